@@ -1,0 +1,157 @@
+// One row per code: its data, its text, what to suggest, and the HTTP status. The wording lives only here.
+
+/** What each code carries. A code left out of `errorTable` does not compile. */
+export interface ErrorData {
+  // statements
+  'syntax-error': { message: string }
+  'reserved-alias': { name: string }
+  'illegal-identifier': { name: string; character: string }
+  'too-deep': { limit: number }
+  'unknown-field': { name: string; table?: string; candidates?: readonly string[] }
+  'unknown-table': { name: string; candidates?: readonly string[] }
+  'ambiguous-field': { name: string; tables: readonly string[] }
+  'table-as-column': { name: string }
+  'unknown-function': { name: string; candidates?: readonly string[] }
+  'wrong-arity': { name: string; kind: 'Function' | 'Aggregation' | 'Table function'; min: number; max: number | null; found: number }
+  'wrong-parameters': { name: string; kind: 'Function' | 'Aggregation'; min: number; max: number | null; found: number }
+  'missing-parameters': { name: string; kind: 'Function' | 'Aggregation' }
+  'nested-aggregate': { outer: string; inner: string }
+  'zero-index': { example: string }
+  'wrong-type': { message: string }
+  'unknown-placeholder': { name: string; candidates?: readonly string[] }
+  'unknown-variable': { name: string; candidates?: readonly string[] }
+  'unknown-cohort': { name: string }
+  'unsupported-syntax': { what: string }
+  'invalid-query': { message: string }
+  // engines
+  'unsupported-function': { name: string; engine: string; reason: string }
+  'engine-refused': { message: string }
+  'query-timeout': { seconds: number }
+  'query-memory': { message: string }
+  'query-cancelled': Record<string, never>
+  // requests and the library
+  'validation-failed': { message: string; attr: string | null }
+  'unknown-query-kind': { kind: string; known: readonly string[] }
+  'not-found': { what: string; id: string }
+  // opening a directory
+  'directory-locked': { dataDir: string; pid: number; since: string }
+  'newer-format': { file: string; found: number; supported: number }
+  'unusable-directory': { dataDir: string; reason: string }
+  closed: Record<string, never>
+  // taking events
+  'bad-event': { message: string; index: number | null; attr: string | null }
+  'queue-full': { bytes: number; limit: number }
+  'disk-full': { free: number; floor: number }
+  'log-failed': { reason: string }
+}
+
+export type ErrorCode = keyof ErrorData
+
+interface Row<D> {
+  readonly text: (data: D) => string
+  readonly suggestion?: (data: D) => string | null
+  readonly status: number
+  /** The same request may succeed later, unchanged. */
+  readonly isRetryable?: true
+}
+
+const plural = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
+const didYouMean = (candidates: readonly string[] | undefined) => (candidates?.length ? `Did you mean: ${candidates.join(', ')}?` : null)
+const expects = (noun: string, d: { name: string; kind: string; min: number; max: number | null; found: number }) => {
+  const start = `${d.kind} '${d.name}' expects`
+  if (d.min === d.max) return `${start} ${plural(d.min, noun)}, found ${d.found}`
+  if (d.found < d.min) return `${start} at least ${plural(d.min, noun)}, found ${d.found}`
+  return `${start} at most ${plural(d.max ?? 0, noun)}, found ${d.found}`
+}
+
+export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
+  'syntax-error': { text: (d) => d.message, status: 400 },
+  'reserved-alias': { text: (d) => `"${d.name}" cannot be an alias or identifier, as it's a reserved keyword`, status: 400 },
+  'illegal-identifier': {
+    text: (d) => `The identifier "${d.name}" is not permitted as it contains the "${d.character}" character`,
+    status: 400,
+  },
+  'too-deep': { text: (d) => `The statement is nested more than ${d.limit} levels deep`, status: 400 },
+  'unknown-field': {
+    text: (d) => `Unable to resolve field: ${d.name}`,
+    suggestion: (d) => didYouMean(d.candidates),
+    status: 400,
+  },
+  'unknown-table': { text: (d) => `Unknown table \`${d.name}\``, suggestion: (d) => didYouMean(d.candidates), status: 400 },
+  'ambiguous-field': { text: (d) => `Ambiguous field: ${d.name} is in ${d.tables.join(' and ')}`, status: 400 },
+  'table-as-column': { text: (d) => `Can't select a table when a column is expected: ${d.name}`, status: 400 },
+  'unknown-function': {
+    text: (d) => `Unsupported function call '${d.name}(...)'`,
+    suggestion: (d) => (d.candidates?.length ? `Perhaps you meant '${d.candidates[0]}(...)'?` : null),
+    status: 400,
+  },
+  'wrong-arity': {
+    text: (d) =>
+      d.kind === 'Table function'
+        ? `Table function '${d.name}' requires at ${d.found < d.min ? `least ${plural(d.min, 'argument')}` : `most ${plural(d.max ?? 0, 'argument')}`}`
+        : expects('argument', d),
+    status: 400,
+  },
+  'wrong-parameters': { text: (d) => expects('parameter', d), status: 400 },
+  'missing-parameters': { text: (d) => `${d.kind} '${d.name}' requires parameters in addition to arguments`, status: 400 },
+  'nested-aggregate': {
+    text: (d) => `Aggregation '${d.inner}' cannot be nested inside another aggregation '${d.outer}'.`,
+    status: 400,
+  },
+  'zero-index': { text: (d) => `SQL indexes start from one, not from zero. E.g: ${d.example}`, status: 400 },
+  'wrong-type': { text: (d) => d.message, status: 400 },
+  'unknown-placeholder': {
+    text: (d) => `Placeholder {${d.name}} has no value`,
+    suggestion: (d) => didYouMean(d.candidates),
+    status: 400,
+  },
+  'unknown-variable': {
+    text: (d) => `Variable ${d.name} is missing from query.`,
+    suggestion: (d) => didYouMean(d.candidates),
+    status: 400,
+  },
+  'unknown-cohort': { text: (d) => `Could not find cohort: ${d.name}`, status: 400 },
+  'unsupported-syntax': { text: (d) => `Not supported yet: ${d.what}`, status: 400 },
+  'invalid-query': { text: (d) => d.message, status: 400 },
+  'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
+  'engine-refused': { text: (d) => d.message, status: 400 },
+  'query-timeout': {
+    text: (d) =>
+      `The query took longer than ${d.seconds} seconds and was stopped. A shorter date range or fewer breakdown values make it lighter.`,
+    status: 504,
+  },
+  'query-memory': {
+    text: () => 'The query needed more memory than it may use and was stopped. A shorter date range or fewer columns make it lighter.',
+    status: 504,
+  },
+  'query-cancelled': { text: () => 'The query was cancelled.', status: 400 },
+  'validation-failed': { text: (d) => d.message, status: 400 },
+  'unknown-query-kind': {
+    text: (d) => `Unsupported query kind: ${d.kind}`,
+    suggestion: (d) => `Known kinds: ${d.known.join(', ')}.`,
+    status: 400,
+  },
+  'not-found': { text: (d) => `There is no ${d.what} ${d.id}`, status: 404 },
+  'directory-locked': {
+    text: (d) => `${d.dataDir} is in use by process ${d.pid} since ${d.since}. One process owns a data directory at a time.`,
+    status: 409,
+  },
+  'newer-format': {
+    text: (d) => `${d.file} has format ${d.found}, this version reads up to ${d.supported}. Use a newer Waymark to open it.`,
+    status: 409,
+  },
+  'unusable-directory': { text: (d) => `${d.dataDir} cannot be used: ${d.reason}`, status: 409 },
+  closed: { text: () => 'This Waymark has been closed.', status: 503 },
+  'bad-event': { text: (d) => d.message, status: 400 },
+  'queue-full': {
+    text: (d) => `${d.bytes} bytes of events are waiting to be written (limit ${d.limit}). Try again shortly.`,
+    status: 503,
+    isRetryable: true,
+  },
+  'disk-full': {
+    text: (d) => `Only ${d.free} bytes are free on the disk, less than the floor of ${d.floor}. Events are refused until there is space.`,
+    status: 503,
+    isRetryable: true,
+  },
+  'log-failed': { text: (d) => `The log could not be written: ${d.reason}`, status: 503, isRetryable: true },
+}

@@ -1,0 +1,102 @@
+import type { SqlType } from '../types/types.ts'
+
+// What one row of the registry holds. A row is everything about one function: arity, result type, a cell for each engine, cases.
+
+/** An argument as a cell sees it: already printed for the engine, with its type. */
+export interface Arg {
+  readonly sql: string
+  readonly type: SqlType
+  /** Set when the argument is a literal: some cells unfold differently for constants. */
+  readonly constant?: null | boolean | number | bigint | string
+  /** Set when the argument is a lambda: names of its parameters and its printed body. */
+  readonly lambda?: { readonly params: readonly string[]; readonly body: string; readonly type: SqlType }
+  /** Set when the argument is an array or tuple literal: its printed parts. */
+  readonly items?: readonly Arg[]
+}
+
+/** What surrounds a call. */
+export interface CellContext {
+  /** The type the row's `returns` gave. */
+  readonly type: SqlType
+  /** IANA name of the project's zone. */
+  readonly timezone: string
+  /** 0 Sunday, 1 Monday. */
+  readonly weekStartDay: 0 | 1
+  /** The parameters of `f(params)(args)`. */
+  readonly params: readonly Arg[]
+  /** A string as this engine's literal, escaped. For parts that are fixed by us, never for values of a user: those are parameters. */
+  literal(text: string): string
+  /** A user's value as a bound parameter; answers what stands for it in the text. */
+  bind(value: string | number | boolean | bigint | null): string
+  /** A name that occurs nowhere else in the statement, for lambda parameters of our own. */
+  fresh(): string
+  /** Set for aggregates. */
+  readonly aggregate?: AggregateContext
+}
+
+export interface AggregateContext {
+  readonly distinct: boolean
+  /** Printed `a DESC NULLS LAST, b`, or '' */
+  readonly orderBy: string
+  /** Printed condition (FILTER and -If together), or '' */
+  readonly filter: string
+  /** True under OVER (…): the cell's text is followed by the window by the printer. */
+  readonly isWindow: boolean
+}
+
+export type SqlCell = (args: readonly Arg[], context: CellContext) => string
+export interface UnsupportedCell {
+  readonly unsupported: string
+}
+export type Cell = SqlCell | UnsupportedCell
+
+export type FunctionKind = 'scalar' | 'aggregate' | 'window' | 'table'
+
+/** [least, most]; null: any number. */
+export type Arity = readonly [min: number, max: number | null]
+
+/** An expression of the language and its value as JSON; `tolerance` for floats, `unordered` where the order of an array is not given. */
+export type Case =
+  | readonly [expression: string, value: unknown]
+  | readonly [expression: string, value: unknown, options: { tolerance?: number; unordered?: true }]
+
+export interface FunctionRow {
+  readonly kind: FunctionKind
+  readonly args: Arity
+  /** Absent: the function takes none. */
+  readonly params?: Arity
+  /** The result's type by the arguments' types (and params, when they matter). */
+  readonly returns: (args: readonly SqlType[], context: { readonly args: readonly Arg[]; readonly params: readonly Arg[] }) => SqlType
+  /** Accept any spelling of the name in upper and lower case. */
+  readonly caseInsensitive?: true
+  /** Positions of lambda arguments, with the types of their parameters by the other arguments' types. */
+  readonly lambdas?: (args: readonly SqlType[]) => readonly (readonly SqlType[] | null)[]
+  /** One sentence for the reference page. */
+  readonly summary: string
+  readonly sql: { readonly duckdb: Cell; readonly clickhouse: Cell }
+  readonly cases: readonly Case[]
+  /** Where the engines are known to differ: the case's expression, why, and what DuckDB answers. Fails once it stops differing. */
+  readonly differences?: readonly { readonly expression: string; readonly reason: string }[]
+  /** Results differ from call to call (`now()`, `rand()`): never folded, never compared. */
+  readonly isVolatile?: true
+}
+
+/** A family file exports one of these: the key is the name in the language. */
+export type FunctionFamily = Readonly<Record<string, FunctionRow>>
+
+export const functions = <T extends FunctionFamily>(family: T): FunctionFamily => family
+
+export const unsupported = (reason: string): UnsupportedCell => ({ unsupported: reason })
+export const isUnsupported = (cell: Cell): cell is UnsupportedCell => typeof cell !== 'function'
+
+/** `call('isodow', 0)` prints `isodow(<first argument>)`; without positions all arguments in order. */
+export const call =
+  (name: string, ...positions: number[]): SqlCell =>
+  (args) =>
+    `${name}(${(positions.length ? positions.map((p) => args[p]!.sql) : args.map((a) => a.sql)).join(', ')})`
+
+/** ``sql`(${0} + ${1})` `` puts the printed arguments into a text. */
+export const sql =
+  (texts: TemplateStringsArray, ...positions: number[]): SqlCell =>
+  (args) =>
+    texts.reduce((out, text, i) => out + (i === 0 ? '' : args[positions[i - 1]!]!.sql) + text, '')

@@ -1,0 +1,78 @@
+import type { Table } from 'apache-arrow'
+import type { z } from 'zod'
+import type { Query } from '../ast/nodes.ts'
+
+// A query kind is a schema and a generator. The generator asks statements (trees of the language) and is given columns, so it knows no clock,
+// no connection and no engine; the driver runs what it asks, watches the time limit and stops it on a cancel.
+
+/** One statement to run. Answers come back as Arrow tables, one per statement asked. */
+export interface StatementAsk {
+  readonly kind: 'statement'
+  readonly query: Query
+  /** Words for the log and for `explain`. */
+  readonly label: string
+}
+/** Long loops over columns ask for a pause every few milliseconds: a cancel or the time limit ends them here. */
+export interface PauseAsk {
+  readonly kind: 'pause'
+}
+export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk
+/** A table for one statement, tables for a list (run side by side), nothing for a pause. */
+export type Answer = Table | readonly Table[] | undefined
+
+export type QueryRun<R> = Generator<Ask, R, Answer>
+
+export interface ProjectSettings {
+  readonly id: number
+  readonly timezone: string
+  /** 0 Sunday, 1 Monday */
+  readonly weekStartDay: 0 | 1
+  readonly testAccountFilters: readonly unknown[]
+  readonly personDisplayNameProperties: readonly string[]
+  readonly pathCleaningFilters: readonly { readonly regex: string; readonly alias: string }[]
+}
+
+export type PropertyType = 'String' | 'Numeric' | 'Boolean' | 'DateTime'
+
+export interface ActionStep {
+  readonly event?: string | null
+  readonly properties?: readonly unknown[]
+  readonly tag_name?: string | null
+  readonly text?: string | null
+  readonly text_matching?: 'exact' | 'contains' | 'regex' | null
+  readonly href?: string | null
+  readonly href_matching?: 'exact' | 'contains' | 'regex' | null
+  readonly selector?: string | null
+  readonly url?: string | null
+  readonly url_matching?: 'exact' | 'contains' | 'regex' | null
+}
+export interface Action {
+  readonly id: number
+  readonly name: string
+  readonly steps: readonly ActionStep[]
+}
+export interface CohortInfo {
+  readonly id: number
+  readonly name: string
+  readonly isStatic: boolean
+}
+
+/** All that a query may know besides its own fields. Read once, before the query starts. */
+export interface QueryEnv {
+  readonly now: Date
+  readonly project: ProjectSettings
+  action(id: number): Action | undefined
+  cohort(idOrName: number | string): CohortInfo | undefined
+  /** The type that queries read the property with; null: its text. */
+  propertyType(scope: 'event' | 'person' | 'session' | `group_${number}`, name: string): PropertyType | null
+  readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
+}
+
+export interface QueryKind<Q, R> {
+  readonly kind: string
+  /** Checks untrusted input; the static type comes from it. */
+  readonly schema: z.ZodType<Q>
+  run(query: Q, env: QueryEnv): QueryRun<R>
+}
+
+export const defineQueryKind = <Q, R>(kind: QueryKind<Q, R>): QueryKind<Q, R> => kind

@@ -1,0 +1,13 @@
+// Property columns come from a pool that is created with the table: DDL in the ingest path would go through DuckDB's write-ahead log.
+
+export type SlotKind = 'text' | 'number' | 'boolean' | 'time'
+
+export const slotPools: Readonly<Record<SlotKind, { readonly prefix: string; readonly count: number }>> = {
+  text: { prefix: 's', count: 32 },
+  number: { prefix: 'n', count: 16 },
+  boolean: { prefix: 'b', count: 8 },
+  time: { prefix: 't', count: 8 },
+}
+
+export const slotNames = (kind: SlotKind): readonly string[] =>
+  Array.from({ length: slotPools[kind].count }, (_, i) => `${slotPools[kind].prefix}${i + 1}`)

@@ -1,0 +1,112 @@
+// The type system of the language, in ClickHouse's names: what a reader of `types` in an answer expects.
+
+export type ScalarName =
+  | 'Nothing'
+  | 'Bool'
+  | 'UInt8'
+  | 'UInt16'
+  | 'UInt32'
+  | 'UInt64'
+  | 'UInt128'
+  | 'UInt256'
+  | 'Int8'
+  | 'Int16'
+  | 'Int32'
+  | 'Int64'
+  | 'Int128'
+  | 'Int256'
+  | 'Float32'
+  | 'Float64'
+  | 'Decimal'
+  | 'String'
+  | 'UUID'
+  | 'IPv4'
+  | 'IPv6'
+  | 'Date'
+  | 'DateTime'
+  | 'DateTime64'
+  | 'Interval'
+  | 'JSON'
+
+export interface ScalarType {
+  readonly kind: 'scalar'
+  readonly name: ScalarName
+  readonly nullable: boolean
+  /** Decimal: [precision, scale]. DateTime64: [digits of the fraction]. */
+  readonly parameters?: readonly number[]
+  /** Interval: its unit. */
+  readonly unit?: string
+}
+export interface ArrayType {
+  readonly kind: 'array'
+  readonly item: SqlType
+}
+export interface TupleType {
+  readonly kind: 'tuple'
+  readonly items: readonly SqlType[]
+  readonly names?: readonly string[]
+}
+export interface MapType {
+  readonly kind: 'map'
+  readonly key: SqlType
+  readonly value: SqlType
+}
+/** A value whose type only the engine knows. Treated as nullable. */
+export interface UnknownType {
+  readonly kind: 'unknown'
+}
+/** The intermediate state of an aggregate (`sumState(x)`). */
+export interface StateType {
+  readonly kind: 'state'
+  readonly aggregate: string
+  readonly args: readonly SqlType[]
+}
+/** What a lambda argument is before it is applied. */
+export interface LambdaType {
+  readonly kind: 'lambda'
+  readonly result: SqlType
+}
+
+export type SqlType = ScalarType | ArrayType | TupleType | MapType | UnknownType | StateType | LambdaType
+
+export const scalar = (name: ScalarName, nullable = false): ScalarType => ({ kind: 'scalar', name, nullable })
+export const arrayOf = (item: SqlType): ArrayType => ({ kind: 'array', item })
+export const tupleOf = (items: readonly SqlType[], names?: readonly string[]): TupleType => ({ kind: 'tuple', items, names })
+export const mapOf = (key: SqlType, value: SqlType): MapType => ({ kind: 'map', key, value })
+export const unknownType: UnknownType = { kind: 'unknown' }
+
+export const isNullable = (type: SqlType): boolean =>
+  type.kind === 'scalar' ? type.nullable || type.name === 'Nothing' : type.kind === 'unknown'
+export const nullable = (type: SqlType): SqlType => (type.kind === 'scalar' && !type.nullable ? { ...type, nullable: true } : type)
+export const notNull = (type: SqlType): SqlType => (type.kind === 'scalar' && type.nullable ? { ...type, nullable: false } : type)
+
+const floats: ReadonlySet<string> = new Set(['Float32', 'Float64'])
+export const isNamed = (type: SqlType, ...names: ScalarName[]): boolean => type.kind === 'scalar' && names.includes(type.name)
+export const isInteger = (type: SqlType): boolean => type.kind === 'scalar' && /^U?Int\d+$|^Bool$/.test(type.name)
+export const isFloat = (type: SqlType): boolean => type.kind === 'scalar' && floats.has(type.name)
+export const isNumeric = (type: SqlType): boolean => isInteger(type) || isFloat(type) || isNamed(type, 'Decimal')
+export const isText = (type: SqlType): boolean => isNamed(type, 'String')
+export const isTime = (type: SqlType): boolean => isNamed(type, 'Date', 'DateTime', 'DateTime64')
+
+/** The name as ClickHouse spells it: `Nullable(String)`, `Array(UInt8)`. */
+export function typeName(type: SqlType): string {
+  switch (type.kind) {
+    case 'scalar': {
+      const parameters = type.parameters?.length ? `(${type.parameters.join(', ')})` : ''
+      const plain = type.name === 'Interval' ? `Interval${type.unit ?? ''}` : `${type.name}${parameters}`
+      return type.nullable || type.name === 'Nothing' ? `Nullable(${plain})` : plain
+    }
+    case 'array':
+      return `Array(${typeName(type.item)})`
+    case 'tuple':
+      return `Tuple(${type.items.map((item, i) => (type.names?.[i] ? `${type.names[i]} ${typeName(item)}` : typeName(item))).join(', ')})`
+    case 'map':
+      return `Map(${typeName(type.key)}, ${typeName(type.value)})`
+    case 'state':
+      return `AggregateFunction(${[type.aggregate, ...type.args.map(typeName)].join(', ')})`
+    case 'lambda':
+      return `Function(${typeName(type.result)})`
+    case 'unknown':
+      return 'Nullable(String)'
+  }
+}

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { expect, test } from 'vitest'
+
+// Which folder may import which. A folder left out of this table, or an import it does not allow, fails with the line that breaks it.
+
+const base = ['lib', 'errors']
+const tower = [...base, 'ast', 'types', 'parser', 'functions', 'catalog', 'resolver', 'plan']
+const root = 'engine.ts index.ts'
+const layers: Record<string, readonly string[]> = {
+  lib: [],
+  errors: ['lib'],
+  ast: base,
+  types: base,
+  parser: [...base, 'ast', 'types'],
+  functions: [...base, 'ast', 'types'],
+  catalog: [...base, 'ast', 'types'],
+  resolver: [...base, 'ast', 'types', 'parser', 'functions', 'catalog'],
+  plan: [...base, 'ast', 'types', 'parser', 'functions', 'catalog', 'resolver'],
+  kernels: base,
+  queries: [...tower, 'kernels'],
+  dialects: tower,
+  storage: [...base, 'types', 'catalog'],
+  ingestion: [...base, 'types', 'catalog', 'storage'],
+  accounts: [...base],
+  exports: [...base],
+  jobs: [...base],
+  imports: [...base, 'types'],
+  [root]: [...tower, 'kernels', 'queries', 'dialects', 'storage', 'ingestion', 'accounts', 'exports', 'jobs', 'imports', root],
+  http: [...tower, 'queries', 'ingestion', 'accounts', 'exports', 'jobs', 'imports', root],
+  cli: [...tower, 'queries', 'storage', 'ingestion', 'accounts', 'exports', 'jobs', 'imports', 'http', root],
+  web: [],
+}
+/** Children of these folders do not know each other. */
+const strangers = ['queries', 'dialects', 'exports/destinations', 'storage']
+/** Files directly in such a folder (its registry, its shared parts) may be used by the children, and the registry may use all of them. */
+const enginesNamedIn = ['dialects/', 'storage/', 'functions/']
+
+const src = resolve(import.meta.dirname, '../src')
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((f) => f.endsWith('.ts'))
+  .map((f) => f.split(sep).join('/'))
+const layerOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : root)
+
+function importsOf(file: string) {
+  const text = readFileSync(join(src, file), 'utf8')
+  const found: { line: number; target: string }[] = []
+  for (const [i, line] of text.split('\n').entries()) {
+    const match = /(?:from|import\()\s*'(\.[^']+)'/.exec(line) ?? /^import '(\.[^']+)'/.exec(line)
+    if (match)
+      found.push({
+        line: i + 1,
+        target: relative(src, resolve(src, dirname(file), match[1]!))
+          .split(sep)
+          .join('/'),
+      })
+  }
+  return found
+}
+
+test('every import points down the layer table', () => {
+  const wrong: string[] = []
+  for (const file of files) {
+    const from = layerOf(file)
+    const allowed = layers[from]
+    if (!allowed) {
+      wrong.push(`${file}: the folder ${from} is not in the layer table`)
+      continue
+    }
+    for (const { line, target } of importsOf(file)) {
+      const to = layerOf(target)
+      if (to !== from && !allowed.includes(to)) wrong.push(`${file}:${line} imports ${target}: ${from} may not use ${to}`)
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test('siblings do not know each other', () => {
+  const wrong: string[] = []
+  for (const parent of strangers) {
+    const childOf = (file: string) => {
+      const rest = file.startsWith(`${parent}/`) ? file.slice(parent.length + 1) : ''
+      return parent === 'exports/destinations' ? rest : rest.includes('/') ? rest.slice(0, rest.indexOf('/')) : ''
+    }
+    for (const file of files) {
+      const child = childOf(file)
+      if (!child || file.endsWith('registry.ts')) continue
+      for (const { line, target } of importsOf(file)) {
+        const other = childOf(target)
+        if (other && other !== child) wrong.push(`${file}:${line} imports its sibling ${target}`)
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test('engine packages are imported only where engines live', () => {
+  const wrong: string[] = []
+  for (const file of files) {
+    const text = readFileSync(join(src, file), 'utf8')
+    if (/from '(@duckdb\/|chdb|@clickhouse\/)/.test(text) && !enginesNamedIn.some((place) => file.startsWith(place))) wrong.push(file)
+  }
+  expect(wrong).toEqual([])
+})

@@ -1,4 +1,15 @@
 // The type system of the language, in ClickHouse's names: what a reader of `types` in an answer expects.
+//
+// How values of a type look on DuckDB, so that cells and printer agree:
+//   Bool                  BOOLEAN: the type of comparisons, of `and`, `like`, `isNull`, `in` and of true and false. ClickHouse calls it UInt8,
+//                         and so does an answer (1 and 0). A cell that counts with one casts it first. Nothing else is BOOLEAN.
+//   UInt8 … Int64         some integer type, often wider than the name says; UInt64 sums may be HUGEINT
+//   Float32, Float64      DOUBLE
+//   DateTime, DateTime64  TIMESTAMP in UTC, without a zone; cells apply the zone of their context
+//   Date, UUID            DATE, UUID
+//   String, JSON, IPv4    VARCHAR
+//   Interval              INTERVAL
+//   Array, Tuple, Map     LIST, STRUCT (unnamed: made with row(…)), MAP
 
 export type ScalarName =
   | 'Nothing'

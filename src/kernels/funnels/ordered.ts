@@ -1,0 +1,182 @@
+import type { ActorColumns } from './columns.ts'
+
+// The fold of ordered and strict funnels. Per actor it keeps, for each step, the live attempt that has got there; an event moves attempts on,
+// so the cost is that of reading the events, not events times steps.
+
+export interface OrderedFunnel {
+  readonly steps: number
+  /** Microseconds from the first step of an attempt, inclusive. */
+  readonly window: number
+  readonly isStrict: boolean
+  /** Bit k: step k may be left out. */
+  readonly optional: number
+}
+
+/** Bounds on one walk over an actor's events. */
+export interface Walk {
+  readonly start: number
+  readonly end: number
+  /** Attempts may begin only at times in [enterFrom, enterTo). */
+  readonly enterFrom: number
+  readonly enterTo: number
+  /** Only events with this breakdown code are read; -1: all. */
+  readonly only: number
+  /** With step attribution: at this step only events with the breakdown code `stepValue` count; -1: no such step. */
+  readonly valueStep: number
+  readonly stepValue: number
+}
+
+const nobody = -1
+
+export class OrderedFold {
+  /** How deep the best attempt got: 0 to steps. Read after `walk`. */
+  depth = 0
+  /** The best attempt met an exclusion: the actor is in no step. */
+  isExcluded = false
+
+  private bestNode = nobody
+  private bestStart = 0
+  private live = 0
+  private readonly start: Float64Array
+  private readonly node: Int32Array
+  private readonly excluded: Uint8Array
+  // Attempts share their beginnings: a node is one reached step and points to the one before.
+  private nodes = 0
+  private nodePrevious = new Int32Array(256)
+  private nodeEvent = new Int32Array(256)
+  private nodeStep = new Uint8Array(256)
+  // (event, step) pairs of an instant whose events differ.
+  private pairs: number[] = []
+
+  constructor(private readonly funnel: OrderedFunnel) {
+    this.start = new Float64Array(funnel.steps)
+    this.node = new Int32Array(funnel.steps)
+    this.excluded = new Uint8Array(funnel.steps)
+  }
+
+  walk(events: ActorColumns, walk: Walk): void {
+    this.depth = 0
+    this.isExcluded = false
+    this.bestNode = nobody
+    this.live = 0
+    this.nodes = 0
+    const { time, steps, exclusions, breakdown } = events
+    const isRead = (i: number) => walk.only < 0 || breakdown![i] === walk.only
+    for (let i = walk.start; i < walk.end; ) {
+      if (!isRead(i)) {
+        i++
+        continue
+      }
+      const at = time[i]!
+      let next = i + 1
+      let isMixed = false
+      while (next < walk.end && time[next] === at) {
+        if (isRead(next) && (steps[next] !== steps[i] || (exclusions !== null && exclusions[next] !== exclusions[i]))) isMixed = true
+        next++
+      }
+      if (isMixed) this.takeMixed(events, walk, i, next, at)
+      else for (let k = i; k < next; k++) if (isRead(k)) this.takeEvent(events, walk, k, at)
+      if (this.depth === this.funnel.steps && !this.isExcluded) return
+      i = next
+    }
+  }
+
+  /** The events of the best attempt by step; -1 for a step that was left out or not reached. */
+  eventsOf(into: Int32Array): void {
+    into.fill(-1)
+    for (let n = this.bestNode; n !== nobody; n = this.nodePrevious[n]!) into[this.nodeStep[n]!] = this.nodeEvent[n]!
+  }
+
+  private takeEvent(events: ActorColumns, walk: Walk, event: number, at: number): void {
+    if (events.exclusions !== null && events.exclusions[event] !== 0) this.exclude(events.exclusions[event]!, at)
+    const matched = events.steps[event]!
+    // From the deepest step down: an event that serves two steps is used for the deeper one and moves an attempt by one.
+    for (let bits = matched; bits !== 0; ) {
+      const step = 31 - Math.clz32(bits)
+      bits &= ~(1 << step)
+      this.reach(events, walk, event, at, step, false)
+    }
+    if (this.funnel.isStrict) this.live &= matched
+  }
+
+  /** Different events at one instant have no order: each may serve any step it matches, but only one of an attempt. */
+  private takeMixed(events: ActorColumns, walk: Walk, from: number, to: number, at: number): void {
+    this.pairs.length = 0
+    for (let step = 0; step < this.funnel.steps; step++)
+      for (let k = from; k < to; k++)
+        if ((events.steps[k]! & (1 << step)) !== 0 && (walk.only < 0 || events.breakdown![k] === walk.only)) this.pairs.push(k, step)
+    for (let p = 0; p < this.pairs.length; p += 2) this.reach(events, walk, this.pairs[p]!, at, this.pairs[p + 1]!, true)
+  }
+
+  private reach(events: ActorColumns, walk: Walk, event: number, at: number, step: number, isMixed: boolean): void {
+    if (step === walk.valueStep && events.breakdown![event] !== walk.stepValue) return
+    const before = step === 0 ? nobody : this.stepBefore(step)
+    let begun = at
+    let isExcluded = 0
+    let previous = nobody
+    if (step === 0) {
+      if (at < walk.enterFrom || at >= walk.enterTo) return
+    } else {
+      if (before === nobody) return
+      begun = this.start[before]!
+      if (at - begun > this.funnel.window) return
+      isExcluded = this.excluded[before]!
+      previous = this.node[before]!
+      if (isMixed && this.hasServed(events, previous, event, at)) return
+    }
+    if ((this.live & (1 << step)) !== 0 && this.start[step] === begun) return // this attempt is past it
+    this.start[step] = begun
+    this.excluded[step] = isExcluded
+    this.node[step] = this.addNode(previous, event, step)
+    this.live |= 1 << step
+    if (step + 1 > this.depth || (step + 1 === this.depth && this.isExcluded)) {
+      this.depth = step + 1
+      this.bestNode = this.node[step]!
+      this.bestStart = begun
+      this.isExcluded = isExcluded !== 0
+    }
+  }
+
+  /** The step an attempt must stand at to reach `step`: the one before, or past optional steps the nearest that is live. */
+  private stepBefore(step: number): number {
+    let before = step - 1
+    while ((this.live & (1 << before)) === 0) {
+      if ((this.funnel.optional & (1 << before)) === 0) return nobody
+      before--
+    }
+    return before
+  }
+
+  private exclude(bits: number, at: number): void {
+    for (let step = 0; step < this.funnel.steps; step++) {
+      if ((bits & (1 << step)) === 0 || (this.live & (1 << step)) === 0) continue
+      const hasMovedOn = step + 1 < this.funnel.steps && (this.live & (1 << (step + 1))) !== 0 && this.start[step + 1] === this.start[step]
+      if (hasMovedOn || at - this.start[step]! > this.funnel.window) continue
+      this.excluded[step] = 1
+      if (this.depth === step + 1 && at - this.bestStart <= this.funnel.window) this.isExcluded = true
+    }
+  }
+
+  private hasServed(events: ActorColumns, from: number, event: number, at: number): boolean {
+    for (let n = from; n !== nobody && events.time[this.nodeEvent[n]!] === at; n = this.nodePrevious[n]!)
+      if (this.nodeEvent[n] === event) return true
+    return false
+  }
+
+  private addNode(previous: number, event: number, step: number): number {
+    if (this.nodes === this.nodePrevious.length) {
+      const size = this.nodes * 2
+      const wider = <T extends Int32Array | Uint8Array>(make: T, old: T): T => {
+        make.set(old)
+        return make
+      }
+      this.nodePrevious = wider(new Int32Array(size), this.nodePrevious)
+      this.nodeEvent = wider(new Int32Array(size), this.nodeEvent)
+      this.nodeStep = wider(new Uint8Array(size), this.nodeStep)
+    }
+    this.nodePrevious[this.nodes] = previous
+    this.nodeEvent[this.nodes] = event
+    this.nodeStep[this.nodes] = step
+    return this.nodes++
+  }
+}

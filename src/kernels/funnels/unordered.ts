@@ -1,0 +1,108 @@
+import type { ActorColumns } from './columns.ts'
+import type { Walk } from './ordered.ts'
+
+// The fold of unordered funnels: a window slides over the actor's events and holds, per step, the events that count for it.
+
+export interface UnorderedFunnel {
+  readonly steps: number
+  readonly window: number
+}
+
+export class UnorderedFold {
+  /** The largest number of different steps done within one window. Read after `walk`. */
+  depth = 0
+  readonly isExcluded = false
+
+  private best: Int32Array
+  private head = 0
+  private event: number[] = []
+  private step: number[] = []
+  private readonly held: Int32Array
+  private readonly latest: Float64Array
+  private done = 0
+
+  constructor(private readonly funnel: UnorderedFunnel) {
+    this.best = new Int32Array(funnel.steps)
+    this.held = new Int32Array(funnel.steps)
+    this.latest = new Float64Array(funnel.steps)
+  }
+
+  walk(events: ActorColumns, walk: Walk): void {
+    this.depth = 0
+    this.clear()
+    const { time, exclusions, breakdown } = events
+    for (let i = walk.start; i < walk.end; i++) {
+      if (walk.only >= 0 && breakdown![i] !== walk.only) continue
+      const at = time[i]!
+      while (this.head < this.event.length && at - time[this.event[this.head]!]! > this.funnel.window) this.dropOldest()
+      // A run may begin only inside the bounds; later events may still complete it.
+      const begun = this.head < this.event.length ? time[this.event[this.head]!]! : at
+      if (begun >= walk.enterTo) break
+      if (begun < walk.enterFrom) continue
+      if (exclusions !== null && exclusions[i] !== 0) {
+        // The run is lost, the actor is not: what it had begun still counts as a first step.
+        if (this.depth === 0 && this.done > 0) this.record(1)
+        this.clear()
+        continue
+      }
+      const step = this.stepFor(events, walk, i)
+      if (step < 0) continue
+      if (this.held[step]!++ === 0) this.done++
+      this.latest[step] = at
+      this.event.push(i)
+      this.step.push(step)
+      if (this.done === this.funnel.steps) {
+        this.record(this.done)
+        return
+      }
+    }
+    if (this.done > this.depth) this.record(this.done)
+  }
+
+  /** The events of the best run in order of time; -1 beyond its depth. */
+  eventsOf(into: Int32Array): void {
+    into.set(this.best)
+    into.fill(-1, this.depth)
+  }
+
+  /** Of the steps an event matches, the one whose latest event is the oldest. */
+  private stepFor(events: ActorColumns, walk: Walk, event: number): number {
+    let chosen = -1
+    for (let bits = events.steps[event]!; bits !== 0; ) {
+      const step = 31 - Math.clz32(bits & -bits)
+      bits &= bits - 1
+      if (step === walk.valueStep && events.breakdown![event] !== walk.stepValue) continue
+      if (chosen < 0 || this.latest[step]! < this.latest[chosen]!) chosen = step
+    }
+    return chosen
+  }
+
+  private dropOldest(): void {
+    if (this.done > this.depth) this.record(this.done)
+    const step = this.step[this.head++]!
+    if (--this.held[step]! === 0) {
+      this.done--
+      this.latest[step] = Number.NEGATIVE_INFINITY
+    }
+  }
+
+  private record(depth: number): void {
+    this.depth = depth
+    const seen = new Set<number>()
+    let found = 0
+    for (let k = this.head; k < this.event.length && found < depth; k++) {
+      if (seen.has(this.step[k]!)) continue
+      seen.add(this.step[k]!)
+      this.best[found++] = this.event[k]!
+    }
+  }
+
+  private clear(): void {
+    this.head = 0
+    this.event.length = 0
+    this.step.length = 0
+    this.held.fill(0)
+    this.latest.fill(Number.NEGATIVE_INFINITY)
+    this.done = 0
+  }
+}

@@ -1,0 +1,128 @@
+// The naive funnel: loops over an array of events, written from the rules (docs/funnels.md), not from the fold.
+
+export interface NaiveEvent {
+  readonly time: number
+  /** Steps it matches, from 0. */
+  readonly steps: readonly number[]
+  /** Steps an attempt must stand at to be excluded by it. */
+  readonly excludes?: readonly number[]
+  readonly value?: string
+}
+
+export interface NaiveFunnel {
+  readonly order: 'ordered' | 'strict' | 'unordered'
+  readonly steps: number
+  readonly window: number
+  readonly optional?: readonly number[]
+}
+
+interface Attempt {
+  /** Events by step that this attempt has used. */
+  readonly used: readonly { readonly step: number; readonly event: NaiveEvent }[]
+  isExcluded: boolean
+}
+
+export interface NaiveOutcome {
+  readonly depth: number
+  /** Time of each reached step, by step (ordered) or in order (unordered). */
+  readonly times: readonly number[]
+}
+
+const begun = (attempt: Attempt) => attempt.used[0]!.event.time
+
+/** Null: in no step at all. `valueStep` and `value`: at that step only events with the value count. */
+export function naiveFunnel(
+  events: readonly NaiveEvent[],
+  funnel: NaiveFunnel,
+  attributed?: { step: number; value: string },
+): NaiveOutcome | null {
+  const sorted = [...events].sort((a, b) => a.time - b.time)
+  return funnel.order === 'unordered' ? unordered(sorted, funnel, attributed) : ordered(sorted, funnel, attributed)
+}
+
+function ordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attributed?: { step: number; value: string }): NaiveOutcome | null {
+  const at: (Attempt | null)[] = Array.from({ length: funnel.steps }, () => null)
+  let best: { depth: number; attempt: Attempt; isExcluded: boolean } | null = null
+
+  const reach = (event: NaiveEvent, step: number, isMixed: boolean) => {
+    if (attributed && step === attributed.step && event.value !== attributed.value) return
+    let moved: Attempt
+    if (step === 0) {
+      moved = { used: [{ step, event }], isExcluded: false }
+    } else {
+      let before = step - 1
+      while (before >= 0 && at[before] === null && funnel.optional?.includes(before)) before--
+      const attempt = before < 0 ? null : at[before]!
+      if (!attempt || event.time - begun(attempt) > funnel.window) return
+      if (isMixed && attempt.used.some((u) => u.event === event)) return
+      moved = { used: [...attempt.used, { step, event }], isExcluded: attempt.isExcluded }
+    }
+    const there = at[step]
+    if (there && begun(there) === begun(moved)) return
+    at[step] = moved
+    if (!best || step + 1 > best.depth || (step + 1 === best.depth && best.isExcluded))
+      best = { depth: step + 1, attempt: moved, isExcluded: moved.isExcluded }
+  }
+
+  for (let i = 0; i < events.length; ) {
+    const instant = events.filter((e, k) => k >= i && e.time === events[i]!.time)
+    i += instant.length
+    const shape = (e: NaiveEvent) => JSON.stringify([[...e.steps].sort(), [...(e.excludes ?? [])].sort()])
+    if (instant.some((e) => shape(e) !== shape(instant[0]!))) {
+      const pairs = instant.flatMap((event) => event.steps.map((step) => ({ event, step }))).sort((a, b) => a.step - b.step)
+      for (const { event, step } of pairs) reach(event, step, true)
+    } else {
+      for (const event of instant) {
+        for (const step of event.excludes ?? []) {
+          const attempt = at[step]
+          if (!attempt || event.time - begun(attempt) > funnel.window) continue
+          const further = at[step + 1]
+          if (further && begun(further) === begun(attempt)) continue
+          attempt.isExcluded = true
+          const current = best as { depth: number; attempt: Attempt; isExcluded: boolean } | null
+          if (current && current.depth === step + 1 && event.time - begun(current.attempt) <= funnel.window) current.isExcluded = true
+        }
+        for (const step of [...event.steps].sort((a, b) => b - a)) reach(event, step, false)
+        if (funnel.order === 'strict') for (let step = 0; step < funnel.steps; step++) if (!event.steps.includes(step)) at[step] = null
+      }
+    }
+    const current = best as { depth: number; isExcluded: boolean } | null
+    if (current && current.depth === funnel.steps && !current.isExcluded) break
+  }
+  const found = best as { depth: number; attempt: Attempt; isExcluded: boolean } | null
+  return found && !found.isExcluded ? { depth: found.depth, times: found.attempt.used.map((u) => u.event.time) } : null
+}
+
+function unordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attributed?: { step: number; value: string }): NaiveOutcome | null {
+  let window: { step: number; event: NaiveEvent }[] = []
+  let best: NaiveOutcome | null = null
+  const steps = () => new Set(window.map((w) => w.step)).size
+  const record = (depth: number) => {
+    if (depth === 0 || (best && depth <= best.depth)) return
+    const firsts = new Map<number, number>()
+    for (const { step, event } of window) if (!firsts.has(step)) firsts.set(step, event.time)
+    best = { depth, times: [...firsts.values()].sort((a, b) => a - b).slice(0, depth) }
+  }
+  for (const event of events) {
+    while (window.length && event.time - window[0]!.event.time > funnel.window) {
+      record(steps())
+      window.shift()
+    }
+    if (event.excludes?.length) {
+      record(Math.min(1, steps()))
+      window = []
+      continue
+    }
+    const matched = event.steps.filter((step) => !attributed || step !== attributed.step || event.value === attributed.value)
+    const latest = (step: number) => Math.max(Number.NEGATIVE_INFINITY, ...window.filter((w) => w.step === step).map((w) => w.event.time))
+    const [step] = [...matched].sort((a, b) => latest(a) - latest(b) || a - b)
+    if (step === undefined) continue
+    window.push({ step, event })
+    if (steps() === funnel.steps) {
+      record(funnel.steps)
+      return best
+    }
+  }
+  record(steps())
+  return best
+}

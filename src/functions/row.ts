@@ -30,7 +30,9 @@ export interface CellContext {
   bind(value: string | number | boolean | bigint | null): string
   /** A name that occurs nowhere else in the statement, for lambda parameters of our own. */
   fresh(): string
-  /** Set for aggregates. */
+  /** Milliseconds since 1970 that every moment of the query is known to lie between: fewer pieces of a zone's offsets are printed. */
+  readonly timeRange?: readonly [from: number, to: number]
+  /** Set for aggregates and window functions. */
   readonly aggregate?: AggregateContext
 }
 
@@ -38,10 +40,13 @@ export interface AggregateContext {
   readonly distinct: boolean
   /** Printed `a DESC NULLS LAST, b`, or '' */
   readonly orderBy: string
+  /** The same, in parts: an engine without ORDER BY inside a call sorts by hand. */
+  readonly order: readonly { readonly arg: Arg; readonly descending: boolean }[]
   /** Printed condition (FILTER and -If together), or '' */
   readonly filter: string
-  /** True under OVER (…): the cell's text is followed by the window by the printer. */
-  readonly isWindow: boolean
+  readonly ignoreNulls: boolean
+  /** Printed ` OVER (…)`, or ''. The cell puts it right behind the engine's own call, so that it may wrap the result. */
+  readonly over: string
 }
 
 export type SqlCell = (args: readonly Arg[], context: CellContext) => string
@@ -55,10 +60,17 @@ export type FunctionKind = 'scalar' | 'aggregate' | 'window' | 'table'
 /** [least, most]; null: any number. */
 export type Arity = readonly [min: number, max: number | null]
 
-/** An expression of the language and its value as JSON; `tolerance` for floats, `unordered` where the order of an array is not given. */
+/** An expression of the language, or a whole `select` of one value, and the value as JSON; `tolerance` for floats, `unordered` where the order of an array is not given. */
 export type Case =
   | readonly [expression: string, value: unknown]
   | readonly [expression: string, value: unknown, options: { tolerance?: number; unordered?: true }]
+
+export interface ReturnsContext {
+  readonly args: readonly Arg[]
+  readonly params: readonly Arg[]
+  /** Types of the expressions of ORDER BY inside the call. */
+  readonly orderBy?: readonly SqlType[]
+}
 
 export interface FunctionRow {
   readonly kind: FunctionKind
@@ -66,7 +78,7 @@ export interface FunctionRow {
   /** Absent: the function takes none. */
   readonly params?: Arity
   /** The result's type by the arguments' types (and params, when they matter). */
-  readonly returns: (args: readonly SqlType[], context: { readonly args: readonly Arg[]; readonly params: readonly Arg[] }) => SqlType
+  readonly returns: (args: readonly SqlType[], context: ReturnsContext) => SqlType
   /** Accept any spelling of the name in upper and lower case. */
   readonly caseInsensitive?: true
   /** Positions of lambda arguments, with the types of their parameters by the other arguments' types. */

@@ -47,6 +47,8 @@ export interface ScalarType {
   readonly parameters?: readonly number[]
   /** Interval: its unit. */
   readonly unit?: string
+  /** DateTime, DateTime64: the zone it is shown and cut in when that is not the project's (`toTimeZone(x, 'Asia/Tokyo')`). */
+  readonly zone?: string
 }
 export interface ArrayType {
   readonly kind: 'array'

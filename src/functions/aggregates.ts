@@ -1,0 +1,230 @@
+import { isFloat, isInteger, isNamed, notNull, type SqlType, scalar } from '../types/types.ts'
+import {
+  type AggregateRow,
+  aggregate,
+  aggregates,
+  arrayOfItems,
+  float,
+  floatLike,
+  like,
+  listOf,
+  nan,
+  numeric,
+  orDefault,
+  rowsCall,
+  withFilter,
+} from './aggregate.ts'
+import type { Arg, CellContext, SqlCell } from './row.ts'
+
+export function sumType(type: SqlType): SqlType {
+  if (isFloat(type) || type.kind === 'unknown') return like(scalar('Float64'), [type])
+  if (isNamed(type, 'Decimal')) return { ...scalar('Decimal'), parameters: [38, type.kind === 'scalar' ? (type.parameters?.[1] ?? 0) : 0] }
+  if (isInteger(type)) return like(scalar(type.kind === 'scalar' && /^Int/.test(type.name) ? 'Int64' : 'UInt64'), [type])
+  return type
+}
+/** DuckDB adds integers up to a HUGEINT, which nothing later wants. */
+const asSum = (text: string, type: SqlType): string => (isInteger(type) ? `CAST(${text} AS BIGINT)` : text)
+
+const same = (args: readonly SqlType[]): SqlType => args[0]!
+const count64 = (): SqlType => scalar('UInt64')
+
+const sum: SqlCell = (args, context) => orDefault(asSum(rowsCall('sum', [numeric(args[0]!)], context), context.type), context, '0')
+const oneOf =
+  (name: string): SqlCell =>
+  (args, context) =>
+    orDefault(rowsCall(name, [args[0]!.sql], context), context)
+
+/** Rows with a NULL in any of the arguments are not counted, as in ClickHouse. */
+function countDistinct(args: readonly Arg[], context: CellContext): string {
+  const distinct: CellContext = { ...context, aggregate: { ...context.aggregate!, distinct: true } }
+  if (args.length === 1) return rowsCall('count', [args[0]!.sql], distinct)
+  const whole = args.map((a) => `${a.sql} IS NOT NULL`).join(' AND ')
+  return rowsCall('count', [`(${args.map((a) => a.sql).join(', ')})`], withFilter(distinct, whole))
+}
+
+const uniq = (summary: string, name: string, most: number | null = null): AggregateRow =>
+  aggregate({
+    args: [1, most],
+    returns: count64,
+    summary,
+    clickhouse: 'uniqExact',
+    duckdb: countDistinct,
+    ofList: (list) => `coalesce(list_unique(${list}), 0)`,
+    cases: [
+      [`select ${name}(x) from (select arrayJoin([1, 2, 2, 3]) as x)`, 3],
+      [`select ${name}(x) from (select arrayJoin(['a', NULL, 'a']) as x)`, 1],
+      [`select ${name}(number) from numbers(0)`, 0],
+    ],
+  })
+
+export const aggregateFunctions = aggregates({
+  count: aggregate({
+    args: [0, 1],
+    returns: count64,
+    caseInsensitive: true,
+    summary: 'Number of rows; with an argument, of rows where it is not NULL.',
+    clickhouse: 'count',
+    duckdb: (args, context) => rowsCall('count', args.length ? [args[0]!.sql] : ['*'], context),
+    ofList: (list) => `coalesce(list_count(${list}), 0)`,
+    cases: [
+      ['select count() from numbers(4)', 4],
+      ['select count(x) from (select arrayJoin([1, NULL, 3]) as x)', 2],
+      ['select count(distinct x) from (select arrayJoin([1, 1, 3]) as x)', 2],
+      ['select COUNT() from numbers(0)', 0],
+    ],
+  }),
+  sum: aggregate({
+    args: [1, 1],
+    returns: (args) => sumType(args[0]!),
+    caseInsensitive: true,
+    summary: 'Sum of the values; 0 for none, NULL for none when the argument may be NULL.',
+    clickhouse: 'sum',
+    duckdb: sum,
+    ofList: (list, _item, context) => orDefault(asSum(`list_sum(${list})`, context.type), context, '0'),
+    cases: [
+      ['select sum(number) from numbers(5)', 10],
+      ['select sum(number) from numbers(0)', 0],
+      ['select sum(x) from (select arrayJoin([1.5, NULL]) as x)', 1.5],
+      ['select sum(x) from (select arrayJoin([NULL, toNullable(1)]) as x) where x > 5', null],
+    ],
+  }),
+  avg: aggregate({
+    args: [1, 1],
+    returns: floatLike,
+    caseInsensitive: true,
+    summary: 'Mean of the values; not a number for none (NULL in JSON).',
+    clickhouse: 'avg',
+    duckdb: (args, context) => orDefault(rowsCall('avg', [numeric(args[0]!)], context), context, nan),
+    ofList: (list, _item, context) => orDefault(`list_avg(${list})`, context, nan),
+    cases: [
+      ['select avg(number) from numbers(4)', 1.5],
+      ['select avg(x) from (select arrayJoin([1, NULL, 3]) as x)', 2],
+      ['select isNaN(avg(number)) from numbers(0)', 1],
+    ],
+  }),
+  min: aggregate({
+    args: [1, 1],
+    returns: same,
+    caseInsensitive: true,
+    summary: 'Smallest value; the default of the type for none.',
+    clickhouse: 'min',
+    duckdb: oneOf('min'),
+    ofList: (list, _item, context) => orDefault(`list_min(${list})`, context),
+    cases: [
+      ['select min(number) from numbers(3, 4)', 3],
+      ["select min(x) from (select arrayJoin(['b', 'a', NULL]) as x)", 'a'],
+      ['select min(number) from numbers(0)', 0],
+    ],
+  }),
+  max: aggregate({
+    args: [1, 1],
+    returns: same,
+    caseInsensitive: true,
+    summary: 'Largest value; the default of the type for none.',
+    clickhouse: 'max',
+    duckdb: oneOf('max'),
+    ofList: (list, _item, context) => orDefault(`list_max(${list})`, context),
+    cases: [
+      ['select max(number) from numbers(3, 4)', 6],
+      ["select max(x) from (select arrayJoin(['b', 'a', NULL]) as x)", 'b'],
+      ['select max(number) from numbers(0)', 0],
+    ],
+  }),
+  any: aggregate({
+    args: [1, 1],
+    returns: same,
+    summary: 'The first value met that is not NULL.',
+    clickhouse: 'any',
+    duckdb: oneOf('any_value'),
+    ofList: (list, _item, context) => orDefault(`list_any_value(${list})`, context),
+    cases: [
+      ['select any(x) from (select arrayJoin([NULL, 7, 7]) as x)', 7],
+      ['select any(number) from numbers(0)', 0],
+    ],
+  }),
+  anyLast: aggregate({
+    args: [1, 1],
+    returns: same,
+    summary: 'The last value met that is not NULL.',
+    clickhouse: 'anyLast',
+    duckdb: (args, context) => orDefault(rowsCall('last', [args[0]!.sql], withFilter(context, `${args[0]!.sql} IS NOT NULL`)), context),
+    cases: [
+      ['select anyLast(x) from (select arrayJoin([6, 7, NULL]) as x)', 7],
+      ['select anyLast(number) from numbers(0)', 0],
+    ],
+  }),
+  anyHeavy: aggregate({
+    args: [1, 1],
+    returns: same,
+    summary: 'The most frequent value, when it makes up more than half of the values.',
+    clickhouse: 'anyHeavy',
+    duckdb: oneOf('mode'),
+    cases: [["select anyHeavy(x) from (select arrayJoin(['a', 'b', 'b', 'b']) as x)", 'b']],
+  }),
+  argMin: aggregate({
+    args: [2, 2],
+    returns: (args) => like(args[0]!, args),
+    summary: 'The first argument in the row where the second is smallest.',
+    clickhouse: 'argMin',
+    duckdb: (args, context) => orDefault(rowsCall('arg_min', [args[0]!.sql, args[1]!.sql], context), context),
+    cases: [
+      ['select argMin(toString(number), 10 - number) from numbers(4)', '3'],
+      ['select argMin(number, number) from numbers(0)', 0],
+    ],
+  }),
+  argMax: aggregate({
+    args: [2, 2],
+    returns: (args) => like(args[0]!, args),
+    summary: 'The first argument in the row where the second is largest.',
+    clickhouse: 'argMax',
+    duckdb: (args, context) => orDefault(rowsCall('arg_max', [args[0]!.sql, args[1]!.sql], context), context),
+    cases: [
+      ['select argMax(toString(number), number) from numbers(4)', '3'],
+      ['select argMax(number, number) from numbers(0)', 0],
+    ],
+  }),
+  countDistinct: uniq('Number of different values, exact.', 'countDistinct', 1),
+  uniq: uniq('Number of different values (or combinations of values). Exact, unlike in ClickHouse.', 'uniq'),
+  uniqExact: uniq('Number of different values (or combinations of values).', 'uniqExact'),
+  uniqCombined: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqCombined'),
+  uniqCombined64: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqCombined64'),
+  uniqHLL12: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqHLL12'),
+  uniqTheta: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqTheta'),
+  median: aggregate({
+    args: [1, 1],
+    returns: floatLike,
+    summary: 'The middle value; halfway between the two middle ones when their number is even. Exact.',
+    clickhouse: { name: 'quantileExactInclusive', params: () => ['0.5'] },
+    duckdb: (args, context) => orDefault(rowsCall('quantile_cont', [float(args[0]!), '0.5'], context), context, nan),
+    ofList: (list, _item, context) => orDefault(`list_aggregate(CAST(${list} AS DOUBLE[]), 'quantile_cont', 0.5)`, context, nan),
+    cases: [
+      ['select median(number) from numbers(4)', 1.5],
+      ['select median(x) from (select arrayJoin([1, NULL, 3, 10]) as x)', 3],
+      ['select isNaN(median(number)) from numbers(0)', 1],
+    ],
+  }),
+  groupArray: aggregate({
+    args: [1, 1],
+    returns: arrayOfItems,
+    summary: 'All values that are not NULL, in the order met.',
+    clickhouse: 'groupArray',
+    duckdb: (args, context) => `coalesce(${listOf(args[0]!.sql, context)}, [])`,
+    cases: [
+      ['select groupArray(number) from numbers(3)', [0, 1, 2]],
+      ["select groupArray(x) from (select arrayJoin(['a', NULL, 'b']) as x)", ['a', 'b']],
+      ['select groupArray(number) from numbers(0)', []],
+    ],
+  }),
+  groupUniqArray: aggregate({
+    args: [1, 1],
+    returns: (args) => arrayOfItems([notNull(args[0]!)]),
+    summary: 'The different values that are not NULL, in no given order.',
+    clickhouse: 'groupUniqArray',
+    duckdb: (args, context) => `coalesce(list_distinct(${listOf(args[0]!.sql, context)}), [])`,
+    ofList: (list) => `coalesce(list_distinct(${list}), [])`,
+    cases: [
+      ['select groupUniqArray(x) from (select arrayJoin([2, 1, 2]) as x)', [1, 2], { unordered: true }],
+      ['select groupUniqArray(number) from numbers(0)', []],
+    ],
+  }),
+})

@@ -1,0 +1,262 @@
+import type { SqlType, StateType } from '../types/types.ts'
+import { arrayOf, isNullable, mapOf, nullable, unknownType } from '../types/types.ts'
+import {
+  type AggregateFamily,
+  type AggregateRow,
+  aggregateOf,
+  clickHouseCall,
+  countOf,
+  duckDefault,
+  type ListFold,
+  rowsCall,
+  withFilter,
+  withoutDistinct,
+} from './aggregate.ts'
+import { type Arg, type Arity, type Case, type Cell, type CellContext, isUnsupported, type SqlCell, unsupported } from './row.ts'
+
+// `sumIf`, `avgArrayOrNull`, `maxArgMin` … are made from the plain aggregates by rule: each suffix is one function from a row to a row.
+
+/** An aggregate with its suffixes so far. ClickHouse's name grows by one suffix each time. */
+interface Made extends AggregateRow {
+  readonly suffix: string
+}
+
+const wider = ([least, most]: Arity, by: number): Arity => [least + by, most === null ? null : most + by]
+const item = (type: SqlType | undefined): SqlType => (type?.kind === 'array' ? type.item : unknownType)
+const typed = (type: SqlType, context: CellContext): CellContext => ({ ...context, type })
+
+function make(
+  row: Made,
+  suffix: string,
+  change: Pick<AggregateRow, 'args' | 'returns' | 'summary'> & { readonly duckdb: Cell; readonly clickhouse?: SqlCell },
+): Made {
+  const all = row.suffix + suffix
+  const { duckdb, clickhouse, ...rest } = change
+  const engine = row.clickhouse
+  return {
+    kind: 'aggregate',
+    ...(row.params ? { params: row.params } : {}),
+    ...(row.isVolatile ? { isVolatile: true } : {}),
+    ...rest,
+    suffix: all,
+    clickhouse: engine,
+    cases: [],
+    sql: { duckdb, clickhouse: clickhouse ?? (engine ? clickHouseCall(engine, all) : unsupported('ClickHouse has no such form of it')) },
+  }
+}
+
+/** `sumIf(x, condition)`: the plain aggregate with a filter. */
+function addIf(row: Made): Made {
+  const cell = (inner: Cell): Cell =>
+    isUnsupported(inner) ? inner : (args, context) => inner(args.slice(0, -1), withFilter(context, args.at(-1)!.sql))
+  return make(row, 'If', {
+    args: wider(row.args, 1),
+    returns: (args, context) => row.returns(args.slice(0, -1), { ...context, args: context.args.slice(0, -1) }),
+    summary: `${row.summary} Only rows where the last argument holds.`,
+    duckdb: cell(row.sql.duckdb),
+    clickhouse: isUnsupported(row.sql.clickhouse) ? undefined : (cell(row.sql.clickhouse) as SqlCell),
+  })
+}
+
+function addOrNull(row: Made): Made {
+  const inner = row.sql.duckdb
+  return make(row, 'OrNull', {
+    args: row.args,
+    returns: (args, context) => nullable(row.returns(args, context)),
+    summary: `${row.summary} NULL when there are no values.`,
+    duckdb: isUnsupported(inner) ? inner : (args, context) => `CASE WHEN ${countOf(args, context)} > 0 THEN ${inner(args, context)} END`,
+  })
+}
+
+function addOrDefault(row: Made): Made {
+  const inner = row.sql.duckdb
+  return make(row, 'OrDefault', {
+    args: row.args,
+    returns: row.returns,
+    summary: `${row.summary} The default of the type (0, '') when there are no values.`,
+    duckdb: isUnsupported(inner)
+      ? inner
+      : (args, context) =>
+          isNullable(context.type)
+            ? inner(args, context)
+            : `CASE WHEN ${countOf(args, context)} > 0 THEN ${inner(args, context)} ELSE ${duckDefault(context.type)} END`,
+  })
+}
+
+/** Folds a list that is made from the rows of the group. */
+function folded(
+  row: Made,
+  suffix: string,
+  change: Pick<AggregateRow, 'args' | 'returns' | 'summary'>,
+  cell: (fold: ListFold, args: readonly Arg[], context: CellContext) => string,
+): Made {
+  const fold = row.ofList
+  return make(row, suffix, {
+    ...change,
+    duckdb: fold ? (args, context) => cell(fold, args, context) : unsupported('this aggregate cannot be applied to a list'),
+  })
+}
+
+/** A group's arrays in one list, NULL for no rows. */
+const arrays = (arg: Arg, context: CellContext): string => rowsCall('list', [arg.sql], withoutDistinct(context))
+
+const addArray = (row: Made): Made =>
+  folded(
+    row,
+    'Array',
+    {
+      args: row.args,
+      returns: ([first, ...others], context) => row.returns([item(first), ...others], context),
+      summary: `${row.summary} Over the items of arrays.`,
+    },
+    (fold, args, context) => {
+      const list = `flatten(${arrays(args[0]!, context)})`
+      return fold(aggregateOf(context).distinct ? `list_distinct(${list})` : list, item(args[0]!.type), context)
+    },
+  )
+
+const addForEach = (row: Made): Made =>
+  folded(
+    row,
+    'ForEach',
+    {
+      args: row.args,
+      returns: ([first, ...others], context) => arrayOf(row.returns([item(first), ...others], context)),
+      summary: `${row.summary} Separately for the first items of the arrays, the second, and so on.`,
+    },
+    (fold, args, context) => {
+      const [position, array] = [context.fresh(), context.fresh()]
+      const list = arrays(args[0]!, context)
+      const inner = context.type.kind === 'array' ? context.type.item : unknownType
+      const longest = `coalesce(list_max(list_transform(${list}, lambda ${array}: len(${array}))), 0)`
+      const items = `list_transform(list_filter(${list}, lambda ${array}: len(${array}) >= ${position}), lambda ${array}: ${array}[${position}])`
+      return `list_transform(range(1, ${longest} + 1), lambda ${position}: ${fold(items, item(args[0]!.type), typed(inner, context))})`
+    },
+  )
+
+const addMap = (row: Made): Made =>
+  folded(
+    row,
+    'Map',
+    {
+      args: row.args,
+      returns: ([first, ...others], context) =>
+        first?.kind === 'map' ? mapOf(first.key, row.returns([first.value, ...others], context)) : unknownType,
+      summary: `${row.summary} Separately for each key of maps.`,
+    },
+    (fold, args, context) => {
+      const [key, entry] = [context.fresh(), context.fresh()]
+      const entries = `flatten(${rowsCall('list', [`map_entries(${args[0]!.sql})`], withoutDistinct(context))})`
+      const [value, inner] = [
+        args[0]!.type.kind === 'map' ? args[0]!.type.value : unknownType,
+        context.type.kind === 'map' ? context.type.value : unknownType,
+      ]
+      const items = `list_transform(list_filter(${entries}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)`
+      const keys = `list_sort(list_distinct(list_transform(${entries}, lambda ${entry}: ${entry}.key)))`
+      return `coalesce(map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${fold(items, value, typed(inner, context))}))), MAP {})`
+    },
+  )
+
+const addArg =
+  (which: 'Min' | 'Max') =>
+  (row: Made): Made =>
+    folded(
+      row,
+      `Arg${which}`,
+      {
+        args: wider(row.args, 1),
+        returns: (args, context) => row.returns(args.slice(0, -1), context),
+        summary: `${row.summary} Only rows where the last argument is ${which === 'Min' ? 'smallest' : 'largest'}.`,
+      },
+      (fold, args, context) => {
+        const pair = context.fresh()
+        const key = args.at(-1)!
+        const value = args.length > 1 ? args[0]!.sql : '1'
+        const rows = rowsCall('list', [`{'v': ${value}, 'k': ${key.sql}}`], withoutDistinct(context))
+        const edge = rowsCall(which.toLowerCase(), [key.sql], withoutDistinct(context))
+        const list = `list_transform(list_filter(${rows}, lambda ${pair}: ${pair}.k = ${edge}), lambda ${pair}: ${pair}.v)`
+        return fold(list, args.length > 1 ? args[0]!.type : unknownType, context)
+      },
+    )
+
+function addDistinct(row: Made): Made {
+  const inner = row.sql.duckdb
+  return make(row, 'Distinct', {
+    args: row.args,
+    returns: row.returns,
+    summary: `${row.summary} Each different value once.`,
+    duckdb: isUnsupported(inner)
+      ? inner
+      : (args, context) => inner(args, { ...context, aggregate: { ...aggregateOf(context), distinct: true } }),
+  })
+}
+
+const stateReason = 'intermediate states of aggregates belong to ClickHouse'
+const addState = (row: Made): Made =>
+  make(row, 'State', {
+    args: row.args,
+    returns: (args): StateType => ({ kind: 'state', aggregate: `${row.clickhouse?.name ?? ''}${row.suffix}`, args }),
+    summary: `The intermediate state of: ${row.summary}`,
+    duckdb: unsupported(stateReason),
+  })
+const addMerge = (row: Made): Made =>
+  make(row, 'Merge', {
+    args: row.args,
+    returns: ([state, ...others], context) => row.returns(state?.kind === 'state' ? state.args : [unknownType, ...others], context),
+    summary: `From intermediate states: ${row.summary}`,
+    duckdb: unsupported(stateReason),
+  })
+
+const suffixes = {
+  If: addIf,
+  Array: addArray,
+  Map: addMap,
+  State: addState,
+  Merge: addMerge,
+  ForEach: addForEach,
+  OrDefault: addOrDefault,
+  OrNull: addOrNull,
+  ArgMin: addArg('Min'),
+  ArgMax: addArg('Max'),
+  Distinct: addDistinct,
+} as const
+type Suffix = keyof typeof suffixes
+
+/** Which suffixes may follow which. */
+const shaping: readonly Suffix[] = ['Array', 'Map', 'State', 'Merge', 'ForEach', 'ArgMin', 'ArgMax']
+const chains: readonly (readonly Suffix[])[] = [
+  ['If'],
+  ['Distinct'],
+  ['Distinct', 'If'],
+  ...(['OrDefault', 'OrNull'] as const).flatMap((or): Suffix[][] => [[or], [or, 'If']]),
+  ...shaping.flatMap((shape): Suffix[][] => [
+    [shape],
+    [shape, 'If'],
+    [shape, 'OrDefault'],
+    [shape, 'OrDefault', 'If'],
+    [shape, 'OrNull'],
+    [shape, 'OrNull', 'If'],
+  ]),
+]
+
+/** Suffixes of every other aggregate. */
+const common: readonly (readonly Suffix[])[] = [['If'], ['Distinct'], ['OrDefault'], ['OrNull'], ['OrNull', 'If'], ['OrDefault', 'If']]
+const overLists: readonly (readonly Suffix[])[] = [['Array'], ['Array', 'If'], ['ForEach'], ['ForEach', 'If']]
+
+const fullBases: ReadonlySet<string> = new Set(['avg', 'sum', 'min', 'max', 'count', 'countDistinct', 'median'])
+
+/** All suffixed forms of the family's aggregates that have no row of their own. */
+export function withCombinators(family: AggregateFamily, cases: Readonly<Record<string, readonly Case[]>> = {}): AggregateFamily {
+  const made: Record<string, AggregateRow> = {}
+  for (const [base, row] of Object.entries(family)) {
+    if (!row.clickhouse) continue
+    const wanted = fullBases.has(base) ? chains : [...common, ...(row.ofList ? overLists : [])]
+    for (const chain of wanted) {
+      const name = base + chain.join('')
+      if (name in family) continue
+      const { suffix: _, ...result } = chain.reduce<Made>((r, s) => suffixes[s](r), { ...row, suffix: '' })
+      made[name] = cases[name] ? { ...result, cases: cases[name] } : result
+    }
+  }
+  return made
+}

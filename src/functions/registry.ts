@@ -1,0 +1,40 @@
+import { nearestSpellings } from '../lib/spelling.ts'
+import { aggregateFunctions } from './aggregates.ts'
+import { withCombinators } from './combinators.ts'
+import type { FunctionFamily, FunctionRow } from './row.ts'
+
+/** Every function of the language by family, in the order of the reference page. */
+export const families: Readonly<Record<string, FunctionFamily>> = {
+  Aggregates: aggregateFunctions,
+  'Aggregates with suffixes': withCombinators(aggregateFunctions),
+}
+
+export interface FoundFunction {
+  /** As the registry spells it. */
+  readonly name: string
+  readonly row: FunctionRow
+}
+
+function byName(all: Readonly<Record<string, FunctionFamily>>): ReadonlyMap<string, FunctionRow> {
+  const rows = new Map<string, FunctionRow>()
+  for (const [family, functions] of Object.entries(all))
+    for (const [name, row] of Object.entries(functions)) {
+      if (rows.has(name)) throw new TypeError(`function ${name} of the family ${family} has a row already`)
+      rows.set(name, row)
+    }
+  return rows
+}
+
+export const registry: ReadonlyMap<string, FunctionRow> = byName(families)
+
+/** The exact spelling wins; otherwise the lower-cased one, where the row allows any. */
+export function lookup(name: string): FoundFunction | undefined {
+  const exact = registry.get(name)
+  if (exact) return { name, row: exact }
+  const lower = name.toLowerCase()
+  const row = registry.get(lower)
+  return row?.caseInsensitive ? { name: lower, row } : undefined
+}
+
+/** What someone who wrote an unknown name may have meant. */
+export const candidates = (name: string): string[] => nearestSpellings(name, registry.keys())

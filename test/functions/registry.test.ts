@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest'
+import { candidates, families, lookup, registry } from '../../src/functions/registry.ts'
+
+describe('lookup', () => {
+  test('finds the exact spelling first', () => {
+    expect(lookup('sum')).toMatchObject({ name: 'sum', row: { kind: 'aggregate' } })
+  })
+  test('accepts any case only where the row says so', () => {
+    expect(lookup('CoUnT')?.name).toBe('count')
+    expect(lookup('UNIQ')).toBeUndefined()
+  })
+  test('does not find what every object has', () => {
+    for (const name of ['constructor', 'hasOwnProperty', '__proto__', 'valueOf']) expect(lookup(name)).toBeUndefined()
+  })
+  test('proposes names that are spelled nearly the same', () => {
+    expect(candidates('cuont')).toContain('count')
+    expect(candidates('qqqqqqqqq')).toEqual([])
+  })
+})
+
+test('no name stands in two families', () => {
+  const names = Object.values(families).flatMap((family) => Object.keys(family))
+  expect(names.length).toBe(new Set(names).size)
+  expect(names.length).toBe(registry.size)
+})
+
+test('names that differ in case only are different functions with exact spelling', () => {
+  const wrong = [...registry].filter(([name, row]) => row.caseInsensitive && name !== name.toLowerCase())
+  expect(wrong.map(([name]) => name)).toEqual([])
+})

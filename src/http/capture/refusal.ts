@@ -1,0 +1,43 @@
+// Why a capture request is refused: one row per reason. Clients read the status, and `detail` when the body is JSON.
+
+interface Row {
+  readonly status: number
+  readonly type: 'validation_error' | 'authentication_error' | 'client_error' | 'server_error'
+  readonly code: string
+}
+
+const rows = {
+  'no-data': { status: 400, type: 'validation_error', code: 'no_data' },
+  'invalid-payload': { status: 400, type: 'validation_error', code: 'invalid_payload' },
+  'missing-token': { status: 401, type: 'authentication_error', code: 'missing_api_key' },
+  'token-empty': { status: 401, type: 'authentication_error', code: 'empty' },
+  'token-too-long': { status: 401, type: 'authentication_error', code: 'too_long' },
+  'token-not-ascii': { status: 401, type: 'authentication_error', code: 'not_ascii' },
+  'token-not-string': { status: 401, type: 'authentication_error', code: 'not_string' },
+  'token-personal': { status: 401, type: 'authentication_error', code: 'personal_api_key' },
+  'two-tokens': { status: 401, type: 'authentication_error', code: 'multiple_tokens' },
+  'too-large': { status: 413, type: 'client_error', code: 'request_too_large' },
+} as const satisfies Record<string, Row>
+
+export type RefusalReason = keyof typeof rows
+
+export class CaptureRefusal extends Error {
+  override readonly name = 'CaptureRefusal'
+
+  constructor(
+    readonly reason: RefusalReason,
+    readonly detail: string,
+  ) {
+    super(detail)
+  }
+
+  get status(): number {
+    return rows[this.reason].status
+  }
+
+  /** The error body that every route answers with. */
+  get body(): { type: string; code: string; detail: string; attr: null } {
+    const { type, code } = rows[this.reason]
+    return { type, code, detail: this.detail, attr: null }
+  }
+}

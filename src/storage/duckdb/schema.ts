@@ -59,7 +59,7 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
   // The journal: every merge that happened, in order.
   merge_journal: [
     'seq BIGINT NOT NULL',
-    'at TIMESTAMP NOT NULL',
+    'merged_at TIMESTAMP NOT NULL',
     'merged INTEGER NOT NULL',
     'merged_uuid UUID NOT NULL',
     'survivor INTEGER NOT NULL',

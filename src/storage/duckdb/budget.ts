@@ -1,0 +1,43 @@
+import { availableParallelism, totalmem } from 'node:os'
+import { WaymarkError } from '../../errors/errors.ts'
+
+const gibibyte = 1024 ** 3
+const units: Readonly<Record<string, number>> = {
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 1024,
+  MIB: 1024 ** 2,
+  GIB: gibibyte,
+  TIB: 1024 ** 4,
+}
+
+/** The container's limit where there is one (cgroup v1 or v2), else the machine's memory. */
+const machineMemory = (): number => {
+  const limit = process.constrainedMemory?.() ?? 0
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+}
+
+/** DuckDB would take 80 % of the machine; the rest of the process and the application around it need room too. */
+export const defaultMemoryLimit = (machine = machineMemory()): number => Math.floor(Math.min(0.4 * machine, 2 * gibibyte))
+
+/** A number of bytes, or text such as `512MB` or `1.5 GiB`. */
+export const memoryBytes = (value: number | string): number => {
+  const match = typeof value === 'number' ? null : /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B)\s*$/i.exec(value)
+  const bytes = typeof value === 'number' ? value : Number(match?.[1]) * (units[match?.[2]?.toUpperCase() ?? ''] ?? Number.NaN)
+  if (!(bytes >= 64 * 1024 ** 2 && Number.isFinite(bytes))) {
+    const message = `memoryLimit must be at least 64 MiB, as a number of bytes or text like "512MB"; got ${JSON.stringify(value)}`
+    throw new WaymarkError('validation-failed', { message, attr: 'memoryLimit' })
+  }
+  return Math.floor(bytes)
+}
+
+export const defaultThreads = (): number => availableParallelism()
+
+/**
+ * Statements run on libuv's threads, and so do the log's writes and fsyncs: one thread is left for the log and one for the apply stage, so
+ * that no load of queries delays an acknowledgement.
+ */
+export const defaultConnections = (libuvThreads = Number(process.env.UV_THREADPOOL_SIZE) || 4): number => Math.max(1, libuvThreads - 2)

@@ -1,0 +1,245 @@
+import { rm, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { WaymarkError } from '../../errors/errors.ts'
+import type { FileFormat } from '../format.ts'
+import type { Sql, SqlRow, SqlValue } from '../sql.ts'
+import { defaultConnections, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
+import { storeFile } from './migrations.ts'
+import { ConnectionPool } from './pool.ts'
+
+export interface InstanceOptions {
+  /** A directory that exists, or `:memory:`. */
+  readonly dataDir: string
+  readonly memoryLimit?: number | string
+  readonly threads?: number
+  /** How many statements may run at once, besides those on connections of their own. */
+  readonly connections?: number
+}
+
+/** A file that is there but cannot be opened: cut, overwritten, or with a write-ahead log that does not replay. */
+export class BrokenFileError extends Error {
+  override readonly name = 'BrokenFileError'
+  readonly file: string
+
+  constructor(file: string, cause: unknown) {
+    super(`${file} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.file = file
+  }
+}
+
+export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** DuckDB says this of a block whose checksum is wrong: the file itself is damaged. */
+export const isCorruption = (error: unknown): boolean =>
+  error instanceof Error && /Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message)
+
+const lockHolder = (error: unknown): number | null => {
+  const message = error instanceof Error ? error.message : ''
+  return /Conflicting lock is held/.test(message) ? Number(/PID (\d+)/.exec(message)?.[1] ?? 0) : null
+}
+
+/**
+ * The one DuckDB instance of a data directory. All files are attached to it, so memory and threads have one budget. It must live in one thread of
+ * the process: the same file opened again elsewhere in the process would silently be a second, different database.
+ */
+export class Instance implements Sql {
+  readonly dataDir: string
+  readonly memoryLimit: number
+  readonly threads: number
+  private readonly database: DuckDBInstance
+  private readonly pool: ConnectionPool
+  private readonly attached = new Map<string, string>()
+
+  constructor(database: DuckDBInstance, options: { dataDir: string; memoryLimit: number; threads: number; connections: number }) {
+    this.database = database
+    this.dataDir = options.dataDir
+    this.memoryLimit = options.memoryLimit
+    this.threads = options.threads
+    this.pool = new ConnectionPool(() => database.connect(), options.connections)
+  }
+
+  get isInMemory(): boolean {
+    return this.dataDir === ':memory:'
+  }
+
+  /** A connection for one owner who keeps it (the apply stage of a project). The owner closes it. */
+  connect(): Promise<DuckDBConnection> {
+    return this.database.connect()
+  }
+
+  acquire(signal?: AbortSignal): Promise<DuckDBConnection> {
+    return this.pool.acquire(signal)
+  }
+
+  release(connection: DuckDBConnection): void {
+    this.pool.release(connection)
+  }
+
+  use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.pool.use(work, signal)
+  }
+
+  run(sql: string, params?: readonly SqlValue[]): Promise<number> {
+    return this.use((connection) => onConnection(connection).run(sql, params))
+  }
+
+  rows<R extends SqlRow = SqlRow>(sql: string, params?: readonly SqlValue[]): Promise<R[]> {
+    return this.use((connection) => onConnection(connection).rows<R>(sql, params))
+  }
+
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.use((connection) => onConnection(connection).transaction(work))
+  }
+
+  /** Attaches a file under a name, making or migrating it. A file that is damaged is a BrokenFileError and stays as it is. */
+  async attach(name: string, file: string, format: FileFormat): Promise<void> {
+    const path = this.isInMemory ? ':memory:' : join(this.dataDir, file)
+    try {
+      await this.run(`ATTACH ${text(path)} AS ${identifier(name)}`)
+    } catch (error) {
+      const pid = lockHolder(error)
+      if (pid !== null) throw new WaymarkError('directory-locked', { dataDir: this.dataDir, pid, since: 'unknown' }, { cause: error })
+      if (await isFile(path)) throw new BrokenFileError(path, error)
+      throw new WaymarkError('unusable-directory', { dataDir: this.dataDir, reason: String(error) }, { cause: error })
+    }
+    try {
+      await bringUpToDate(this, name, path, format)
+    } catch (error) {
+      await this.run(`DETACH ${identifier(name)}`)
+      throw isCorruption(error) ? new BrokenFileError(path, error) : error
+    }
+    this.attached.set(name, path)
+  }
+
+  /** `projects/<id>/store.duckdb` under the name it answers. The folder must exist. */
+  async attachProject(id: number): Promise<string> {
+    const name = projectDatabase(id)
+    await this.attach(name, join('projects', String(id), 'store.duckdb'), storeFile)
+    return name
+  }
+
+  async detach(name: string): Promise<void> {
+    if (!this.attached.delete(name)) return
+    await this.run(`DETACH ${identifier(name)}`)
+  }
+
+  /** Everything written so far goes from the write-ahead log into the file. */
+  async checkpoint(name: string): Promise<void> {
+    if (!this.isInMemory) await this.run(`CHECKPOINT ${identifier(name)}`)
+  }
+
+  /** Detaches a project's store and removes its whole folder. */
+  async dropProject(id: number): Promise<void> {
+    await this.detach(projectDatabase(id))
+    if (!this.isInMemory) await rm(join(this.dataDir, 'projects', String(id)), { recursive: true, force: true })
+  }
+
+  /** Waits for running statements, checkpoints and lets go of all files. Connections of their own must be closed before. */
+  async close(): Promise<void> {
+    await this.pool.close()
+    const connection = await this.database.connect()
+    for (const name of this.attached.keys()) {
+      if (!this.isInMemory) await connection.run(`CHECKPOINT ${identifier(name)}`)
+      await connection.run(`DETACH ${identifier(name)}`)
+    }
+    this.attached.clear()
+    connection.closeSync()
+    this.database.closeSync()
+  }
+}
+
+export const projectDatabase = (id: number): string => `p${id}`
+
+/** The statement port on one connection. */
+export const onConnection = (connection: DuckDBConnection): Sql => {
+  const port: Sql = {
+    run: async (sql, params) => (await connection.run(sql, params && [...params])).rowsChanged,
+    rows: async <R extends SqlRow>(sql: string, params?: readonly SqlValue[]) => {
+      const result = await connection.run(sql, params && [...params])
+      return (await result.getRowObjectsJS()) as R[]
+    },
+    transaction: async (work) => {
+      await connection.run('BEGIN')
+      try {
+        const answer = await work(port)
+        await connection.run('COMMIT')
+        return answer
+      } catch (error) {
+        await connection.run('ROLLBACK').catch(() => undefined) // a failed COMMIT has rolled back already
+        throw error
+      }
+    },
+  }
+  return port
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+
+async function bringUpToDate(instance: Instance, name: string, path: string, format: FileFormat): Promise<void> {
+  const tables = await instance.rows('SELECT table_name FROM duckdb_tables() WHERE database_name = $1', [name])
+  if (tables.length === 0) {
+    await runAll(instance, format.create(name))
+  } else {
+    const found = await formatOf(instance, name, path)
+    if (found > format.version) throw new WaymarkError('newer-format', { file: basename(path), found, supported: format.version })
+    if (found === format.version) return
+    for (const step of format.migrations.filter((migration) => migration.to > found)) {
+      const remember = `UPDATE ${identifier(name)}.main.meta SET value = '${step.to}' WHERE key = 'format'`
+      await runAll(instance, [...step.statements(name), remember])
+    }
+  }
+  // DDL does not stay in the write-ahead log, where its replay is at its weakest.
+  await instance.checkpoint(name)
+}
+
+const runAll = (instance: Instance, statements: readonly string[]) =>
+  instance.transaction(async (sql) => {
+    for (const statement of statements) await sql.run(statement)
+  })
+
+async function formatOf(instance: Instance, name: string, path: string): Promise<number> {
+  const rows = await instance
+    .rows<{ value: string }>(`SELECT value FROM ${identifier(name)}.main.meta WHERE key = 'format'`)
+    .catch((error: unknown) => {
+      throw new BrokenFileError(path, error)
+    })
+  const found = Number(rows[0]?.value)
+  if (!Number.isInteger(found)) throw new BrokenFileError(path, 'it does not say its format')
+  return found
+}
+
+export async function openInstance(options: InstanceOptions): Promise<Instance> {
+  const isInMemory = options.dataDir === ':memory:'
+  const dataDir = isInMemory ? ':memory:' : resolve(options.dataDir)
+  const memoryLimit = options.memoryLimit === undefined ? defaultMemoryLimit() : memoryBytes(options.memoryLimit)
+  const threads = options.threads ?? defaultThreads()
+  if (!Number.isInteger(threads) || threads < 1) {
+    throw new WaymarkError('validation-failed', { message: `threads must be a whole number from 1, got ${threads}`, attr: 'threads' })
+  }
+  const database = await DuckDBInstance.create(':memory:')
+  const connection = await database.connect()
+  try {
+    const settings = [
+      `memory_limit = '${Math.floor(memoryLimit / 1024)}KiB'`,
+      `threads = ${threads}`,
+      `temp_directory = ${text(isInMemory ? '' : join(dataDir, 'tmp'))}`,
+      "TimeZone = 'UTC'",
+      'autoinstall_known_extensions = false',
+      'autoload_known_extensions = false',
+      // The order matters: directories can be allowed only while external access is still on.
+      ...(isInMemory ? [] : [`allowed_directories = [${text(dataDir)}]`]),
+      'enable_external_access = false',
+      'lock_configuration = true',
+    ]
+    for (const setting of settings) await connection.run(`SET GLOBAL ${setting}`)
+  } finally {
+    connection.closeSync()
+  }
+  return new Instance(database, { dataDir, memoryLimit, threads, connections: options.connections ?? defaultConnections() })
+}

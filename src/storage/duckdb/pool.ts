@@ -1,0 +1,107 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { WaymarkError } from '../../errors/errors.ts'
+
+interface Waiter {
+  take(connection: DuckDBConnection): void
+  refuse(error: Error): void
+}
+
+const cancelled = (signal: AbortSignal, cause?: unknown) =>
+  signal.reason instanceof WaymarkError ? signal.reason : new WaymarkError('query-cancelled', {}, { cause })
+
+/** One statement at a time per connection: a connection belongs to one user until it is given back. */
+export class ConnectionPool {
+  private readonly idle: DuckDBConnection[] = []
+  private readonly waiting: Waiter[] = []
+  /** Connections with a user, and those being opened for one. */
+  private taken = 0
+  private isClosed = false
+  private drained: (() => void) | null = null
+  private readonly connect: () => Promise<DuckDBConnection>
+  private readonly size: number
+
+  constructor(connect: () => Promise<DuckDBConnection>, size: number) {
+    this.connect = connect
+    this.size = size
+  }
+
+  /** An aborted signal takes the caller out of the queue. Its reason is thrown when it is a WaymarkError (a time limit, say). */
+  async acquire(signal?: AbortSignal): Promise<DuckDBConnection> {
+    if (this.isClosed) throw new WaymarkError('closed', {})
+    if (signal?.aborted) throw cancelled(signal)
+    if (this.taken >= this.size) return this.queue(signal)
+    this.taken++
+    try {
+      return this.idle.pop() ?? (await this.connect())
+    } catch (error) {
+      this.leave()
+      throw error
+    }
+  }
+
+  release(connection: DuckDBConnection): void {
+    const next = this.waiting.shift()
+    if (next) {
+      next.take(connection)
+      return
+    }
+    this.idle.push(connection)
+    this.leave()
+  }
+
+  /** Runs `work` on a connection of its own and interrupts it when the signal aborts. A transaction left open is rolled back. */
+  async use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const connection = await this.acquire(signal)
+    const interrupt = () => connection.interrupt()
+    signal?.addEventListener('abort', interrupt, { once: true })
+    try {
+      signal?.throwIfAborted()
+      return await work(connection)
+    } catch (error) {
+      await connection.run('ROLLBACK').catch(() => undefined)
+      throw signal?.aborted ? cancelled(signal, error) : error
+    } finally {
+      signal?.removeEventListener('abort', interrupt)
+      this.release(connection)
+    }
+  }
+
+  /** Refuses those who wait, lets those who run finish. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    for (const waiter of this.waiting.splice(0)) waiter.refuse(new WaymarkError('closed', {}))
+    if (this.taken > 0) {
+      await new Promise<void>((resolve) => {
+        this.drained = resolve
+      })
+    }
+    for (const connection of this.idle.splice(0)) connection.closeSync()
+  }
+
+  private leave(): void {
+    this.taken--
+    if (this.taken === 0) this.drained?.()
+  }
+
+  private queue(signal: AbortSignal | undefined): Promise<DuckDBConnection> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        const place = this.waiting.indexOf(waiter)
+        if (place >= 0) this.waiting.splice(place, 1)
+        if (signal) reject(cancelled(signal))
+      }
+      const waiter: Waiter = {
+        take: (connection) => {
+          signal?.removeEventListener('abort', leave)
+          resolve(connection)
+        },
+        refuse: (error) => {
+          signal?.removeEventListener('abort', leave)
+          reject(error)
+        },
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      this.waiting.push(waiter)
+    })
+  }
+}

@@ -1,0 +1,12 @@
+// What storage parts that only need statements ask of a database: small enough for DuckDB and PostgreSQL alike.
+
+export type SqlValue = string | number | bigint | boolean | null
+export type SqlRow = Record<string, unknown>
+
+export interface Sql {
+  /** Answers the number of rows changed. Parameters are `$1`, `$2`, … */
+  run(sql: string, params?: readonly SqlValue[]): Promise<number>
+  rows<R extends SqlRow = SqlRow>(sql: string, params?: readonly SqlValue[]): Promise<R[]>
+  /** All or nothing; `work` must use the port it is given. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+}

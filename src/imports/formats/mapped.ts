@@ -1,0 +1,67 @@
+import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
+
+/** Where a field comes from: a column's name, or a constant. */
+export type FieldSource = { readonly column: string } | { readonly constant: string }
+
+export interface Mapping {
+  readonly event?: FieldSource
+  readonly distinct_id?: FieldSource
+  readonly timestamp?: FieldSource
+  readonly uuid?: FieldSource
+  /** A column with the JSON object of properties. All other columns become properties beside it. */
+  readonly properties?: FieldSource
+}
+
+/** Names under which the fields are looked for when no mapping says where they are. */
+const usualNames = {
+  event: ['event', 'event_name', 'event_type', 'name', 'action'],
+  distinct_id: ['distinct_id', 'distinctId', 'user_id', 'userId', 'user', 'person_id', 'anonymous_id', 'email'],
+  timestamp: ['timestamp', 'time', 'event_time', 'created_at', 'ts', 'date', 'datetime'],
+  uuid: ['uuid', 'event_id', 'message_id', 'messageId'],
+  properties: ['properties', 'event_properties'],
+} as const
+
+/** `user` or `=constant` */
+export const fieldSource = (text: string): FieldSource => (text.startsWith('=') ? { constant: text.slice(1) } : { column: text })
+
+/** Rows of a plain file. `columns` are those of the first row: what the mapping leaves open is looked up there once. */
+export function mapped(mapping: Mapping, columns: readonly string[]): Converter {
+  const source = (field: keyof typeof usualNames): FieldSource | null => {
+    const said = mapping[field]
+    if (said) {
+      if ('column' in said && !columns.includes(said.column))
+        throw new Error(`there is no column ${said.column} for ${field}; the columns are ${columns.join(', ')}`)
+      return said
+    }
+    const usual = usualNames[field].find((name) => columns.includes(name))
+    return usual === undefined ? null : { column: usual }
+  }
+  const sources = {
+    event: source('event'),
+    distinct_id: source('distinct_id'),
+    timestamp: source('timestamp'),
+    uuid: source('uuid'),
+    properties: source('properties'),
+  }
+  for (const field of ['event', 'distinct_id', 'timestamp'] as const)
+    if (!sources[field])
+      throw new Error(`no column for ${field}; say --map ${field}=COLUMN (or ${field}==CONSTANT). The columns are ${columns.join(', ')}`)
+  const used = new Set(Object.values(sources).flatMap((s) => (s && 'column' in s ? [s.column] : [])))
+
+  return (row) => {
+    const value = (field: keyof typeof sources): unknown => {
+      const from = sources[field]
+      return from === null ? undefined : 'constant' in from ? from.constant : row[from.column]
+    }
+    const event = textOf(value('event'))
+    const distinctId = textOf(value('distinct_id'))
+    const timestamp = timeOf(value('timestamp'))
+    if (event === null) return problem('no event name')
+    if (distinctId === null) return problem('no distinct id')
+    if (timestamp === null) return problem(`unreadable timestamp: ${String(value('timestamp'))}`)
+    const properties: Record<string, unknown> = { ...(rowOf(value('properties')) ?? {}) }
+    for (const [column, cell] of Object.entries(row)) if (!used.has(column)) properties[column] = cell
+    const uuid = textOf(value('uuid'))
+    return [{ event, distinct_id: distinctId, timestamp, properties, ...(uuid !== null && { source_id: uuid }) }]
+  }
+}

@@ -1,0 +1,158 @@
+import { nameUuid } from '../lib/name-uuid.ts'
+import type { SourceFile } from './open.ts'
+import type { ImportedEvent } from './record.ts'
+
+// Carries the rows of files into ingestion: in batches, a few at a time, so that memory stays bounded however long the file is.
+
+export interface BatchResult {
+  readonly accepted: number
+  readonly duplicates: number
+  readonly dropped: number
+  readonly warnings: readonly { readonly kind: string; readonly count: number }[]
+}
+
+export interface Checkpoints {
+  /** Rows of this file that are stored for sure. */
+  read(fingerprint: string): Promise<number>
+  write(fingerprint: string, rows: number): Promise<void>
+}
+
+export interface ImportProgress {
+  readonly file: string
+  readonly rows: number
+  readonly bytesRead: number
+  readonly bytes: number
+}
+
+export interface ImportRun {
+  readonly files: readonly SourceFile[]
+  /** Stores a batch (or only checks it, in a dry run). */
+  readonly send: (batch: readonly ImportedEvent[]) => Promise<BatchResult>
+  readonly checkpoints?: Checkpoints
+  readonly onProgress?: (progress: ImportProgress) => void
+  readonly signal?: AbortSignal
+  readonly batchSize?: number
+  readonly inFlight?: number
+}
+
+export interface ImportSummary {
+  /** Rows met, those of earlier runs included. */
+  rows: number
+  /** Rows that an earlier run had stored for sure. */
+  skipped: number
+  stored: number
+  duplicates: number
+  dropped: number
+  unreadable: number
+  /** The first few of them. */
+  readonly problems: { readonly file: string; readonly row: number; readonly problem: string }[]
+  readonly warnings: Map<string, number>
+  readonly events: Map<string, number>
+  earliest: string | null
+  latest: string | null
+  isAborted: boolean
+}
+
+const namespace = '7b2f0c1e-5d0a-5f3e-9c36-6a1f0f5a7e11'
+const problemsKept = 20
+const rowsBetweenProgress = 1000
+
+export async function runImport(run: ImportRun): Promise<ImportSummary> {
+  const summary: ImportSummary = {
+    rows: 0,
+    skipped: 0,
+    stored: 0,
+    duplicates: 0,
+    dropped: 0,
+    unreadable: 0,
+    problems: [],
+    warnings: new Map(),
+    events: new Map(),
+    earliest: null,
+    latest: null,
+    isAborted: false,
+  }
+  for (const file of run.files) {
+    if (run.signal?.aborted) break
+    await importFile(file, run, summary)
+  }
+  summary.isAborted = run.signal?.aborted ?? false
+  return summary
+}
+
+async function importFile(file: SourceFile, run: ImportRun, summary: ImportSummary): Promise<void> {
+  const batchSize = run.batchSize ?? 2000
+  const lanes = run.inFlight ?? 2
+  const done = (await run.checkpoints?.read(file.fingerprint)) ?? 0
+  let bytesRead = 0
+  let row = 0
+  let batch: ImportedEvent[] = []
+  const flying: Promise<void>[] = []
+
+  const send = async (events: readonly ImportedEvent[], upTo: number, before: Promise<void> | undefined) => {
+    const result = await run.send(events)
+    summary.stored += result.accepted
+    summary.duplicates += result.duplicates
+    summary.dropped += result.dropped
+    for (const { kind, count } of result.warnings) summary.warnings.set(kind, (summary.warnings.get(kind) ?? 0) + count)
+    await before // rows count as stored only when all rows before them are
+    await run.checkpoints?.write(file.fingerprint, upTo)
+  }
+  const flush = async (upTo: number) => {
+    if (batch.length === 0) return
+    const sent = send(batch, upTo, flying.at(-1))
+    sent.catch(() => {}) // awaited below, in order
+    flying.push(sent)
+    batch = []
+    if (flying.length >= lanes) await flying.shift()
+  }
+
+  try {
+    for await (const converted of file.rows((count) => {
+      bytesRead = count
+    })) {
+      if (run.signal?.aborted) break
+      row++
+      summary.rows++
+      if (row % rowsBetweenProgress === 0) run.onProgress?.({ file: file.name, rows: row, bytesRead, bytes: file.bytes })
+      if (row <= done) {
+        summary.skipped++
+        continue
+      }
+      if ('problem' in converted) {
+        summary.unreadable++
+        if (summary.problems.length < problemsKept) summary.problems.push({ file: file.name, row, problem: converted.problem })
+        continue
+      }
+      for (const [i, event] of converted.entries()) {
+        note(summary, event)
+        batch.push(withId(event, file.fingerprint, row, i))
+      }
+      if (batch.length >= batchSize) await flush(row)
+    }
+    if (!run.signal?.aborted) await flush(row)
+  } finally {
+    const settled = await Promise.allSettled(flying)
+    const failed = settled.find((s) => s.status === 'rejected')
+    // biome-ignore lint/correctness/noUnsafeFinally: a failed batch is the reason to stop, whatever else ended the loop
+    if (failed) throw failed.reason
+  }
+  run.onProgress?.({ file: file.name, rows: row, bytesRead: file.bytes, bytes: file.bytes })
+}
+
+function note(summary: ImportSummary, event: ImportedEvent): void {
+  summary.events.set(event.event, (summary.events.get(event.event) ?? 0) + 1)
+  const time = new Date(event.timestamp).toISOString()
+  if (summary.earliest === null || time < summary.earliest) summary.earliest = time
+  if (summary.latest === null || time > summary.latest) summary.latest = time
+}
+
+/** Every row has an id of its own that does not change from import to import. */
+function withId(event: ImportedEvent, fingerprint: string, row: number, index: number): ImportedEvent {
+  const { source_id: sourceId, ...rest } = event
+  if (event.uuid !== undefined) return rest as unknown as ImportedEvent
+  const name = typeof sourceId === 'string' ? sourceId : `${fingerprint}\n${row}\n${index}`
+  const uuid = typeof sourceId === 'string' && uuidShape.test(sourceId) ? sourceId.toLowerCase() : nameUuid(namespace, name)
+  return { ...rest, uuid } as unknown as ImportedEvent
+}
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

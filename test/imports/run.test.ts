@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, describe, expect, test } from 'vitest'
+import { ImportFileError, openSource, type TableReader } from '../../src/imports/open.ts'
+import type { ImportedEvent, Row } from '../../src/imports/record.ts'
+import { type BatchResult, type Checkpoints, runImport } from '../../src/imports/run.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'waymark-import-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const file = (name: string, content: string | Uint8Array) => {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+const table = (rows: readonly Row[]): TableReader =>
+  async function* () {
+    yield* rows
+  }
+const noTable = table([])
+const line = (i: number) =>
+  JSON.stringify({
+    event: i % 2 ? 'a' : 'b',
+    distinct_id: `u${i % 7}`,
+    timestamp: new Date(1.7e12 + i * 1000).toISOString(),
+    properties: { i },
+  })
+const lines = (count: number) => `${Array.from({ length: count }, (_, i) => line(i)).join('\n')}\n`
+
+/** A zstd frame that holds its content in one raw block. */
+function zstdOf(text: string): Uint8Array {
+  const data = Buffer.from(text)
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0])
+  header.writeUInt32LE(data.length, 5)
+  const block = Buffer.alloc(3)
+  block.writeUIntLE((data.length << 3) | 1, 0, 3)
+  return Buffer.concat([header, block, data])
+}
+
+/** Stores by uuid, as ingestion does. */
+class Store {
+  readonly events = new Map<string, ImportedEvent>()
+  sent = 0
+  send = async (batch: readonly ImportedEvent[]): Promise<BatchResult> => {
+    this.sent += batch.length
+    let accepted = 0
+    for (const event of batch) {
+      if (this.events.has(event.uuid!)) continue
+      this.events.set(event.uuid!, event)
+      accepted++
+    }
+    return { accepted, duplicates: batch.length - accepted, dropped: 0, warnings: [] }
+  }
+}
+
+class Memory implements Checkpoints {
+  readonly rows = new Map<string, number>()
+  read = async (fingerprint: string) => this.rows.get(fingerprint) ?? 0
+  write = async (fingerprint: string, rows: number) => void this.rows.set(fingerprint, rows)
+}
+
+describe('a file is recognised by what is in it', () => {
+  const mixpanel = '{"event":"x","properties":{"time":1,"distinct_id":"a"}}'
+  const amplitude = '{"event_type":"x","user_id":"a","event_time":"2026-01-01 00:00:00"}'
+  const log = '1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 1'
+  test.each<[string, string | Uint8Array, string]>([
+    ['export.jsonl', lines(3), 'posthog'],
+    ['export.jsonl.gz', gzipSync(lines(3)), 'posthog'],
+    ['export.jsonl.zst', zstdOf(lines(3)), 'posthog'],
+    ['raw.json', mixpanel, 'mixpanel'],
+    ['raw2.json', amplitude, 'amplitude'],
+    ['access.log', log, 'access-log'],
+    ['table.csv', 'user,event,time\na,b,c\n', 'csv'],
+    ['table.parquet', 'PAR1....PAR1', 'parquet'],
+    ['other.jsonl', '{"event":"x","user":"u","time":"2026-01-01"}', 'jsonl'],
+  ])('%s', async (name, content, format) => {
+    expect((await openSource(file(name, content), { readTable: noTable })).format).toBe(format)
+  })
+
+  test.each<[string, string | Uint8Array, RegExp]>([
+    ['picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452000000', 'hex'), /neither JSON lines, CSV.* \(it is a binary file\)/],
+    ['empty.jsonl', '', /is empty/],
+    ['half.gz', gzipSync(lines(500)).subarray(0, 100), /cannot be read/],
+  ])('%s is refused', async (name, content, message) => {
+    const opened = openSource(file(name, content), { readTable: noTable })
+    await expect(opened).rejects.toThrow(message)
+    await expect(opened).rejects.toBeInstanceOf(ImportFileError)
+  })
+
+  test('a missing file is named', async () => {
+    await expect(openSource(join(folder, 'nowhere.csv'), { readTable: noTable })).rejects.toThrow('there is no such file')
+  })
+})
+
+describe('a run', () => {
+  const source = (name: string, content: string | Uint8Array) => openSource(file(name, content), { readTable: noTable })
+
+  test('stores every row once, whatever the wrapping, and a second import nothing', async () => {
+    const store = new Store()
+    for (const [name, content] of [
+      ['a.jsonl', lines(5000)],
+      ['b.jsonl.gz', gzipSync(lines(5000))],
+      ['c.jsonl.zst', zstdOf(lines(5000))],
+    ] as const) {
+      const summary = await runImport({ files: [await source(name, content)], send: store.send, batchSize: 700 })
+      expect([summary.rows, summary.stored + summary.duplicates]).toEqual([5000, 5000])
+    }
+    expect(store.events.size).toBe(5000)
+    expect(store.sent).toBe(15000)
+  })
+
+  test('a log that has grown adds only what is new', async () => {
+    const store = new Store()
+    await runImport({ files: [await source('grow.jsonl', lines(100))], send: store.send })
+    const summary = await runImport({ files: [await source('grow.jsonl', lines(130))], send: store.send })
+    expect([summary.stored, summary.duplicates]).toEqual([30, 100])
+  })
+
+  test('equal rows are separate events', async () => {
+    const store = new Store()
+    const summary = await runImport({ files: [await source('equal.jsonl', `${line(1)}\n`.repeat(3))], send: store.send })
+    expect(summary.stored).toBe(3)
+  })
+
+  test('an interrupted run goes on where everything before is stored', async () => {
+    const store = new Store()
+    const checkpoints = new Memory()
+    const abort = new AbortController()
+    const files = [await source('stop.jsonl', lines(10_000))]
+    const first = await runImport({
+      files,
+      checkpoints,
+      signal: abort.signal,
+      batchSize: 1000,
+      send: async (batch) => {
+        const result = await store.send(batch)
+        if (store.events.size >= 4000) abort.abort()
+        return result
+      },
+    })
+    expect(first.isAborted).toBe(true)
+    const stored = store.events.size
+    expect([...checkpoints.rows.values()]).toEqual([stored])
+    const second = await runImport({ files, checkpoints, send: store.send, batchSize: 1000 })
+    expect([second.skipped, second.stored, second.duplicates]).toEqual([stored, 10_000 - stored, 0])
+  })
+
+  test('a batch that fails ends the run with its reason and leaves the checkpoint before it', async () => {
+    const checkpoints = new Memory()
+    let calls = 0
+    const run = runImport({
+      files: [await source('fail.jsonl', lines(5000))],
+      checkpoints,
+      batchSize: 1000,
+      send: async (batch) => {
+        if (++calls === 3) throw new Error('disk full')
+        return { accepted: batch.length, duplicates: 0, dropped: 0, warnings: [] }
+      },
+    })
+    await expect(run).rejects.toThrow('disk full')
+    expect([...checkpoints.rows.values()]).toEqual([2000])
+  })
+
+  test('rows that cannot be read are counted, the first ones shown with their place', async () => {
+    const store = new Store()
+    const content = `${line(0)}\nnot json\n\n${line(1)}\n{"event":"x"}\n`
+    const summary = await runImport({ files: [await source('bad.jsonl', content)], send: store.send })
+    expect([summary.rows, summary.stored, summary.unreadable]).toEqual([4, 2, 2])
+    expect(summary.problems.map((p) => [p.row, p.problem])).toEqual([
+      [2, 'not a JSON object: not json'],
+      [4, 'no distinct_id'],
+    ])
+  })
+
+  test('a table is read through the reader that is given', async () => {
+    const rows = [{ user: 'u', event: 'e', time: '2026-01-01 00:00:00', n: 1 }]
+    const opened = await openSource(file('t.csv', 'user,event,time,n\n'), { readTable: table(rows) })
+    const store = new Store()
+    const summary = await runImport({ files: [opened], send: store.send })
+    expect(summary.earliest).toBe('2026-01-01T00:00:00.000Z')
+    expect([...store.events.values()][0]).toMatchObject({ event: 'e', distinct_id: 'u', properties: { n: 1 } })
+  })
+})

@@ -1,0 +1,169 @@
+import { WaymarkError } from '../../errors/errors.ts'
+import type { CaptureRequest } from './body.ts'
+import { readCapture } from './events.ts'
+import { type EventResult, readPerEventBatch } from './per-event.ts'
+import { quietAnswer } from './quiet.ts'
+import { CaptureRefusal } from './refusal.ts'
+
+// The routes of client libraries. They stand apart from the routes of people: no permission rows, no schemas, one reading for every path.
+
+export interface CaptureTarget {
+  ingest(
+    body: { readonly batch: readonly unknown[]; readonly sent_at?: string; readonly historical_migration?: boolean },
+    options: { readonly ip?: string },
+  ): Promise<unknown>
+}
+
+export interface CaptureServices {
+  /** The project whose key it is. Null: nobody's; its events are taken and dropped, as clients expect. */
+  projectOf(token: string): Promise<CaptureTarget | null>
+  clock(): Date
+  /** Refuses an import beyond what the operator approved; null when it may go on. */
+  importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
+}
+
+const megabyte = 1024 * 1024
+/** Most bytes of a body by path. */
+const limits: Readonly<Record<string, number>> = {
+  '/batch': 20 * megabyte,
+  '/i/v1/analytics/events': 20 * megabyte,
+  '/capture': 2 * megabyte,
+  '/e': 2 * megabyte,
+  '/i/v0/e': 2 * megabyte,
+  '/track': 2 * megabyte,
+  '/engage': 2 * megabyte,
+}
+const perEventPath = '/i/v1/analytics/events'
+const retryAfterSeconds = 1
+
+/** Null when the path is not of a client library. `address`: of the connection. */
+export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
+  const url = new URL(request.url)
+  const path = url.pathname.length > 1 ? url.pathname.replace(/\/+$/, '') : url.pathname
+  const limit = limits[path]
+  if (limit === undefined) {
+    const quiet = quietAnswer({ method: request.method, path, query: url.searchParams })
+    if (!quiet) return null
+    if (request.method === 'OPTIONS') return preflight(request)
+    return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), 'content-type': quiet.type } })
+  }
+  if (request.method === 'OPTIONS') return preflight(request)
+  if (request.method !== 'GET' && request.method !== 'POST')
+    return json(request, 405, {
+      type: 'invalid_request',
+      code: 'method_not_allowed',
+      detail: `Method "${request.method}" not allowed.`,
+      attr: null,
+    })
+
+  try {
+    const body = await bytesOf(request, limit)
+    const capture: CaptureRequest = { method: request.method, query: url.searchParams, headers: request.headers, body, limit }
+    if (path === perEventPath) return await takeEach(request, capture, services, address)
+    return await takeAll(request, capture, services, { isEngage: path === '/engage', address })
+  } catch (error) {
+    return refusal(request, error)
+  }
+}
+
+async function takeAll(
+  request: Request,
+  capture: CaptureRequest,
+  services: CaptureServices,
+  options: { isEngage: boolean; address: string | null },
+): Promise<Response> {
+  const { token, events, sentAt, isHistorical, ip } = await readCapture(capture, services.clock(), options)
+  const project = await services.projectOf(token)
+  if (project && events.length > 0) {
+    const limited = isHistorical ? await services.importLimit?.(token, events.length) : null
+    if (limited) return throttled(request, limited)
+    await project.ingest(
+      { batch: events, ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) },
+      ip === null ? {} : { ip },
+    )
+  }
+  return capture.query.get('beacon') === '1'
+    ? new Response(null, { status: 204, headers: cors(request) })
+    : json(request, 200, { status: 1 })
+}
+
+async function takeEach(request: Request, capture: CaptureRequest, services: CaptureServices, address: string | null): Promise<Response> {
+  const { token, events, refused, sentAt, isHistorical } = await readPerEventBatch(capture)
+  const results: Record<string, EventResult> = Object.fromEntries(refused)
+  const project = await services.projectOf(token)
+  if (!project) return json(request, 401, new CaptureRefusal('token-empty', 'API key is not valid: unknown').body)
+  if (events.length > 0) {
+    const limited = isHistorical ? await services.importLimit?.(token, events.length) : null
+    const outcome = limited ? ({ result: 'limited', details: limited.detail } as const) : await ingestEach()
+    for (const event of events) results[event.uuid] = outcome
+  }
+  return json(request, 200, { results })
+
+  async function ingestEach(): Promise<EventResult> {
+    try {
+      await project!.ingest(
+        { batch: events, ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) },
+        address === null ? {} : { ip: address },
+      )
+      return { result: 'ok' }
+    } catch (error) {
+      if (error instanceof WaymarkError)
+        return error.isRetryable ? { result: 'retry', details: error.code } : { result: 'drop', details: error.detail }
+      throw error
+    }
+  }
+}
+
+async function bytesOf(request: Request, limit: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array()
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  const tooLarge = () => new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
+  if (declared > limit) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > limit) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+}
+
+function refusal(request: Request, error: unknown): Response {
+  if (error instanceof CaptureRefusal) return json(request, error.status, error.body)
+  if (error instanceof WaymarkError) {
+    const type = error.status === 503 ? 'server_error' : 'validation_error'
+    const code = error.status === 503 ? 'server_error' : 'invalid_payload'
+    const headers: Record<string, string> = error.isRetryable ? { 'retry-after': String(retryAfterSeconds) } : {}
+    return json(request, error.status, { type, code, detail: error.detail, attr: null }, headers)
+  }
+  throw error
+}
+
+const throttled = (request: Request, limited: { detail: string; retryAfterSeconds: number }) =>
+  json(
+    request,
+    429,
+    { type: 'throttled_error', code: 'throttled', detail: limited.detail, attr: null },
+    { 'retry-after': String(limited.retryAfterSeconds) },
+  )
+
+const json = (request: Request, status: number, body: object, headers: Record<string, string> = {}) =>
+  new Response(JSON.stringify(body), { status, headers: { ...cors(request), 'content-type': 'application/json', ...headers } })
+
+/** Any page may send events, with its cookies if it likes: the origin it names is the origin that may. */
+function cors(request: Request): Record<string, string> {
+  const origin = request.headers.get('origin')
+  return origin === null ? {} : { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' }
+}
+
+const preflight = (request: Request) =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      ...cors(request),
+      'access-control-allow-methods': 'GET, POST, OPTIONS',
+      'access-control-allow-headers': request.headers.get('access-control-request-headers') ?? 'content-type',
+      'access-control-max-age': '86400',
+    },
+  })

@@ -1,0 +1,84 @@
+// What client libraries ask for besides sending events: feature flags, remote configuration, surveys, extras of the browser library. We have none
+// of these products; the answers say so in the form each client expects, so that none logs an error.
+
+export interface QuietRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+interface Route {
+  readonly path: RegExp
+  readonly answer: (request: QuietRequest, match: RegExpExecArray) => { status?: number; type?: string; body: unknown }
+}
+
+const remoteConfig = (token: string) => ({
+  token,
+  supportedCompression: ['gzip', 'gzip-js'],
+  hasFeatureFlags: false,
+  captureDeadClicks: false,
+  capturePerformance: false,
+  autocapture_opt_out: false,
+  autocaptureExceptions: false,
+  analytics: { endpoint: '/i/v0/e/' },
+  elementsChainAsString: true,
+  sessionRecording: false,
+  surveys: false,
+  heatmaps: false,
+  defaultIdentifiedOnly: true,
+  siteApps: [],
+  isAuthenticated: false,
+  toolbarParams: {},
+  config: { enable_collect_everything: true },
+})
+
+const flagsV2 = () => ({ flags: {}, errorsWhileComputingFlags: false, requestId: crypto.randomUUID(), evaluatedAt: Date.now() })
+
+const decideAnswers: Readonly<Record<string, () => object>> = {
+  '1': () => ({ featureFlags: [] }),
+  '2': () => ({ featureFlags: {} }),
+  '3': () => ({ featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false }),
+  '4': flagsV2,
+}
+
+const missing = { type: 'invalid_request', code: 'not_found', detail: 'Not found.', attr: null }
+
+const routes: readonly Route[] = [
+  {
+    path: /^\/array\/([^/]+)\/config\.js$/,
+    answer: (_, [, token]) => ({
+      type: 'application/javascript',
+      body: `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${JSON.stringify(token)}]={config:${JSON.stringify(remoteConfig(token!))},siteApps:[]}})();`,
+    }),
+  },
+  { path: /^\/array\/([^/]+)\/config$/, answer: (_, [, token]) => ({ body: remoteConfig(token!) }) },
+  { path: /^\/flags\/definitions$/, answer: () => ({ body: { flags: [], group_type_mapping: {}, cohorts: {} } }) },
+  {
+    path: /^\/flags$/,
+    answer: ({ query }) => ({
+      body: query.get('config') === 'true' ? { ...remoteConfig(query.get('token') ?? ''), ...flagsV2() } : flagsV2(),
+    }),
+  },
+  {
+    path: /^\/decide$/,
+    answer: ({ query }) => ({
+      body: { ...remoteConfig(query.get('token') ?? ''), ...(decideAnswers[query.get('v') ?? '1'] ?? flagsV2)() },
+    }),
+  },
+  { path: /^\/s$/, answer: () => ({ body: { status: 1 } }) },
+  { path: /^\/api\/surveys$/, answer: () => ({ body: { surveys: [] } }) },
+  { path: /^\/api\/early_access_features$/, answer: () => ({ body: { earlyAccessFeatures: [], stages: [] } }) },
+  { path: /^\/api\/web_experiments$/, answer: () => ({ body: { experiments: [] } }) },
+  { path: /^\/static\/.+$/, answer: () => ({ status: 404, body: missing }) },
+]
+
+/** Null when the path is none of these. `path` comes without its trailing slash. */
+export function quietAnswer(request: QuietRequest): { status: number; type: string; body: string } | null {
+  for (const route of routes) {
+    const match = route.path.exec(request.path)
+    if (!match) continue
+    const { status = 200, type = 'application/json', body } = route.answer(request, match)
+    return { status, type, body: typeof body === 'string' ? body : JSON.stringify(body) }
+  }
+  return null
+}

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import { WaymarkError } from '../../../src/errors/errors.ts'
+import { type CaptureServices, handleCapture } from '../../../src/http/capture/handler.ts'
+
+interface Ingested {
+  readonly batch: readonly Record<string, unknown>[]
+  readonly sent_at?: string
+  readonly historical_migration?: boolean
+}
+
+class Service implements CaptureServices {
+  readonly taken: { body: Ingested; ip: string | undefined }[] = []
+  failure: Error | null = null
+  limit: { detail: string; retryAfterSeconds: number } | null = null
+  clock = () => new Date('2026-01-02T03:04:05Z')
+  projectOf = async (token: string) =>
+    token === 'phc_known'
+      ? {
+          ingest: async (body: unknown, { ip }: { ip?: string }) => {
+            if (this.failure) throw this.failure
+            this.taken.push({ body: body as Ingested, ip })
+          },
+        }
+      : null
+  importLimit = async () => this.limit
+}
+
+const call = async (service: Service, path: string, init: RequestInit = {}) => {
+  const response = await handleCapture(new Request(`http://localhost${path}`, init), service, '10.1.1.1')
+  if (!response) throw new Error(`${path} is nobody's`)
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : text,
+  }
+}
+const event = { event: 'paid', distinct_id: 'u', properties: {} }
+const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json', ...headers },
+})
+const paths = ['/batch/', '/batch', '/capture/', '/e/', '/e', '/i/v0/e/', '/i/v0/e', '/track/', '/track', '/engage/']
+
+describe('every path takes an event', () => {
+  test.each(paths)('%s', async (path) => {
+    const service = new Service()
+    const answer = await call(service, path, post({ ...event, api_key: 'phc_known' }))
+    expect([answer.status, answer.body]).toEqual([200, { status: 1 }])
+    expect(service.taken).toEqual([{ body: { batch: [event] }, ip: '10.1.1.1' }])
+  })
+
+  test.each(paths)('%s by GET', async (path) => {
+    const service = new Service()
+    const data = encodeURIComponent(JSON.stringify({ ...event, token: 'phc_known' }))
+    expect((await call(service, `${path}?data=${data}`)).status).toBe(200)
+    expect(service.taken).toHaveLength(1)
+  })
+})
+
+test('a beacon gets no body', async () => {
+  const answer = await call(new Service(), '/e/?beacon=1', post({ ...event, token: 'phc_known' }))
+  expect([answer.status, answer.body]).toEqual([204, ''])
+})
+
+test('events of an unknown key are taken and dropped', async () => {
+  const service = new Service()
+  expect((await call(service, '/e/', post({ ...event, token: 'phc_other' }))).status).toBe(200)
+  expect(service.taken).toEqual([])
+})
+
+test('sent_at, the historical flag and the address go along', async () => {
+  const service = new Service()
+  const body = { api_key: 'phc_known', batch: [event], sent_at: '2026-01-01T00:00:00Z', historical_migration: true }
+  await call(service, '/batch/', post(body, { 'x-forwarded-for': '9.9.9.9:1' }))
+  expect(service.taken).toEqual([{ body: { batch: [event], sent_at: '2026-01-01T00:00:00Z', historical_migration: true }, ip: '9.9.9.9' }])
+})
+
+describe('when it cannot take them', () => {
+  const batch = { api_key: 'phc_known', batch: [event] }
+  test('a full queue asks the client to come back', async () => {
+    const service = new Service()
+    service.failure = new WaymarkError('queue-full', { bytes: 10, limit: 5 })
+    const answer = await call(service, '/batch/', post(batch))
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(answer.body).toMatchObject({ type: 'server_error', code: 'server_error', attr: null })
+  })
+
+  test('a large body is refused with the limit', async () => {
+    const answer = await call(new Service(), '/e/', post({ ...event, token: 'phc_known', properties: { x: 'y'.repeat(3e6) } }))
+    expect([answer.status, answer.body]).toEqual([
+      413,
+      expect.objectContaining({ type: 'client_error', code: 'request_too_large', detail: expect.stringContaining('2097152 bytes') }),
+    ])
+  })
+
+  test('an import beyond what was approved waits', async () => {
+    const service = new Service()
+    service.limit = { detail: 'too fast', retryAfterSeconds: 30 }
+    const answer = await call(service, '/batch/', post({ ...batch, historical_migration: true }))
+    expect([answer.status, answer.headers.get('retry-after'), service.taken.length]).toEqual([429, '30', 0])
+    expect((await call(service, '/batch/', post(batch))).status).toBe(200)
+  })
+
+  test('an event that ingestion refuses is the client’s mistake', async () => {
+    const service = new Service()
+    service.failure = new WaymarkError('bad-event', { message: 'no good', index: 0, attr: null })
+    expect((await call(service, '/batch/', post(batch))).body).toEqual({
+      type: 'validation_error',
+      code: 'invalid_payload',
+      detail: 'no good',
+      attr: null,
+    })
+  })
+
+  test('other methods are refused', async () => {
+    expect((await call(new Service(), '/e/', { method: 'DELETE' })).status).toBe(405)
+  })
+})
+
+describe('CORS', () => {
+  test('a preflight echoes the origin and the headers asked for', async () => {
+    const { status, headers } = await call(new Service(), '/e/', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://shop.example', 'access-control-request-headers': 'traceparent,x-a' },
+    })
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-origin')).toBe('https://shop.example')
+    expect(headers.get('access-control-allow-headers')).toBe('traceparent,x-a')
+    expect(headers.get('access-control-allow-credentials')).toBe('true')
+  })
+
+  test('errors carry it too, so that a page can read them', async () => {
+    const { headers } = await call(new Service(), '/e/', post({}, { origin: 'https://shop.example' }))
+    expect(headers.get('access-control-allow-origin')).toBe('https://shop.example')
+  })
+})
+
+describe('the per-event protocol', () => {
+  const uuid = '0190a000-0000-7000-8000-000000000001'
+  const other = '0190a000-0000-7000-8000-000000000002'
+  const bearer = { authorization: 'Bearer phc_known', 'posthog-request-timestamp': '2026-01-02T03:04:00Z' }
+  const send = (service: Service, batch: readonly object[], headers: Record<string, string> = bearer) =>
+    call(service, '/i/v1/analytics/events', post({ created_at: '2026-01-02T03:03:00Z', batch }, headers))
+
+  test('answers for each event and lifts its options into properties', async () => {
+    const service = new Service()
+    const full = { ...event, uuid, session_id: 's', options: { process_person_profile: false } }
+    const answer = await send(service, [full, { ...event, uuid: other, distinct_id: '' }])
+    expect(answer.body).toEqual({ results: { [uuid]: { result: 'ok' }, [other]: { result: 'drop', details: 'missing_distinct_id' } } })
+    expect(service.taken[0]?.body).toEqual({
+      batch: [{ event: 'paid', distinct_id: 'u', uuid, properties: { $session_id: 's', $process_person_profile: false } }],
+      sent_at: '2026-01-02T03:04:00Z',
+    })
+  })
+
+  test('asks for another try where one may help', async () => {
+    const service = new Service()
+    service.failure = new WaymarkError('disk-full', { free: 1, floor: 2 })
+    expect((await send(service, [{ ...event, uuid }])).body).toEqual({ results: { [uuid]: { result: 'retry', details: 'disk-full' } } })
+  })
+
+  test.each<[string, readonly object[], Record<string, string>, number]>([
+    ['without a key', [{ ...event, uuid }], {}, 401],
+    ['with a personal key', [{ ...event, uuid }], { authorization: 'Bearer phx_1' }, 401],
+    ['with an unknown key', [{ ...event, uuid }], { authorization: 'Bearer phc_unknown' }, 401],
+    ['with an event without a uuid', [event], bearer, 400],
+    ['with nothing', [], bearer, 400],
+  ])('%s it is refused', async (_, batch, headers, status) => {
+    expect((await send(new Service(), batch, headers)).status).toBe(status)
+  })
+})
+
+describe('what clients ask for besides', () => {
+  test.each<[string, object]>([
+    ['/flags/?v=2', { flags: {}, errorsWhileComputingFlags: false }],
+    ['/flags/?v=2&config=true', { flags: {}, hasFeatureFlags: false }],
+    ['/decide/', { featureFlags: [] }],
+    ['/decide/?v=2', { featureFlags: {} }],
+    ['/decide/?v=3', { featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false }],
+    ['/decide/?v=4', { flags: {} }],
+    ['/array/phc_x/config', { token: 'phc_x', hasFeatureFlags: false, supportedCompression: ['gzip', 'gzip-js'] }],
+    ['/api/surveys/?token=x', { surveys: [] }],
+    ['/api/early_access_features/?token=x', { earlyAccessFeatures: [] }],
+    ['/api/web_experiments/?token=x', { experiments: [] }],
+    ['/flags/definitions?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
+    ['/s/', { status: 1 }],
+  ])('%s', async (path, expected) => {
+    const answer = await call(new Service(), path, { method: path.startsWith('/flags/?') ? 'POST' : 'GET' })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject(expected)
+  })
+
+  test('the configuration script is a script', async () => {
+    const answer = await call(new Service(), '/array/phc_x/config.js')
+    expect(answer.headers.get('content-type')).toBe('application/javascript')
+    const window: { _POSTHOG_REMOTE_CONFIG?: Record<string, { config: { hasFeatureFlags: boolean } }> } = {}
+    new Function('window', answer.body as string)(window)
+    expect(window._POSTHOG_REMOTE_CONFIG?.phc_x?.config.hasFeatureFlags).toBe(false)
+  })
+
+  test('extras of the browser library are not there', async () => {
+    expect((await call(new Service(), '/static/recorder.js?v=1')).status).toBe(404)
+  })
+
+  test('a path of nobody is left to others', async () => {
+    expect(await handleCapture(new Request('http://localhost/api/organizations/'), new Service())).toBeNull()
+  })
+})

@@ -112,8 +112,8 @@ export const orDefault = (text: string, context: CellContext, empty = duckDefaul
 
 export const nan = "'nan'::DOUBLE"
 
-/** Truth values are BOOLEAN in DuckDB whether the language calls them Bool or UInt8. */
-export const numeric = (arg: Arg): string => (isNamed(arg.type, 'Bool', 'UInt8') ? `CAST(${arg.sql} AS INTEGER)` : arg.sql)
+/** DuckDB does not count with BOOLEAN. */
+export const numeric = (arg: Arg): string => (isNamed(arg.type, 'Bool') ? `CAST(${arg.sql} AS INTEGER)` : arg.sql)
 export const float = (arg: Arg): string => `CAST(${arg.sql} AS DOUBLE)`
 
 /** The result may be NULL where one of the arguments may. */

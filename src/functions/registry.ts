@@ -1,10 +1,14 @@
 import { nearestSpellings } from '../lib/spelling.ts'
 import { aggregateFunctions } from './aggregates.ts'
 import { withCombinators } from './combinators.ts'
+import { datePartFunctions } from './date-parts.ts'
+import { dateStartFunctions } from './date-starts.ts'
 import type { FunctionFamily, FunctionRow } from './row.ts'
 
 /** Every function of the language by family, in the order of the reference page. */
 export const families: Readonly<Record<string, FunctionFamily>> = {
+  'Parts of dates': datePartFunctions,
+  'Beginnings of dates': dateStartFunctions,
   Aggregates: aggregateFunctions,
   'Aggregates with suffixes': withCombinators(aggregateFunctions),
 }

@@ -13,6 +13,7 @@ import type {
   QuerySource,
   Select,
   Source,
+  Star,
   TableSource,
   TupleLiteral,
 } from './nodes.ts'
@@ -55,6 +56,8 @@ export const callWith = (name: string, parts: Partial<Omit<Call, 'kind' | 'span'
 export const alias = (expr: Expr, name: string): Alias => ({ kind: 'alias', expr, name, span: noSpan })
 export const tuple = (...items: Expr[]): TupleLiteral => ({ kind: 'tuple', items, span: noSpan })
 export const lambda = (params: readonly string[], body: Expr): Lambda => ({ kind: 'lambda', params, body, span: noSpan })
+
+export const star = (...chain: string[]): Star => ({ kind: 'star', table: chain, exclude: [], replace: [], span: noSpan })
 
 /** The conjunction; `true` for none, the expression itself for one. */
 export function and(...exprs: readonly Expr[]): Expr {

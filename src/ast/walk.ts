@@ -1,0 +1,89 @@
+import { QueryError } from '../errors/errors.ts'
+import { children } from './children.ts'
+import type { Node } from './nodes.ts'
+
+/** A field's value: a node, lists of them, plain parts with nodes in them, or nothing. */
+type Held = Node | readonly Held[] | { readonly [key: string]: Held } | string | null | undefined
+
+const isNode = (value: object): value is Node => 'kind' in value && 'span' in value
+const fieldsOf = (node: Node) => node as unknown as Readonly<Record<string, Held>>
+
+function eachNode(held: Held, visit: (node: Node) => void): void {
+  if (held === null || typeof held !== 'object') return
+  if (Array.isArray(held)) for (const item of held as readonly Held[]) eachNode(item, visit)
+  else if (isNode(held)) visit(held)
+  else for (const part of Object.values(held)) eachNode(part, visit)
+}
+
+/** The nodes directly below, in order of visit. */
+export function childrenOf(node: Node): Node[] {
+  const found: Node[] = []
+  for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => found.push(child))
+  return found
+}
+
+/** Visits a tree from the top. A visitor that answers false keeps out of what is below. */
+export function walk(node: Node, visit: (node: Node) => unknown): void {
+  if (visit(node) === false) return
+  for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => walk(child, visit))
+}
+
+/** Builds a tree anew from below: `replace` sees every node after its children. What stays the same is the same object. */
+export function rewrite<N extends Node>(node: N, replace: (node: Node) => Node): N {
+  let changed: Record<string, Held> | null = null
+  const fields = fieldsOf(node)
+  for (const key of children[node.kind]) {
+    const before = fields[key]
+    const after = rewriteHeld(before, replace)
+    if (after !== before) {
+      changed ??= { ...fields }
+      changed[key] = after
+    }
+  }
+  return replace((changed as Node | null) ?? node) as N
+}
+
+function rewriteHeld(held: Held, replace: (node: Node) => Node): Held {
+  if (held === null || typeof held !== 'object') return held
+  if (Array.isArray(held)) {
+    const items = held as readonly Held[]
+    let changed: Held[] | null = null
+    for (let i = 0; i < items.length; i++) {
+      const after = rewriteHeld(items[i], replace)
+      if (after !== items[i]) {
+        changed ??= [...items]
+        changed[i] = after
+      }
+    }
+    return changed ?? held
+  }
+  if (isNode(held)) return rewrite(held, replace)
+  const parts = held as { readonly [key: string]: Held }
+  let changed: { [key: string]: Held } | null = null
+  for (const [key, part] of Object.entries(parts)) {
+    const after = rewriteHeld(part, replace)
+    if (after !== part) {
+      changed ??= { ...parts }
+      changed[key] = after
+    }
+  }
+  return changed ?? held
+}
+
+/** What everything that walks a tree may rely on: recursion this deep fits the stack. */
+export const maxTreeDepth = 500
+/** A subject of CASE stands once for each branch, so nested ones multiply. */
+export const maxTreeSize = 1_000_000
+
+/** Refuses trees that are too deep or too large to work on. Uses no recursion itself. */
+export function assertSize(root: Node): void {
+  let level: Node[] = [root]
+  let size = 0
+  for (let depth = 1; level.length > 0; depth++) {
+    size += level.length
+    if (depth > maxTreeDepth || size > maxTreeSize) throw new QueryError('too-deep', { limit: maxTreeDepth }, level[0]!.span)
+    const next: Node[] = []
+    for (const node of level) for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => next.push(child))
+    level = next
+  }
+}

@@ -1,0 +1,60 @@
+import { literal } from '../ast/build.ts'
+import type { Call, Expr, Literal } from '../ast/nodes.ts'
+import type { Span } from '../errors/span.ts'
+import { callNode } from './expression-stack.ts'
+
+// Forms of SQL that are calls of our functions.
+
+/** CASE in both its forms. One branch is an `if`. */
+export function caseCall(subject: Expr | null, branches: readonly (readonly [Expr, Expr])[], otherwise: Expr | null, span: Span): Call {
+  const rest: Expr = otherwise ?? ({ ...literal(null), span } satisfies Literal)
+  const args = branches.flatMap(([when, then]) => [subject ? callNode('equals', [subject, when], when.span) : when, then])
+  return callNode(branches.length === 1 ? 'if' : 'multiIf', [...args, rest], span)
+}
+
+const intervals: Readonly<Record<string, string>> = {
+  second: 'toIntervalSecond',
+  minute: 'toIntervalMinute',
+  hour: 'toIntervalHour',
+  day: 'toIntervalDay',
+  week: 'toIntervalWeek',
+  month: 'toIntervalMonth',
+  quarter: 'toIntervalQuarter',
+  year: 'toIntervalYear',
+}
+const singular = (word: string) => word.toLowerCase().replace(/s$/, '')
+export const isUnit = (word: string): boolean => Object.hasOwn(intervals, singular(word))
+
+/** `INTERVAL 2 DAY`, `INTERVAL '2' DAY`, `INTERVAL '2 days'`; a text says what is missing. */
+export function intervalCall(amount: Expr, unit: string | null, span: Span): Call | string {
+  if (amount.kind !== 'literal' || amount.type !== 'string')
+    return unit ? callNode(intervals[singular(unit)]!, [amount], span) : 'expected the unit of the interval'
+  const parts = /^\s*([+-]?\d+)\s*([a-z]*)\s*$/i.exec(String(amount.value))
+  const name = parts && (unit ?? parts[2]!)
+  if (!parts || !name || !isUnit(name) || (unit && parts[2]))
+    return `"${amount.value}" is no interval: write a number and a unit, as '2 days'`
+  return callNode(intervals[singular(name)]!, [{ ...literal(Number(parts[1])), span: amount.span }], span)
+}
+
+const extracts: Readonly<Record<string, string>> = {
+  second: 'toSecond',
+  minute: 'toMinute',
+  hour: 'toHour',
+  day: 'toDayOfMonth',
+  week: 'toISOWeek',
+  month: 'toMonth',
+  quarter: 'toQuarter',
+  year: 'toYear',
+  isoyear: 'toISOYear',
+  isodow: 'toDayOfWeek',
+  doy: 'toDayOfYear',
+  epoch: 'toUnixTimestamp',
+}
+
+/** EXTRACT(unit FROM x); null for a unit there is not. */
+export function extractCall(unit: string, expr: Expr, span: Span): Call | null {
+  const key = unit.toLowerCase()
+  if (key === 'dow') return callNode('date_part', [{ ...literal('dow'), span }, expr], span)
+  const name = extracts[key] ?? extracts[singular(unit)]
+  return name ? callNode(name, [expr], span) : null
+}

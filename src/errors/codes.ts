@@ -43,6 +43,7 @@ export interface ErrorData {
   'queue-full': { bytes: number; limit: number }
   'disk-full': { free: number; floor: number }
   'log-failed': { reason: string }
+  'log-damaged': { file: string; offset: number; fromSeq: number; toSeq: number | null }
 }
 
 export type ErrorCode = keyof ErrorData
@@ -154,4 +155,10 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     isRetryable: true,
   },
   'log-failed': { text: (d) => `The log could not be written: ${d.reason}`, status: 503, isRetryable: true },
+  'log-damaged': {
+    text: (d) =>
+      `${d.file} is damaged at byte ${d.offset}: records ${d.fromSeq} to ${d.toSeq ?? 'the end'} of the log cannot be read, and the store still needs them. ` +
+      `Put the file back from a backup, or open with { recovery: 'partial' } to go on without them.`,
+    status: 503,
+  },
 }

@@ -1,0 +1,50 @@
+import { type FileHandle, open, statfs } from 'node:fs/promises'
+
+/** What the log does to a disk, so that tests can have one that fails. */
+export interface Disk {
+  open(path: string, flags: 'wx' | 'r+'): Promise<FileHandle>
+  /** All of the bytes, or an error. */
+  write(handle: FileHandle, bytes: readonly Uint8Array[], position: number): Promise<void>
+  sync(handle: FileHandle): Promise<void>
+  syncDirectory(directory: string): Promise<void>
+  freeBytes(directory: string): Promise<number>
+}
+
+export const disk: Disk = {
+  open,
+  async write(handle, bytes, position) {
+    let at = position
+    let rest = [...bytes]
+    while (rest.length > 0) {
+      const { bytesWritten } = await handle.writev(rest, at)
+      at += bytesWritten
+      rest = dropBytes(rest, bytesWritten)
+    }
+  },
+  sync: (handle) => handle.datasync(),
+  async syncDirectory(directory) {
+    const handle = await open(directory, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  },
+  async freeBytes(directory) {
+    const { bavail, bsize } = await statfs(directory)
+    return bavail * bsize
+  },
+}
+
+const dropBytes = (chunks: readonly Uint8Array[], count: number): Uint8Array[] => {
+  let left = count
+  const rest: Uint8Array[] = []
+  for (const chunk of chunks) {
+    if (left >= chunk.byteLength) left -= chunk.byteLength
+    else {
+      rest.push(chunk.subarray(left))
+      left = 0
+    }
+  }
+  return rest
+}

@@ -1,0 +1,240 @@
+import {
+  Bool,
+  type Data,
+  Field,
+  Int64,
+  makeData,
+  RecordBatch,
+  RecordBatchReader,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  TimestampMillisecond,
+  Utf8,
+} from 'apache-arrow'
+import { crc32 } from '../../lib/crc32.ts'
+import type { LogBatch, LogKind, StoredBatch } from './log.ts'
+
+// A segment is an Arrow IPC stream that any Arrow library reads. Each record batch message carries a seal at the end of its metadata block, in
+// what Arrow takes for padding: numbers and a checksum, enough to verify a file without decoding it.
+//
+//   ffffffff | metadata size | flatbuffer, padding, seal | body
+
+export const logFormat = 1
+const formatKey = 'waymark.log.format'
+
+const columns = {
+  seq: new Int64(),
+  kind: new Utf8(),
+  received_at: new TimestampMillisecond(),
+  sent_at: new Utf8(),
+  historical: new Bool(),
+  ip: new Utf8(),
+  uuid: new Utf8(),
+  payload: new Utf8(),
+}
+type Columns = typeof columns
+const isNullable = (name: string) => name === 'sent_at' || name === 'ip'
+const schema = new Schema<Columns>(
+  Object.entries(columns).map(([name, type]) => new Field(name, type, isNullable(name))) as Field[],
+  new Map([[formatKey, String(logFormat)]]),
+)
+
+const prefixBytes = 8
+const sealBytes = 48
+const magic = Buffer.from('WMLOGv1\0', 'latin1')
+const seal = { firstSeq: 8, groupSeq: 16, bodyBytes: 24, rows: 32, metadataBytes: 36, checksum: 40 } as const
+const maxMetadataBytes = 1 << 20
+
+/** Collects the bytes of messages as they are written. */
+class Collector extends RecordBatchStreamWriter<Columns> {
+  private chunks: Uint8Array[] = []
+
+  protected override _write(chunk: ArrayBufferView): this {
+    if (this._started) this.chunks.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    return this
+  }
+
+  take(): Uint8Array[] {
+    this._recordBatchBlocks = [] // kept for a file's footer, which a stream does not have
+    return this.chunks.splice(0)
+  }
+}
+
+const startWriter = () => {
+  const writer = new Collector()
+  writer.reset(undefined, schema)
+  return { writer, header: Buffer.concat(writer.take()) }
+}
+let started: ReturnType<typeof startWriter> | null = null
+const arrowWriter = () => {
+  started ??= startWriter()
+  return started
+}
+
+/** The schema message, with which every segment starts. */
+export const segmentHeader = (): Buffer => arrowWriter().header
+
+/** The format that a segment says it has; null when its start is not a segment's. */
+export const headerFormat = (bytes: Uint8Array): number | null => {
+  try {
+    const format = RecordBatchReader.from(bytes).open().schema.metadata.get(formatKey)
+    return format === undefined ? null : Number(format)
+  } catch {
+    return null
+  }
+}
+
+const texts = (values: readonly string[]): Data<Utf8> => {
+  const valueOffsets = new Int32Array(values.length + 1)
+  let bytes = 0
+  for (let i = 0; i < values.length; i++) {
+    bytes += Buffer.byteLength(values[i]!)
+    valueOffsets[i + 1] = bytes
+  }
+  const data = Buffer.allocUnsafe(bytes)
+  for (let i = 0; i < values.length; i++) data.write(values[i]!, valueOffsets[i]!)
+  return makeData({ type: new Utf8(), length: values.length, nullCount: 0, valueOffsets, data })
+}
+
+const sameText = (value: string | null, length: number): Data<Utf8> => {
+  if (value !== null) return texts(new Array<string>(length).fill(value))
+  const nullBitmap = new Uint8Array(Math.ceil(length / 8))
+  return makeData({
+    type: new Utf8(),
+    length,
+    nullCount: length,
+    nullBitmap,
+    valueOffsets: new Int32Array(length + 1),
+    data: new Uint8Array(0),
+  })
+}
+
+const sequence = (first: number, length: number): BigInt64Array => {
+  const values = new BigInt64Array(length)
+  const halves = new Uint32Array(values.buffer)
+  for (let i = 0; i < length; i++) {
+    halves[2 * i] = (first + i) % 2 ** 32
+    halves[2 * i + 1] = Math.floor((first + i) / 2 ** 32)
+  }
+  return values
+}
+
+const toRecordBatch = (batch: LogBatch, firstSeq: number): RecordBatch<Columns> => {
+  const length = batch.uuids.length
+  const received = new BigInt64Array(length).fill(BigInt(Math.round(batch.receivedAt)))
+  const historical = new Uint8Array(Math.ceil(length / 8)).fill(batch.historical ? 0xff : 0)
+  const children = [
+    makeData({ type: columns.seq, length, nullCount: 0, data: sequence(firstSeq, length) }),
+    sameText(batch.kind, length),
+    makeData({ type: columns.received_at, length, nullCount: 0, data: received }),
+    sameText(batch.sentAt, length),
+    makeData({ type: columns.historical, length, nullCount: 0, data: historical }),
+    sameText(batch.ip, length),
+    texts(batch.uuids),
+    texts(batch.payloads),
+  ]
+  return new RecordBatch(schema, makeData({ type: new Struct<Columns>(schema.fields), length, nullCount: 0, children }))
+}
+
+/** The sealed message. `groupSeq` is the first number of the group that is made durable together. */
+export function encodeFrame(batch: LogBatch, firstSeq: number, groupSeq: number): Buffer {
+  const { writer } = arrowWriter()
+  writer.write(toRecordBatch(batch, firstSeq))
+  const chunks = writer.take()
+  const size = chunks.reduce((sum, chunk) => sum + chunk.byteLength, sealBytes)
+  const metadataSize = new DataView(chunks[1]!.buffer, chunks[1]!.byteOffset).getInt32(0, true)
+  const frame = Buffer.allocUnsafe(size)
+  const sealAt = prefixBytes + metadataSize
+  let at = 0
+  for (const chunk of chunks) {
+    if (at === sealAt) at += sealBytes
+    frame.set(chunk, at)
+    at += chunk.byteLength
+  }
+  const metadataBytes = metadataSize + sealBytes
+  frame.writeInt32LE(metadataBytes, 4)
+  magic.copy(frame, sealAt)
+  frame.writeBigUInt64LE(BigInt(firstSeq), sealAt + seal.firstSeq)
+  frame.writeBigUInt64LE(BigInt(groupSeq), sealAt + seal.groupSeq)
+  frame.writeBigUInt64LE(BigInt(size - prefixBytes - metadataBytes), sealAt + seal.bodyBytes)
+  frame.writeUInt32LE(batch.uuids.length, sealAt + seal.rows)
+  frame.writeUInt32LE(metadataBytes, sealAt + seal.metadataBytes)
+  frame.writeBigUInt64LE(0n, sealAt + seal.checksum)
+  frame.writeUInt32LE(crc32(frame), sealAt + seal.checksum)
+  return frame
+}
+
+export interface FrameHead {
+  readonly firstSeq: number
+  readonly groupSeq: number
+  readonly rows: number
+  readonly headBytes: number
+  readonly frameBytes: number
+}
+
+/** How many bytes `frameHead` wants; null when this is no message. */
+export const headLength = (prefix: Buffer): number | null => {
+  const metadataBytes = prefix.readInt32LE(4)
+  const isMessage =
+    prefix.readInt32LE(0) === -1 && metadataBytes >= sealBytes && metadataBytes <= maxMetadataBytes && metadataBytes % 8 === 0
+  return isMessage ? prefixBytes + metadataBytes : null
+}
+
+/** What the seal says, before the checksum has been looked at. */
+export const frameHead = (head: Buffer): FrameHead | null => {
+  const at = head.length - sealBytes
+  if (at < prefixBytes || !head.subarray(at, at + magic.length).equals(magic)) return null
+  if (head.readUInt32LE(at + seal.metadataBytes) !== head.length - prefixBytes) return null
+  const number = (offset: number) => Number(head.readBigUInt64LE(at + offset))
+  return {
+    firstSeq: number(seal.firstSeq),
+    groupSeq: number(seal.groupSeq),
+    rows: head.readUInt32LE(at + seal.rows),
+    headBytes: head.length,
+    frameBytes: head.length + number(seal.bodyBytes),
+  }
+}
+
+export const isIntact = (frame: Buffer, headBytes: number): boolean => {
+  const at = headBytes - sealBytes + seal.checksum
+  const before = crc32(frame.subarray(0, at))
+  return crc32(frame.subarray(at + 8), crc32(new Uint8Array(8), before)) === frame.readUInt32LE(at) && frame.readUInt32LE(at + 4) === 0
+}
+
+/** Where the next message might start: a seal is found by its magic and says how far before it the message began. */
+export const nextCandidate = (bytes: Buffer, after: number): number | null => {
+  for (let at = bytes.indexOf(magic, after); at >= 0; at = bytes.indexOf(magic, at + 1)) {
+    if (at + sealBytes > bytes.length) return null
+    const start = at + sealBytes - prefixBytes - bytes.readUInt32LE(at + seal.metadataBytes)
+    if (start >= after) return start
+  }
+  return null
+}
+
+const readTexts = (data: Data<Utf8>): string[] => {
+  const { valueOffsets, values } = data
+  const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
+  return Array.from({ length: data.length }, (_, i) => bytes.toString('utf8', valueOffsets[i]!, valueOffsets[i + 1]!))
+}
+
+export function decodeFrame(frame: Buffer): StoredBatch {
+  const header = segmentHeader()
+  // A fresh allocation: Arrow makes 64-bit views, which must be aligned.
+  const bytes = new Uint8Array(header.length + frame.length)
+  bytes.set(header)
+  bytes.set(frame, header.length)
+  const [batch] = RecordBatchReader.from<Columns>(bytes)
+  if (!batch) throw new Error('a sealed message holds no record batch')
+  const column = <K extends keyof Columns>(name: K) => batch.getChild(name)!
+  return {
+    firstSeq: Number(column('seq').get(0)),
+    kind: column('kind').get(0) as LogKind,
+    receivedAt: Number(column('received_at').get(0)),
+    sentAt: column('sent_at').get(0),
+    historical: column('historical').get(0) === true,
+    ip: column('ip').get(0),
+    uuids: readTexts(column('uuid').data[0]!),
+    payloads: readTexts(column('payload').data[0]!),
+  }
+}

@@ -1,0 +1,98 @@
+import { type FileHandle, readdir } from 'node:fs/promises'
+import { type FrameHead, frameHead, headLength, isIntact, nextCandidate } from './frame.ts'
+
+/** Segments are named after the number of their first record. */
+export const segmentName = (firstSeq: number): string => `${String(firstSeq).padStart(12, '0')}.arrow`
+
+export async function listSegments(directory: string): Promise<{ name: string; firstSeq: number }[]> {
+  const names = await readdir(directory)
+  return names
+    .filter((name) => /^\d{12,}\.arrow$/.test(name))
+    .map((name) => ({ name, firstSeq: Number.parseInt(name, 10) }))
+    .sort((a, b) => a.firstSeq - b.firstSeq)
+}
+
+export interface Frame extends FrameHead {
+  readonly offset: number
+  readonly bytes: Buffer
+}
+/** Bytes that are no frame, up to `end`: the next whole frame, or the end of the file. */
+export interface Gap {
+  readonly offset: number
+  readonly end: number
+}
+
+const window = 1 << 20
+
+/** A file's bytes through a window. Views given out stay valid. */
+class Source {
+  private buffer = Buffer.alloc(0)
+  private start = 0
+  private readonly handle: FileHandle
+  readonly size: number
+
+  constructor(handle: FileHandle, size: number) {
+    this.handle = handle
+    this.size = size
+  }
+
+  /** Null when the file ends before. */
+  async view(offset: number, length: number): Promise<Buffer | null> {
+    if (offset + length > this.size) return null
+    if (offset < this.start || offset + length > this.start + this.buffer.length) {
+      this.buffer = Buffer.allocUnsafe(Math.min(Math.max(length, window), this.size - offset))
+      this.start = offset
+      let filled = 0
+      while (filled < this.buffer.length) {
+        const { bytesRead } = await this.handle.read(this.buffer, filled, this.buffer.length - filled, offset + filled)
+        if (bytesRead === 0) return null
+        filled += bytesRead
+      }
+    }
+    return this.buffer.subarray(offset - this.start, offset - this.start + length)
+  }
+}
+
+async function frameAt(source: Source, offset: number): Promise<Frame | null> {
+  const prefix = await source.view(offset, 8)
+  const length = prefix && headLength(prefix)
+  const bytes = length ? await source.view(offset, length) : null
+  const head = bytes && frameHead(bytes)
+  const frame = head ? await source.view(offset, head.frameBytes) : null
+  return head && frame && isIntact(frame, head.headBytes) ? { ...head, offset, bytes: frame } : null
+}
+
+async function findFrame(source: Source, from: number): Promise<number> {
+  for (let offset = from; offset < source.size; ) {
+    const length = Math.min(4 * window, source.size - offset)
+    const bytes = await source.view(offset, length)
+    if (!bytes) break
+    let candidate = nextCandidate(bytes, 0)
+    while (candidate !== null) {
+      if (await frameAt(source, offset + candidate)) return offset + candidate
+      candidate = nextCandidate(bytes, candidate + 1)
+    }
+    if (offset + length >= source.size) break
+    offset += 3 * window // a head is at most one window long: the overlap keeps those on the border
+  }
+  return source.size
+}
+
+/** All that lies in a segment from `start` to `size`: whole frames, and the gaps between them. */
+export async function* scan(handle: FileHandle, start: number, size: number): AsyncGenerator<Frame | Gap> {
+  const source = new Source(handle, size)
+  let offset = start
+  while (offset < size) {
+    const frame = await frameAt(source, offset)
+    if (frame) {
+      yield frame
+      offset += frame.frameBytes
+    } else {
+      const end = await findFrame(source, offset + 8)
+      yield { offset, end }
+      offset = end
+    }
+  }
+}
+
+export const isFrame = (found: Frame | Gap): found is Frame => 'bytes' in found

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+
+// The nodes of `series`: which events are meant, and what is computed over them. Shared by the kinds that ask for series.
+
+const actorCounts = ['avg', 'min', 'max', 'median', 'p75', 'p90', 'p95', 'p99'] as const
+
+export const propertyMaths = ['sum', 'avg', 'min', 'max', 'median', 'p75', 'p90', 'p95', 'p99'] as const
+export const countPerActorMaths = actorCounts.map((name) => `${name}_count_per_actor` as const)
+export const firstTimeMaths = ['first_time_for_user', 'first_matching_event_for_user', 'first_time_for_user_with_filters'] as const
+export const rollingMaths = ['weekly_active', 'monthly_active'] as const
+
+export const maths = [
+  'total',
+  'dau',
+  ...rollingMaths,
+  'unique_session',
+  'unique_group',
+  ...firstTimeMaths,
+  ...propertyMaths,
+  ...countPerActorMaths,
+  'hogql',
+] as const
+export type Math = (typeof maths)[number]
+
+export const mathSchema = z.enum(maths, {
+  error: (issue) => `${JSON.stringify(issue.input)} is not a math. Choose one of ${maths.join(', ')}.`,
+})
+
+export const groupTypeIndex = z.number().int().min(0).max(4)
+
+/** Filters are checked where they are compiled. */
+export const filtersSchema = z.union([z.array(z.unknown()), z.looseObject({})], {
+  error: 'Filters are a list, or a group with type and values.',
+})
+
+const shared = {
+  name: z.string().nullish(),
+  custom_name: z.string().nullish(),
+  math: mathSchema.nullish(),
+  math_multiplier: z.number().nullish(),
+  math_property: z.string().nullish(),
+  math_property_type: z.string().nullish(),
+  math_property_revenue_currency: z.looseObject({ static: z.string().nullish(), property: z.string().nullish() }).nullish(),
+  math_hogql: z.string().nullish(),
+  math_group_type_index: groupTypeIndex.nullish(),
+  properties: filtersSchema.nullish(),
+  fixedProperties: filtersSchema.nullish(),
+  optionalInFunnel: z.boolean().nullish(),
+}
+
+export const eventsNodeSchema = z.looseObject({
+  kind: z.literal('EventsNode'),
+  event: z.string().nullish(),
+  ...shared,
+})
+export const actionsNodeSchema = z.looseObject({
+  kind: z.literal('ActionsNode'),
+  id: z.number({ error: 'An action is named by its number.' }).int(),
+  ...shared,
+})
+export const groupNodeSchema = z.looseObject({
+  kind: z.literal('GroupNode'),
+  operator: z.enum(['AND', 'OR']),
+  nodes: z.array(z.discriminatedUnion('kind', [eventsNodeSchema, actionsNodeSchema])).min(1),
+  ...shared,
+})
+
+export const seriesNodeSchema = z.discriminatedUnion('kind', [eventsNodeSchema, actionsNodeSchema, groupNodeSchema], {
+  error: 'A series is an EventsNode, an ActionsNode or a GroupNode.',
+})
+
+export type EventsNode = z.infer<typeof eventsNodeSchema>
+export type ActionsNode = z.infer<typeof actionsNodeSchema>
+export type GroupNode = z.infer<typeof groupNodeSchema>
+export type SeriesNode = z.infer<typeof seriesNodeSchema>

@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { intervals } from '../../lib/calendar.ts'
+import { filtersSchema, groupTypeIndex, propertyMaths, seriesNodeSchema } from '../series.ts'
+import { parseFormula } from './formula.ts'
+
+const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
+
+export const dateRangeSchema = z.looseObject({
+  date_from: z.string().nullish(),
+  date_to: z.string().nullish(),
+  explicitDate: z.boolean().nullish(),
+})
+
+export const displays = [
+  'ActionsLineGraph',
+  'ActionsLineGraphCumulative',
+  'ActionsBar',
+  'ActionsUnstackedBar',
+  'ActionsStackedBar',
+  'ActionsAreaGraph',
+  'BoldNumber',
+  'ActionsPie',
+  'ActionsBarValue',
+  'ActionsTable',
+  'WorldMap',
+  'RegionMap',
+  'Metric',
+  'TwoDimensionalHeatmap',
+  'CalendarHeatmap',
+  'BoxPlot',
+  'SlopeGraph',
+] as const
+export type Display = (typeof displays)[number]
+
+export const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'session', 'cohort', 'hogql'] as const
+export type BreakdownType = (typeof breakdownTypes)[number]
+
+const breakdownType = z.enum(breakdownTypes, {
+  error: (issue) => `${JSON.stringify(issue.input)} is not a type of breakdown. Choose one of ${breakdownTypes.join(', ')}.`,
+})
+const cohortOrName = z.union([z.string(), z.number()])
+const binCount = z.number().int().min(1).max(10_000)
+
+export const mostBreakdowns = 3
+
+export const breakdownFilterSchema = z.looseObject({
+  breakdown: nullish(z.union([cohortOrName, z.array(cohortOrName)])),
+  breakdown_type: nullish(breakdownType),
+  breakdown_group_type_index: nullish(groupTypeIndex),
+  breakdown_normalize_url: nullish(z.boolean()),
+  breakdown_histogram_bin_count: nullish(binCount),
+  breakdowns: nullish(
+    z
+      .array(
+        z.looseObject({
+          property: cohortOrName,
+          type: nullish(breakdownType),
+          group_type_index: nullish(groupTypeIndex),
+          histogram_bin_count: nullish(binCount),
+          normalize_url: nullish(z.boolean()),
+        }),
+      )
+      .max(mostBreakdowns, {
+        error: (issue) => `A query breaks down by ${mostBreakdowns} properties at most, found ${(issue.input as unknown[]).length}.`,
+      }),
+  ),
+  breakdown_limit: nullish(z.number().int().min(1)),
+  breakdown_hide_other_aggregation: nullish(z.boolean()),
+  breakdown_path_cleaning: nullish(z.boolean()),
+})
+
+export const compareFilterSchema = z.looseObject({ compare: z.boolean().nullish(), compare_to: z.string().nullish() })
+
+export const trendsSchema = z
+  .looseObject({
+    kind: z.literal('TrendsQuery'),
+    series: z.array(seriesNodeSchema).min(1, { error: 'A trend needs at least one series.' }),
+    interval: nullish(
+      z.enum(intervals as [(typeof intervals)[number], ...(typeof intervals)[number][]], {
+        error: (issue) => `${JSON.stringify(issue.input)} is not an interval. Choose one of ${intervals.join(', ')}.`,
+      }),
+    ),
+    dateRange: nullish(dateRangeSchema),
+    breakdownFilter: nullish(breakdownFilterSchema),
+    compareFilter: nullish(compareFilterSchema),
+    trendsFilter: nullish(
+      z.looseObject({
+        display: nullish(
+          z.enum(displays, { error: (issue) => `${JSON.stringify(issue.input)} is not a display. Choose one of ${displays.join(', ')}.` }),
+        ),
+        formula: nullish(z.string()),
+        formulas: nullish(z.array(z.string())),
+        formulaNodes: nullish(z.array(z.looseObject({ formula: z.string(), custom_name: z.string().nullish() }))),
+        smoothingIntervals: nullish(z.number().int().min(1)),
+      }),
+    ),
+    properties: nullish(filtersSchema),
+    filterTestAccounts: nullish(z.boolean()),
+    samplingFactor: nullish(z.number().gt(0).lte(1)),
+    aggregation_group_type_index: nullish(groupTypeIndex),
+  })
+  .superRefine((query, context) => {
+    const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
+    query.series.forEach((series, i) => {
+      if ((propertyMaths as readonly string[]).includes(series.math ?? '') && !series.math_property)
+        wrong(`The math ${series.math} needs a property.`, 'series', i, 'math_property')
+      if (series.math === 'hogql' && !series.math_hogql) wrong('The math hogql needs an expression.', 'series', i, 'math_hogql')
+      if (series.math === 'unique_group' && series.math_group_type_index == null)
+        wrong('The math unique_group needs the index of a group type.', 'series', i, 'math_group_type_index')
+    })
+    for (const { formula, path } of formulasOf(query.trendsFilter)) {
+      const parsed = parseFormula(formula, query.series.length)
+      if ('problem' in parsed) wrong(parsed.problem, 'trendsFilter', ...path)
+    }
+    const breakdowns = query.breakdownFilter?.breakdowns ?? []
+    const cohorts = breakdowns.filter((item) => item.type === 'cohort')
+    if (cohorts.length && cohorts.length !== breakdowns.length)
+      wrong('Cohorts cannot be mixed with other breakdowns.', 'breakdownFilter', 'breakdowns', breakdowns.indexOf(cohorts[0]!))
+    breakdowns.forEach((item, i) => {
+      if (item.type === 'group' && item.group_type_index == null)
+        wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdowns', i, 'group_type_index')
+    })
+    if (query.breakdownFilter?.breakdown_type === 'group' && query.breakdownFilter.breakdown_group_type_index == null)
+      wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdown_group_type_index')
+  })
+
+export type TrendsQuery = z.infer<typeof trendsSchema>
+export type TrendsFilter = NonNullable<TrendsQuery['trendsFilter']>
+export type BreakdownFilter = z.infer<typeof breakdownFilterSchema>
+
+export interface FormulaText {
+  readonly formula: string
+  readonly name: string | null
+  /** Where it stands in `trendsFilter`. */
+  readonly path: readonly (string | number)[]
+}
+
+/** `formulaNodes` wins over the older spellings. */
+export function formulasOf(filter: TrendsFilter | null | undefined): FormulaText[] {
+  if (filter?.formulaNodes?.length)
+    return filter.formulaNodes.map((node, i) => ({
+      formula: node.formula,
+      name: node.custom_name ?? null,
+      path: ['formulaNodes', i, 'formula'],
+    }))
+  if (filter?.formulas?.length) return filter.formulas.map((formula, i) => ({ formula, name: null, path: ['formulas', i] }))
+  return filter?.formula ? [{ formula: filter.formula, name: null, path: ['formula'] }] : []
+}
+
+const totals: ReadonlySet<Display> = new Set(['BoldNumber', 'ActionsPie', 'ActionsBarValue', 'ActionsTable', 'WorldMap', 'RegionMap'])
+
+export const displayOf = (query: TrendsQuery): Display => query.trendsFilter?.display ?? 'ActionsLineGraph'
+/** One number per row instead of one per bucket. */
+export const isTotal = (query: TrendsQuery): boolean => totals.has(displayOf(query))
+export const isCumulative = (query: TrendsQuery): boolean => displayOf(query) === 'ActionsLineGraphCumulative'

@@ -1,0 +1,21 @@
+import { countPerActorMaths, propertyMaths } from '../series.ts'
+
+/** Value i becomes the mean of the last `intervals` values, rounded down; at the start there are fewer. */
+export function smooth(data: readonly number[], intervals: number): number[] {
+  if (intervals <= 1) return [...data]
+  return data.map((_, i) => {
+    const window = data.slice(Math.max(0, i - intervals + 1), i + 1)
+    return Math.floor(window.reduce((sum, value) => sum + value, 0) / window.length)
+  })
+}
+
+export function accumulate(data: readonly number[]): number[] {
+  let sum = 0
+  return data.map((value) => (sum += value))
+}
+
+const notScaled: ReadonlySet<string> = new Set<string>([...propertyMaths.filter((name) => name !== 'sum'), ...countPerActorMaths])
+
+/** Counts of a sample stand for as many more; averages and extremes stand for themselves. */
+export const scaleSample = (data: readonly number[], factor: number | null | undefined, math: string): number[] =>
+  factor == null || factor === 1 || notScaled.has(math) ? [...data] : data.map((value) => Math.round(value / factor))

@@ -1,3 +1,6 @@
+export { type OpenOptions, open, type Project, type Waymark } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
 export { InternalError, QueryError, UnsupportedError, WaymarkError } from './errors/errors.ts'
 export type { Span } from './errors/span.ts'
+export type { LogDamage } from './storage/log/log.ts'
+export type { RecoveryReport } from './storage/project-storage.ts'

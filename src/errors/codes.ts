@@ -37,6 +37,7 @@ export interface ErrorData {
   'directory-locked': { dataDir: string; pid: number; since: string }
   'newer-format': { file: string; found: number; supported: number }
   'unusable-directory': { dataDir: string; reason: string }
+  'store-broken': { file: string; lostTo: number }
   closed: Record<string, never>
   // taking events
   'bad-event': { message: string; index: number | null; attr: string | null }
@@ -142,6 +143,12 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 409,
   },
   'unusable-directory': { text: (d) => `${d.dataDir} cannot be used: ${d.reason}`, status: 409 },
+  'store-broken': {
+    text: (d) =>
+      `${d.file} cannot be opened, and the log no longer has the records up to ${d.lostTo} that it would be rebuilt from. ` +
+      `Put the file back from a backup, or open with { recovery: 'partial' } to rebuild what the log has.`,
+    status: 503,
+  },
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },
   'queue-full': {

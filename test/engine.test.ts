@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type OpenOptions, open, type Waymark } from '../src/engine.ts'
+
+let dataDir: string
+const opened: Waymark[] = []
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'waymark-engine-'))
+})
+afterEach(async () => {
+  for (const waymark of opened.splice(0)) await waymark.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+const start = async (options: Partial<OpenOptions> = {}): Promise<Waymark> => {
+  const waymark = await open({ dataDir, memoryLimit: '256MB', minFreeBytes: 0, ...options })
+  opened.push(waymark)
+  return waymark
+}
+
+describe('opening', () => {
+  test('a directory is made when it is not there, and its projects are found again', async () => {
+    const inner = join(dataDir, 'a', 'b')
+    let waymark = await start({ dataDir: inner })
+    const { id } = await waymark.createProject({ name: 'Shop' })
+    await waymark.close()
+    expect(readdirSync(inner).sort()).toEqual(['control.duckdb', 'projects'])
+    waymark = await start({ dataDir: inner })
+    expect((await waymark.project(id)).id).toBe(id)
+    expect((await waymark.createProject()).id).toBe(id + 1)
+  })
+
+  test('the same project is one object, however often and at once it is asked for', async () => {
+    const waymark = await start({ dataDir: ':memory:' })
+    const { id } = await waymark.createProject()
+    const [a, b] = await Promise.all([waymark.project(id), waymark.project(id)])
+    expect(a).toBe(b)
+  })
+
+  test('twice is refused, after closing it is not', async () => {
+    const first = await start()
+    await expect(start()).rejects.toMatchObject({ code: 'directory-locked', data: { pid: process.pid } })
+    await first.close()
+    await start()
+  })
+
+  test('an owner that was killed leaves a directory that opens', async () => {
+    const script = `import('${new URL('../src/engine.ts', import.meta.url)}').then(async ({ open }) => {
+      const waymark = await open({ dataDir: process.argv[1], minFreeBytes: 0 }); await waymark.createProject({}); console.log('ready'); setInterval(() => {}, 1000) })`
+    const child = spawn(process.execPath, ['--import', 'tsx', '-e', script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    await expect(start()).rejects.toMatchObject({ code: 'directory-locked', data: { pid: child.pid } })
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const waymark = await start()
+    expect((await waymark.project(1)).recoveryReports()).toEqual([])
+  })
+
+  test(':memory: can be opened many times, each for itself', async () => {
+    const [a, b] = [await start({ dataDir: ':memory:' }), await start({ dataDir: ':memory:' })]
+    await a.createProject()
+    await expect(b.project(1)).rejects.toMatchObject({ code: 'not-found' })
+    expect(existsSync(':memory:')).toBe(false)
+  })
+})
+
+describe('misuse is told apart and told clearly', () => {
+  const wrongOptions: readonly [string, unknown, string][] = [
+    ['nothing', undefined, 'dataDir'],
+    ['no directory', {}, 'dataDir'],
+    ['an empty path', { dataDir: '' }, 'dataDir'],
+    ['a clock that is a date', { clock: new Date() }, 'clock'],
+    ['an unknown durability', { durability: 'maybe' }, 'durability'],
+    ['an unknown recovery', { recovery: 'best' }, 'recovery'],
+    ['too little memory', { memoryLimit: '1MB' }, 'memoryLimit'],
+    ['half a thread', { threads: 0.5 }, 'threads'],
+    ['a negative floor', { minFreeBytes: -1 }, 'minFreeBytes'],
+    ['days as text', { logRetention: { days: '7' } }, 'logRetention'],
+  ]
+  test.each(wrongOptions)('%s', async (_, wrong, attr) => {
+    const options = attr === 'dataDir' ? wrong : { dataDir, ...(wrong as object) }
+    await expect(open(options as OpenOptions)).rejects.toMatchObject({ name: 'WaymarkError', code: 'validation-failed', attr })
+    await start() // and nothing is left locked
+  })
+
+  test('a directory that is a file', async () => {
+    const file = join(dataDir, 'file')
+    writeFileSync(file, '')
+    for (const path of [file, join(file, 'below')]) {
+      await expect(open({ dataDir: path })).rejects.toMatchObject({ code: 'unusable-directory', data: { dataDir: path } })
+    }
+  })
+
+  test('a control file that is damaged, which nothing can rebuild', async () => {
+    await (await start()).close()
+    truncateSync(join(dataDir, 'control.duckdb'), 5000)
+    await expect(start()).rejects.toMatchObject({ code: 'unusable-directory', message: expect.stringContaining('control.duckdb') })
+    expect(existsSync(join(dataDir, 'waymark.lock'))).toBe(false)
+  })
+
+  test('projects that are not there', async () => {
+    const waymark = await start()
+    for (const id of [1, -1, 1.5, Number.NaN, '1; DROP TABLE projects']) {
+      await expect(waymark.project(id as number)).rejects.toMatchObject({ code: 'not-found', status: 404 })
+    }
+  })
+
+  test('use after closing', async () => {
+    const waymark = await start()
+    await waymark.createProject()
+    await Promise.all([waymark.close(), waymark.close()])
+    await expect(waymark.createProject()).rejects.toMatchObject({ code: 'closed' })
+    await expect(waymark.project(1)).rejects.toMatchObject({ code: 'closed' })
+  })
+})

@@ -33,12 +33,19 @@ export interface ErrorData {
   'validation-failed': { message: string; attr: string | null }
   'unknown-query-kind': { kind: string; known: readonly string[] }
   'not-found': { what: string; id: string }
+  // accounts. `rule` is the code that HTTP clients see
+  'invalid-value': { message: string; rule: string; attr: string | null }
+  'not-allowed': { message: string }
+  'no-record': { message: string }
+  'conflicting-request': { message: string }
   // opening a directory
   'directory-locked': { dataDir: string; pid: number; since: string }
   'newer-format': { file: string; found: number; supported: number }
   'unusable-directory': { dataDir: string; reason: string }
   'store-broken': { file: string; lostTo: number }
   closed: Record<string, never>
+  'cannot-listen': { host: string; port: number; reason: string }
+  'wrong-usage': { message: string }
   // taking events
   'bad-event': { message: string; index: number | null; attr: string | null }
   'queue-full': { bytes: number; limit: number }
@@ -134,6 +141,10 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'not-found': { text: (d) => `There is no ${d.what} ${d.id}`, status: 404 },
+  'invalid-value': { text: (d) => d.message, status: 400 },
+  'not-allowed': { text: (d) => d.message, status: 403 },
+  'no-record': { text: (d) => d.message, status: 404 },
+  'conflicting-request': { text: (d) => d.message, status: 409 },
   'directory-locked': {
     text: (d) => `${d.dataDir} is in use by process ${d.pid} since ${d.since}. One process owns a data directory at a time.`,
     status: 409,
@@ -149,6 +160,8 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
       `Put the file back from a backup, or open with { recovery: 'partial' } to rebuild what the log has.`,
     status: 503,
   },
+  'cannot-listen': { text: (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}.`, status: 409 },
+  'wrong-usage': { text: (d) => d.message, status: 400 },
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },
   'queue-full': {

@@ -1,0 +1,108 @@
+import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
+import { type AccountContext, type AccountSettings, defaultSettings } from './context.ts'
+import { createDomains } from './domains.ts'
+import { createInvites } from './invites.ts'
+import { createMembers } from './members.ts'
+import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
+import { createPersonalKeys } from './personal-keys.ts'
+import { createProjects, insertProject, type NewProject } from './projects.ts'
+import { createProxyRecords } from './proxy-records.ts'
+import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
+import { notFound } from './refusals.ts'
+import { createRoles } from './roles.ts'
+import { createSessions } from './sessions.ts'
+import { createUsers, findUserByEmail, insertUser, type NewUser } from './users.ts'
+
+export interface AccountOptions extends Partial<Omit<AccountContext, 'store' | 'newId'>> {
+  readonly store: AccountStore
+}
+
+export interface FirstStart {
+  readonly organization: Organization
+  readonly user: User
+  readonly project: ProjectRecord
+  /** Null when the key was there already. */
+  readonly personalKey: string | null
+}
+
+const everything = { scopes: ['*'] }
+
+export const createAccounts = ({ store, clock = () => new Date(), ...options }: AccountOptions) => {
+  const context: AccountContext = {
+    store,
+    clock,
+    newId: timeOrderedUuids(clock),
+    settings: options.settings ?? ((): AccountSettings => defaultSettings),
+    mailer: options.mailer ?? (() => null),
+    lookupTxt: options.lookupTxt ?? (async () => []),
+    projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {} },
+    report: options.report ?? (() => {}),
+  }
+  const personalKeys = createPersonalKeys(context)
+
+  /** The organization that library users have without asking for one. */
+  const defaultOrganization = () =>
+    store.write(
+      async (tables) => (await tables.organizations.find({}))[0] ?? (await insertOrganization(context, tables, null, { name: 'Default' })),
+    )
+
+  return {
+    context,
+    users: createUsers(context),
+    sessions: createSessions(context),
+    organizations: createOrganizations(context),
+    members: createMembers(context),
+    invites: createInvites(context),
+    domains: createDomains(context),
+    roles: createRoles(context),
+    projects: createProjects(context),
+    proxyRecords: createProxyRecords(context),
+    personalKeys,
+
+    async createProject(input: NewProject): Promise<ProjectRecord> {
+      const organization = await defaultOrganization()
+      const project = await store.write((tables) => insertProject(context, tables, null, organization.id, input))
+      await context.projectStores.create(project.id)
+      return project
+    },
+
+    createUser: (organizationId: string | null, user: NewUser, at: LevelName): Promise<User> =>
+      store.write(async (tables) => {
+        const made = await insertUser(context, tables, user)
+        if (organizationId === null) return made
+        if (!(await tables.organizations.first({ id: organizationId }))) throw notFound(`There is no organization ${organizationId}.`)
+        await insertMembership(context, tables, made, organizationId, level[at])
+        const project = await tables.projects.first({ organization_id: organizationId })
+        await tables.users.update({ id: made.id }, { current_organization_id: organizationId, current_project_id: project?.id ?? null })
+        return (await tables.users.first({ id: made.id }))!
+      }),
+
+    /** Makes what is missing of the first organization, owner, project and key. */
+    async firstStart(given: { readonly projectKey?: string; readonly personalKey?: string; readonly email?: string }): Promise<FirstStart> {
+      const { organization, user, project, isNew } = await store.write(async (tables) => {
+        const found = (await tables.organizations.find({}))[0]
+        const home = found ?? (await insertOrganization(context, tables, null, { name: 'Default' }))
+        const owned = await tables.memberships.first({ organization_id: home.id, level: level.owner })
+        const address = given.email ?? 'owner@waymark.local'
+        const owner =
+          (owned && (await tables.users.first({ id: owned.user_id }))) ??
+          (await findUserByEmail(tables, address)) ??
+          (await insertUser(context, tables, { email: address, first_name: 'Owner' }))
+        if (!owned) await insertMembership(context, tables, owner, home.id, level.owner)
+        const first =
+          (await tables.projects.first({ organization_id: home.id })) ??
+          (await insertProject(context, tables, null, home.id, { api_token: given.projectKey }))
+        await tables.users.update({ id: owner.id }, { current_organization_id: home.id, current_project_id: first.id })
+        return { organization: home, user: owner, project: first, isNew: !owned }
+      })
+      await context.projectStores.create(project.id)
+      const wanted = given.personalKey
+      const isThere = wanted !== undefined && (await personalKeys.authenticate(wanted)) !== undefined
+      const makes = wanted === undefined ? isNew : !isThere
+      const made = makes ? await personalKeys.create(user, { label: 'First key', ...everything }, wanted) : null
+      return { organization, user, project, personalKey: made?.value ?? null }
+    },
+  }
+}
+
+export type Accounts = ReturnType<typeof createAccounts>

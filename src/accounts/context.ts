@@ -1,0 +1,110 @@
+import type { AccountStore, AccountTables, User } from './records.ts'
+import type { Json } from './store.ts'
+
+export interface Mail {
+  readonly to: string
+  readonly replyTo?: string
+  readonly subject: string
+  readonly text: string
+}
+export interface Mailer {
+  send(mail: Mail): Promise<void>
+}
+
+/** How this installation behaves; an operator's choices. */
+export interface AccountSettings {
+  /** Run for customers by somebody else: domains must be proven, plugins are limited to configuration. */
+  readonly isHosted: boolean
+  readonly allowsManyOrganizations: boolean
+  /** Where people reach it; links in mails start with it. */
+  readonly siteUrl: string
+  readonly instanceTag: string
+  /** Managed proxies answer under names below this one. */
+  readonly proxyBase: string
+}
+export const defaultSettings: AccountSettings = {
+  isHosted: false,
+  allowsManyOrganizations: true,
+  siteUrl: 'http://127.0.0.1:8000',
+  instanceTag: 'none',
+  proxyBase: 'proxy.localhost',
+}
+
+/** The stores of projects: what has to happen beside the records. */
+export interface ProjectStores {
+  create(id: number): Promise<void>
+  /** Closes the project's store and removes its folder. */
+  remove(id: number): Promise<void>
+}
+
+export interface AccountContext {
+  readonly store: AccountStore
+  readonly clock: () => Date
+  readonly newId: () => string
+  readonly settings: () => AccountSettings
+  /** Null where no mail server is set. */
+  readonly mailer: () => Mailer | null
+  /** The TXT records of a name, each as its first string; an empty list when there are none. */
+  readonly lookupTxt: (name: string) => Promise<readonly string[]>
+  readonly projectStores: ProjectStores
+  /** For what went wrong behind an answer that was given. */
+  readonly report: (message: string, error: unknown) => void
+}
+
+export interface Change {
+  readonly type: string
+  readonly action: 'created' | 'changed' | 'deleted'
+  readonly field: string
+  readonly before: Json
+  readonly after: Json
+}
+
+const toJson = (value: unknown): Json => (value instanceof Date ? value.toISOString() : ((value ?? null) as Json))
+
+/** The fields of `change` that differ from `before`. */
+export const changesOf = (type: string, before: Readonly<Record<string, unknown>>, change: Readonly<Record<string, unknown>>): Change[] =>
+  Object.entries(change).flatMap(([field, after]) => {
+    const [old, now] = [toJson(before[field]), toJson(after)]
+    return JSON.stringify(old) === JSON.stringify(now) ? [] : [{ type, action: 'changed', field, before: old, after: now } as const]
+  })
+
+export interface Deed {
+  readonly by: User | null
+  readonly organization_id: string | null
+  readonly project_id?: number | null
+  readonly scope: string
+  readonly item_id: string | number
+  readonly activity: string
+  readonly name: string | null
+  readonly changes?: readonly Change[]
+}
+
+/** Writes one entry of the activity log, in the transaction of the change itself. */
+export const log = (context: AccountContext, tables: AccountTables, deed: Deed): Promise<void> =>
+  tables.activity.insert({
+    id: context.newId(),
+    organization_id: deed.organization_id,
+    project_id: deed.project_id ?? null,
+    user_id: deed.by?.id ?? null,
+    activity: deed.activity,
+    scope: deed.scope,
+    item_id: String(deed.item_id),
+    detail: {
+      name: deed.name,
+      short_id: null,
+      type: null,
+      trigger: null,
+      changes: deed.changes ? (deed.changes as unknown as Json) : null,
+    },
+    is_system: deed.by === null,
+    was_impersonated: false,
+    created_at: context.clock(),
+  })
+
+/** Integers are never given out twice, also after a delete. */
+export const nextNumber = async (tables: AccountTables, name: 'user' | 'project' | 'dashboard'): Promise<number> => {
+  const value = ((await tables.counters.first({ name }))?.value ?? 0) + 1
+  if (value === 1) await tables.counters.insert({ name, value })
+  else await tables.counters.update({ name }, { value })
+  return value
+}

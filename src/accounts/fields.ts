@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { invalid } from './refusals.ts'
+import type { Json } from './store.ts'
+
+// Kinds of fields in requests. Forms and older clients send text for everything, so numbers and truth values are also read from text.
+
+const read = <S extends z.ZodType>(convert: (value: unknown) => unknown, schema: S) => z.preprocess(convert, schema)
+
+const truths: Readonly<Record<string, boolean>> = {
+  true: true,
+  t: true,
+  yes: true,
+  on: true,
+  '1': true,
+  false: false,
+  f: false,
+  no: false,
+  off: false,
+  '0': false,
+}
+const asTruth = (value: unknown) =>
+  typeof value === 'string' || typeof value === 'number' ? (truths[String(value).toLowerCase()] ?? value) : value
+const asNumber = (value: unknown) => (typeof value === 'string' && /^\s*-?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value)
+const asText = (value: unknown) => (typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : value)
+
+interface TextRules {
+  readonly max?: number
+  readonly min?: number
+  /** '' is a value too. */
+  readonly blank?: boolean
+}
+export const text = ({ max, min, blank = false }: TextRules = {}) => {
+  const base = z.string({ error: 'Not a valid string.' }).min(min ?? (blank ? 0 : 1))
+  return read(asText, max === undefined ? base : base.max(max))
+}
+export const flag = () => read(asTruth, z.boolean({ error: 'Must be a valid boolean.' }))
+/** As the database keeps them: 32 bits. */
+export const integer = (min = -2147483648, max = 2147483647) =>
+  read(
+    asNumber,
+    z
+      .number({ error: 'A valid integer is required.' })
+      .int({ error: 'A valid integer is required.' })
+      .min(min, { error: `Ensure this value is greater than or equal to ${min}.` })
+      .max(max, { error: `Ensure this value is less than or equal to ${max}.` }),
+  )
+export const integerOf = <const V extends readonly number[]>(values: V) => read(asNumber, z.literal(values))
+export const choice = <const V extends readonly [string, ...string[]]>(values: V) => read(asText, z.enum(values))
+export const uuid = () =>
+  z.string({ error: 'Must be a valid UUID.' }).regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { error: 'Must be a valid UUID.' })
+export const email = () =>
+  read(
+    asText,
+    z
+      .string({ error: 'Not a valid string.' })
+      .min(1)
+      .max(254)
+      .regex(/^[^\s@"(),:;<>[\]\\]+@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$|^[^\s@"(),:;<>[\]\\]+@localhost$/i, {
+        error: 'Enter a valid email address.',
+      }),
+  )
+export const listOf = <S extends z.ZodType>(of: S) => z.array(of, { error: 'Expected a list of items.' })
+export const anyJson = () => z.json({ error: 'Value must be valid JSON.' }) as unknown as z.ZodType<Json>
+export const jsonObject = () => z.record(z.string(), anyJson(), { error: 'Expected an object.' })
+
+const messageOf = (issue: z.core.$ZodIssue): { rule: string; message: string } => {
+  const input = issue.input
+  if (issue.code === 'custom' && typeof issue.params?.rule === 'string') return { rule: issue.params.rule, message: issue.message }
+  if (issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union') {
+    if (input === undefined) return { rule: 'required', message: 'This field is required.' }
+    if (input === null) return { rule: 'null', message: 'This field may not be null.' }
+  }
+  if (issue.code === 'invalid_value') return { rule: 'invalid_choice', message: `"${String(input)}" is not a valid choice.` }
+  if (issue.code === 'too_small' && issue.origin === 'string') {
+    if (input === '') return { rule: 'blank', message: 'This field may not be blank.' }
+    return { rule: 'min_length', message: `Ensure this field has at least ${issue.minimum} characters.` }
+  }
+  if (issue.code === 'too_big' && issue.origin === 'string')
+    return { rule: 'max_length', message: `Ensure this field has no more than ${issue.maximum} characters.` }
+  if (issue.code === 'too_small' && issue.origin === 'number') return { rule: 'min_value', message: issue.message }
+  if (issue.code === 'too_big' && issue.origin === 'number') return { rule: 'max_value', message: issue.message }
+  return { rule: 'invalid_input', message: issue.message }
+}
+
+/** The value as the schema reads it, or the first thing wrong with it. */
+export const check = <T>(schema: z.ZodType<T>, value: unknown): T => {
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+    const result = schema.safeParse(value, { reportInput: true })
+    if (result.success) return result.data
+    const issue = result.error.issues[0]!
+    const { rule, message } = messageOf(issue)
+    throw invalid(message, issue.path.length > 0 ? issue.path.map(String).join('__') : null, rule)
+  }
+  throw invalid(
+    `Invalid data. Expected an object, but got ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}.`,
+  )
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { type AccountContext, changesOf, log } from './context.ts'
+import { check, integerOf } from './fields.ts'
+import { level, type Membership, type User } from './records.ts'
+import { notAllowed } from './refusals.ts'
+import { moveCurrent } from './users.ts'
+
+export const levels = [level.member, level.admin, level.owner] as const
+export const memberInput = z.object({ level: integerOf(levels) })
+
+export interface Member {
+  readonly membership: Membership
+  readonly user: User
+}
+
+/** What one may do to the membership of another. */
+const mayEdit = (own: Membership, other: Membership): void => {
+  if (own.level < level.admin) throw notAllowed('You can only edit others if you are an admin.')
+  if (other.level > own.level) throw notAllowed('You can only edit others with level lower or equal to you.')
+}
+
+export const createMembers = (context: AccountContext) => {
+  const { store } = context
+  return {
+    /** By first name, then the newest first. */
+    async list(organizationId: string): Promise<readonly Member[]> {
+      const memberships = await store.read.memberships.find({ organization_id: organizationId }, { newestFirst: 'joined_at' })
+      const users = new Map(
+        (await store.read.users.find({ id: memberships.map((one) => one.user_id), is_active: true })).map((user) => [user.id, user]),
+      )
+      return memberships
+        .flatMap((membership) => {
+          const user = users.get(membership.user_id)
+          return user ? [{ membership, user }] : []
+        })
+        .sort((a, b) => (a.user.first_name < b.user.first_name ? -1 : a.user.first_name > b.user.first_name ? 1 : 0))
+    },
+
+    async byUserUuid(organizationId: string, uuid: string): Promise<Member | undefined> {
+      const user = await store.read.users.first({ uuid })
+      if (!user?.is_active) return undefined
+      const membership = await store.read.memberships.first({ user_id: user.id, organization_id: organizationId })
+      return membership && { membership, user }
+    },
+
+    async update(by: User, own: Membership, member: Member, body: unknown): Promise<Member> {
+      const wanted = check(memberInput.partial(), body).level
+      const isOwn = own.id === member.membership.id
+      if (isOwn && wanted !== undefined) throw notAllowed("You can't change your own access level.")
+      if (!isOwn) mayEdit(own, member.membership)
+      if (wanted === undefined || wanted === member.membership.level) return member
+      if (wanted === level.owner && own.level !== level.owner)
+        throw notAllowed("You can only pass on organization ownership if you're its owner.")
+      if (wanted > own.level) throw notAllowed('You can only change access level of others to lower or equal to your current one.')
+      return store.write(async (tables) => {
+        const updated_at = context.clock()
+        await tables.memberships.update({ id: member.membership.id }, { level: wanted, updated_at })
+        // An organization has one owner: whoever passes it on becomes an administrator.
+        if (wanted === level.owner) await tables.memberships.update({ id: own.id }, { level: level.admin, updated_at })
+        await log(context, tables, {
+          by,
+          organization_id: own.organization_id,
+          scope: 'OrganizationMembership',
+          item_id: member.membership.id,
+          activity: 'updated',
+          name: member.user.email,
+          changes: changesOf('OrganizationMembership', member.membership, { level: wanted }),
+        })
+        return { ...member, membership: { ...member.membership, level: wanted, updated_at } }
+      })
+    },
+
+    /** Leaving is always allowed; nobody is promoted for it. */
+    async remove(by: User, own: Membership, member: Member): Promise<void> {
+      if (own.id !== member.membership.id) mayEdit(own, member.membership)
+      await store.write(async (tables) => {
+        const { organization_id, id } = member.membership
+        const projects = (await tables.projects.find({ organization_id })).map((one) => one.id)
+        const roles = (await tables.roles.find({ organization_id })).map((one) => one.id)
+        await tables.memberships.remove({ id })
+        await tables.project_memberships.remove({ user_id: member.user.id, project_id: projects })
+        await tables.role_memberships.remove({ user_id: member.user.id, role_id: roles })
+        await moveCurrent(tables, member.user)
+        await log(context, tables, {
+          by,
+          organization_id,
+          scope: 'OrganizationMembership',
+          item_id: id,
+          activity: own.id === id ? 'left' : 'removed',
+          name: member.user.email,
+        })
+      })
+    },
+  }
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { type AccountContext, changesOf, log } from './context.ts'
+import { allFeatures } from './features.ts'
+import { check, flag, text } from './fields.ts'
+import { insertProject } from './projects.ts'
+import { type AccountTables, level, type Organization, type User } from './records.ts'
+import { upgradeNeeded } from './refusals.ts'
+import { randomLetters } from './secrets.ts'
+import { moveCurrent } from './users.ts'
+
+export const organizationInput = z.object({
+  name: text({ max: 64 }),
+  is_member_join_email_enabled: flag().optional(),
+  enforce_2fa: flag().nullable().optional(),
+})
+
+const slugLength = 48
+export const slugOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{ASCII}]/gu, '')
+    .replace(/[^a-z0-9\s_-]/g, '')
+    .trim()
+    .replace(/[\s_-]+/g, '-')
+    .slice(0, slugLength)
+    .replace(/^-+|-+$/g, '') || 'organization'
+
+/** On a clash the tail makes room for four letters. */
+const freeSlug = async (tables: AccountTables, name: string): Promise<string> => {
+  const wanted = slugOf(name)
+  let slug = wanted
+  while (await tables.organizations.first({ slug })) slug = `${wanted.slice(0, slugLength - 5)}-${randomLetters(4)}`
+  return slug
+}
+
+export const insertOrganization = async (
+  context: AccountContext,
+  tables: AccountTables,
+  by: User | null,
+  input: { readonly name: string; readonly is_member_join_email_enabled?: boolean; readonly enforce_2fa?: boolean | null },
+): Promise<Organization> => {
+  const now = context.clock()
+  const organization: Organization = {
+    id: context.newId(),
+    name: input.name,
+    slug: await freeSlug(tables, input.name),
+    created_at: now,
+    updated_at: now,
+    plugins_access_level: context.settings().isHosted ? 3 : 9,
+    available_product_features: allFeatures(),
+    is_member_join_email_enabled: input.is_member_join_email_enabled ?? true,
+    enforce_2fa: input.enforce_2fa ?? null,
+    customer_id: null,
+  }
+  await tables.organizations.insert(organization)
+  await log(context, tables, {
+    by,
+    organization_id: organization.id,
+    scope: 'Organization',
+    item_id: organization.id,
+    activity: 'created',
+    name: organization.name,
+  })
+  return organization
+}
+
+export const insertMembership = async (context: AccountContext, tables: AccountTables, user: User, organizationId: string, at: number) => {
+  const now = context.clock()
+  const membership = { id: context.newId(), organization_id: organizationId, user_id: user.id, level: at, joined_at: now, updated_at: now }
+  await tables.memberships.insert(membership)
+  return membership
+}
+
+/** Everything an organization's rows are referred from, children first. */
+const removeOrganizationRows = async (tables: AccountTables, organizationId: string): Promise<number[]> => {
+  const projects = (await tables.projects.find({ organization_id: organizationId })).map((one) => one.id)
+  const roles = (await tables.roles.find({ organization_id: organizationId })).map((one) => one.id)
+  await tables.project_memberships.remove({ project_id: projects })
+  await tables.dashboards.remove({ project_id: projects })
+  await tables.role_memberships.remove({ role_id: roles })
+  for (const table of ['projects', 'roles', 'memberships', 'invites', 'domains', 'proxy_records'] as const)
+    await tables[table].remove({ organization_id: organizationId } as never)
+  await tables.activity.remove({ organization_id: organizationId })
+  await tables.organizations.remove({ id: organizationId })
+  return projects
+}
+
+export const createOrganizations = (context: AccountContext) => {
+  const { store } = context
+  const byId = (id: string) => store.read.organizations.first({ id })
+  return {
+    byId,
+
+    async of(user: User): Promise<readonly Organization[]> {
+      const memberships = await store.read.memberships.find({ user_id: user.id })
+      return store.read.organizations.find({ id: memberships.map((one) => one.organization_id) })
+    },
+
+    membership: (organizationId: string, user: User) => store.read.memberships.first({ user_id: user.id, organization_id: organizationId }),
+
+    /** Active members. */
+    async memberCount(organizationId: string): Promise<number> {
+      const memberships = await store.read.memberships.find({ organization_id: organizationId })
+      return store.read.users.count({ id: memberships.map((one) => one.user_id), is_active: true })
+    },
+
+    async create(user: User, body: unknown): Promise<Organization> {
+      const input = check(organizationInput, body)
+      const { allowsManyOrganizations, isHosted } = context.settings()
+      const { organization, project } = await store.write(async (tables) => {
+        if (!isHosted && !allowsManyOrganizations && (await tables.memberships.count({ user_id: user.id })) > 0)
+          throw upgradeNeeded('organizations')
+        const made = await insertOrganization(context, tables, user, input)
+        await insertMembership(context, tables, user, made.id, level.owner)
+        const first = await insertProject(context, tables, user, made.id, {})
+        await tables.users.update({ id: user.id }, { current_organization_id: made.id, current_project_id: first.id })
+        return { organization: made, project: first }
+      })
+      await context.projectStores.create(project.id)
+      return organization
+    },
+
+    update: (user: User, organization: Organization, body: unknown): Promise<Organization> =>
+      store.write(async (tables) => {
+        const change = check(organizationInput.partial(), body)
+        const changes = changesOf('Organization', organization, change)
+        const updated = { ...change, updated_at: context.clock() }
+        await tables.organizations.update({ id: organization.id }, updated)
+        if (changes.length > 0)
+          await log(context, tables, {
+            by: user,
+            organization_id: organization.id,
+            scope: 'Organization',
+            item_id: organization.id,
+            activity: 'updated',
+            name: organization.name,
+            changes,
+          })
+        return { ...organization, ...updated }
+      }),
+
+    /** Its rows and its projects' folders go; its people stay. One entry of the log remains to say so. */
+    async remove(user: User, organization: Organization): Promise<void> {
+      const projects = await store.write(async (tables) => {
+        const members = await tables.memberships.find({ organization_id: organization.id })
+        const removed = await removeOrganizationRows(tables, organization.id)
+        for (const member of await tables.users.find({ id: members.map((one) => one.user_id) })) await moveCurrent(tables, member)
+        await log(context, tables, {
+          by: user,
+          organization_id: organization.id,
+          scope: 'Organization',
+          item_id: organization.id,
+          activity: 'deleted',
+          name: organization.name,
+          changes: [{ type: 'Organization', action: 'deleted', field: 'projects', before: removed, after: null }],
+        })
+        return removed
+      })
+      for (const id of projects) await context.projectStores.remove(id)
+    },
+  }
+}

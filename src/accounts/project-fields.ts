@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { anyJson, choice, flag, integer, jsonObject, listOf, text } from './fields.ts'
+import type { Json } from './store.ts'
+
+const zoneCache = new Map<string, boolean>()
+/** Names of the IANA database, in the spelling clients use. Offsets such as `+02:00` are not names. */
+export const isTimezone = (name: string): boolean => {
+  const known = zoneCache.get(name)
+  if (known !== undefined) return known
+  let valid = /^[A-Za-z][\w+/-]*$/.test(name)
+  try {
+    if (valid) new Intl.DateTimeFormat('en', { timeZone: name })
+  } catch {
+    valid = false
+  }
+  if (zoneCache.size < 2000) zoneCache.set(name, valid)
+  return valid
+}
+
+const timezone = () =>
+  z
+    .string({ error: 'Not a valid string.' })
+    .superRefine((value, issues) => {
+      if (!isTimezone(value))
+        issues.addIssue({ code: 'custom', params: { rule: 'invalid_choice' }, message: `"${value}" is not a valid choice.` })
+    })
+    .meta({ description: 'A name of the IANA time zone database' })
+
+const linkedFlag = z
+  .record(z.string(), anyJson(), { error: 'Must provide a dictionary or null.' })
+  .refine((value) => Object.keys(value).sort().join() === 'id,key', { error: "Must provide a dictionary with only 'id' and 'key' keys." })
+const networkCapture = z
+  .record(z.string(), anyJson(), { error: 'Must provide a dictionary or null.' })
+  .refine((value) => Object.keys(value).every((key) => key === 'recordHeaders' || key === 'recordBody'), {
+    error: "Must provide a dictionary with only 'recordHeaders' and/or 'recordBody' keys.",
+  })
+const errorsToIgnore = z
+  .array(z.string({ error: 'Must provide a list of strings.' }), { error: 'Must provide a list of errors to ignore.' })
+  .refine((value) => JSON.stringify(value).length <= 300, {
+    error: 'Field must be less than 300 characters. Complex config should be provided in code.',
+  })
+const sampleRate = z.preprocess(
+  (value) => (typeof value === 'number' ? String(value) : value),
+  z
+    .string({ error: 'A valid number is required.' })
+    .regex(/^\d*\.?\d+$/, { error: 'A valid number is required.' })
+    .refine((value) => Number(value) <= 1, { error: 'Ensure this value is less than or equal to 1.' })
+    .transform((value) => Number(value).toFixed(2)),
+)
+const pathCleaning = listOf(z.looseObject({ regex: z.string().nullish(), alias: z.string().nullish() }))
+
+/** Fields with columns of their own. */
+const columnFields = {
+  name: text({ max: 200 }),
+  timezone: timezone(),
+  week_start_day: integer(0, 1).nullable(),
+  access_control: flag(),
+}
+
+interface Setting {
+  readonly field: z.ZodType
+  readonly default: Json
+}
+const setting = (field: z.ZodType, fallback: Json): Setting => ({ field, default: fallback })
+const onOff = (fallback: boolean | null = null) => setting(flag().nullable(), fallback)
+const json = (fallback: Json = null) => setting(anyJson(), fallback)
+
+/** The rest: kept in one column, each with what it is until somebody says otherwise. */
+export const projectSettings: Readonly<Record<string, Setting>> = {
+  product_description: setting(text({ max: 1000, blank: true }).nullable(), null),
+  app_urls: setting(listOf(text({ max: 200, blank: true }).nullable()), []),
+  slack_incoming_webhook: setting(text({ max: 500, blank: true }).nullable(), null),
+  anonymize_ips: setting(flag(), false),
+  completed_snippet_onboarding: setting(flag(), false),
+  test_account_filters: setting(listOf(anyJson()), []),
+  test_account_filters_default_checked: onOff(null),
+  path_cleaning_filters: setting(pathCleaning.nullable(), []),
+  data_attributes: setting(listOf(anyJson()), ['data-attr']),
+  person_display_name_properties: setting(listOf(text({ max: 400 })).nullable(), null),
+  correlation_config: setting(jsonObject().nullable(), {}),
+  autocapture_opt_out: onOff(),
+  autocapture_exceptions_opt_in: onOff(),
+  autocapture_exceptions_errors_to_ignore: setting(errorsToIgnore.nullable(), null),
+  autocapture_web_vitals_opt_in: onOff(),
+  capture_console_log_opt_in: onOff(),
+  capture_performance_opt_in: onOff(),
+  session_recording_opt_in: setting(flag(), false),
+  session_recording_sample_rate: setting(sampleRate.nullable(), null),
+  session_recording_minimum_duration_milliseconds: setting(integer(0, 15_000).nullable(), null),
+  session_recording_linked_flag: setting(linkedFlag.nullable(), null),
+  session_recording_network_payload_capture_config: setting(networkCapture.nullable(), null),
+  session_replay_config: setting(jsonObject().nullable(), null),
+  survey_config: setting(jsonObject().nullable(), null),
+  primary_dashboard: setting(integer(1).nullable(), null),
+  live_events_columns: setting(listOf(text()).nullable(), null),
+  recording_domains: setting(listOf(text({ max: 200, blank: true }).nullable()).nullable(), null),
+  inject_web_apps: onOff(),
+  extra_settings: json(),
+  modifiers: json(),
+  has_completed_onboarding_for: json({}),
+  surveys_opt_in: onOff(),
+  heatmaps_opt_in: onOff(),
+  flags_persistence_default: onOff(),
+  groups_on_events_querying_enabled: onOff(true),
+  base_currency: setting(choice(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'CNY', 'INR', 'BRL']), 'USD'),
+}
+
+const settingFields: Record<string, z.ZodType> = Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.field]))
+
+export const projectInput = z.object({
+  ...Object.fromEntries(Object.entries(columnFields).map(([name, field]) => [name, field.optional()])),
+  ...Object.fromEntries(Object.entries(settingFields).map(([name, field]) => [name, field.optional()])),
+}) as z.ZodObject<{ [K in keyof typeof columnFields]: z.ZodOptional<(typeof columnFields)[K]> }>
+export const newProjectInput = projectInput.extend({ is_demo: flag().optional() })
+
+export const settingsWithDefaults = (stored: Json): Record<string, Json> => ({
+  ...Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.default])),
+  ...(stored as Record<string, Json>),
+})
+export const isSetting = (name: string): boolean => Object.hasOwn(projectSettings, name)

@@ -1,0 +1,204 @@
+import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { hasFeature } from './features.ts'
+import { check } from './fields.ts'
+import { isSetting, newProjectInput, projectInput, settingsWithDefaults } from './project-fields.ts'
+import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
+import { levelTooLow, notAllowed, notFound, upgradeNeeded } from './refusals.ts'
+import { randomKey } from './secrets.ts'
+import type { Json } from './store.ts'
+import { moveCurrent } from './users.ts'
+
+const publicMailers = new Set(
+  'gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com ymail.com icloud.com me.com mac.com aol.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com mail.com mail.ru yandex.ru yandex.com qq.com 163.com 126.com zoho.com fastmail.com hey.com'.split(
+    ' ',
+  ),
+)
+/** A company's own people are test accounts until somebody says otherwise. */
+export const ownPeople = (user: User | null): Json => {
+  const domain = user?.email.split('@')[1]
+  if (!domain || publicMailers.has(domain)) return []
+  return [{ key: 'email', value: `@${domain}`, operator: 'not_icontains', type: 'person' }]
+}
+
+const split = (input: Readonly<Record<string, unknown>>) => {
+  const entries = Object.entries(input).filter(([, value]) => value !== undefined)
+  return {
+    columns: Object.fromEntries(entries.filter(([name]) => !isSetting(name))),
+    settings: Object.fromEntries(entries.filter(([name]) => isSetting(name))) as Record<string, Json>,
+  }
+}
+
+export interface NewProject {
+  /** An id that is kept, for data made elsewhere. */
+  readonly id?: number
+  readonly api_token?: string
+  readonly week_start_day?: number | null
+  readonly [field: string]: unknown
+}
+
+export const insertProject = async (
+  context: AccountContext,
+  tables: AccountTables,
+  by: User | null,
+  organizationId: string,
+  body: NewProject,
+): Promise<ProjectRecord> => {
+  const { columns, settings } = split(check(newProjectInput, body))
+  const now = context.clock()
+  const people = ownPeople(by)
+  const dashboard = await nextNumber(tables, 'dashboard')
+  const project: ProjectRecord = {
+    id: await nextNumber(tables, 'project'),
+    uuid: context.newId(),
+    organization_id: organizationId,
+    name: 'Default Project',
+    api_token: body.api_token ?? randomKey('phc_'),
+    created_at: now,
+    updated_at: now,
+    is_demo: false,
+    access_control: false,
+    ingested_event: false,
+    timezone: 'UTC',
+    week_start_day: null,
+    settings: {
+      primary_dashboard: dashboard,
+      ...(Array.isArray(people) && people.length > 0 ? { test_account_filters: people } : {}),
+      ...settings,
+    },
+    ...columns,
+  }
+  await tables.projects.insert(project)
+  await tables.dashboards.insert({ id: dashboard, project_id: project.id, name: 'My App Dashboard' })
+  await log(context, tables, {
+    by,
+    organization_id: organizationId,
+    project_id: project.id,
+    scope: 'Project',
+    item_id: project.id,
+    activity: 'created',
+    name: project.name,
+  })
+  return project
+}
+
+export const createProjects = (context: AccountContext) => {
+  const { store } = context
+  const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(project.settings) })
+
+  /** What the organization's membership is worth in a project: a private one is closed to members who were not let in. */
+  const levelIn = async (project: ProjectRecord, membership: Membership | undefined): Promise<number | null> => {
+    if (!membership) return null
+    if (!project.access_control || membership.level >= level.admin) return membership.level
+    const own = await store.read.project_memberships.first({ user_id: membership.user_id, project_id: project.id })
+    return own?.level ?? null
+  }
+
+  const mustBeOrganizationAdmin = (membership: Membership | undefined, change: Readonly<Record<string, unknown>>) => {
+    if (change.access_control !== undefined && (membership?.level ?? 0) < level.admin) throw levelTooLow()
+  }
+  const mustBeOwnDashboard = async (tables: AccountTables, projectId: number | null, id: unknown) => {
+    if (typeof id === 'number' && (projectId === null || !(await tables.dashboards.first({ id, project_id: projectId }))))
+      throw notAllowed('Dashboard does not belong to this team.')
+  }
+
+  return {
+    byId: (id: number) => store.read.projects.first({ id }),
+    byToken: (token: string) => store.read.projects.first({ api_token: token }),
+    levelIn,
+    flat,
+
+    /** The projects of an organization that are open to the member. */
+    async visible(organizationId: string, membership: Membership | undefined): Promise<readonly ProjectRecord[]> {
+      const all = await store.read.projects.find({ organization_id: organizationId })
+      const open = await Promise.all(all.map((project) => levelIn(project, membership)))
+      return all.filter((_, i) => open[i] !== null)
+    },
+
+    async create(
+      user: User,
+      organization: Organization,
+      membership: Membership,
+      body: Readonly<Record<string, unknown>>,
+    ): Promise<ProjectRecord> {
+      const isDemo = check(newProjectInput.pick({ is_demo: true }), body).is_demo === true
+      const project = await store.write(async (tables) => {
+        const others = await tables.projects.count({ organization_id: organization.id, is_demo: isDemo })
+        if (others > 0 && (isDemo || !hasFeature(organization, 'organizations_projects'))) throw upgradeNeeded('projects')
+        if (!isDemo && membership.level < level.admin) throw levelTooLow()
+        const input = check(newProjectInput, body)
+        mustBeOrganizationAdmin(membership, input)
+        await mustBeOwnDashboard(tables, null, (input as Record<string, unknown>).primary_dashboard)
+        const made = await insertProject(context, tables, user, organization.id, input)
+        await tables.users.update({ id: user.id }, { current_organization_id: organization.id, current_project_id: made.id })
+        return made
+      })
+      await context.projectStores.create(project.id)
+      return project
+    },
+
+    update: (user: User | null, membership: Membership | undefined, project: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
+      store.write(async (tables) => {
+        const change = check(projectInput, body)
+        if (user) mustBeOrganizationAdmin(membership, change)
+        const { columns, settings } = split(change)
+        await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
+        const updated = {
+          ...columns,
+          ...(Object.keys(settings).length > 0 ? { settings: { ...(project.settings as object), ...settings } as Json } : {}),
+          updated_at: context.clock(),
+        }
+        await tables.projects.update({ id: project.id }, updated)
+        const changes = changesOf('Project', flat(project), { ...columns, ...settings })
+        if (changes.length > 0)
+          await log(context, tables, {
+            by: user,
+            organization_id: project.organization_id,
+            project_id: project.id,
+            scope: 'Project',
+            item_id: project.id,
+            activity: 'updated',
+            name: project.name,
+            changes,
+          })
+        return { ...project, ...updated }
+      }),
+
+    /** The old token stops at once. */
+    resetToken: (user: User, project: ProjectRecord): Promise<ProjectRecord> =>
+      store.write(async (tables) => {
+        const updated = { api_token: randomKey('phc_'), updated_at: context.clock() }
+        await tables.projects.update({ id: project.id }, updated)
+        await log(context, tables, {
+          by: user,
+          organization_id: project.organization_id,
+          project_id: project.id,
+          scope: 'Project',
+          item_id: project.id,
+          activity: 'updated',
+          name: project.name,
+          changes: [{ type: 'Project', action: 'changed', field: 'api_token', before: null, after: null }],
+        })
+        return { ...project, ...updated }
+      }),
+
+    /** Its rows and its folder go. One entry of the log remains to say so. */
+    async remove(user: User | null, project: ProjectRecord): Promise<void> {
+      await store.write(async (tables) => {
+        if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()
+        await tables.project_memberships.remove({ project_id: project.id })
+        await tables.dashboards.remove({ project_id: project.id })
+        await tables.activity.remove({ project_id: project.id })
+        for (const member of await tables.users.find({ current_project_id: project.id })) await moveCurrent(tables, member)
+        await log(context, tables, {
+          by: user,
+          organization_id: project.organization_id,
+          scope: 'Project',
+          item_id: project.id,
+          activity: 'deleted',
+          name: project.name,
+        })
+      })
+      await context.projectStores.remove(project.id)
+    },
+  }
+}

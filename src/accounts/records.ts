@@ -1,0 +1,184 @@
+import type { RowOf, Store, WriteAll } from './store.ts'
+
+// The tables of account data. Times are UTC; ids are time-ordered UUIDs, but for users and projects, which clients know by integers.
+
+export const accountShapes = {
+  users: {
+    id: 'integer',
+    uuid: 'text',
+    distinct_id: 'text',
+    email: 'text',
+    first_name: 'text',
+    last_name: 'text',
+    password_hash: 'text?',
+    is_active: 'boolean',
+    is_email_verified: 'boolean?',
+    has_second_factor: 'boolean',
+    has_social_login: 'boolean',
+    current_organization_id: 'text?',
+    current_project_id: 'integer?',
+    date_joined: 'time',
+    preferences: 'json',
+  },
+  organizations: {
+    id: 'text',
+    name: 'text',
+    slug: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+    plugins_access_level: 'integer',
+    available_product_features: 'json',
+    is_member_join_email_enabled: 'boolean',
+    enforce_2fa: 'boolean?',
+    customer_id: 'text?',
+  },
+  memberships: {
+    id: 'text',
+    organization_id: 'text',
+    user_id: 'integer',
+    level: 'integer',
+    joined_at: 'time',
+    updated_at: 'time',
+  },
+  invites: {
+    id: 'text',
+    organization_id: 'text',
+    target_email: 'text',
+    first_name: 'text',
+    message: 'text?',
+    level: 'integer',
+    emailing_attempt_made: 'boolean',
+    private_project_access: 'json',
+    created_by_id: 'integer?',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  domains: {
+    id: 'text',
+    organization_id: 'text',
+    domain: 'text',
+    verification_challenge: 'text',
+    verified_at: 'time?',
+    last_verification_retry: 'time?',
+    jit_provisioning_enabled: 'boolean',
+    sso_enforcement: 'text',
+    saml_entity_id: 'text?',
+    saml_acs_url: 'text?',
+    saml_x509_cert: 'text?',
+    created_at: 'time',
+  },
+  roles: {
+    id: 'text',
+    organization_id: 'text',
+    name: 'text',
+    feature_flags_access_level: 'integer',
+    created_by_id: 'integer?',
+    created_at: 'time',
+  },
+  role_memberships: {
+    id: 'text',
+    role_id: 'text',
+    user_id: 'integer',
+    joined_at: 'time',
+    updated_at: 'time',
+  },
+  projects: {
+    id: 'integer',
+    uuid: 'text',
+    organization_id: 'text',
+    name: 'text',
+    api_token: 'text',
+    created_at: 'time',
+    updated_at: 'time',
+    is_demo: 'boolean',
+    access_control: 'boolean',
+    ingested_event: 'boolean',
+    timezone: 'text',
+    week_start_day: 'integer?',
+    settings: 'json', // the other writable fields that differ from their defaults
+  },
+  project_memberships: {
+    id: 'text',
+    project_id: 'integer',
+    user_id: 'integer',
+    level: 'integer',
+    joined_at: 'time',
+    updated_at: 'time',
+  },
+  dashboards: { id: 'integer', project_id: 'integer', name: 'text' },
+  proxy_records: {
+    id: 'text',
+    organization_id: 'text',
+    domain: 'text',
+    target_cname: 'text',
+    status: 'text',
+    message: 'text?',
+    created_by_id: 'integer?',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  personal_keys: {
+    id: 'text',
+    user_id: 'integer',
+    label: 'text',
+    hash: 'text',
+    mask_value: 'text',
+    scopes: 'json',
+    scoped_teams: 'json',
+    scoped_organizations: 'json',
+    created_at: 'time',
+    last_used_at: 'time?',
+    last_rolled_at: 'time?',
+  },
+  sessions: {
+    hash: 'text',
+    user_id: 'integer',
+    authenticated_at: 'time',
+    expires_at: 'time',
+  },
+  idempotent_answers: {
+    key: 'text',
+    request: 'text',
+    status: 'integer',
+    body: 'json',
+    created_at: 'time',
+  },
+  activity: {
+    id: 'text',
+    organization_id: 'text?',
+    project_id: 'integer?',
+    user_id: 'integer?',
+    activity: 'text',
+    scope: 'text',
+    item_id: 'text',
+    detail: 'json',
+    is_system: 'boolean',
+    was_impersonated: 'boolean',
+    created_at: 'time',
+  },
+  counters: { name: 'text', value: 'integer' },
+} as const
+
+type Shapes = typeof accountShapes
+export type AccountStore = Store<Shapes>
+export type AccountTables = WriteAll<Shapes>
+
+export type User = RowOf<Shapes['users']>
+export type Organization = RowOf<Shapes['organizations']>
+export type Membership = RowOf<Shapes['memberships']>
+export type Invite = RowOf<Shapes['invites']>
+export type Domain = RowOf<Shapes['domains']>
+export type Role = RowOf<Shapes['roles']>
+export type RoleMembership = RowOf<Shapes['role_memberships']>
+export type ProjectRecord = RowOf<Shapes['projects']>
+export type ProjectMembership = RowOf<Shapes['project_memberships']>
+export type ProxyRecord = RowOf<Shapes['proxy_records']>
+export type PersonalKey = RowOf<Shapes['personal_keys']>
+export type Session = RowOf<Shapes['sessions']>
+export type ActivityEntry = RowOf<Shapes['activity']>
+
+/** Never held in memory as a whole. */
+export const longTables: readonly (keyof Shapes)[] = ['activity', 'idempotent_answers']
+
+export const level = { member: 1, admin: 8, owner: 15 } as const
+export type LevelName = keyof typeof level

@@ -1,0 +1,13 @@
+import { WaymarkError } from '../errors/errors.ts'
+
+export const invalid = (message: string, attr: string | null = null, rule = 'invalid_input') =>
+  new WaymarkError('invalid-value', { message, rule, attr })
+export const notAllowed = (message = 'You do not have permission to perform this action.') => new WaymarkError('not-allowed', { message })
+export const notFound = (message = 'Not found.') => new WaymarkError('no-record', { message })
+export const conflicting = (message: string) => new WaymarkError('conflicting-request', { message })
+
+export const levelTooLow = () => notAllowed('Your organization access level is insufficient.')
+export const projectLevelTooLow = () => notAllowed("You don't have sufficient permissions in the project.")
+export const noProjectAccess = () => notAllowed("You don't have access to the project.")
+export const upgradeNeeded = (what: string) =>
+  notAllowed(`You must upgrade your Waymark plan to be able to create and manage multiple ${what}.`)

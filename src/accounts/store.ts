@@ -1,0 +1,52 @@
+// What the rules of accounts ask of the place that keeps them: rows that hold given values, and writes that happen all or not at all.
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+interface Kinds {
+  text: string
+  integer: number
+  boolean: boolean
+  time: Date
+  json: Json
+}
+/** The kind of a column; a question mark allows null. */
+export type ColumnKind = keyof Kinds | `${Exclude<keyof Kinds, 'json'>}?`
+export type Shape = Readonly<Record<string, ColumnKind>>
+
+type ValueOf<K extends ColumnKind> = K extends `${infer B extends keyof Kinds}?`
+  ? Kinds[B] | null
+  : K extends keyof Kinds
+    ? Kinds[K]
+    : never
+export type RowOf<S extends Shape> = { readonly [C in keyof S]: ValueOf<S[C]> }
+
+/** Every column that is named must hold the value, or one of the values of the list. */
+export type Where<R> = { readonly [C in keyof R]?: R[C] | readonly R[C][] }
+
+export interface FindOptions<R> {
+  readonly newestFirst?: keyof R & string
+  readonly limit?: number
+  readonly offset?: number
+}
+
+export interface Rows<R> {
+  find(where: Where<R>, options?: FindOptions<R>): Promise<readonly R[]>
+  first(where: Where<R>): Promise<R | undefined>
+  count(where: Where<R>): Promise<number>
+}
+export interface WritableRows<R> extends Rows<R> {
+  insert(row: R): Promise<void>
+  /** Answers how many rows were changed. */
+  update(where: Where<R>, change: Partial<R>): Promise<number>
+  remove(where: Where<R>): Promise<number>
+}
+
+export type Shapes = Readonly<Record<string, Shape>>
+export type ReadAll<S extends Shapes> = { readonly [T in keyof S]: Rows<RowOf<S[T]>> }
+export type WriteAll<S extends Shapes> = { readonly [T in keyof S]: WritableRows<RowOf<S[T]>> }
+
+export interface Store<S extends Shapes> {
+  readonly read: ReadAll<S>
+  /** One writer at a time. What `work` throws undoes everything it wrote. */
+  write<T>(work: (tables: WriteAll<S>) => Promise<T>): Promise<T>
+}

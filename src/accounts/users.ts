@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { anyJson, check, email, flag, integer, jsonObject, text, uuid } from './fields.ts'
+import type { AccountTables, Organization, ProjectRecord, User } from './records.ts'
+import { invalid } from './refusals.ts'
+import { hashPassword, passwordMatches, randomToken } from './secrets.ts'
+import type { Json } from './store.ts'
+
+export const userInput = z.object({
+  first_name: text({ max: 150, blank: true }).optional(),
+  last_name: text({ max: 150, blank: true }).optional(),
+  email: email().optional(),
+  email_opt_in: flag().nullable().optional(),
+  anonymize_data: flag().nullable().optional(),
+  toolbar_mode: text({ max: 200, blank: true }).nullable().optional(),
+  theme_mode: text({ max: 20, blank: true }).nullable().optional(),
+  notification_settings: jsonObject().optional(),
+  events_column_config: anyJson().optional(),
+  has_seen_product_intro_for: anyJson().optional(),
+  set_current_organization: uuid().optional(),
+  set_current_team: integer(1).optional(),
+})
+
+/** What a user may set and nothing but the interface reads. */
+export const preferenceDefaults: Readonly<Record<string, Json>> = {
+  email_opt_in: false,
+  anonymize_data: false,
+  toolbar_mode: 'toolbar',
+  theme_mode: null,
+  notification_settings: { plugin_disabled: true },
+  events_column_config: { active: 'DEFAULT' },
+  has_seen_product_intro_for: null,
+}
+
+export interface NewUser {
+  readonly email: string
+  readonly first_name?: string
+  readonly last_name?: string
+  readonly password?: string
+}
+
+/** Addresses are one whatever their case, and kept with a lower-case domain. */
+export const normalEmail = (address: string): string => {
+  const at = address.lastIndexOf('@')
+  return address.slice(0, at) + address.slice(at).toLowerCase()
+}
+export const sameEmail = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+export const findUserByEmail = async (
+  tables: { readonly users: AccountTables['users'] | Pick<AccountTables['users'], 'find'> },
+  address: string,
+) => (await tables.users.find({})).find((user) => sameEmail(user.email, address))
+
+export const insertUser = async (context: AccountContext, tables: AccountTables, input: NewUser): Promise<User> => {
+  if (await findUserByEmail(tables, input.email)) throw invalid('There is already an account with this email address.', 'email', 'unique')
+  const id = await nextNumber(tables, 'user')
+  const user: User = {
+    id,
+    uuid: context.newId(),
+    distinct_id: randomToken(),
+    email: normalEmail(input.email),
+    first_name: input.first_name ?? '',
+    last_name: input.last_name ?? '',
+    password_hash: input.password === undefined ? null : await hashPassword(input.password),
+    is_active: true,
+    is_email_verified: null,
+    has_second_factor: false,
+    has_social_login: false,
+    current_organization_id: null,
+    current_project_id: null,
+    date_joined: context.clock(),
+    preferences: {},
+  }
+  await tables.users.insert(user)
+  return user
+}
+
+/** Where a user stands once an organization or a project is no longer theirs. */
+export const moveCurrent = async (tables: AccountTables, user: User): Promise<void> => {
+  const memberships = await tables.memberships.find({ user_id: user.id })
+  const organizationId = memberships.some((one) => one.organization_id === user.current_organization_id)
+    ? user.current_organization_id
+    : (memberships[0]?.organization_id ?? null)
+  const projects = organizationId === null ? [] : await tables.projects.find({ organization_id: organizationId })
+  const projectId = projects.some((one) => one.id === user.current_project_id) ? user.current_project_id : (projects[0]?.id ?? null)
+  if (organizationId !== user.current_organization_id || projectId !== user.current_project_id)
+    await tables.users.update({ id: user.id }, { current_organization_id: organizationId, current_project_id: projectId })
+}
+
+export interface Current {
+  readonly organization: Organization | undefined
+  readonly project: ProjectRecord | undefined
+}
+
+export const createUsers = (context: AccountContext) => {
+  const { store } = context
+  return {
+    byUuid: (id: string) => store.read.users.first({ uuid: id }),
+    byId: (id: number) => store.read.users.first({ id }),
+    byEmail: (address: string) => findUserByEmail(store.read, address),
+
+    /** Where `@current` points: what the user chose last, as long as it is still theirs, else the first of theirs. */
+    async current(user: User): Promise<Current> {
+      const memberships = await store.read.memberships.find({ user_id: user.id })
+      const chosen = memberships.find((one) => one.organization_id === user.current_organization_id) ?? memberships[0]
+      if (!chosen) return { organization: undefined, project: undefined }
+      const projects = await store.read.projects.find({ organization_id: chosen.organization_id })
+      return {
+        organization: await store.read.organizations.first({ id: chosen.organization_id }),
+        project: projects.find((one) => one.id === user.current_project_id) ?? projects[0],
+      }
+    },
+
+    /** `mayUse` says whether a project is open to the user. */
+    update: (user: User, body: unknown, mayUse: (project: ProjectRecord) => Promise<boolean>): Promise<User> =>
+      store.write(async (tables) => {
+        const { set_current_organization, set_current_team, first_name, last_name, email: address, ...preferences } = check(userInput, body)
+        const change: { -readonly [K in keyof User]?: User[K] } = {}
+        if (first_name !== undefined) change.first_name = first_name
+        if (last_name !== undefined) change.last_name = last_name
+        if (address !== undefined && !sameEmail(address, user.email)) {
+          if (await findUserByEmail(tables, address))
+            throw invalid('There is already an account with this email address.', 'email', 'unique')
+          change.email = normalEmail(address)
+          change.is_email_verified = false
+        }
+        if (set_current_organization !== undefined) {
+          const membership = await tables.memberships.first({ user_id: user.id, organization_id: set_current_organization })
+          if (!membership)
+            throw invalid(`Object with id=${set_current_organization} does not exist.`, 'set_current_organization', 'does_not_exist')
+          change.current_organization_id = set_current_organization
+          change.current_project_id = (await tables.projects.first({ organization_id: set_current_organization }))?.id ?? null
+        }
+        if (set_current_team !== undefined) {
+          const project = await tables.projects.first({ id: set_current_team })
+          if (!project || !(await mayUse(project)))
+            throw invalid(`Object with id=${set_current_team} does not exist.`, 'set_current_team', 'does_not_exist')
+          change.current_organization_id = project.organization_id
+          change.current_project_id = project.id
+        }
+        if (Object.keys(preferences).length > 0)
+          change.preferences = { ...(user.preferences as object), ...(preferences as object) } as Json
+        await tables.users.update({ id: user.id }, change)
+        const changes = changesOf('User', user as unknown as Record<string, unknown>, change)
+        if (changes.length > 0)
+          await log(context, tables, {
+            by: user,
+            organization_id: user.current_organization_id,
+            scope: 'User',
+            item_id: user.id,
+            activity: 'updated',
+            name: user.email,
+            changes,
+          })
+        return { ...user, ...change }
+      }),
+
+    /** The user, when address and password fit. As slow for an unknown address as for a wrong password. */
+    async authenticate(address: string, password: string): Promise<User | undefined> {
+      const user = await findUserByEmail(store.read, address)
+      const matches = await passwordMatches(password, user?.password_hash ?? neverMatching)
+      return user?.is_active && user.password_hash && matches ? user : undefined
+    },
+  }
+}
+
+const neverMatching = `scrypt$15$8$1$${Buffer.alloc(16).toString('base64')}$${Buffer.alloc(32).toString('base64')}`

@@ -1,0 +1,13 @@
+import { type Accounts, createAccounts } from './accounts/accounts.ts'
+import type { AccountContext } from './accounts/context.ts'
+import { type AccountStore, type AccountTables, accountShapes, longTables } from './accounts/records.ts'
+import { openControl } from './storage/control/control-store.ts'
+import { controlFile } from './storage/control/format.ts'
+import type { Instance } from './storage/duckdb/instance.ts'
+
+/** Account data of a directory, in its `control.duckdb`. */
+export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
+  await instance.attach('control', 'control.duckdb', controlFile)
+  const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, { long: longTables })
+  return createAccounts({ store, ...options })
+}

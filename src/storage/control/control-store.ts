@@ -1,0 +1,253 @@
+import type { Sql, SqlRow, SqlValue } from '../sql.ts'
+
+// Account data as rows of `control.<table>`: a database of that name in DuckDB, a schema of that name in PostgreSQL. The statements are those that
+// both understand. One process owns the file, so short tables are also held in memory: reads come from there and writes replace a table's rows in
+// one step, after their commit.
+
+type Kind = 'text' | 'integer' | 'boolean' | 'time' | 'json'
+type Column = Kind | `${Kind}?`
+type Shape = Readonly<Record<string, Column>>
+type Row = Readonly<Record<string, unknown>>
+type Where = Row
+interface FindOptions {
+  readonly newestFirst?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+
+const sqlTypes: Readonly<Record<Kind, string>> = {
+  text: 'VARCHAR',
+  integer: 'INTEGER',
+  boolean: 'BOOLEAN',
+  time: 'TIMESTAMP',
+  json: 'VARCHAR',
+}
+const kindOf = (column: Column) => column.replace('?', '') as Kind
+
+export const createTable = (table: string, shape: Shape): string => {
+  const columns = Object.entries(shape).map(
+    ([name, column]) => `${name} ${sqlTypes[kindOf(column)]}${column.endsWith('?') ? '' : ' NOT NULL'}`,
+  )
+  return `CREATE TABLE IF NOT EXISTS control.${table} (${columns.join(', ')})`
+}
+
+const toSql = (value: unknown, kind: Kind): SqlValue => {
+  if (kind === 'json') return JSON.stringify(value ?? null)
+  return value instanceof Date ? value.toISOString().slice(0, -1) : (value as SqlValue)
+}
+const fromSql = (value: unknown, kind: Kind): unknown => {
+  if (value === null || value === undefined) return null
+  if (kind === 'time') return new Date(`${String(value).replace(' ', 'T')}Z`)
+  if (kind === 'integer') return Number(value)
+  return kind === 'json' ? JSON.parse(String(value)) : value
+}
+
+/** `a = $1 AND b IN ($2, $3)`, with the numbers after those already taken. */
+const condition = (where: Where, shape: Shape, params: SqlValue[]): string => {
+  const parts = Object.entries(where).map(([name, value]) => {
+    const kind = kindOf(shape[name]!)
+    const place = (one: unknown) => {
+      params.push(toSql(one, kind))
+      return kind === 'time' ? `CAST($${params.length} AS TIMESTAMP)` : `$${params.length}`
+    }
+    if (Array.isArray(value)) return value.length > 0 ? `${name} IN (${value.map(place).join(', ')})` : '1 = 0'
+    return value === null ? `${name} IS NULL` : `${name} = ${place(value)}`
+  })
+  return parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : ''
+}
+
+/** One table through statements alone. */
+class SqlTable {
+  constructor(
+    private readonly sql: Sql,
+    readonly name: string,
+    readonly shape: Shape,
+  ) {}
+
+  async find(where: Where, options: FindOptions = {}): Promise<Row[]> {
+    const params: SqlValue[] = []
+    const columns = Object.entries(this.shape).map(([name, kind]) =>
+      kindOf(kind) === 'time' ? `CAST(${name} AS VARCHAR) AS ${name}` : name,
+    )
+    const order = options.newestFirst ? ` ORDER BY control.${this.name}.${options.newestFirst} DESC, control.${this.name}.id DESC` : ''
+    const limit = options.limit === undefined ? '' : ` LIMIT ${Math.trunc(options.limit)} OFFSET ${Math.trunc(options.offset ?? 0)}`
+    const text = `SELECT ${columns.join(', ')} FROM control.${this.name}${condition(where, this.shape, params)}${order}${limit}`
+    return (await this.sql.rows(text, params)).map((row) => this.read(row))
+  }
+
+  async first(where: Where): Promise<Row | undefined> {
+    return (await this.find(where, { limit: 1 }))[0]
+  }
+
+  async count(where: Where): Promise<number> {
+    const params: SqlValue[] = []
+    const rows = await this.sql.rows(`SELECT count(*) AS n FROM control.${this.name}${condition(where, this.shape, params)}`, params)
+    return Number(rows[0]?.n)
+  }
+
+  async insert(row: Row): Promise<void> {
+    const names = Object.keys(this.shape)
+    const places = names.map((name, i) => (kindOf(this.shape[name]!) === 'time' ? `CAST($${i + 1} AS TIMESTAMP)` : `$${i + 1}`))
+    const params = names.map((name) => toSql(row[name] ?? null, kindOf(this.shape[name]!)))
+    await this.sql.run(`INSERT INTO control.${this.name} (${names.join(', ')}) VALUES (${places.join(', ')})`, params)
+  }
+
+  async update(where: Where, change: Row): Promise<number> {
+    const params: SqlValue[] = []
+    const sets = Object.entries(change).map(([name, value]) => {
+      const kind = kindOf(this.shape[name]!)
+      params.push(toSql(value ?? null, kind))
+      return `${name} = ${kind === 'time' ? `CAST($${params.length} AS TIMESTAMP)` : `$${params.length}`}`
+    })
+    if (sets.length === 0) return this.count(where)
+    return this.sql.run(`UPDATE control.${this.name} SET ${sets.join(', ')}${condition(where, this.shape, params)}`, params)
+  }
+
+  async remove(where: Where): Promise<number> {
+    const params: SqlValue[] = []
+    return this.sql.run(`DELETE FROM control.${this.name}${condition(where, this.shape, params)}`, params)
+  }
+
+  private read(row: SqlRow): Row {
+    return Object.fromEntries(Object.entries(this.shape).map(([name, kind]) => [name, fromSql(row[name], kindOf(kind))]))
+  }
+}
+
+const same = (a: unknown, b: unknown) => a === b || (a instanceof Date && b instanceof Date && a.getTime() === b.getTime())
+const holds = (row: Row, where: Where) =>
+  Object.entries(where).every(([name, value]) =>
+    Array.isArray(value) ? value.some((one) => same(row[name], one)) : same(row[name], value),
+  )
+
+/** The rows of one table at one moment. Indexes are made when a column is first asked for. */
+class Snapshot {
+  private readonly indexes = new Map<string, Map<unknown, Row[]>>()
+  constructor(readonly rows: readonly Row[]) {}
+
+  matching(where: Where): readonly Row[] {
+    const [first, ...others] = Object.entries(where)
+    if (!first) return this.rows
+    const [name, value] = first
+    if (value instanceof Date) return this.rows.filter((row) => holds(row, where))
+    const index = this.index(name)
+    const found = Array.isArray(value) ? [...new Set(value)].flatMap((one) => index.get(one) ?? []) : (index.get(value) ?? [])
+    return others.length > 0 ? found.filter((row) => holds(row, where)) : found
+  }
+
+  private index(name: string): Map<unknown, Row[]> {
+    const known = this.indexes.get(name)
+    if (known) return known
+    const index = new Map<unknown, Row[]>()
+    for (const row of this.rows) {
+      const group = index.get(row[name])
+      if (group) group.push(row)
+      else index.set(row[name], [row])
+    }
+    this.indexes.set(name, index)
+    return index
+  }
+}
+
+const time = (value: unknown) => (value instanceof Date ? value.getTime() : Number(value))
+const arrange = (rows: readonly Row[], options: FindOptions = {}): readonly Row[] => {
+  const { newestFirst: by, limit, offset = 0 } = options
+  const ordered = by ? [...rows].sort((a, b) => time(b[by]) - time(a[by]) || (String(a.id) < String(b.id) ? 1 : -1)) : rows
+  return limit === undefined && offset === 0 ? ordered : ordered.slice(offset, limit === undefined ? undefined : offset + limit)
+}
+
+/** A short table: statements for writes, memory for reads. `current` says which rows the reader sees. */
+class HeldTable {
+  constructor(
+    private readonly table: SqlTable,
+    private readonly current: () => Snapshot,
+    private readonly replace: (rows: readonly Row[]) => void,
+  ) {}
+
+  find = async (where: Where, options?: FindOptions) => arrange(this.current().matching(where), options)
+  first = async (where: Where) => this.current().matching(where)[0]
+  count = async (where: Where) => this.current().matching(where).length
+
+  insert = async (row: Row) => {
+    await this.table.insert(row)
+    this.replace([...this.current().rows, row])
+  }
+  update = async (where: Where, change: Row) => {
+    const found = new Set(this.current().matching(where))
+    if (found.size > 0) await this.table.update(where, change)
+    if (found.size > 0) this.replace(this.current().rows.map((row) => (found.has(row) ? { ...row, ...change } : row)))
+    return found.size
+  }
+  remove = async (where: Where) => {
+    const found = new Set(this.current().matching(where))
+    if (found.size > 0) await this.table.remove(where)
+    if (found.size > 0) this.replace(this.current().rows.filter((row) => !found.has(row)))
+    return found.size
+  }
+}
+
+export interface ControlOptions {
+  /** Tables that are only read through statements. */
+  readonly long?: readonly string[]
+}
+
+export interface ControlStore<Read, Write> {
+  readonly read: Read
+  write<T>(work: (tables: Write) => Promise<T>): Promise<T>
+}
+
+/** Opens the tables of `shapes`, making those that are not there yet. */
+export async function openControl<Read, Write>(
+  sql: Sql,
+  shapes: Readonly<Record<string, Shape>>,
+  options: ControlOptions = {},
+): Promise<ControlStore<Read, Write>> {
+  const long = new Set(options.long)
+  const committed = new Map<string, Snapshot>()
+  for (const [name, shape] of Object.entries(shapes)) {
+    await sql.run(createTable(name, shape))
+    if (!long.has(name)) committed.set(name, new Snapshot(await new SqlTable(sql, name, shape).find({})))
+  }
+
+  const tables = (on: Sql, seen: (name: string) => Snapshot, replace: (name: string, rows: readonly Row[]) => void) =>
+    Object.fromEntries(
+      Object.entries(shapes).map(([name, shape]) => {
+        const table = new SqlTable(on, name, shape)
+        return [
+          name,
+          long.has(name)
+            ? table
+            : new HeldTable(
+                table,
+                () => seen(name),
+                (rows) => replace(name, rows),
+              ),
+        ]
+      }),
+    )
+
+  const readOnly = () => {
+    throw new TypeError('Tables are changed through write()')
+  }
+  let turn: Promise<unknown> = Promise.resolve()
+  return {
+    read: tables(sql, (name) => committed.get(name)!, readOnly) as Read,
+    write: (work) => {
+      const result = turn.then(async () => {
+        const changed = new Map<string, Snapshot>()
+        const answer = await sql.transaction((on) =>
+          work(
+            tables(
+              on,
+              (name) => changed.get(name) ?? committed.get(name)!,
+              (name, rows) => changed.set(name, new Snapshot(rows)),
+            ) as Write,
+          ),
+        )
+        for (const [name, rows] of changed) committed.set(name, rows)
+        return answer
+      })
+      turn = result.catch(() => undefined)
+      return result
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util'
+import { WaymarkError } from '../errors/errors.ts'
+
+export interface Option {
+  /** Of the value in the help, `DIR`; without it the option is a switch. */
+  readonly value?: string
+  readonly summary: string
+  readonly default?: string
+  /** Further values are kept in a list. */
+  readonly isRepeatable?: true
+}
+export interface Values {
+  /** The last one given, else of the environment, else the default. */
+  text(name: string): string | undefined
+  required(name: string): string
+  isOn(name: string): boolean
+  readonly rest: readonly string[]
+}
+export interface Output {
+  readonly out: (line: string) => void
+  readonly err: (line: string) => void
+}
+export interface Command {
+  /** The words that call it, `users create`. */
+  readonly name: string
+  readonly summary: string
+  /** Of the arguments after the options, for the help. */
+  readonly takes?: string
+  readonly options: Readonly<Record<string, Option>>
+  run(values: Values, output: Output): Promise<void>
+}
+
+export const wrongUsage = (message: string) => new WaymarkError('wrong-usage', { message })
+
+/** `--data-dir` is `WAYMARK_DATA_DIR` in the environment. */
+const variable = (name: string) => `WAYMARK_${name.toUpperCase().replaceAll('-', '_')}`
+
+export const readValues = (command: Command, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Values => {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, option]) => [
+      name,
+      { type: option.value === undefined ? ('boolean' as const) : ('string' as const) },
+    ]),
+  )
+  let parsed: { values: Record<string, string | boolean | undefined>; positionals: string[] }
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: command.takes !== undefined, strict: true }) as typeof parsed
+  } catch (error) {
+    const message = error instanceof Error ? error.message.split('. To specify')[0]! : String(error)
+    throw wrongUsage(`${message}${message.endsWith('.') ? '' : '.'} \`waymark help ${command.name}\` shows what there is.`)
+  }
+  const text = (name: string) => {
+    const given = parsed.values[name] ?? env[variable(name)]
+    return typeof given === 'string' && given !== '' ? given : command.options[name]?.default
+  }
+  return {
+    text,
+    required: (name) => {
+      const value = text(name)
+      if (value === undefined)
+        throw wrongUsage(`--${name} ${command.options[name]?.value ?? ''} is needed. \`waymark help ${command.name}\` shows more.`)
+      return value
+    },
+    isOn: (name) => parsed.values[name] === true || /^(1|true|yes|on)$/i.test(env[variable(name)] ?? ''),
+    rest: parsed.positionals,
+  }
+}
+
+export const usage = (command: Command): string => {
+  const rows = Object.entries(command.options).map(([name, option]) => {
+    const left = `  --${name}${option.value === undefined ? '' : ` ${option.value}`}`
+    return `${left.padEnd(26)} ${option.summary}${option.default === undefined ? '' : ` (${option.default})`}`
+  })
+  const takes = command.takes === undefined ? '' : ` ${command.takes}`
+  return [`waymark ${command.name}${takes} [options]`, '', command.summary, '', ...rows].join('\n')
+}

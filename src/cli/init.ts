@@ -1,0 +1,31 @@
+import type { FirstStart } from '../accounts/accounts.ts'
+import type { Command } from './command.ts'
+import { dataOption, withAccounts } from './directory.ts'
+
+/** What a fresh installation tells: once printed, the personal key is nowhere to be found again. */
+export const shown = (start: FirstStart) => ({
+  organization_id: start.organization.id,
+  project_id: start.project.id,
+  project_api_key: start.project.api_token,
+  ...(start.personalKey === null ? {} : { personal_api_key: start.personalKey }),
+})
+
+export const bootstrapKeys = (env: NodeJS.ProcessEnv = process.env) => ({
+  projectKey: env.WAYMARK_BOOTSTRAP_PROJECT_API_KEY || undefined,
+  personalKey: env.WAYMARK_BOOTSTRAP_PERSONAL_API_KEY || undefined,
+})
+
+export const init: Command = {
+  name: 'init',
+  summary: 'Makes the first organization, owner, project and keys.',
+  options: { data: dataOption, json: { summary: 'print one line of JSON' } },
+  run: async (values, { out }) => {
+    const start = await withAccounts(values.required('data'), (accounts) => accounts.firstStart(bootstrapKeys()))
+    const facts = shown(start)
+    if (values.isOn('json')) return out(JSON.stringify(facts))
+    out(`Organization     ${facts.organization_id}`)
+    out(`Project          ${facts.project_id}`)
+    out(`Project key      ${facts.project_api_key}`)
+    out(start.personalKey === null ? 'Personal key     made earlier' : `Personal key     ${start.personalKey}   (shown this once)`)
+  },
+}

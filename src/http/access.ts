@@ -1,0 +1,150 @@
+import { allows, scopedOrganizations, scopedTeams } from '../accounts/personal-keys.ts'
+import { type LevelName, level, type ProjectRecord } from '../accounts/records.ts'
+import { levelTooLow, noProjectAccess, projectLevelTooLow } from '../accounts/refusals.ts'
+import { recentLogin } from '../accounts/sessions.ts'
+import { isUuid } from '../lib/time-ordered-uuid.ts'
+import type { App } from './app.ts'
+import type { Caller } from './authenticate.ts'
+import { failures } from './errors.ts'
+import { defaultScope, isReading, type OrganizationVisit, type Reach, type Resource, type Row, type Visit } from './resource.ts'
+
+// Who may come in. The order is part of the contract: who calls, what the key may do, whose things they are, which level it takes; whether the
+// method or the object exists is asked last, so that strangers learn nothing.
+
+/** What a request wants: the row, or for a method that is not there, what its kind would ask. */
+export interface Wanted {
+  readonly reach: Reach
+  readonly level: LevelName
+  readonly scope: Row['scope']
+  readonly isExemptFromKeyLimits: boolean
+  readonly needsRecentLogin: boolean
+}
+
+export const wantedBy = (resource: Resource, row: Row | undefined, reach: Reach, method: string): Wanted =>
+  row ?? {
+    reach,
+    level: resource.levels[isReading(method) ? 'read' : 'write'],
+    scope: defaultScope(resource.object, method),
+    isExemptFromKeyLimits: false,
+    needsRecentLogin: false,
+  }
+
+const isAbout = (reach: Reach, what: 'organization' | 'project') => reach === what || reach === `${what} record`
+
+/** Limits of a key that follow from the path alone. */
+const checkKeyLimits = async (
+  caller: Extract<Caller, { via: 'key' }>,
+  wanted: Wanted,
+  visit: Visit,
+  project: ProjectRecord | undefined,
+) => {
+  if (wanted.isExemptFromKeyLimits) return
+  const teams = scopedTeams(caller.key)
+  if (teams.length > 0) {
+    if (!isAbout(wanted.reach, 'project')) throw failures.projectKeyOutside()
+    if (project && !teams.includes(project.id)) throw failures.otherProject(project.id)
+  }
+  const organizations = scopedOrganizations(caller.key)
+  const asked = project?.organization_id ?? visit.params.organization_id
+  if (
+    organizations.length > 0 &&
+    wanted.reach !== 'organization record' &&
+    wanted.reach !== 'project record' &&
+    asked &&
+    !organizations.includes(asked)
+  )
+    throw failures.otherOrganization(asked)
+}
+
+const checkScope = (caller: Extract<Caller, { via: 'key' }>, wanted: Wanted) => {
+  if (wanted.scope === 'any') return
+  if (wanted.scope === 'none') {
+    if (caller.key.scopes !== null) throw failures.noKeys()
+  } else if (!allows(caller.key, wanted.scope)) throw failures.missingScope(wanted.scope)
+}
+
+const organizationParam = (params: Readonly<Record<string, string>>, reach: Reach) =>
+  params.organization_id ?? (reach === 'organization record' ? params.id : undefined)
+const projectParam = (params: Readonly<Record<string, string>>, reach: Reach) =>
+  params.project_id ?? (reach === 'project record' ? params.id : undefined)
+
+/** `@current` stands for the id of what the caller works in. */
+const resolveCurrent = async (visit: Visit & { caller: Caller }, wanted: Wanted): Promise<Record<string, string>> => {
+  const params = { ...visit.params }
+  if (!Object.values(params).includes('@current')) return params
+  const current = await visit.app.accounts.users.current(visit.caller.user)
+  const recordKey = wanted.reach === 'organization record' || wanted.reach === 'project record' ? 'id' : null
+  for (const [key, value] of Object.entries(params)) {
+    if (value !== '@current') continue
+    if (key === 'organization_id' || (key === recordKey && wanted.reach === 'organization record')) {
+      if (!current.organization) throw failures.notFound(key === 'id' ? 'Current organization not found.' : 'Organization not found.')
+      params[key] = current.organization.id
+    } else if (key === 'project_id' || key === recordKey) {
+      if (!current.project) throw failures.notFound('Project not found.')
+      params[key] = String(current.project.id)
+    }
+  }
+  return params
+}
+
+const findProject = async (app: App, id: string | undefined): Promise<ProjectRecord | undefined> =>
+  id !== undefined && /^\d{1,9}$/.test(id) ? app.accounts.projects.byId(Number(id)) : undefined
+
+const enterOrganization = async (visit: Visit & { caller: Caller }, id: string, isRecord: boolean) => {
+  const { organizations } = visit.app.accounts
+  const organization = isUuid(id) ? await organizations.byId(id.toLowerCase()) : undefined
+  if (!organization) throw isRecord ? failures.notFound() : failures.notFound('Organization not found.')
+  const membership = await organizations.membership(organization.id, visit.caller.user)
+  if (!membership) throw isRecord ? failures.notFound() : failures.denied()
+  if (isRecord && visit.caller.via === 'key') {
+    const limit = scopedOrganizations(visit.caller.key)
+    if (limit.length > 0 && !limit.includes(organization.id)) throw failures.notFound()
+  }
+  return { organization, membership }
+}
+
+const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, project: ProjectRecord | undefined) => {
+  const isRecord = wanted.reach === 'project record'
+  const { accounts } = visit.app
+  const under = visit.params.organization_id
+  if (under !== undefined) await enterOrganization(visit, under, false)
+  if (!project || (under !== undefined && project.organization_id !== under))
+    throw failures.notFound(isRecord ? 'Not found.' : 'Project not found.')
+  const organization = await accounts.organizations.byId(project.organization_id)
+  const membership = await accounts.organizations.membership(project.organization_id, visit.caller.user)
+  if (!organization || !membership) throw isRecord ? failures.notFound() : noProjectAccess()
+  const held = await accounts.projects.levelIn(project, membership)
+  if (isRecord && visit.caller.via === 'key') {
+    const limit = scopedOrganizations(visit.caller.key)
+    if (limit.length > 0 && !limit.includes(organization.id)) throw failures.notFound()
+  }
+  if (held === null) throw isRecord ? projectLevelTooLow() : noProjectAccess()
+  if (held < level[wanted.level]) throw projectLevelTooLow()
+  return { organization, membership, project }
+}
+
+/** Lets the caller in or throws; answers the visit with what the path is about. */
+export async function admit(visit: Visit, wanted: Wanted, tooLow: string | null): Promise<Visit> {
+  if (wanted.reach === 'open') return visit
+  const { caller } = visit
+  if (!caller) throw failures.notAuthenticated()
+  if (caller.via === 'key' && wanted.scope === 'none' && caller.key.scopes !== null) throw failures.noKeys()
+  const known = { ...visit, caller }
+  const params = await resolveCurrent(known, wanted)
+  const inside = { ...known, params }
+  const project = isAbout(wanted.reach, 'project') ? await findProject(visit.app, projectParam(params, wanted.reach)) : undefined
+  if (caller.via === 'key') {
+    await checkKeyLimits(caller, wanted, inside, project)
+    checkScope(caller, wanted)
+  } else if (wanted.needsRecentLogin && visit.app.clock().getTime() - caller.session.authenticated_at.getTime() > recentLogin)
+    throw failures.oldLogin()
+
+  if (isAbout(wanted.reach, 'project')) return { ...inside, ...(await enterProject(inside, wanted, project)) } as Visit
+  if (isAbout(wanted.reach, 'organization')) {
+    const id = organizationParam(params, wanted.reach) ?? ''
+    const entered = await enterOrganization(inside, id, wanted.reach === 'organization record')
+    if (entered.membership.level < level[wanted.level]) throw tooLow ? failures.denied(tooLow) : levelTooLow()
+    return { ...inside, ...entered } as OrganizationVisit
+  }
+  return inside
+}

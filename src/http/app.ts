@@ -1,0 +1,34 @@
+import type { Accounts } from '../accounts/accounts.ts'
+import type { LoginAttempts } from './login-attempts.ts'
+import type { RateLimits } from './rate-limits.ts'
+
+/** One project's data, as far as requests touch it. */
+export interface ProjectData {
+  query(
+    query: unknown,
+    options?: { readonly signal?: AbortSignal; readonly refresh?: unknown; readonly client_query_id?: string },
+  ): Promise<object>
+}
+
+export interface Readiness {
+  readonly isReady: boolean
+  readonly checks: Readonly<Record<string, { readonly isOk: boolean; readonly detail?: string | number }>>
+}
+
+/** What requests are answered from. */
+export interface App {
+  readonly accounts: Accounts
+  readonly clock: () => Date
+  readonly limits: () => RateLimits
+  readonly attempts: LoginAttempts
+  groupTypes(projectId: number): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
+  project(id: number): Promise<ProjectData>
+  readiness(): Promise<Readiness>
+}
+
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly [field: string]: unknown
+}
+export type Log = (line: LogLine) => void

@@ -1,0 +1,53 @@
+import { failures } from './errors.ts'
+
+export const largestBody = 10 * 1024 * 1024
+
+/** All bytes of a body that stays under the limit, however it is announced. */
+const readAll = async (request: Request): Promise<Uint8Array> => {
+  if (Number(request.headers.get('content-length') ?? 0) > largestBody) throw failures.tooLarge()
+  if (!request.body) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > largestBody) throw failures.tooLarge()
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+}
+
+const parseJson = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw failures.parse(`JSON parse error - ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const parseForm = async (bytes: Uint8Array, type: string): Promise<unknown> => {
+  try {
+    const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
+    return Object.fromEntries([...form].filter(([, value]) => typeof value === 'string'))
+  } catch {
+    throw failures.parse('The form cannot be read.')
+  }
+}
+
+/** Reads a body once, when somebody first asks. An empty body is an empty object. */
+export const lazyBody = (request: Request): (() => Promise<unknown>) => {
+  let read: Promise<unknown> | undefined
+  const load = async (): Promise<unknown> => {
+    const bytes = await readAll(request)
+    const type = request.headers.get('content-type') ?? 'application/json'
+    const media = type.split(';', 1)[0]!.trim().toLowerCase()
+    if (bytes.byteLength === 0) return {}
+    if (media === 'application/x-www-form-urlencoded' || media === 'multipart/form-data') return parseForm(bytes, type)
+    // Texts of unknown kind are tried as JSON: `text/plain` is what a browser sends without asking first.
+    if (media === '' || media === 'text/plain' || media === 'application/json' || media.endsWith('+json')) return parseJson(bytes)
+    throw failures.wrongMedia(media)
+  }
+  return () => {
+    read ??= load()
+    return read
+  }
+}

@@ -1,0 +1,90 @@
+import { type ErrorCode, errorTable } from '../errors/codes.ts'
+import { WaymarkError } from '../errors/errors.ts'
+
+// The body of every failure has four keys: type, code, detail, attr.
+
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  constructor(
+    readonly status: number,
+    readonly type: string,
+    readonly code: string,
+    detail: string,
+    readonly attr: string | null = null,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(detail)
+  }
+}
+
+const bearer = { 'www-authenticate': 'Bearer' }
+const denied = (detail: string) => new HttpError(403, 'authentication_error', 'permission_denied', detail)
+
+export const failures = {
+  notAuthenticated: () =>
+    new HttpError(401, 'authentication_error', 'not_authenticated', 'Authentication credentials were not provided.', null, bearer),
+  badKey: (where: string) =>
+    new HttpError(
+      401,
+      'authentication_error',
+      'authentication_failed',
+      `Personal API key found in request ${where} is invalid.`,
+      null,
+      bearer,
+    ),
+  badLogin: () => new HttpError(400, 'validation_error', 'invalid_credentials', 'Invalid email or password.'),
+  denied: (detail = 'You do not have permission to perform this action.') => denied(detail),
+  noKeys: () => denied('This action does not support Personal API Key access'),
+  missingScope: (scope: string) => denied(`API key missing required scope '${scope}'`),
+  otherProject: (id: number | string) => denied(`API key does not have access to the requested project: ID ${id}.`),
+  otherOrganization: (id: string) => denied(`API key does not have access to the requested organization: ID ${id}.`),
+  projectKeyOutside: () => denied('API keys with scoped projects are only supported on project-based endpoints.'),
+  oldLogin: () => denied('This action requires you to be recently authenticated.'),
+  foreignSite: () => denied('Requests from other sites cannot use a login session.'),
+  notFound: (detail = 'Not found.') => new HttpError(404, 'invalid_request', 'not_found', detail),
+  wrongMethod: (method: string, allowed: readonly string[]) =>
+    new HttpError(405, 'invalid_request', 'method_not_allowed', `Method "${method}" not allowed.`, null, { allow: allowed.join(', ') }),
+  notAcceptable: () => new HttpError(406, 'invalid_request', 'not_acceptable', 'Could not satisfy the request Accept header.'),
+  conflict: (detail: string) => new HttpError(409, 'server_error', 'conflict', detail),
+  tooLarge: () => new HttpError(413, 'client_error', 'request_too_large', 'Request too large.'),
+  wrongMedia: (type: string) =>
+    new HttpError(415, 'invalid_request', 'unsupported_media_type', `Unsupported media type "${type}" in request.`),
+  parse: (detail: string) => new HttpError(400, 'invalid_request', 'parse_error', detail),
+  required: (attr: string) => new HttpError(400, 'validation_error', 'required', 'This field is required.', attr),
+  throttled: (seconds: number, headers: Readonly<Record<string, string>>) =>
+    new HttpError(429, 'throttled_error', 'throttled', `Request was throttled. Expected available in ${seconds} seconds.`, null, {
+      ...headers,
+      'retry-after': String(seconds),
+    }),
+  unready: (detail: string) => new HttpError(503, 'server_error', 'error', detail),
+  internal: () => new HttpError(500, 'server_error', 'error', 'A server error occurred.'),
+} as const
+
+const typeOf = (status: number): string => {
+  if (status === 400) return 'validation_error'
+  if (status === 401 || status === 403) return 'authentication_error'
+  if (status === 404 || status === 405) return 'invalid_request'
+  return 'server_error'
+}
+
+/** Codes on the wire, where they are not those of the status. */
+const wireCodes: { readonly [C in ErrorCode]?: string } = {
+  'wrong-type': 'illegal_type_of_argument',
+}
+const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }
+
+const ofWaymark = (error: WaymarkError): HttpError => {
+  const status = errorTable[error.code].status
+  const retry: Record<string, string> = error.isRetryable ? { 'retry-after': '1' } : {}
+  const code =
+    error.code === 'invalid-value' ? (error.data as { rule: string }).rule : (wireCodes[error.code] ?? statusCodes[status] ?? 'error')
+  return new HttpError(status, typeOf(status), code, error.detail, error.attr, retry)
+}
+
+/** What the caller is told; null when the fault is ours and only the log may know more. */
+export const knownFailure = (error: unknown): HttpError | null => {
+  if (error instanceof HttpError) return error
+  return error instanceof WaymarkError ? ofWaymark(error) : null
+}
+
+export const failureBody = (failure: HttpError) => ({ type: failure.type, code: failure.code, detail: failure.message, attr: failure.attr })

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { Json } from '../accounts/store.ts'
+import { failures } from './errors.ts'
+
+// A creating post that carries an Idempotency-Key happens once: the same request with the same key gets the first answer again.
+
+const lifetime = 86_400_000
+const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Secrets are answered once. What is kept for a repeat has none. */
+const withoutSecrets = (body: unknown): Json =>
+  body !== null && typeof body === 'object' && 'value' in body ? ({ ...body, value: null } as Json) : ((body ?? null) as Json)
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+export const createIdempotency = (accounts: Accounts) => {
+  const { store, clock } = accounts.context
+  const running = new Set<string>()
+
+  return async (
+    caller: string,
+    key: string,
+    request: { method: string; path: string; body: unknown },
+    act: () => Promise<Answer>,
+  ): Promise<Answer> => {
+    if (key.length > 255) throw failures.parse('The Idempotency-Key is longer than 255 characters.')
+    const id = hash(`${caller} ${key}`)
+    const print = hash(JSON.stringify([request.method, request.path, request.body]))
+    if (running.has(id)) throw failures.conflict('A request with this Idempotency-Key is still running.')
+    running.add(id)
+    try {
+      const known = await store.read.idempotent_answers.first({ key: id })
+      if (known && clock().getTime() - known.created_at.getTime() < lifetime) {
+        if (known.request !== print) throw failures.conflict('This Idempotency-Key was used for another request.')
+        return { status: known.status, body: known.body }
+      }
+      const answer = await act()
+      await store.write(async (tables) => {
+        await tables.idempotent_answers.remove({ key: id })
+        await tables.idempotent_answers.insert({
+          key: id,
+          request: print,
+          status: answer.status,
+          body: withoutSecrets(answer.body),
+          created_at: clock(),
+        })
+      })
+      return answer
+    } finally {
+      running.delete(id)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// Counters in Prometheus' text form. Labels are route patterns, never what a caller sent.
+
+const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+interface Timing {
+  readonly buckets: number[]
+  sum: number
+  count: number
+}
+
+export const createMetrics = () => {
+  const requests = new Map<string, number>()
+  const timings = new Map<string, Timing>()
+  let inFlight = 0
+  return {
+    begin: () => {
+      inFlight++
+    },
+    end: (method: string, route: string, status: number, seconds: number) => {
+      inFlight--
+      const key = `method="${method}",route="${route}",status="${status}"`
+      requests.set(key, (requests.get(key) ?? 0) + 1)
+      const label = `route="${route}"`
+      const timing = timings.get(label) ?? { buckets: bounds.map(() => 0), sum: 0, count: 0 }
+      timings.set(label, timing)
+      for (const [i, bound] of bounds.entries()) if (seconds <= bound) timing.buckets[i]!++
+      timing.sum += seconds
+      timing.count++
+    },
+    text: (gauges: Readonly<Record<string, number>>): string => {
+      const lines = ['# HELP waymark_http_requests_total Requests answered.', '# TYPE waymark_http_requests_total counter']
+      for (const [labels, count] of requests) lines.push(`waymark_http_requests_total{${labels}} ${count}`)
+      lines.push('# HELP waymark_http_request_seconds Time to answer.', '# TYPE waymark_http_request_seconds histogram')
+      for (const [label, timing] of timings) {
+        for (const [i, bound] of bounds.entries())
+          lines.push(`waymark_http_request_seconds_bucket{${label},le="${bound}"} ${timing.buckets[i]}`)
+        lines.push(`waymark_http_request_seconds_bucket{${label},le="+Inf"} ${timing.count}`)
+        lines.push(
+          `waymark_http_request_seconds_sum{${label}} ${timing.sum}`,
+          `waymark_http_request_seconds_count{${label}} ${timing.count}`,
+        )
+      }
+      const all = { waymark_http_requests_in_flight: inFlight, ...gauges }
+      for (const [name, value] of Object.entries(all)) lines.push(`# TYPE ${name} gauge`, `${name} ${value}`)
+      return `${lines.join('\n')}\n`
+    },
+  }
+}
+export type Metrics = ReturnType<typeof createMetrics>

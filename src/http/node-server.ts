@@ -1,0 +1,60 @@
+import type { Server } from 'node:http'
+import { serve } from '@hono/node-server'
+import { WaymarkError } from '../errors/errors.ts'
+
+export interface ServerOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+}
+export interface RunningServer {
+  readonly url: string
+  /** Takes no new requests, waits for those that run, and closes what is idle. */
+  drain(withinMs?: number): Promise<void>
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EACCES: 'the port needs more rights than this user has',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'the host is not known',
+}
+
+export const startServer = (
+  handler: (request: Request, address: string | null) => Promise<Response>,
+  { host, port }: ServerOptions,
+): Promise<RunningServer> =>
+  new Promise((resolve, reject) => {
+    const server = serve({
+      fetch: (request, env) =>
+        handler(request, (env as { incoming?: { socket?: { remoteAddress?: string } } }).incoming?.socket?.remoteAddress ?? null),
+      hostname: host,
+      port,
+      serverOptions: {
+        headersTimeout: 20_000,
+        requestTimeout: 120_000, // a client that sends its body more slowly than this is cut off
+        keepAliveTimeout: 10_000,
+        maxHeaderSize: 32 * 1024,
+      },
+    }) as Server
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new WaymarkError('cannot-listen', { host, port, reason: reasons[error.code ?? ''] ?? error.message }, { cause: error })),
+    )
+    server.once('listening', () => {
+      const address = server.address()
+      const taken = typeof address === 'object' && address ? address.port : port
+      const shown = host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host
+      resolve({
+        url: `http://${shown}:${taken}`,
+        drain: (withinMs = 30_000) =>
+          new Promise((done) => {
+            const late = setTimeout(() => server.closeAllConnections(), withinMs)
+            server.close(() => {
+              clearTimeout(late)
+              done()
+            })
+            server.closeIdleConnections()
+          }),
+      })
+    })
+  })

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { places } from './places.ts'
+import { resources } from './registry.ts'
+import type { Row } from './resource.ts'
+
+// The description that `GET /openapi.json` answers, read from the rows.
+
+type Schema = Readonly<Record<string, unknown>>
+
+const schemaOf = (schema: z.ZodType): Schema => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any', target: 'draft-2020-12' })
+  return rest
+}
+
+const errorBody: Schema = {
+  type: 'object',
+  required: ['type', 'code', 'detail', 'attr'],
+  properties: {
+    type: { type: 'string' },
+    code: { type: 'string' },
+    detail: { type: 'string' },
+    attr: { type: ['string', 'null'] },
+    extra: { type: 'object' },
+  },
+}
+
+const paging = { limit: 'How many results a page has; 100 when not given', offset: 'Where the page starts' }
+
+const parameters = (row: Row, path: string) => [
+  ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+  ...Object.entries({ ...(row.isPaged ? paging : {}), ...row.queryParameters }).map(([name, description]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: { type: name === 'limit' || name === 'offset' || name === 'page' ? 'integer' : 'string' },
+  })),
+]
+
+const security = (row: Row) => {
+  if (row.reach === 'open') return []
+  if (row.scope === 'none') return [{ session: [] }]
+  return [{ personalApiKey: row.scope === 'any' ? [] : [row.scope] }, { session: [] }]
+}
+
+const operation = (row: Row, path: string, tag: string) => ({
+  operationId: row.name,
+  tags: [tag],
+  summary: row.summary,
+  parameters: parameters(row, path),
+  ...(row.body ? { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(row.body) } } } } : {}),
+  security: security(row),
+  responses: {
+    [row.status]: {
+      description: row.summary,
+      ...(row.answer ? { content: { 'application/json': { schema: schemaOf(row.answer) } } } : {}),
+    },
+    default: { description: 'A failure', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+  },
+})
+
+export const openApi = () => {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const place of places) {
+    const path = `${place.path.replace(/:(\w+)/g, '{$1}')}/`
+    const operations: Record<string, unknown> = {}
+    for (const row of place.rows.values()) operations[row.method.toLowerCase()] = operation(row, place.path, place.resource.name)
+    paths[path] = operations
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Waymark', version: '1', description: 'Product analytics in one process.', license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/' }],
+    tags: resources.map((one) => ({ name: one.name, description: one.summary })),
+    paths,
+    components: {
+      schemas: { Error: errorBody },
+      securitySchemes: {
+        personalApiKey: { type: 'http', scheme: 'bearer', description: 'A personal API key, `phx_…`' },
+        session: { type: 'apiKey', in: 'cookie', name: 'waymark_session' },
+      },
+    },
+  }
+}

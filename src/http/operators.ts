@@ -1,0 +1,32 @@
+import type { App } from './app.ts'
+import type { Metrics } from './metrics.ts'
+import { openApi } from './openapi.ts'
+
+const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(body, { headers: { 'content-type': type } })
+
+/** Pages for those who run it: alive, ready, how busy; and the description of everything else. */
+export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<string, () => Response | Promise<Response>>> => {
+  const alive = () => text('ok\n')
+  const ready = async () => {
+    const readiness = await app.readiness()
+    return Response.json({ ready: readiness.isReady, checks: readiness.checks }, { status: readiness.isReady ? 200 : 503 })
+  }
+  let description: string | undefined
+  return {
+    '/_health': alive,
+    '/_livez': alive,
+    '/_readyz': ready,
+    '/_preflight': async () => Response.json({ ready: (await app.readiness()).isReady }),
+    '/metrics': async () => {
+      const readiness = await app.readiness()
+      const gauges: Record<string, number> = { waymark_ready: readiness.isReady ? 1 : 0 }
+      for (const [name, check] of Object.entries(readiness.checks))
+        if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail
+      return text(metrics.text(gauges), 'text/plain; version=0.0.4; charset=utf-8')
+    },
+    '/openapi.json': () => {
+      description ??= JSON.stringify(openApi())
+      return text(description, 'application/json')
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { failures } from './errors.ts'
+
+export interface Limit {
+  readonly count: number
+  readonly seconds: number
+}
+export type LimitName = 'api' | 'query' | 'draft'
+export type RateLimits = Readonly<Record<LimitName, readonly Limit[]>>
+
+const minute = 60
+const hour = 3600
+const day = 86_400
+export const defaultRateLimits: RateLimits = {
+  api: [
+    { count: 480, seconds: minute },
+    { count: 4800, seconds: hour },
+  ],
+  query: [{ count: 120, seconds: hour }],
+  draft: [
+    { count: 10, seconds: minute },
+    { count: 40, seconds: day },
+  ],
+}
+
+/** The times of the last `count` requests. The oldest decides when the next one fits. */
+class Window {
+  private readonly times: number[] = []
+  private next = 0
+  constructor(readonly limit: Limit) {}
+
+  /** How many requests fit now, and in how many seconds the oldest falls out. */
+  room(now: number): { remaining: number; reset: number } {
+    const { count, seconds } = this.limit
+    let used = 0
+    let oldest = now
+    for (const time of this.times)
+      if (time > now - seconds * 1000 && time <= now) {
+        used++
+        if (time < oldest) oldest = time
+      }
+    return { remaining: Math.max(0, count - used), reset: used === 0 ? 0 : Math.max(1, Math.ceil((oldest + seconds * 1000 - now) / 1000)) }
+  }
+
+  take(now: number): void {
+    this.times[this.next] = now
+    this.next = (this.next + 1) % this.limit.count
+  }
+}
+
+const mostCallers = 10_000
+
+/** Sliding windows per caller, in memory: a restart forgives. */
+export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
+  const windows = new Map<string, Window>()
+
+  const windowOf = (key: string, limit: Limit): Window => {
+    const known = windows.get(key)
+    windows.delete(key)
+    const window = known?.limit.count === limit.count && known.limit.seconds === limit.seconds ? known : new Window(limit)
+    windows.set(key, window)
+    if (windows.size > mostCallers) windows.delete(windows.keys().next().value!)
+    return window
+  }
+
+  /** Takes one request's place in all windows, or refuses. Answers the headers that say how much is left. */
+  return (names: readonly LimitName[], caller: string): Record<string, string> => {
+    const now = clock().getTime()
+    const all = names.flatMap((name) => limits()[name].map((limit) => windowOf(`${name} ${limit.seconds} ${caller}`, limit)))
+    let tightest: { window: Window; remaining: number; reset: number } | undefined
+    for (const window of all) {
+      const { remaining, reset } = window.room(now)
+      if (!tightest || remaining < tightest.remaining) tightest = { window, remaining, reset }
+      if (remaining === 0 && reset >= (tightest?.reset ?? 0)) tightest = { window, remaining, reset }
+    }
+    if (!tightest) return {}
+    const { window, remaining, reset } = tightest
+    const policy = `"${names.at(-1)}";q=${window.limit.count};w=${window.limit.seconds}`
+    const headers = (left: number, until: number) => ({
+      'ratelimit-policy': policy,
+      ratelimit: `"${names.at(-1)}";r=${left};t=${until}`,
+      'ratelimit-limit': String(window.limit.count),
+      'ratelimit-remaining': String(left),
+      'ratelimit-reset': String(until),
+    })
+    if (remaining === 0) throw failures.throttled(reset, headers(0, reset))
+    for (const one of all) one.take(now)
+    return headers(remaining - 1, reset || window.limit.seconds)
+  }
+}
+export type Throttle = ReturnType<typeof createThrottle>

@@ -1,0 +1,30 @@
+import type { Resource } from './resource.ts'
+import { domains } from './resources/domains.ts'
+import { invites } from './resources/invites.ts'
+import { login, signup } from './resources/login.ts'
+import { members } from './resources/members.ts'
+import { organizations } from './resources/organizations.ts'
+import { personalKeys } from './resources/personal-keys.ts'
+import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
+import { proxyRecords } from './resources/proxy-records.ts'
+import { roleMemberships, roles } from './resources/roles.ts'
+import { users } from './resources/users.ts'
+
+/** Every resource of the API, in the order of its description. */
+export const resources: readonly Resource[] = [
+  organizations,
+  members,
+  invites,
+  domains,
+  roles,
+  roleMemberships,
+  proxyRecords,
+  organizationProjectList,
+  organizationProjects,
+  projectList,
+  projects,
+  personalKeys,
+  users,
+  login,
+  signup,
+]

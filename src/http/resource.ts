@@ -1,0 +1,152 @@
+import type { z } from 'zod'
+import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
+import type { LevelName, Membership, Organization, ProjectRecord } from '../accounts/records.ts'
+import type { App } from './app.ts'
+import type { Caller } from './authenticate.ts'
+import type { LimitName } from './rate-limits.ts'
+
+// One resource per file, one row per route. The rows are all there is: routing, permission checks, the API description, the reference page and the
+// authorization matrix are read from them.
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/**
+ * Whose things a route is about, which decides who may come near it.
+ * open: anybody. user: who is logged in. organization, project: the members of the one in the path, others get 403.
+ * organization record, project record: the same, but for others the record is not there (404).
+ */
+export type Reach = 'open' | 'user' | 'organization' | 'organization record' | 'project' | 'project record'
+
+export interface Visit {
+  readonly app: App
+  readonly request: Request
+  readonly url: URL
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** The body as it came; rows with a schema get it checked by the service they call. */
+  readonly body: unknown
+  readonly caller: Caller | null
+}
+interface UserVisit extends Visit {
+  readonly caller: Caller
+}
+export interface OrganizationVisit extends UserVisit {
+  readonly organization: Organization
+  readonly membership: Membership
+}
+export interface ProjectVisit extends OrganizationVisit {
+  readonly project: ProjectRecord
+}
+export interface Visits {
+  readonly open: Visit
+  readonly user: UserVisit
+  readonly organization: OrganizationVisit
+  readonly 'organization record': OrganizationVisit
+  readonly project: ProjectVisit
+  readonly 'project record': ProjectVisit
+}
+
+/** An answer that is more than a body with the row's status. */
+export class Reply {
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+}
+
+export interface Row<R extends Reach = Reach> {
+  readonly method: Method
+  /** Below the resource's path. */
+  readonly path: string
+  /** Unique over all rows, `members.update`. */
+  readonly name: string
+  readonly summary: string
+  readonly reach: R
+  /** The lowest level of membership that may come in. */
+  readonly level: LevelName
+  /** What a key must be allowed. `none`: keys cannot come in; `any`: every key may. */
+  readonly scope: Scope | 'none' | 'any'
+  /** Project-limited and organization-limited keys may come in too: the route shows only the caller's own things. */
+  readonly isExemptFromKeyLimits: boolean
+  /** Needs a login of the last hours, when it is not a key that calls. */
+  readonly needsRecentLogin: boolean
+  readonly body: z.ZodType | null
+  readonly queryParameters: Readonly<Record<string, string>>
+  readonly status: number
+  /** The shape of the answer; null: no body. */
+  readonly answer: z.ZodType | null
+  /** The handler answers the whole list, callers get a page of it. */
+  readonly isPaged: boolean
+  readonly limits: readonly LimitName[]
+  handle(visit: Visits[R]): Promise<unknown>
+}
+
+type Given<R extends Reach> = Pick<Row<R>, 'method' | 'summary' | 'handle'> & { readonly name: string } & Partial<
+    Omit<Row<R>, 'name' | 'reach' | 'handle'>
+  >
+/** Takes the row of one route and fills in what follows from the resource. */
+type RowMaker<D extends Reach> = <R extends Reach = D>(
+  row: Given<R> & (R extends D ? { readonly reach?: R } : { readonly reach: R }),
+) => Row
+
+export interface Resource {
+  readonly name: string
+  readonly summary: string
+  readonly path: string
+  readonly reach: Reach
+  readonly object: ScopeObject | null
+  readonly levels: { readonly read: LevelName; readonly write: LevelName }
+  /** The words for a level that is too low, where they are not the usual ones. */
+  readonly tooLow: string | null
+  readonly rows: readonly Row[]
+}
+
+interface Definition<D extends Reach> {
+  readonly name: string
+  readonly summary: string
+  readonly path: string
+  readonly reach: D
+  /** The object of scopes; null where keys have no business. */
+  readonly object: ScopeObject | null
+  readonly read?: LevelName
+  readonly write?: LevelName
+  readonly tooLow?: string
+  readonly limits?: readonly LimitName[]
+  rows(row: RowMaker<D>): readonly Row[]
+}
+
+export const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+
+export const defaultScope = (object: ScopeObject | null, method: string): Scope | 'none' =>
+  object === null ? 'none' : `${object}:${isReading(method) ? 'read' : 'write'}`
+
+export const defineResource = <D extends Reach>(definition: Definition<D>): Resource => {
+  const { name, reach, object, read = 'member', write = 'member', limits = ['api'] } = definition
+  const row = (given: Given<Reach> & { readonly reach?: Reach }): Row => ({
+    path: '',
+    reach,
+    level: isReading(given.method) ? read : write,
+    scope: defaultScope(object, given.method),
+    isExemptFromKeyLimits: false,
+    needsRecentLogin: false,
+    body: null,
+    queryParameters: {},
+    status: given.method === 'DELETE' ? 204 : 200,
+    answer: null,
+    isPaged: false,
+    limits,
+    ...given,
+    name: `${name}.${given.name}`,
+  })
+  return {
+    name,
+    summary: definition.summary,
+    path: definition.path,
+    reach,
+    object,
+    levels: { read, write },
+    tooLow: definition.tooLow ?? null,
+    rows: definition.rows(row as RowMaker<D>),
+  }
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { domainChange } from '../../accounts/domains.ts'
+import type { Domain } from '../../accounts/records.ts'
+import { failures } from '../errors.ts'
+import { pageSchema } from '../pages.ts'
+import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
+import { defineResource, type OrganizationVisit } from '../resource.ts'
+
+const domainSchema = z.object({
+  id: uuidSchema,
+  domain: z.string(),
+  is_verified: z.boolean(),
+  verified_at: timeSchema.nullable(),
+  verification_challenge: z.string(),
+  jit_provisioning_enabled: z.boolean(),
+  sso_enforcement: z.string(),
+  has_saml: z.boolean(),
+  saml_entity_id: z.string().nullable(),
+  saml_acs_url: z.string().nullable(),
+  saml_x509_cert: z.string().nullable(),
+})
+const present = (domain: Domain): z.infer<typeof domainSchema> => ({
+  id: domain.id,
+  domain: domain.domain,
+  is_verified: domain.verified_at !== null,
+  verified_at: maybeTime(domain.verified_at),
+  verification_challenge: domain.verification_challenge,
+  jit_provisioning_enabled: domain.jit_provisioning_enabled,
+  sso_enforcement: domain.sso_enforcement,
+  has_saml: Boolean(domain.saml_entity_id && domain.saml_acs_url && domain.saml_x509_cert),
+  saml_entity_id: domain.saml_entity_id,
+  saml_acs_url: domain.saml_acs_url,
+  saml_x509_cert: domain.saml_x509_cert,
+})
+const find = async ({ app, organization, params }: OrganizationVisit): Promise<Domain> => {
+  const domain = await app.accounts.domains.byId(organization.id, params.id!)
+  if (!domain) throw failures.notFound()
+  return domain
+}
+
+export const domains = defineResource({
+  name: 'domains',
+  summary: 'Internet domains of an organization, proven by a TXT record, and what signing in from them means',
+  path: '/api/organizations/:organization_id/domains',
+  reach: 'organization',
+  object: 'organization',
+  write: 'admin',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Domains by name',
+      answer: pageSchema(domainSchema),
+      isPaged: true,
+      handle: async ({ app, organization }) => (await app.accounts.domains.list(organization.id)).map(present),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'Adds a domain; its challenge is the text that the TXT record must hold',
+      body: domainChange.required({ domain: true }),
+      status: 201,
+      answer: domainSchema,
+      handle: async ({ app, caller, organization, body }) => present(await app.accounts.domains.create(caller.user, organization.id, body)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One domain',
+      answer: domainSchema,
+      handle: async (visit) => present(await find(visit)),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes a domain; enforcement and provisioning only once it is verified',
+      body: domainChange,
+      answer: domainSchema,
+      handle: async (visit) => present(await visit.app.accounts.domains.update(visit.caller.user, await find(visit), visit.body)),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Removes a domain',
+      handle: async (visit) => visit.app.accounts.domains.remove(visit.caller.user, await find(visit)),
+    }),
+    row({
+      method: 'POST',
+      path: ':id/verify',
+      name: 'verify',
+      summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; not found leaves the domain unverified',
+      body: domainChange,
+      answer: domainSchema,
+      handle: async (visit) => present(await visit.app.accounts.domains.verify(visit.caller.user, await find(visit))),
+    }),
+  ],
+})

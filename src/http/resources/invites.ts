@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { inviteInput } from '../../accounts/invites.ts'
+import type { Invite } from '../../accounts/records.ts'
+import type { App } from '../app.ts'
+import { failures } from '../errors.ts'
+import { pageSchema } from '../pages.ts'
+import { presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { defineResource } from '../resource.ts'
+
+const inviteSchema = z.object({
+  id: uuidSchema,
+  target_email: z.string().meta({ format: 'email' }),
+  first_name: z.string(),
+  emailing_attempt_made: z.boolean(),
+  level: z.int(),
+  is_expired: z.boolean(),
+  created_by: userSchema.nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  message: z.string().nullable(),
+  private_project_access: z.array(z.object({ id: z.int(), level: z.string() })),
+})
+const present = async ({ accounts }: App, invite: Invite): Promise<z.infer<typeof inviteSchema>> => ({
+  id: invite.id,
+  target_email: invite.target_email,
+  first_name: invite.first_name,
+  emailing_attempt_made: invite.emailing_attempt_made,
+  level: invite.level,
+  is_expired: accounts.invites.isExpired(invite),
+  created_by: await presentAuthor(accounts, invite.created_by_id),
+  created_at: time(invite.created_at),
+  updated_at: time(invite.updated_at),
+  message: invite.message,
+  private_project_access: invite.private_project_access as { id: number; level: string }[],
+})
+
+export const invites = defineResource({
+  name: 'invites',
+  summary: 'Invitations to an organization, good for three days',
+  path: '/api/organizations/:organization_id/invites',
+  reach: 'organization',
+  object: 'organization_member',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Invitations, the newest first',
+      answer: pageSchema(inviteSchema),
+      isPaged: true,
+      handle: async ({ app, organization }) =>
+        Promise.all((await app.accounts.invites.list(organization.id)).map((one) => present(app, one))),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'Invites somebody by e-mail, with a level not above the own one',
+      body: inviteInput,
+      status: 201,
+      answer: inviteSchema,
+      handle: async ({ app, caller, organization, membership, body }) =>
+        present(app, await app.accounts.invites.create(caller.user, organization, membership, body)),
+    }),
+    row({
+      method: 'POST',
+      path: 'bulk',
+      name: 'create_many',
+      summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
+      body: z.array(inviteInput),
+      answer: z.array(inviteSchema),
+      handle: async ({ app, caller, organization, membership, body }) =>
+        Promise.all((await app.accounts.invites.createMany(caller.user, organization, membership, body)).map((one) => present(app, one))),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Takes an invitation back',
+      handle: async ({ app, caller, organization, params }) => {
+        const invite = await app.accounts.invites.byId(organization.id, params.id!)
+        if (!invite) throw failures.notFound()
+        await app.accounts.invites.remove(caller.user, invite)
+      },
+    }),
+  ],
+})

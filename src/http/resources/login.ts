@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { check, text } from '../../accounts/fields.ts'
+import { signupInput } from '../../accounts/invites.ts'
+import type { User } from '../../accounts/records.ts'
+import { sessionLifetime } from '../../accounts/sessions.ts'
+import type { App } from '../app.ts'
+import { sessionCookie } from '../authenticate.ts'
+import { failures } from '../errors.ts'
+import { presentUser, userSchema, uuidSchema } from '../present.ts'
+import { defineResource, Reply, type Visit } from '../resource.ts'
+
+const loginInput = z.object({ email: text({ max: 254 }), password: z.string({ error: 'Not a valid string.' }).min(1).max(1024) })
+
+const cookie = ({ url }: Visit, value: string, seconds: number) =>
+  `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${url.protocol === 'https:' ? '; Secure' : ''}`
+
+const signIn = async (visit: Visit, app: App, user: User) => ({
+  'set-cookie': cookie(visit, await app.accounts.sessions.start(user), sessionLifetime / 1000),
+})
+
+export const login = defineResource({
+  name: 'login',
+  summary: 'Signing in and out with a cookie',
+  path: '/api',
+  reach: 'open',
+  object: null,
+  rows: (row) => [
+    row({
+      method: 'POST',
+      path: 'login',
+      name: 'create',
+      summary: 'Signs in with address and password; the session is in the cookie',
+      body: loginInput,
+      answer: z.object({ success: z.literal(true) }),
+      handle: async (visit) => {
+        const { email, password } = check(loginInput, visit.body)
+        visit.app.attempts.mustHaveLeft(email)
+        const user = await visit.app.accounts.users.authenticate(email, password)
+        if (!user) throw failures.badLogin()
+        visit.app.attempts.forgive(email)
+        return new Reply(200, { success: true }, await signIn(visit, visit.app, user))
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'logout',
+      name: 'remove',
+      summary: 'Ends the session',
+      status: 204,
+      handle: async (visit) => {
+        if (visit.caller?.via === 'session') await visit.app.accounts.sessions.end(visit.caller.token)
+        return new Reply(204, undefined, { 'set-cookie': cookie(visit, '', 0) })
+      },
+    }),
+  ],
+})
+
+const lookSchema = z.object({ id: uuidSchema, target_email: z.string(), first_name: z.string(), organization_name: z.string() })
+const masked = (address: string) => {
+  const [name = '', domain = ''] = address.split('@')
+  return name.length < 3 ? `${'*'.repeat(name.length)}@${domain}` : `${name[0]}${'*'.repeat(name.length - 2)}${name.at(-1)}@${domain}`
+}
+
+export const signup = defineResource({
+  name: 'signup',
+  summary: 'Accepting an invitation',
+  path: '/api/signup',
+  reach: 'open',
+  object: null,
+  rows: (row) => [
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'Whether an invitation can be accepted, and for whom it is',
+      answer: lookSchema,
+      handle: async ({ app, caller, params }) => {
+        const { invite, organization } = await app.accounts.invites.look(params.id!, caller?.user ?? null)
+        return {
+          id: invite.id,
+          target_email: masked(invite.target_email),
+          first_name: invite.first_name,
+          organization_name: organization.name,
+        }
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':id',
+      name: 'create',
+      summary: 'Joins the organization: as the user who is logged in, or as a new one with this name and password',
+      body: signupInput,
+      status: 201,
+      answer: userSchema,
+      handle: async (visit) => {
+        const { user } = await visit.app.accounts.invites.accept(visit.params.id!, visit.caller?.user ?? null, visit.body)
+        return new Reply(201, presentUser(user), await signIn(visit, visit.app, user))
+      },
+    }),
+  ],
+})

@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import { scopedOrganizations } from '../../accounts/personal-keys.ts'
+import { newProjectInput, projectInput, settingsWithDefaults } from '../../accounts/project-fields.ts'
+import type { ProjectRecord } from '../../accounts/records.ts'
+import { invalid } from '../../accounts/refusals.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { pageSchema } from '../pages.ts'
+import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
+import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
+
+const projectSchema = z.looseObject({
+  id: z.int(),
+  organization: uuidSchema,
+  name: z.string(),
+  uuid: uuidSchema,
+  api_token: z.string(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  ingested_event: z.boolean(),
+  is_demo: z.boolean(),
+  timezone: z.string(),
+  week_start_day: z.int().nullable(),
+  access_control: z.boolean(),
+  effective_membership_level: z.int().nullable(),
+  has_group_types: z.boolean(),
+  group_types: z.array(freeSchema),
+})
+
+const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membership'>, project: ProjectRecord) => {
+  const groupTypes = await app.groupTypes(project.id)
+  return {
+    id: project.id,
+    organization: project.organization_id,
+    project_id: project.id,
+    name: project.name,
+    ...settingsWithDefaults(project.settings),
+    uuid: project.uuid,
+    api_token: project.api_token,
+    created_at: time(project.created_at),
+    updated_at: time(project.updated_at),
+    ingested_event: project.ingested_event,
+    is_demo: project.is_demo,
+    timezone: project.timezone,
+    week_start_day: project.week_start_day,
+    access_control: project.access_control,
+    effective_membership_level: await app.accounts.projects.levelIn(project, membership),
+    has_group_types: groupTypes.length > 0,
+    group_types: groupTypes,
+    live_events_token: null,
+    person_on_events_querying_enabled: true,
+    default_modifiers: {},
+    product_intents: [],
+  }
+}
+
+/** Both path conventions serve the same records. */
+const recordRows = (name: string, path: string) =>
+  defineResource({
+    name,
+    summary: 'The projects of an organization',
+    path,
+    reach: 'project record',
+    object: 'project',
+    rows: (row) => [
+      row({
+        method: 'GET',
+        path: ':id',
+        name: 'retrieve',
+        summary: 'One project with all its settings',
+        answer: projectSchema,
+        handle: (visit) => present(visit, visit.project),
+      }),
+      row({
+        method: 'PATCH',
+        path: ':id',
+        name: 'update',
+        summary: 'Changes the settings of a project',
+        body: projectInput,
+        answer: projectSchema,
+        handle: async (visit) =>
+          present(visit, await visit.app.accounts.projects.update(visit.caller.user, visit.membership, visit.project, visit.body)),
+      }),
+      row({
+        method: 'DELETE',
+        path: ':id',
+        name: 'remove',
+        summary: 'Deletes a project and all its data',
+        level: 'admin',
+        handle: ({ app, caller, project }) => app.accounts.projects.remove(caller.user, project),
+      }),
+      row({
+        method: 'PATCH',
+        path: ':id/reset_token',
+        name: 'reset_token',
+        summary: 'Gives the project a new token for events; the old one stops at once',
+        level: 'admin',
+        answer: projectSchema,
+        handle: async (visit) => present(visit, await visit.app.accounts.projects.resetToken(visit.caller.user, visit.project)),
+      }),
+      row({
+        method: 'GET',
+        path: ':id/is_generating_demo_data',
+        name: 'is_generating_demo_data',
+        summary: 'Whether demo data are still being made',
+        answer: z.object({ is_generating_demo_data: z.boolean() }),
+        handle: async () => ({ is_generating_demo_data: false }),
+      }),
+      row({
+        method: 'GET',
+        path: ':id/activity',
+        name: 'activity',
+        summary: 'What was changed in the project, the newest first',
+        scope: 'activity_log:read',
+        queryParameters: activityParameters,
+        answer: activitySchema,
+        handle: async ({ app, project, url }) => activityPage(app, { scope: 'Project', item_id: String(project.id) }, url),
+      }),
+    ],
+  })
+
+export const projects: Resource = recordRows('projects', '/api/projects')
+export const organizationProjects: Resource = recordRows('organization_projects', '/api/organizations/:organization_id/projects')
+
+const listAnswer = pageSchema(shortProjectSchema)
+
+export const projectList = defineResource({
+  name: 'project_list',
+  summary: 'The projects of all the organizations of the caller',
+  path: '/api/projects',
+  reach: 'user',
+  object: 'project',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'The projects that are open to the caller',
+      answer: listAnswer,
+      isPaged: true,
+      handle: async ({ app, caller }) => {
+        const limit = caller.via === 'key' ? scopedOrganizations(caller.key) : []
+        const own = (await app.accounts.organizations.of(caller.user)).filter((one) => limit.length === 0 || limit.includes(one.id))
+        const lists = await Promise.all(
+          own.map(async (one) => app.accounts.projects.visible(one.id, await app.accounts.organizations.membership(one.id, caller.user))),
+        )
+        return lists.flat().map(presentShortProject)
+      },
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: "A new project in the caller's current organization",
+      body: newProjectInput,
+      status: 201,
+      answer: projectSchema,
+      handle: async ({ app, caller, body }) => {
+        const { organization } = await app.accounts.users.current(caller.user)
+        const membership = organization && (await app.accounts.organizations.membership(organization.id, caller.user))
+        if (!organization || !membership) throw invalid('You need to belong to an organization.')
+        return present(
+          { app, membership },
+          await app.accounts.projects.create(caller.user, organization, membership, body as Record<string, unknown>),
+        )
+      },
+    }),
+  ],
+})
+
+export const organizationProjectList = defineResource({
+  name: 'organization_project_list',
+  summary: 'The projects of one organization',
+  path: '/api/organizations/:organization_id/projects',
+  reach: 'organization',
+  object: 'project',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'The projects of the organization that are open to the caller',
+      answer: listAnswer,
+      isPaged: true,
+      handle: async ({ app, organization, membership }) =>
+        (await app.accounts.projects.visible(organization.id, membership)).map(presentShortProject),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'A new project in the organization',
+      body: newProjectInput,
+      status: 201,
+      answer: projectSchema,
+      handle: async ({ app, caller, organization, membership, body }) =>
+        present(
+          { app, membership },
+          await app.accounts.projects.create(caller.user, organization, membership, body as Record<string, unknown>),
+        ),
+    }),
+  ],
+})

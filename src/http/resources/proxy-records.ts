@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { proxyRecordInput } from '../../accounts/proxy-records.ts'
+import type { ProxyRecord } from '../../accounts/records.ts'
+import { failures } from '../errors.ts'
+import { pageSchema } from '../pages.ts'
+import { time, timeSchema, uuidSchema } from '../present.ts'
+import { defineResource, type OrganizationVisit } from '../resource.ts'
+
+const proxyRecordSchema = z.object({
+  id: uuidSchema,
+  domain: z.string(),
+  target_cname: z.string(),
+  status: z.enum(['waiting', 'issuing', 'valid', 'warning', 'erroring', 'timed_out', 'deleting']),
+  message: z.string().nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  created_by: z.int().nullable(),
+})
+const present = (record: ProxyRecord): z.infer<typeof proxyRecordSchema> => ({
+  id: record.id,
+  domain: record.domain,
+  target_cname: record.target_cname,
+  status: record.status as z.infer<typeof proxyRecordSchema>['status'],
+  message: record.message,
+  created_at: time(record.created_at),
+  updated_at: time(record.updated_at),
+  created_by: record.created_by_id,
+})
+const find = async ({ app, organization, params }: OrganizationVisit): Promise<ProxyRecord> => {
+  const record = await app.accounts.proxyRecords.byId(organization.id, params.id!)
+  if (!record) throw failures.notFound()
+  return record
+}
+
+export const proxyRecords = defineResource({
+  name: 'proxy_records',
+  summary: 'Domains under which an organization takes events through a proxy of its own',
+  path: '/api/organizations/:organization_id/proxy_records',
+  reach: 'organization',
+  object: 'organization',
+  write: 'admin',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Proxy records in order of making',
+      answer: pageSchema(proxyRecordSchema),
+      isPaged: true,
+      handle: async ({ app, organization }) => (await app.accounts.proxyRecords.list(organization.id)).map(present),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'Adds a domain; it waits until its DNS points at the target',
+      needsRecentLogin: true,
+      body: proxyRecordInput,
+      status: 201,
+      answer: proxyRecordSchema,
+      handle: async ({ app, caller, organization, body }) =>
+        present(await app.accounts.proxyRecords.create(caller.user, organization.id, body)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One proxy record',
+      answer: proxyRecordSchema,
+      handle: async (visit) => present(await find(visit)),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes the domain, which begins to wait anew',
+      needsRecentLogin: true,
+      body: proxyRecordInput.partial(),
+      answer: proxyRecordSchema,
+      handle: async (visit) => present(await visit.app.accounts.proxyRecords.update(visit.caller.user, await find(visit), visit.body)),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Removes a proxy record, at once when nothing works on it',
+      needsRecentLogin: true,
+      handle: async (visit) => visit.app.accounts.proxyRecords.remove(visit.caller.user, await find(visit)),
+    }),
+  ],
+})

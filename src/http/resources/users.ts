@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import type { User } from '../../accounts/records.ts'
+import { userInput } from '../../accounts/users.ts'
+import type { App } from '../app.ts'
+import { failures } from '../errors.ts'
+import {
+  organizationSchema,
+  presentOrganization,
+  presentPreferences,
+  presentShortProject,
+  shortProjectSchema,
+  time,
+  timeSchema,
+  uuidSchema,
+} from '../present.ts'
+import { defineResource, type Visits } from '../resource.ts'
+
+const meSchema = z.looseObject({
+  id: z.int(),
+  uuid: uuidSchema,
+  distinct_id: z.string(),
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+  pending_email: z.string().nullable(),
+  is_email_verified: z.boolean().nullable(),
+  has_password: z.boolean(),
+  is_staff: z.boolean(),
+  is_impersonated: z.boolean().nullable(),
+  team: shortProjectSchema.nullable(),
+  organization: organizationSchema.nullable(),
+  organizations: z.array(z.object({ id: uuidSchema, name: z.string(), slug: z.string(), membership_level: z.int().nullable() })),
+  is_2fa_enabled: z.boolean(),
+  has_social_auth: z.boolean(),
+  date_joined: timeSchema,
+})
+
+const present = async ({ accounts }: App, user: User): Promise<z.infer<typeof meSchema>> => {
+  const { organization, project } = await accounts.users.current(user)
+  const membershipIn = (id: string) => accounts.organizations.membership(id, user)
+  return {
+    ...presentPreferences(user),
+    id: user.id,
+    uuid: user.uuid,
+    distinct_id: user.distinct_id,
+    first_name: user.first_name,
+    last_name: user.last_name,
+    email: user.email,
+    pending_email: null,
+    is_email_verified: user.is_email_verified,
+    has_password: user.password_hash !== null,
+    is_staff: false,
+    is_impersonated: null,
+    team: project ? presentShortProject(project) : null,
+    organization: organization ? await presentOrganization(accounts, organization, await membershipIn(organization.id)) : null,
+    organizations: await Promise.all(
+      (await accounts.organizations.of(user)).map(async (one) => ({
+        id: one.id,
+        name: one.name,
+        slug: one.slug,
+        membership_level: (await membershipIn(one.id))?.level ?? null,
+      })),
+    ),
+    scene_personalisation: [],
+    is_2fa_enabled: user.has_second_factor,
+    has_social_auth: user.has_social_login,
+    date_joined: time(user.date_joined),
+  }
+}
+
+/** Nobody sees the account of another. */
+const self = ({ caller, params }: Visits['user']): User => {
+  if (params.uuid !== '@me' && params.uuid !== caller.user.uuid) throw failures.notFound()
+  return caller.user
+}
+
+export const users = defineResource({
+  name: 'users',
+  summary: "The caller's own account",
+  path: '/api/users',
+  reach: 'user',
+  object: 'user',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      path: ':uuid',
+      name: 'retrieve',
+      summary: 'The own account, under `@me` or its uuid',
+      isExemptFromKeyLimits: true,
+      answer: meSchema,
+      handle: (visit) => present(visit.app, self(visit)),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':uuid',
+      name: 'update',
+      summary: 'Changes the own account, or what it works in',
+      isExemptFromKeyLimits: true,
+      body: userInput,
+      answer: meSchema,
+      handle: async (visit) => {
+        const { accounts } = visit.app
+        const user = self(visit)
+        const updated = await accounts.users.update(user, visit.body, async (project) => {
+          const membership = await accounts.organizations.membership(project.organization_id, user)
+          return (await accounts.projects.levelIn(project, membership)) !== null
+        })
+        return present(visit.app, updated)
+      },
+    }),
+  ],
+})

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { Hono } from 'hono'
+import { admit, wantedBy } from './access.ts'
+import type { App, Log } from './app.ts'
+import { authenticate } from './authenticate.ts'
+import { lazyBody } from './body.ts'
+import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
+import { createIdempotency } from './idempotency.ts'
+import { createMetrics } from './metrics.ts'
+import { operatorPages } from './operators.ts'
+import { pageOf } from './pages.ts'
+import { type Place, places } from './places.ts'
+import { createThrottle } from './rate-limits.ts'
+import { Reply, type Visit } from './resource.ts'
+
+const openHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy',
+}
+const preflightHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
+  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
+  'access-control-max-age': '86400',
+}
+
+const plain = (_: string, value: unknown) =>
+  typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
+const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  new Response(JSON.stringify(body, plain), { status, headers: { 'content-type': 'application/json', ...headers } })
+
+const requestId = (request: Request) => {
+  const given = request.headers.get('x-request-id')
+  return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
+}
+
+export interface ServiceOptions {
+  readonly log?: Log
+}
+
+/** The whole HTTP API over one engine. */
+export const createService = (app: App, { log = () => {} }: ServiceOptions = {}): ((request: Request) => Promise<Response>) => {
+  const hono = new Hono<{ Variables: { id: string; route: string } }>({ strict: false })
+  const metrics = createMetrics()
+  const throttle = createThrottle(app.limits, app.clock)
+  const idempotent = createIdempotency(app.accounts)
+
+  const answer = async (place: Place, request: Request, params: Record<string, string>): Promise<Response> => {
+    const url = new URL(request.url)
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const row = place.rows.get(method)
+    const body = lazyBody(request)
+    const wanted = wantedBy(place.resource, row, [...place.rows.values()][0]!.reach, method)
+    const caller = await authenticate(request, url, app.accounts, body).catch((error: unknown) => {
+      if (wanted.reach === 'open') return null
+      throw error
+    })
+    if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
+    const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], caller.key.id) : {}
+    const visit: Visit = { app, request, url, params, query: url.searchParams, body: undefined, caller }
+    const admitted = await admit(visit, wanted, place.resource.tooLow)
+    if (!row) throw failures.wrongMethod(method, [...place.rows.keys()])
+    const content = method === 'GET' ? undefined : await body()
+    const act = async () => {
+      const result = await row.handle({ ...admitted, body: content } as never)
+      if (result instanceof Reply) return result
+      return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], url) : result)
+    }
+    const key = row.status === 201 && caller ? request.headers.get('idempotency-key') : null
+    const reply =
+      key !== null
+        ? await idempotent(`${caller!.user.id}`, key, { method, path: url.pathname.replace(/\/$/, ''), body: content }, act)
+        : await act()
+    const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
+    if (reply.body instanceof ReadableStream) return new Response(reply.body, { status: reply.status, headers })
+    return reply.body === undefined || reply.status === 204
+      ? new Response(null, { status: reply.status, headers })
+      : json(reply.status, reply.body, headers)
+  }
+
+  const failed = (error: unknown, id: string): Response => {
+    const failure: HttpError = knownFailure(error) ?? failures.internal()
+    if (failure.status === 500)
+      log({
+        level: 'error',
+        message: 'a request failed',
+        request_id: id,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      })
+    return json(failure.status, failureBody(failure), failure.headers)
+  }
+
+  hono.use(async (c, next) => {
+    const id = requestId(c.req.raw)
+    c.set('id', id)
+    c.set('route', 'none')
+    const started = performance.now()
+    metrics.begin()
+    if (c.req.method === 'OPTIONS') c.res = new Response(null, { status: 204, headers: preflightHeaders })
+    else await next()
+    const { headers, status } = c.res
+    for (const [name, value] of Object.entries(openHeaders)) headers.set(name, value)
+    headers.set('x-request-id', id)
+    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+    const seconds = (performance.now() - started) / 1000
+    const route = c.get('route')
+    metrics.end(c.req.method, route, status, seconds)
+    log({ level: 'info', message: 'request', request_id: id, method: c.req.method, route, status, ms: Math.round(seconds * 1000) })
+  })
+  for (const place of places)
+    hono.all(place.path, (c) => {
+      c.set('route', place.path)
+      return answer(place, c.req.raw, c.req.param())
+    })
+  for (const [path, page] of Object.entries(operatorPages(app, metrics)))
+    hono.get(path, (c) => {
+      c.set('route', path)
+      return page()
+    })
+  hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
+  hono.onError((error, c) => failed(error, c.get('id')))
+  return async (request) => hono.fetch(request)
+}

@@ -1,12 +1,30 @@
 import { nearestSpellings } from '../lib/spelling.ts'
 import { aggregateFunctions } from './aggregates.ts'
+import { arithmeticFunctions } from './arithmetic.ts'
 import { withCombinators } from './combinators.ts'
+import { comparisonFunctions } from './comparison.ts'
+import { conditionalFunctions } from './conditional.ts'
+import { conversionFunctions } from './conversion.ts'
+import { timeConversionFunctions } from './conversion-times.ts'
 import { datePartFunctions } from './date-parts.ts'
 import { dateStartFunctions } from './date-starts.ts'
+import { logicalFunctions } from './logical.ts'
+import { nullFunctions } from './nulls.ts'
 import type { FunctionFamily, FunctionRow } from './row.ts'
+import { searchFunctions } from './string-search.ts'
+import { stringFunctions } from './strings.ts'
 
 /** Every function of the language by family, in the order of the reference page. */
 export const families: Readonly<Record<string, FunctionFamily>> = {
+  Comparison: comparisonFunctions,
+  Logic: logicalFunctions,
+  Conditions: conditionalFunctions,
+  Null: nullFunctions,
+  Arithmetic: arithmeticFunctions,
+  Conversion: conversionFunctions,
+  'Conversion to times and text': timeConversionFunctions,
+  Text: stringFunctions,
+  'Search in text': searchFunctions,
   'Parts of dates': datePartFunctions,
   'Beginnings of dates': dateStartFunctions,
   Aggregates: aggregateFunctions,

@@ -1,0 +1,285 @@
+import { isFloat, isInteger, isNamed, isNullable, isNumeric, isTime, nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
+import { asFloat, asNumber, onceAll } from './duckdb-values.ts'
+import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from './results.ts'
+import { type Arg, type CellContext, call, type FunctionRow, functions, type SqlCell } from './row.ts'
+
+// Types grow as on ClickHouse (UInt8 + UInt8 is UInt16); DuckDB counts in 64 bits, where it says "overflow" and ClickHouse wraps around.
+
+type Returns = FunctionRow['returns']
+
+/** The result of an integer operation by the shapes of its two sides; anything with a float is a float. */
+const numeric =
+  (ofIntegers: (a: IntegerShape, b: IntegerShape) => IntegerShape): Returns =>
+  ([a, b]) => {
+    const mayBeNull = isNullable(a!) || isNullable(b!)
+    const left = integerShape(a!)
+    const right = integerShape(b!)
+    if (left && right) return integer(ofIntegers(left, right), mayBeNull)
+    if (isNamed(a!, 'Decimal') && !isFloat(b!)) return mayBeNull ? nullable(a!) : a!
+    if (isNamed(b!, 'Decimal') && !isFloat(a!)) return mayBeNull ? nullable(b!) : b!
+    if (isNumeric(a!) && isNumeric(b!)) return scalar(isNamed(a!, 'Float32') && isNamed(b!, 'Float32') ? 'Float32' : 'Float64', mayBeNull)
+    if (isNamed(a!, 'Nothing') || isNamed(b!, 'Nothing')) return scalar('Nothing', true)
+    return unknownType
+  }
+const larger = (a: IntegerShape, b: IntegerShape) => (a.bits >= b.bits ? a.bits : b.bits)
+
+const isInterval = (type: SqlType): boolean => isNamed(type, 'Interval')
+
+const sum: Returns = ([a, b], context) => {
+  const [time, other] = isTime(a!) ? [a!, b!] : [b!, a!]
+  if (isTime(time)) return timePlus(time, other)
+  if (isInterval(a!)) return a!
+  return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: x.signed || y.signed }))([a!, b!], context)
+}
+const timePlus = (time: SqlType, other: SqlType): SqlType => {
+  const isFine = isInterval(other) && other.kind === 'scalar' && /second|minute|hour/i.test(other.unit ?? '')
+  const type = isNamed(time, 'Date') && isFine ? scalar('DateTime', isNullable(time)) : time
+  return isNullable(other) ? nullable(type) : type
+}
+const difference: Returns = ([a, b], context) => {
+  if (isTime(a!) && isTime(b!)) {
+    const isExact = isNamed(a!, 'DateTime64') || isNamed(b!, 'DateTime64')
+    return scalar(isExact ? 'Float64' : 'Int32', isNullable(a!) || isNullable(b!))
+  }
+  if (isTime(a!)) return timePlus(a!, b!)
+  if (isInterval(a!)) return a!
+  return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: true }))([a!, b!], context)
+}
+
+/** A 64-bit side makes DuckDB count in 64 bits. */
+const wide = (arg: Arg): string => {
+  const shape = integerShape(arg.type)
+  if (!shape || shape.bits > 64) return asNumber(arg)
+  return shape.bits === 64 ? arg.sql : `CAST(${arg.sql} AS BIGINT)`
+}
+const operator =
+  (symbol: string): SqlCell =>
+  ([a, b]) => {
+    const isWhole = isInteger(a!.type) && isInteger(b!.type)
+    return isWhole ? `(${wide(a!)} ${symbol} ${wide(b!)})` : `(${asNumber(a!)} ${symbol} ${asNumber(b!)})`
+  }
+
+const moved =
+  (symbol: '+' | '-'): SqlCell =>
+  (args, context) => {
+    const [a, b] = args as readonly [Arg, Arg]
+    if (symbol === '-' && isTime(a.type) && isTime(b.type)) {
+      if (isNamed(a.type, 'Date') && isNamed(b.type, 'Date')) return `(${a.sql} - ${b.sql})`
+      const micros = `(epoch_us(CAST(${a.sql} AS TIMESTAMP)) - epoch_us(CAST(${b.sql} AS TIMESTAMP)))`
+      return isFloat(context.type) ? `(${micros} / 1000000)` : `(${micros} // 1000000)`
+    }
+    const [time, amount] = isTime(a.type) ? [a, b] : [b, a]
+    if (!isTime(time.type)) return isInterval(a.type) ? `(${a.sql} ${symbol} ${b.sql})` : operator(symbol)(args, context)
+    if (isInterval(amount.type)) {
+      const type = isNamed(context.type, 'Date') ? 'DATE' : 'TIMESTAMP'
+      return `CAST((${time.sql} ${symbol} ${amount.sql}) AS ${type})`
+    }
+    if (isNamed(time.type, 'Date')) return `(${time.sql} ${symbol} CAST(${amount.sql} AS INTEGER))`
+    return `(${time.sql} ${symbol} to_seconds(CAST(${amount.sql} AS BIGINT)))`
+  }
+
+/** Division that refuses 0 the way ClickHouse does. */
+const checked =
+  (body: (a: string, b: string) => string, onZero: string): SqlCell =>
+  ([a, b], context) => {
+    if (typeof b!.constant === 'number' && b!.constant !== 0) return body(asNumber(a!), asNumber(b!))
+    return onceAll(context, [asNumber(a!), asNumber(b!)], (x, y) => `CASE WHEN ${y} = 0 THEN ${onZero} ELSE ${body(x, y)} END`)
+  }
+const failure = "error('Division by zero')"
+const quotient = (a: Arg, b: Arg) => (x: string, y: string) =>
+  isFloat(a.type) || isFloat(b.type) ? `CAST(trunc(${x} / ${y}) AS BIGINT)` : `(${x} // ${y})`
+const whole =
+  (onZero: string): SqlCell =>
+  (args, context) =>
+    checked(quotient(args[0]!, args[1]!), onZero)(args, context)
+const remainder =
+  (onZero: string): SqlCell =>
+  (args, context) => {
+    const isReal = isFloat(args[0]!.type) || isFloat(args[1]!.type)
+    return isReal
+      ? onceAll(context, [asFloat(args[0]!), asFloat(args[1]!)], (x, y) => `(${x} - ${y} * trunc(${x} / ${y}))`)
+      : checked((x, y) => `(${x} % ${y})`, onZero)(args, context)
+  }
+
+const quotientType = numeric((a, b) => ({ bits: a.bits, signed: a.signed || b.signed }))
+const wholeQuotient: Returns = (types, context) => {
+  const type = quotientType(types, context)
+  return isFloat(type) ? scalar('Int64', isNullable(type)) : type
+}
+const remainderType = numeric((a, b) => ({ bits: a.signed ? nextWidth(b.bits) : b.bits, signed: a.signed }))
+const common = numeric((a, b) => ({ bits: nextWidth(larger(a, b)), signed: a.signed || b.signed }))
+
+const decimalScale = (args: readonly Arg[]): number => {
+  const given = args[2]?.constant
+  if (typeof given === 'number') return given
+  const scales = args.slice(0, 2).map((arg) => (arg.type.kind === 'scalar' ? (arg.type.parameters?.[1] ?? 0) : 0))
+  return Math.max(...scales)
+}
+const decimal: Returns = (types, { args }) => ({
+  kind: 'scalar',
+  name: 'Decimal',
+  nullable: types.some(isNullable),
+  parameters: [76, decimalScale(args)],
+})
+/** Cut, not rounded, at the scale. */
+const decimalCell =
+  (symbol: '*' | '/'): SqlCell =>
+  (args) => {
+    const scale = decimalScale(args)
+    const exact = symbol === '*' ? `(${args[0]!.sql} * ${args[1]!.sql})` : `(CAST(${args[0]!.sql} AS DOUBLE) / ${args[1]!.sql})`
+    return `CAST(trunc(${exact} * ${10 ** scale}) / ${10 ** scale} AS DECIMAL(38, ${scale}))`
+  }
+
+const binary = (
+  summary: string,
+  returns: Returns,
+  duckdb: SqlCell,
+  name: string,
+  cases: FunctionRow['cases'],
+  more: Partial<FunctionRow> = {},
+): FunctionRow => ({ kind: 'scalar', args: [2, 2], returns, summary, sql: { duckdb, clickhouse: call(name) }, cases, ...more })
+
+export const arithmeticFunctions = functions({
+  plus: binary('The sum; a time plus an interval, or plus days (dates) or seconds.', sum, moved('+'), 'plus', [
+    ['plus(1, 2)', 3],
+    ['plus(255, 255)', 510],
+    ['plus(100000, 2147483647)', 2147583647],
+    ['plus(1, 1.5)', 2.5],
+    ['plus(1, null)', null],
+    ['plus(1 = 1, 1)', 2],
+    ["plus(toDate('2024-01-31'), 1)", '2024-02-01'],
+  ]),
+  minus: binary('The difference; between two times in days (dates) or seconds.', difference, moved('-'), 'minus', [
+    ['minus(1, 2)', -1],
+    ['minus(1.5, 1)', 0.5],
+    ["minus(toDate('2024-03-01'), toDate('2024-02-01'))", 29],
+    ["minus(toDateTime('2024-01-02 00:00:00'), toDateTime('2024-01-01 00:00:00'))", 86400],
+  ]),
+  multiply: binary('The product.', common, operator('*'), 'multiply', [
+    ['multiply(200, 200)', 40000],
+    ['multiply(100000, 100000)', 10000000000],
+    ['multiply(1.5, 2)', 3],
+  ]),
+  divide: binary(
+    'The quotient, always a float; division by 0 gives inf or nan.',
+    whenAll('Float64'),
+    ([a, b]) => `(${asFloat(a!)} / ${asNumber(b!)})`,
+    'divide',
+    [
+      ['divide(1, 2)', 0.5],
+      ['divide(6, 3)', 2],
+      ['isInfinite(divide(1, 0))', 1],
+      ['divide(null, 2)', null],
+    ],
+  ),
+  intDiv: binary('The quotient without its fraction; fails on 0.', wholeQuotient, whole(failure), 'intDiv', [
+    ['intDiv(7, 2)', 3],
+    ['intDiv(-7, 2)', -3],
+    ['intDiv(7.9, 2)', 3],
+  ]),
+  intDivOrZero: binary('As intDiv, but 0 when the divisor is 0.', wholeQuotient, whole('0'), 'intDivOrZero', [
+    ['intDivOrZero(7, 0)', 0],
+    ['intDivOrZero(7, 2)', 3],
+  ]),
+  modulo: binary('The remainder, with the sign of the dividend; fails on 0.', remainderType, remainder(failure), 'modulo', [
+    ['modulo(7, 2)', 1],
+    ['modulo(-7, 2)', -1],
+    ['modulo(7, -2)', 1],
+    ['modulo(7.5, 2)', 1.5],
+    ['modulo(-7.5, 2)', -1.5],
+  ]),
+  moduloOrZero: binary('As modulo, but 0 when the divisor is 0.', remainderType, remainder('0'), 'moduloOrZero', [
+    ['moduloOrZero(7, 0)', 0],
+    ['moduloOrZero(7, 4)', 3],
+  ]),
+  positiveModulo: binary(
+    'The remainder, never negative.',
+    numeric((_, b) => ({ bits: b.bits, signed: false })),
+    (args, context) => onceAll(context, [asNumber(args[0]!), asNumber(args[1]!)], (x, y) => `((${x} % ${y} + abs(${y})) % abs(${y}))`),
+    'positiveModulo',
+    [
+      ['positiveModulo(-7, 3)', 2],
+      ['positiveModulo(7, 3)', 1],
+    ],
+  ),
+  negate: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: ([x]) => {
+      const shape = integerShape(x!)
+      return shape ? integer({ bits: shape.signed ? shape.bits : nextWidth(shape.bits), signed: true }, isNullable(x!)) : x!
+    },
+    summary: 'The number with the other sign.',
+    sql: { duckdb: ([x]) => `(-${isInteger(x!.type) ? wide(x!) : x!.sql})`, clickhouse: call('negate') },
+    cases: [
+      ['negate(5)', -5],
+      ['negate(-1.5)', 1.5],
+      ['negate(null)', null],
+    ],
+  },
+  abs: {
+    kind: 'scalar',
+    args: [1, 1],
+    caseInsensitive: true,
+    returns: ([x]) => {
+      const shape = integerShape(x!)
+      return shape ? integer({ bits: shape.bits, signed: false }, isNullable(x!)) : x!
+    },
+    summary: 'The number without its sign.',
+    sql: { duckdb: ([x]) => `abs(${asNumber(x!)})`, clickhouse: call('abs') },
+    cases: [
+      ['abs(-5)', 5],
+      ['abs(-1.5)', 1.5],
+      ['ABS(null)', null],
+    ],
+  },
+  gcd: binary('The greatest common divisor.', common, call('gcd'), 'gcd', [['gcd(12, 18)', 6]]),
+  lcm: binary('The least common multiple.', common, call('lcm'), 'lcm', [['lcm(4, 6)', 12]]),
+  max2: binary(
+    'The bigger of two numbers, as a float.',
+    whenAll('Float64'),
+    extreme('>'),
+    'max2',
+    [
+      ['max2(1, 2)', 2],
+      ['max2(-1.5, -2)', -1.5],
+    ],
+    { caseInsensitive: true },
+  ),
+  min2: binary(
+    'The smaller of two numbers, as a float.',
+    whenAll('Float64'),
+    extreme('<'),
+    'min2',
+    [
+      ['min2(1, 2)', 1],
+      ['min2(1, null)', null],
+    ],
+    { caseInsensitive: true },
+  ),
+  divideDecimal: {
+    kind: 'scalar',
+    args: [2, 3],
+    returns: decimal,
+    summary: 'The quotient of two decimals, cut at a scale: the bigger of both, or the third argument.',
+    sql: { duckdb: decimalCell('/'), clickhouse: call('divideDecimal') },
+    cases: [
+      ['divideDecimal(toDecimal(10, 2), toDecimal(3, 2))', 3.33],
+      ['divideDecimal(toDecimal(-12, 0), toDecimal(2.1, 1), 4)', -5.7142],
+    ],
+  },
+  multiplyDecimal: {
+    kind: 'scalar',
+    args: [2, 3],
+    returns: decimal,
+    summary: 'The product of two decimals, cut at a scale: the bigger of both, or the third argument.',
+    sql: { duckdb: decimalCell('*'), clickhouse: call('multiplyDecimal') },
+    cases: [['multiplyDecimal(toDecimal(1.5, 2), toDecimal(3, 2))', 4.5]],
+  },
+})
+
+/** NULL as soon as one side is: DuckDB's greatest() would skip it. */
+function extreme(symbol: '<' | '>'): SqlCell {
+  return ([a, b], context: CellContext) =>
+    onceAll(context, [asFloat(a!), asFloat(b!)], (x, y) => `CASE WHEN ${x} ${symbol} ${y} THEN ${x} WHEN ${x} IS NOT NULL THEN ${y} END`)
+}

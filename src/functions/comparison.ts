@@ -1,0 +1,132 @@
+import { isNamed, isNullable, isNumeric, isText, isTime, type SqlType } from '../types/types.ts'
+import { asNumber, toText } from './duckdb-values.ts'
+import { always } from './results.ts'
+import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
+import { instantOfText } from './text-times.ts'
+
+// Comparisons never answer NULL: NULL equals NULL and nothing else, and is neither less nor greater than anything.
+
+const isNullLiteral = (arg: Arg): boolean => arg.constant === null || isNamed(arg.type, 'Nothing')
+const isNumberText = (constant: Arg['constant']): constant is string =>
+  typeof constant === 'string' && constant.trim() !== '' && Number.isFinite(Number(constant))
+
+/** Brings two sides to types that DuckDB compares as ClickHouse would. A number meets text as text, unless the text is a constant number. */
+export function aligned(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
+  if (isText(a.type) && !isText(b.type)) {
+    const [right, left] = aligned(b, a, context)
+    return [left, right]
+  }
+  if (isText(b.type)) {
+    if (isNumeric(a.type)) {
+      if (isNumberText(b.constant)) return [asNumber(a), `CAST(${b.sql} AS ${/^-?\d{1,18}$/.test(b.constant) ? 'BIGINT' : 'DOUBLE'})`]
+      return [toText(a, context), b.sql]
+    }
+    if (isNamed(a.type, 'UUID'))
+      return typeof b.constant === 'string' ? [a.sql, `TRY_CAST(${b.sql} AS UUID)`] : [`CAST(${a.sql} AS VARCHAR)`, `lower(${b.sql})`]
+    if (isNamed(a.type, 'Date')) return [a.sql, `TRY_CAST(${b.sql} AS DATE)`]
+    if (isTime(a.type)) return [a.sql, instantOfText(b.sql, context)]
+  }
+  return isNamed(a.type, 'Bool') === isNamed(b.type, 'Bool') ? [a.sql, b.sql] : [asNumber(a), asNumber(b)]
+}
+
+/** ClickHouse has no common type for text and numbers either, except for constant texts. */
+function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
+  const fit = (arg: Arg, other: Arg): string => {
+    if (isText(other.type) && typeof other.constant === 'string' && (isNamed(arg.type, 'UUID') || isTime(arg.type))) return arg.sql
+    if (isText(other.type) && (isNumeric(arg.type) || isNamed(arg.type, 'UUID')) && !isNumberText(other.constant))
+      return isNamed(arg.type, 'Bool') ? `if(${arg.sql}, 'true', 'false')` : `toString(${arg.sql})`
+    if (isText(arg.type) && typeof arg.constant !== 'string') {
+      if (isNamed(other.type, 'Date')) return `toDateOrNull(${arg.sql})`
+      if (isTime(other.type)) return `parseDateTime64BestEffortOrNull(${arg.sql}, 6, ${context.literal(context.timezone)})`
+    }
+    return arg.sql
+  }
+  return [fit(a, b), fit(b, a)]
+}
+
+/** Whether the aligned sides may be NULL: a text that must be read as a time or UUID may not be one. */
+const mayBeNull = (a: Arg, b: Arg): boolean => isNullable(a.type) || isNullable(b.type) || isText(a.type) !== isText(b.type)
+
+function equality(isEqual: boolean): FunctionRow['sql'] {
+  const test = isEqual ? 'IS NULL' : 'IS NOT NULL'
+  return {
+    duckdb: ([a, b], context) => {
+      if (isNullLiteral(a!) || isNullLiteral(b!)) return `(${isNullLiteral(a!) ? b!.sql : a!.sql} ${test})`
+      const [left, right] = aligned(a!, b!, context)
+      if (!mayBeNull(a!, b!)) return `(${left} ${isEqual ? '=' : '<>'} ${right})`
+      return `(${left} IS ${isEqual ? 'NOT ' : ''}DISTINCT FROM ${right})`
+    },
+    clickhouse: ([a, b], context) => {
+      if (isNullLiteral(a!) || isNullLiteral(b!)) return `${isEqual ? 'isNull' : 'isNotNull'}(${isNullLiteral(a!) ? b!.sql : a!.sql})`
+      const [left, right] = alignedForClickhouse(a!, b!, context)
+      const plain = `${isEqual ? 'equals' : 'notEquals'}(${left}, ${right})`
+      if (!mayBeNull(a!, b!)) return plain
+      if (isNullable(a!.type) && isNullable(b!.type)) return `${isEqual ? '' : 'not'}(isNotDistinctFrom(${left}, ${right}))`
+      return `ifNull(${plain}, ${isEqual ? 0 : 1})`
+    },
+  }
+}
+
+function ordering(operator: string, name: string): FunctionRow['sql'] {
+  return {
+    duckdb: ([a, b], context) => {
+      const [left, right] = aligned(a!, b!, context)
+      return mayBeNull(a!, b!) ? `coalesce(${left} ${operator} ${right}, false)` : `(${left} ${operator} ${right})`
+    },
+    clickhouse: ([a, b], context) => {
+      const [left, right] = alignedForClickhouse(a!, b!, context)
+      return mayBeNull(a!, b!) ? `ifNull(${name}(${left}, ${right}), 0)` : `${name}(${left}, ${right})`
+    },
+  }
+}
+
+const comparison = (summary: string, sql: FunctionRow['sql'], cases: readonly Case[]): FunctionRow => ({
+  kind: 'scalar',
+  args: [2, 2],
+  returns: always('Bool'),
+  summary,
+  sql,
+  cases,
+})
+
+export const comparisonFunctions = functions({
+  equals: comparison('Equality; NULL equals NULL.', equality(true), [
+    ['equals(1, 1.0)', 1],
+    ["equals('a', 'b')", 0],
+    ['equals(null, null)', 1],
+    ['equals(null, 2)', 0],
+    ["equals(toNullable('a'), 'a')", 1],
+    ['equals([1, 2], [1, 2])', 1],
+    ["equals(5, '5')", 1],
+    ['equals(1 = 1, 2)', 0],
+  ]),
+  notEquals: comparison('The opposite of equality; NULL differs from everything but NULL.', equality(false), [
+    ['notEquals(1, 2)', 1],
+    ['notEquals(null, 2)', 1],
+    ['notEquals(null, null)', 0],
+    ["notEquals(toNullable('a'), toNullable('a'))", 0],
+  ]),
+  less: comparison('Whether the first is smaller; false with a NULL.', ordering('<', 'less'), [
+    ['less(1, 2)', 1],
+    ["less('b', 'a')", 0],
+    ['less(null, 2)', 0],
+    ["less(toDate('2024-01-01'), toDate('2024-01-02'))", 1],
+    ["less(toDate('2024-01-01'), '2024-01-02')", 1],
+  ]),
+  lessOrEquals: comparison('Whether the first is smaller or equal; false with a NULL.', ordering('<=', 'lessOrEquals'), [
+    ['lessOrEquals(2, 2)', 1],
+    ['lessOrEquals(null, null)', 0],
+    ['lessOrEquals(toNullable(3), 2)', 0],
+  ]),
+  greater: comparison('Whether the first is bigger; false with a NULL.', ordering('>', 'greater'), [
+    ['greater(2, 1)', 1],
+    ['greater(2, null)', 0],
+    ["greater(toDateTime('2024-01-02 00:00:00'), '2024-01-01')", 1],
+    ["greater(toDateTime('2024-01-02 00:00:00'), toDateTime('2024-01-02 00:00:00'))", 0],
+  ]),
+  greaterOrEquals: comparison('Whether the first is bigger or equal; false with a NULL.', ordering('>=', 'greaterOrEquals'), [
+    ['greaterOrEquals(2, 2)', 1],
+    ['greaterOrEquals(1, 2)', 0],
+    ['greaterOrEquals(null, null)', 0],
+  ]),
+})

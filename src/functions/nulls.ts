@@ -1,0 +1,90 @@
+import { isNullable, notNull, nullable } from '../types/types.ts'
+import { defaultOf } from './duckdb-values.ts'
+import { always, commonType } from './results.ts'
+import { call, functions, sql } from './row.ts'
+
+export const nullFunctions = functions({
+  isnull: {
+    kind: 'scalar',
+    args: [1, 1],
+    caseInsensitive: true,
+    returns: always('Bool'),
+    summary: 'Whether the value is NULL.',
+    sql: { duckdb: sql`(${0} IS NULL)`, clickhouse: call('isNull') },
+    cases: [
+      ['isNull(null)', 1],
+      ["isNull('')", 0],
+    ],
+  },
+  isNotNull: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: always('Bool'),
+    summary: 'Whether the value is anything but NULL.',
+    sql: { duckdb: sql`(${0} IS NOT NULL)`, clickhouse: call('isNotNull') },
+    cases: [
+      ['isNotNull(null)', 0],
+      ['isNotNull(0)', 1],
+    ],
+  },
+  coalesce: {
+    kind: 'scalar',
+    args: [1, null],
+    caseInsensitive: true,
+    returns: (args) => (args.every(isNullable) ? commonType(args) : notNull(commonType(args))),
+    summary: 'The first argument that is not NULL.',
+    sql: { duckdb: call('coalesce'), clickhouse: call('coalesce') },
+    cases: [
+      ['coalesce(null, 2)', 2],
+      ["COALESCE(null, null, 'a', 'b')", 'a'],
+      ['coalesce(null)', null],
+    ],
+  },
+  ifnull: {
+    kind: 'scalar',
+    args: [2, 2],
+    caseInsensitive: true,
+    returns: (args) => (args.every(isNullable) ? commonType(args) : notNull(commonType(args))),
+    summary: 'The first argument, or the second when the first is NULL.',
+    sql: { duckdb: call('coalesce'), clickhouse: call('ifNull') },
+    cases: [
+      ["ifNull(null, 'a')", 'a'],
+      ['ifNull(1, 2)', 1],
+    ],
+  },
+  nullif: {
+    kind: 'scalar',
+    args: [2, 2],
+    caseInsensitive: true,
+    returns: ([x]) => nullable(x!),
+    summary: 'NULL when both arguments are equal, else the first.',
+    sql: { duckdb: call('nullif'), clickhouse: call('nullIf') },
+    cases: [
+      ['nullIf(1, 1)', null],
+      ["nullIf('a', '')", 'a'],
+      ["nullIf(null, '')", null],
+    ],
+  },
+  assumeNotNull: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: ([x]) => notNull(x!),
+    summary: 'The value with a type that has no NULL; what a NULL becomes is not given.',
+    sql: {
+      duckdb: ([x], { type }) => (isNullable(x!.type) && defaultOf(type) !== 'NULL' ? `coalesce(${x!.sql}, ${defaultOf(type)})` : x!.sql),
+      clickhouse: call('assumeNotNull'),
+    },
+    cases: [['assumeNotNull(toNullable(5))', 5]],
+  },
+  toNullable: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: ([x]) => nullable(x!),
+    summary: 'The value with a type that may be NULL.',
+    sql: { duckdb: sql`${0}`, clickhouse: call('toNullable') },
+    cases: [
+      ['toNullable(1)', 1],
+      ["toTypeName(toNullable('a'))", 'Nullable(String)'],
+    ],
+  },
+})

@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { Accounts } from './accounts/accounts.ts'
+import type { ProjectRecord } from './accounts/records.ts'
+import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
-import { type ProjectRecord, type ProjectRecords, projectRecords, projectsFile } from './storage/control/project-records.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
 import { type Lock, lockDirectory } from './storage/lock.ts'
 import { logDefaults } from './storage/log/file-log.ts'
@@ -72,9 +74,9 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   try {
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
-    await attachControl(instance)
-    const records = projectRecords(instance, clock)
-    return new Waymark({ dataDir, instance, lock, records, clock, storage: storageOptions(options, lock?.wasStale ?? false) })
+    const projects = new Projects(instance, storageOptions(options, lock?.wasStale ?? false))
+    const accounts = await openControl(instance, clock, projects)
+    return new Waymark({ dataDir, instance, lock, accounts, projects, clock })
   } catch (error) {
     await instance?.close()
     await lock?.release()
@@ -93,12 +95,51 @@ const takeDirectory = async (dataDir: string): Promise<Lock> => {
   }
 }
 
-const attachControl = async (instance: Instance): Promise<void> => {
+const openControl = async (instance: Instance, clock: () => Date, projects: Projects): Promise<Accounts> => {
   try {
-    await instance.attach('control', 'control.duckdb', projectsFile)
+    return await openAccounts(instance, {
+      clock,
+      projectStores: { create: async () => undefined, remove: (id) => projects.remove(id) }, // made when first used
+    })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
     throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason: error.message }, { cause: error })
+  }
+}
+
+/** The projects that are open. Each is opened once, when it is first asked for. */
+class Projects {
+  private readonly opened = new Map<number, Promise<Project>>()
+  private readonly instance: Instance
+  private readonly options: StorageOptions
+
+  constructor(instance: Instance, options: StorageOptions) {
+    this.instance = instance
+    this.options = options
+  }
+
+  get(id: number, record: () => Promise<ProjectRecord | undefined>): Promise<Project> {
+    const known = this.opened.get(id)
+    if (known) return known
+    const opening = record().then((found) => {
+      if (!found) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+      return openProject(this.instance, found, this.options)
+    })
+    this.opened.set(id, opening)
+    opening.catch(() => this.opened.delete(id))
+    return opening
+  }
+
+  async remove(id: number): Promise<void> {
+    const project = this.opened.get(id)
+    this.opened.delete(id)
+    await (await project?.catch(() => null))?.[closeProject]()
+    await this.instance.dropProject(id)
+  }
+
+  async close(): Promise<void> {
+    const projects = await Promise.allSettled(this.opened.values())
+    for (const project of projects) if (project.status === 'fulfilled') await project.value[closeProject]()
   }
 }
 
@@ -106,39 +147,39 @@ interface Parts {
   readonly dataDir: string
   readonly instance: Instance
   readonly lock: Lock | null
-  readonly records: ProjectRecords
+  readonly accounts: Accounts
+  readonly projects: Projects
   readonly clock: () => Date
-  readonly storage: StorageOptions
 }
 
 /** An open data directory. */
 export class Waymark {
   readonly dataDir: string
+  readonly clock: () => Date
+  /** @internal Organizations, people and keys, for the HTTP API and the command line. */
+  readonly accounts: Accounts
   private readonly parts: Parts
-  private readonly projects = new Map<number, Promise<Project>>()
   private closing: Promise<void> | null = null
 
   /** @internal Use `open`. */
   constructor(parts: Parts) {
     this.parts = parts
     this.dataDir = parts.dataDir
+    this.clock = parts.clock
+    this.accounts = parts.accounts
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
   async createProject(settings: Readonly<Record<string, unknown>> = {}): Promise<Project> {
     this.mustBeOpen()
-    const record = await this.parts.records.create(settings)
-    return this.opened(record.id, async () => record)
+    const record = await this.accounts.createProject(settings)
+    return this.parts.projects.get(record.id, async () => record)
   }
 
   /** @example const project = await waymark.project(1) */
   async project(id: number): Promise<Project> {
     this.mustBeOpen()
-    return this.opened(id, async () => {
-      const record = await this.parts.records.byId(id)
-      if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
-      return record
-    })
+    return this.parts.projects.get(id, async () => (Number.isInteger(id) ? this.accounts.projects.byId(id) : undefined))
   }
 
   /** Finishes what was acknowledged, writes everything into the files and gives the directory free. A second call waits for the first one. */
@@ -151,19 +192,9 @@ export class Waymark {
     if (this.closing) throw new WaymarkError('closed', {})
   }
 
-  private opened(id: number, read: () => Promise<ProjectRecord>): Promise<Project> {
-    const known = this.projects.get(id)
-    if (known) return known
-    const opening = read().then((record) => openProject(this.parts, record))
-    this.projects.set(id, opening)
-    opening.catch(() => this.projects.delete(id))
-    return opening
-  }
-
   private async shutDown(): Promise<void> {
     try {
-      const projects = await Promise.allSettled(this.projects.values())
-      for (const project of projects) if (project.status === 'fulfilled') await project.value[closeProject]()
+      await this.parts.projects.close()
       await this.parts.instance.close()
     } finally {
       await this.parts.lock?.release()
@@ -171,10 +202,8 @@ export class Waymark {
   }
 }
 
-const openProject = async (parts: Parts, record: ProjectRecord): Promise<Project> => {
-  const storage = await openProjectStorage(parts.instance, record.id, parts.storage)
-  return new Project(record, storage)
-}
+const openProject = async (instance: Instance, record: ProjectRecord, options: StorageOptions): Promise<Project> =>
+  new Project(record, await openProjectStorage(instance, record.id, options))
 
 const closeProject = Symbol('closeProject')
 

@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+// Packs the package, installs it into an empty folder as a user would, and runs the README's first example there: as a module, as CommonJS, and
+// past the type checker of both.   npm run test:package
+
+const root = resolve(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'waymark-package-'))
+const quiet = { ...process.env, npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' }
+const run = (cwd: string, command: string, ...args: string[]): string =>
+  execFileSync(command, args, { cwd, encoding: 'utf8', env: quiet, stdio: ['ignore', 'pipe', 'inherit'] })
+
+let failures = 0
+const step = (name: string, work: () => void) => {
+  const start = performance.now()
+  try {
+    work()
+    console.log(`ok    ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`)
+  } catch (error) {
+    failures++
+    console.log(`FAIL  ${name}\n${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+const mustHold = (holds: boolean, message: string) => {
+  if (!holds) throw new Error(message)
+}
+
+const firstExample = (): string => {
+  const example = /```(?:ts|js)\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
+  if (!example) throw new Error('README.md has no example in TypeScript or JavaScript')
+  return example
+}
+/** The same example for `require`, which has no await outside of functions. */
+const asCommonJs = (example: string): string => {
+  const imports = example.replace(/^import (\{[^}]*\}) from ('[^']+')$/gm, 'const $1 = require($2)')
+  return `(async () => {\n${imports}\n})().catch((error) => { console.error(error); process.exitCode = 1 })\n`
+}
+const runsInItsOwnFolder = (name: string, file: string, text: string) => {
+  const own = join(folder, name)
+  mkdirSync(own)
+  writeFileSync(join(own, file), text)
+  const printed = run(own, process.execPath, file)
+  mustHold(printed.trim() !== '', 'the example printed nothing')
+  console.log(printed.trim().replace(/^/gm, '        '))
+}
+
+try {
+  let tarball = ''
+  step('npm pack', () => {
+    run(root, 'npm', 'run', 'build', '--silent')
+    const [packed] = JSON.parse(run(root, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder)) as [
+      { filename: string; size: number; files: { path: string }[] },
+    ]
+    tarball = join(folder, packed.filename)
+    const allowed = /^(dist\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/
+    const strays = packed.files.map((file) => file.path).filter((path) => !allowed.test(path))
+    mustHold(strays.length === 0, `the package holds files that do not belong in it: ${strays.join(', ')}`)
+    mustHold(
+      ['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/index.d.cts'].every((path) =>
+        packed.files.some((file) => file.path === path),
+      ),
+      'the package lacks a door that package.json names',
+    )
+    console.log(`        ${packed.filename}: ${packed.files.length} files, ${(packed.size / 1e6).toFixed(2)} MB`)
+  })
+  step('npm install into an empty folder', () => {
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'somebody', private: true }))
+    run(folder, 'npm', 'install', '--prefer-offline', '--omit=dev', '--silent', tarball)
+    mustHold(existsSync(join(folder, 'node_modules/waymark/dist/index.js')), 'waymark was not installed')
+  })
+  step('the first example as a module', () => runsInItsOwnFolder('esm', 'example.mjs', firstExample()))
+  step('the first example as CommonJS', () => runsInItsOwnFolder('cjs', 'example.cjs', asCommonJs(firstExample())))
+  step('the first example past the type checker, for both', () => {
+    const own = join(folder, 'types')
+    mkdirSync(own)
+    writeFileSync(join(own, 'module.mts'), firstExample())
+    writeFileSync(
+      join(own, 'common.cts'),
+      "import waymark = require('waymark')\nexport const opened: Promise<waymark.Waymark> = waymark.open({ dataDir: ':memory:' })\n",
+    )
+    const options = {
+      strict: true,
+      noEmit: true,
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2023'],
+      skipLibCheck: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
+    }
+    writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.mts', '*.cts'] }))
+    try {
+      run(own, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
+    } catch (error) {
+      throw new Error(String((error as { stdout?: string }).stdout ?? error))
+    }
+  })
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exitCode = failures > 0 ? 1 : 0

@@ -1,0 +1,41 @@
+import { hasAggregate } from '../resolver/expressions.ts'
+import type { ArrayJoinNode, TypedExpr, TypedSelect, TypedSource } from '../resolver/typed.ts'
+import type { Pass } from './context.ts'
+import { freshAliases, rewrite } from './rewrite.ts'
+
+/**
+ * `arrayJoin(x)` multiplies rows before anything else happens to them, and the same call is the same item wherever it stands.
+ * Before: `SELECT arrayJoin(a) AS x … WHERE x > 1`. After: `SELECT item … FROM …, unnest(a) WHERE item > 1`.
+ * A call over an aggregate stays: its rows come after the grouping.
+ */
+export const arrayJoins: Pass = (query, { capabilities }) => {
+  if (capabilities.hasArrayJoinCall) return query
+  const fresh = freshAliases(query)
+  return rewrite(query, { select: (select) => unnestCalls(select, fresh) })
+}
+
+function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string): TypedSelect {
+  const found = new Map<string, { readonly node: ArrayJoinNode; readonly alias: string }>()
+  const replaced = rewrite(
+    { ...select, ctes: [], from: null },
+    {
+      expr: (expr) => {
+        if (expr.kind !== 'arrayJoin' || hasAggregate(expr.expr)) return expr
+        const shape = shapeOf(expr.expr)
+        const item = found.get(shape) ?? { node: expr, alias: fresh('item') }
+        found.set(shape, item)
+        return { kind: 'column', source: item.alias, name: 'item', type: expr.type, span: expr.span }
+      },
+    },
+  ) as TypedSelect
+  if (found.size === 0) return select
+  const from = [...found.values()].reduce<TypedSource | null>(
+    (input, { node, alias }) => ({ kind: 'unnest', alias, input, left: false, items: [{ name: 'item', expr: node.expr }], span: node.span }),
+    select.from,
+  )
+  return { ...replaced, ctes: select.ctes, from }
+}
+
+/** Equal for expressions that mean the same; places do not count. */
+const shapeOf = (expr: TypedExpr): string =>
+  JSON.stringify(expr, (key, value: unknown) => (key === 'span' || key === 'row' ? undefined : typeof value === 'bigint' ? `${value}n` : value))

@@ -1,0 +1,33 @@
+import type { JsonRead, TypedQuery } from '../resolver/typed.ts'
+
+/** What an engine can do, where plans differ by it. */
+export interface Capabilities {
+  readonly engine: string
+  /** Event names are small integers in the events table. */
+  readonly hasEventDictionary: boolean
+  /** Frequent properties have typed columns of their own. */
+  readonly hasSlots: boolean
+  /** `arrayJoin(x)` may stand in any expression. */
+  readonly hasArrayJoinCall: boolean
+}
+
+/** What is known of a project's store when a statement starts. Read once. */
+export interface StoreSnapshot {
+  readonly projectId: number
+  /** Some person has been merged into another. */
+  readonly hasMerges: boolean
+  /** The dictionary's number for an event name; undefined for a name that no event has. */
+  eventId(name: string): number | undefined
+  /** The typed column that is filled for every row with what reading the property gives. */
+  slot(table: string, field: string, key: string, as: JsonRead): string | undefined
+}
+
+export interface PlanContext {
+  readonly capabilities: Capabilities
+  readonly store: StoreSnapshot
+  /** The query behind a table that is none: `sessions`. */
+  view(table: string, fields: readonly string[]): TypedQuery
+}
+
+/** `(plan, context) => plan` */
+export type Pass = (query: TypedQuery, context: PlanContext) => TypedQuery

@@ -1,0 +1,56 @@
+import { builtCall } from '../resolver/calls.ts'
+import { constant } from '../resolver/constants.ts'
+import type { ColumnNode, ConstantNode, ScanSource, TypedExpr, TypedQuery, TypedSource } from '../resolver/typed.ts'
+import { scalar } from '../types/types.ts'
+import type { Pass, PlanContext } from './context.ts'
+import { eachSource, rewrite } from './rewrite.ts'
+
+/**
+ * Where event names are compared with constants, their numbers in the dictionary are compared.
+ * Before: `event = 'signup'`. After: `@event_id = 3`; a name that no event has is no event's, so the condition is false.
+ */
+export const eventNames: Pass = (query, context) => {
+  if (!context.capabilities.hasEventDictionary) return query
+  const names = eventNameColumns(query)
+  const isName = (expr: TypedExpr | undefined): expr is ColumnNode => expr?.kind === 'column' && names.get(expr.source) === expr.name
+  const idOf = (column: ColumnNode): ColumnNode => ({ ...column, name: '@event_id', type: scalar('Int32') })
+
+  const replaced = rewrite(query, {
+    expr: (expr) => {
+      if (expr.kind === 'in' && 'items' in expr.set && isName(expr.expr) && expr.set.items.every(isText)) {
+        const ids = expr.set.items.flatMap((item) => number(context, item as ConstantNode))
+        return ids.length ? { ...expr, expr: idOf(expr.expr), set: { items: ids } } : constant(expr.not, expr.span)
+      }
+      if (expr.kind !== 'call' || (expr.name !== 'equals' && expr.name !== 'notEquals')) return expr
+      const [a, b] = expr.args as [TypedExpr, TypedExpr]
+      const [name, other] = isName(a) ? [a, b] : [b, a]
+      if (!isName(name) || !isText(other)) return expr
+      const [id] = number(context, other)
+      return id ? builtCall(expr.name, [idOf(name), id], expr.span) : constant(expr.name === 'notEquals', expr.span)
+    },
+  })
+  return rewrite(replaced, { source: (source) => (isEvents(source) && names.has(source.alias) ? withId(source) : source) })
+}
+
+const isEvents = (source: TypedSource): source is ScanSource => source.kind === 'scan' && source.table === 'events'
+const isText = (expr: TypedExpr): expr is ConstantNode => expr.kind === 'constant' && typeof expr.value === 'string'
+
+function number({ store }: PlanContext, { value, span }: ConstantNode): ConstantNode[] {
+  const id = store.eventId(value as string)
+  return id === undefined ? [] : [constant(id, span)]
+}
+
+const withId = (scan: ScanSource): ScanSource =>
+  scan.reads.some((read) => read.name === '@event_id')
+    ? scan
+    : { ...scan, reads: [...scan.reads, { name: '@event_id', via: [], field: '@event_id', type: scalar('Int32') }] }
+
+/** Alias of each scan of events → what it calls the event's name. */
+function eventNameColumns(query: TypedQuery): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  eachSource(query, (source) => {
+    const read = isEvents(source) && source.reads.find((r) => r.field === 'event')
+    if (read) names.set((source as ScanSource).alias, read.name)
+  })
+  return names
+}

@@ -1,0 +1,24 @@
+import type { Pass } from './context.ts'
+import { rewrite } from './rewrite.ts'
+
+/**
+ * Scans answer only what something still asks for.
+ * Before: a scan of `event` and `@event_id` where only the number is compared. After: a scan of `@event_id`.
+ */
+export const unusedReads: Pass = (query) => {
+  const used = new Set<string>()
+  const key = (source: string, name: string) => `${source.length}:${source}${name}`
+  rewrite(query, {
+    expr: (expr) => {
+      if (expr.kind === 'column') used.add(key(expr.source, expr.name))
+      return expr
+    },
+  })
+  return rewrite(query, {
+    source: (source) => {
+      if (source.kind !== 'scan') return source
+      const reads = source.reads.filter((read) => used.has(key(source.alias, read.name)))
+      return reads.length === source.reads.length ? source : { ...source, reads }
+    },
+  })
+}

@@ -1,0 +1,175 @@
+import { type CatalogField, tables } from '../catalog/tables.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
+import { nullable, type SqlType, scalar } from '../types/types.ts'
+import type { ColumnNode, JsonRead, OutputColumn, Read, ScanSource, TypedSource } from './typed.ts'
+
+// A binding is a source of FROM while its statement is being resolved: what can be read from it, and under which name.
+
+export interface Binding {
+  /** How the statement calls it; null for a subquery without an alias. */
+  readonly name: string | null
+  /** How printers call it. */
+  readonly alias: string
+  has: (name: string) => boolean
+  /** Names for suggestions. */
+  names(): Iterable<string>
+  /** What a chain of names leads to, and how many of its parts that took. */
+  follow: (chain: readonly string[], span: Span) => { readonly expr: ColumnNode; readonly used: number }
+  /** What `*` stands for. */
+  star: () => readonly { readonly name: string; readonly expr: ColumnNode }[]
+  /** The source as it is needed now that everything has been read from it. */
+  source(): TypedSource
+}
+
+const columnNode = (source: string, name: string, type: SqlType, span: Span): ColumnNode => ({ kind: 'column', source, name, type, span })
+
+export interface ScanBinding extends Binding {
+  readonly table: string
+  /** A value inside a JSON field that `column` reads. */
+  readJson(column: ColumnNode, path: readonly (string | number)[], as: JsonRead, type: SqlType): ColumnNode
+  /** The field behind a column of this scan. */
+  fieldOf(column: ColumnNode): CatalogField | undefined
+  sample: ScanSource['sample']
+  /** Set when an outer join may leave this side empty. */
+  isOptional: boolean
+}
+
+const steps = (via: readonly string[], field: string) => [...via, field].join('.')
+const readTypes: Readonly<Record<JsonRead, SqlType>> = {
+  text: scalar('String', true),
+  number: scalar('Float64', true),
+  boolean: scalar('Bool', true),
+}
+export const jsonType = (as: JsonRead): SqlType => readTypes[as]
+
+export function scanBinding(table: string, name: string | null, alias: string, span: Span): ScanBinding {
+  const reads = new Map<string, Read>()
+  const fields = new Map<string, CatalogField>()
+  const own = tables[table]!.fields
+  const optional = (type: SqlType): SqlType => (binding.isOptional ? nullable(type) : type)
+  const taken = new Set<string>()
+  const add = (read: Read, field: CatalogField) => {
+    const known = reads.get(read.name)
+    if (known) return known
+    // DuckDB compares names without case, properties are told apart by it.
+    let name = read.name
+    for (let i = 2; taken.has(name.toLowerCase()); i++) name = `${read.name} (${i})`
+    taken.add(name.toLowerCase())
+    const made = { ...read, name }
+    reads.set(read.name, made)
+    fields.set(name, field)
+    return made
+  }
+
+  const binding: ScanBinding = {
+    table,
+    name,
+    alias,
+    sample: null,
+    isOptional: false,
+    has: (field) => Object.hasOwn(own, field),
+    names: () => Object.keys(own).filter((field) => !field.startsWith('@')),
+    follow(chain, at) {
+      let fieldsHere = own
+      let tableHere = table
+      const via: string[] = []
+      let rest = chain
+      let used = 0
+      for (;;) {
+        const [head, ...tail] = rest
+        if (head === undefined) throw new QueryError('table-as-column', { name: chain.join('.') }, at)
+        const field = Object.hasOwn(fieldsHere, head) ? fieldsHere[head] : undefined
+        if (!field)
+          throw new QueryError(
+            'unknown-field',
+            {
+              name: chain.slice(0, used + 1).join('.'),
+              table: tableHere,
+              candidates: nearestSpellings(head, Object.keys(fieldsHere).filter((f) => !f.startsWith('@'))),
+            },
+            at,
+          )
+        if (field.kind === 'chain') {
+          rest = [...field.chain, ...tail]
+          // The spelled-out chain stands for one part of what was written.
+          used -= field.chain.length - 1
+          continue
+        }
+        used++
+        if (field.kind === 'lazy') {
+          via.push(head)
+          tableHere = field.table
+          fieldsHere = tables[field.table]!.fields
+          rest = tail
+          continue
+        }
+        const type = via.length && !(field.total && via.length === 1) ? nullable(field.type) : optional(field.type)
+        const read = add({ name: steps(via, head), via, field: head, type }, field)
+        return { expr: columnNode(alias, read.name, type, at), used }
+      }
+    },
+    star: () =>
+      Object.entries(own).flatMap(([field, { kind, ...more }]) =>
+        kind === 'column' && !field.startsWith('@') && !('hidden' in more) ? [{ name: field, expr: binding.follow([field], span).expr }] : [],
+      ),
+    readJson(column, path, as, type) {
+      const whole = [...reads.values()].find((read) => read.name === column.name)!
+      const wanted = { ...whole, name: `${whole.name}.${path.map(escapeStep).join('.')}${as === 'text' ? '' : `:${as}`}`, json: { path, as }, type }
+      const read = add(wanted, fields.get(column.name)!)
+      return columnNode(alias, read.name, type, column.span)
+    },
+    fieldOf: (column) => fields.get(column.name),
+    source: () => ({
+      kind: 'scan',
+      alias,
+      table,
+      reads: [...reads.values()],
+      sample: binding.sample,
+      project: null,
+      withMerges: false,
+      span,
+    }),
+  }
+  return binding
+}
+
+/** Keeps `a.b` as one key apart from `a` then `b`. */
+const escapeStep = (step: string | number) => (typeof step === 'number' ? `[${step}]` : step.replace(/[.[\\]/g, '\\$&'))
+
+/** A source with a fixed list of columns: a subquery, a CTE, rows, a table function. */
+export function columnsBinding(
+  name: string | null,
+  alias: string,
+  columns: readonly OutputColumn[],
+  source: () => TypedSource,
+  span: Span,
+): Binding {
+  const node = (column: OutputColumn, at: Span) => columnNode(alias, column.alias, column.type, at)
+  const find = (wanted: string) => columns.find((column) => column.name === wanted)
+  return {
+    name,
+    alias,
+    has: (wanted) => find(wanted) !== undefined,
+    names: () => columns.map((column) => column.name),
+    follow(chain, at) {
+      const column = find(chain[0]!)
+      if (!column)
+        throw new QueryError(
+          'unknown-field',
+          {
+            name: name === null ? chain[0]! : `${name}.${chain[0]}`,
+            candidates: nearestSpellings(
+              chain[0]!,
+              columns.map((c) => c.name),
+            ),
+          },
+          at,
+        )
+      return { expr: node(column, at), used: 1 }
+    },
+    star: () => columns.map((column) => ({ name: column.name, expr: node(column, span) })),
+    source,
+  }
+}

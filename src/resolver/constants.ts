@@ -1,0 +1,96 @@
+import type { Expr, Literal, Query } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import { literalType } from '../types/literals.ts'
+import type { SqlType } from '../types/types.ts'
+import { isTree } from './context.ts'
+import type { ConstantNode, TypedExpr } from './typed.ts'
+
+export const constant = (value: ConstantNode['value'], span: Span, type?: SqlType): ConstantNode => ({
+  kind: 'constant',
+  value,
+  type: type ?? literalType(value),
+  span,
+})
+
+export const literalNode = (literal: Literal): ConstantNode =>
+  constant(literal.value, literal.span, literalType(literal.value, literal.type === 'float'))
+
+/** A value from outside as a tree: what `{name}` stands for. */
+export function valueTree(value: unknown, span: Span): Expr | Query {
+  if (isTree(value)) return value
+  if (value instanceof Date) return literal(value.toISOString(), span)
+  if (Array.isArray(value)) return { kind: 'array', items: value.map((item) => valueTree(item, span) as Expr), span }
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+    case 'number':
+    case 'bigint':
+      return literal(value, span)
+    case 'object':
+      if (value === null) return literal(null, span)
+      return {
+        kind: 'dict',
+        entries: Object.entries(value).map(([key, item]) => ({
+          kind: 'dictEntry' as const,
+          key: literal(key, span),
+          value: valueTree(item, span) as Expr,
+          span,
+        })),
+        span,
+      }
+    default:
+      return literal(null, span)
+  }
+}
+
+function literal(value: null | boolean | number | bigint | string, span: Span): Literal {
+  const type =
+    value === null
+      ? 'null'
+      : typeof value === 'boolean'
+        ? 'bool'
+        : typeof value === 'string'
+          ? 'string'
+          : typeof value === 'bigint' || Number.isInteger(value)
+            ? 'int'
+            : 'float'
+  return { kind: 'literal', value, type, span }
+}
+
+const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
+  plus: (a, b) => a + b,
+  minus: (a, b) => a - b,
+  multiply: (a, b) => a * b,
+  divide: (a, b) => a / b,
+  intDiv: (a, b) => Math.trunc(a / b),
+  modulo: (a, b) => a % b,
+}
+
+/** The number that a constant expression comes to, or null. */
+export function constantNumber(expr: TypedExpr): number | null {
+  if (expr.kind === 'constant') return typeof expr.value === 'number' ? expr.value : typeof expr.value === 'bigint' ? Number(expr.value) : null
+  if (expr.kind !== 'call') return null
+  if (expr.name === 'negate' && expr.args.length === 1) {
+    const value = constantNumber(expr.args[0]!)
+    return value === null ? null : -value
+  }
+  const apply = arithmetic[expr.name]
+  if (!apply || expr.args.length !== 2) return null
+  const [a, b] = expr.args.map(constantNumber)
+  return a === null || b === null ? null : apply(a!, b!)
+}
+
+/** LIMIT, OFFSET and their kind: a whole number that is not negative. */
+export function rowCount(expr: TypedExpr, clause: string): number {
+  const value = constantNumber(expr)
+  if (value === null || !Number.isSafeInteger(value) || value < 0)
+    throw new QueryError('wrong-type', { message: `${clause} must be a whole number that is not negative` }, expr.span)
+  return value
+}
+
+/** A condition whose value is known before any row is read. */
+export const knownTruth = (expr: TypedExpr): boolean | null => {
+  if (expr.kind !== 'constant' || expr.value === null || typeof expr.value === 'string') return null
+  return expr.type.kind === 'scalar' && expr.type.name.startsWith('Date') ? null : Boolean(expr.value)
+}

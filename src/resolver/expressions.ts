@@ -1,0 +1,522 @@
+import { call as buildCall, equals, field, inQuery, literal, select, table } from '../ast/build.ts'
+import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query, WindowName, WindowSpec } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
+import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
+import { parseType } from '../types/parse.ts'
+import { unifyAll } from '../types/unify.ts'
+import { jsonType } from './bindings.ts'
+import { builtCall, callNode, checkArity, findRow } from './calls.ts'
+import { constant, knownTruth, literalNode, valueTree } from './constants.ts'
+import type { Scope } from './scope.ts'
+import { missing, type Session } from './session.ts'
+import { asTime } from './times.ts'
+import { type CallNode, type ColumnNode, outputColumns, type TypedExpr, type TypedOrder, type TypedWindow } from './typed.ts'
+
+type Step = string | number
+
+export function resolveExpr(session: Session, expr: Expr, scope: Scope): TypedExpr {
+  switch (expr.kind) {
+    case 'literal':
+      return literalNode(expr)
+    case 'field':
+      return resolveField(session, expr, [], scope)
+    case 'access':
+      return resolveAccess(session, expr, scope)
+    case 'call':
+      return resolveCall(session, expr, scope)
+    case 'cast':
+      return resolveCast(session, expr, scope)
+    case 'alias':
+      return resolveAlias(session, expr, scope)
+    case 'array': {
+      const items = resolveAll(session, expr.items, scope)
+      return { kind: 'array', items, type: arrayOf(unifyAll(items.map((i) => i.type))), span: expr.span }
+    }
+    case 'tuple': {
+      const items = resolveAll(session, expr.items, scope)
+      return { kind: 'tuple', items, type: tupleOf(items.map((i) => i.type)), span: expr.span }
+    }
+    case 'dict':
+      return built(
+        'map',
+        expr.entries.flatMap(({ key, value }) => [key, value]),
+      )
+    case 'between': {
+      const inside = buildCall('and', buildCall('greaterOrEquals', expr.expr, expr.low), buildCall('lessOrEquals', expr.expr, expr.high))
+      return resolveExpr(session, spanned(expr.not ? buildCall('not', inside) : inside, expr.span), scope)
+    }
+    case 'in':
+      return resolveIn(session, expr, scope)
+    case 'subquery':
+      return scalarQuery(session, expr.query, scope, expr.span)
+    case 'placeholder':
+      return resolvePlaceholder(session, expr.chain, expr.span, scope)
+    case 'lambda':
+      throw new QueryError('wrong-type', { message: 'A lambda can only be an argument of a function that takes one' }, expr.span)
+    case 'star':
+    case 'columns':
+      throw new QueryError('wrong-type', { message: 'Columns of a table cannot stand for one value here' }, expr.span)
+    case 'namedArgument':
+      throw new QueryError('unsupported-syntax', { what: 'arguments by name' }, expr.span)
+    case 'positional':
+      throw new QueryError('unsupported-syntax', { what: `the positional reference #${expr.index}` }, expr.span)
+    case 'tag':
+      throw new QueryError('unsupported-syntax', { what: `the tag <${expr.name} />` }, expr.span)
+  }
+
+  function built(name: string, args: readonly Expr[]): TypedExpr {
+    return resolveExpr(session, spanned(buildCall(name, ...args), expr.span), scope)
+  }
+}
+
+const spanned = (call: Call, span: Span): Call => ({ ...call, span })
+
+/** Each part on its own, so that several mistakes are found at once. */
+export const resolveAll = (session: Session, exprs: readonly Expr[], scope: Scope): TypedExpr[] =>
+  exprs.map((expr) => attempt(session, expr, scope))
+
+export const attempt = (session: Session, expr: Expr, scope: Scope): TypedExpr =>
+  session.attempt(
+    () => resolveExpr(session, expr, scope),
+    () => missing(expr.span),
+  )
+
+// --- names -------------------------------------------------------------------------------------
+
+function resolveAlias(session: Session, expr: Alias, scope: Scope): TypedExpr {
+  const known = scope.aliases.get(expr.name)
+  if (known?.expr === expr.expr) return aliasValue(session, expr.name, scope) ?? resolveExpr(session, expr.expr, scope)
+  return resolveExpr(session, expr.expr, scope)
+}
+
+/** The value of an alias of this select; undefined when there is none, or when this is its own definition. */
+export function aliasValue(session: Session, name: string, scope: Scope): TypedExpr | undefined {
+  const alias = scope.aliases.get(name)
+  if (!alias || alias.state === 'open') return undefined
+  if (alias.state) return alias.state
+  alias.state = 'open'
+  try {
+    alias.state = resolveExpr(session, alias.expr, scope.parameters.size ? { ...scope, parameters: new Map() } : scope)
+  } catch (error) {
+    alias.state = null
+    throw error
+  }
+  return alias.state
+}
+
+function resolveField(session: Session, { chain, span }: Field, more: readonly Step[], scope: Scope): TypedExpr {
+  const head = chain[0]!
+  const parameter = scope.parameters.get(head)
+  if (parameter)
+    return applyPath(session, { kind: 'parameter', name: parameter.printed, type: parameter.type, span }, [...chain.slice(1), ...more], span)
+
+  if (chain.length > 1) {
+    const source = scope.sources.find((s) => s.name === head)
+    if (source) {
+      const { expr, used } = source.follow(chain.slice(1), span)
+      return applyPath(session, expr, [...chain.slice(1 + used), ...more], span)
+    }
+  }
+
+  const owners = scope.sources.filter((s) => s.has(head))
+  const fromAlias = aliasValue(session, head, scope)
+  if (fromAlias && !(scope.isBeforeGrouping && owners.length && hasAggregate(fromAlias)))
+    return applyPath(session, fromAlias, [...chain.slice(1), ...more], span)
+
+  if (owners.length > 1)
+    throw new QueryError('ambiguous-field', { name: head, tables: owners.map((s) => s.name ?? '(subquery)') }, span)
+  if (owners[0]) {
+    const { expr, used } = owners[0].follow(chain, span)
+    return applyPath(session, expr, [...chain.slice(used), ...more], span)
+  }
+
+  const named = scope.ctes.get(head)
+  if (named?.kind === 'expression')
+    return applyPath(session, resolveExpr(session, named.expr, { ...named.scope, sources: scope.sources }), [...chain.slice(1), ...more], span)
+
+  if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)
+  const candidates = nearestSpellings(head, [...scope.sources.flatMap((s) => [...s.names()]), ...scope.aliases.keys()])
+  throw new QueryError('unknown-field', { name: chain.join('.'), candidates }, span)
+}
+
+function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr {
+  // Constant steps are gathered down to the base, so that `properties.a[1].b` is one read.
+  const steps: Step[] = []
+  let base: Expr = expr
+  while (base.kind === 'access') {
+    const index: Expr = base.index
+    if (index.kind !== 'literal' || !(index.type === 'int' || index.type === 'string')) break
+    if (index.value === 0) throw new QueryError('zero-index', { example: 'array.1' }, index.span)
+    steps.unshift(typeof index.value === 'bigint' ? Number(index.value) : (index.value as Step))
+    base = base.object
+  }
+  if (base.kind === 'access') {
+    const object = resolveExpr(session, base.object, scope)
+    const index = resolveExpr(session, base.index, scope)
+    return applyPath(session, builtCall('arrayElement', [object, index], base.span), steps, expr.span)
+  }
+  if (base.kind === 'field') return resolveField(session, { ...base, span: expr.span }, steps, scope)
+  return applyPath(session, resolveExpr(session, base, scope), steps, expr.span)
+}
+
+/** What lies below a value: an item, an element, a value inside JSON. */
+function applyPath(session: Session, expr: TypedExpr, path: readonly Step[], span: Span): TypedExpr {
+  if (path.length === 0) return expr
+  const { type } = expr
+  const [step, ...rest] = path as [Step, ...Step[]]
+  if (path.includes(0) || path.includes('0')) throw new QueryError('zero-index', { example: 'array.1' }, span)
+  if (isNamed(type, 'JSON', 'String') || type.kind === 'unknown') return readJson(session, expr, path, span)
+  if (type.kind === 'tuple') {
+    const position = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : (type.names?.indexOf(step) ?? -1) + 1
+    if (position < 1 || position > type.items.length)
+      throw new QueryError('unknown-field', { name: String(step), candidates: type.names ?? [] }, span)
+    return applyPath(session, builtCall('tupleElement', [expr, constant(position, span)], span), rest, span)
+  }
+  if (type.kind === 'array' || type.kind === 'map') {
+    const index = type.kind === 'array' && typeof step === 'string' && /^\d+$/.test(step) ? Number(step) : step
+    return applyPath(session, builtCall('arrayElement', [expr, constant(index, span)], span), rest, span)
+  }
+  throw new QueryError('unknown-field', { name: String(step) }, span)
+}
+
+const defined = { Numeric: 'number', Boolean: 'boolean' } as const
+
+function readJson(session: Session, expr: TypedExpr, path: readonly Step[], span: Span): TypedExpr {
+  const steps = path.map((step) => (typeof step === 'string' && /^[1-9]\d*$/.test(step) ? Number(step) : step))
+  const scan = expr.kind === 'column' ? session.scans.get(expr.source) : undefined
+  const behind = scan?.fieldOf(expr as ColumnNode)
+  if (!scan || behind?.kind !== 'column' || !isNamed(behind.type, 'JSON')) {
+    // A longer read of the same document: `p.a.b` where `p` is an alias of a property.
+    if (expr.kind === 'json') return { ...expr, path: [...expr.path, ...steps], span }
+    return { kind: 'json', expr, path: steps, as: 'text', type: jsonType('text'), span }
+  }
+  const column = { ...(expr as ColumnNode), span }
+  const known = behind.properties && path.length === 1 ? session.context.propertyType(behind.properties, String(path[0])) : null
+  // A key that is a number has no position in a document of named properties.
+  const keys = [String(path[0]), ...steps.slice(1)]
+  if (known === 'DateTime') return builtCall('toDateTime', [scan.readJson(column, keys, 'text', jsonType('text'))], span)
+  const as = known && known !== 'String' ? defined[known] : 'text'
+  return scan.readJson(column, keys, as, jsonType(as))
+}
+
+// --- calls -------------------------------------------------------------------------------------
+
+const comparisons = new Set(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'isDistinctFrom', 'isNotDistinctFrom'])
+
+function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
+  const special = specialCalls[call.name]
+  if (special) return special(session, call, scope)
+  const { name, row } = findRow(call.name, call.span)
+  const starless = row.kind === 'aggregate' ? { ...call, args: call.args.filter((arg) => arg.kind !== 'star') } : call
+  const written = call.distinct && starless.args.length > 1 ? { ...starless, args: [tupleOfExprs(starless.args, call.span)] } : starless
+  checkArity(written, name, row)
+
+  const isAggregate = row.kind === 'aggregate' && call.over === null
+  if (isAggregate && scope.aggregate) throw new QueryError('nested-aggregate', { outer: scope.aggregate, inner: call.name }, call.span)
+  if (row.kind === 'window' && call.over === null)
+    throw new QueryError('wrong-type', { message: `Window function '${name}' needs OVER (…)` }, call.span)
+  const inner: Scope = isAggregate ? { ...scope, aggregate: call.name, isBeforeGrouping: true } : scope
+
+  let args = resolveArgs(session, written, row.lambdas, inner)
+  if (comparisons.has(name) && args.length === 2) {
+    const [a, b] = args as [TypedExpr, TypedExpr]
+    const zone = session.context.project.timezone
+    args = [asTime(a, b, zone), asTime(b, a, zone)]
+  }
+  if (name === 'and' || name === 'or') {
+    const folded = foldLogic(name, args, call.span)
+    if (folded) return folded
+    args = args.filter((arg) => knownTruth(arg) === null)
+    if (args.length === 1 && isNamed(args[0]!.type, 'Bool')) return args[0]!
+    if (args.length === 1) args = [args[0]!, constant(name === 'and', call.span)]
+  }
+  const params = call.params ? resolveAll(session, call.params, { ...scope, sources: [] }) : []
+  return callNode(
+    name,
+    row,
+    {
+      args,
+      params,
+      distinct: call.distinct,
+      orderBy: call.orderBy.map((item) => resolveOrder(session, item, inner)),
+      filter: call.filter ? resolveExpr(session, call.filter, inner) : null,
+      ignoreNulls: call.ignoreNulls,
+      over: call.over ? resolveWindow(session, call.over, scope) : null,
+    },
+    call.span,
+  )
+}
+
+const tupleOfExprs = (items: readonly Expr[], span: Span): Expr => ({ kind: 'tuple', items, span })
+
+/** `x AND 0` is 0, whatever x is. */
+function foldLogic(name: 'and' | 'or', args: readonly TypedExpr[], span: Span): TypedExpr | null {
+  const decisive = name === 'or'
+  const truths = args.map(knownTruth)
+  if (truths.includes(decisive)) return constant(decisive, span)
+  return truths.every((t) => t !== null) ? constant(!decisive, span) : null
+}
+
+function resolveArgs(
+  session: Session,
+  call: Call,
+  lambdas: ((args: readonly SqlType[]) => readonly (readonly SqlType[] | null)[]) | undefined,
+  scope: Scope,
+): TypedExpr[] {
+  if (!call.args.some((arg) => arg.kind === 'lambda')) return resolveAll(session, call.args, scope)
+  const plain = call.args.map((arg) => (arg.kind === 'lambda' ? null : attempt(session, arg, scope)))
+  const types = plain.map((arg) => arg?.type ?? unknownType)
+  const given = lambdas?.(types) ?? []
+  return call.args.map((arg, i) => {
+    if (arg.kind !== 'lambda') return plain[i]!
+    const params = given[i]
+    if (!params) throw new QueryError('wrong-type', { message: `'${call.name}' takes no lambda there` }, arg.span)
+    return resolveLambda(session, arg, params, scope)
+  })
+}
+
+function resolveLambda(session: Session, lambda: Lambda, types: readonly SqlType[], scope: Scope): TypedExpr {
+  const parameters = new Map(scope.parameters)
+  const printed = lambda.params.map((name, i) => {
+    const own = session.alias(`${/^[A-Za-z_]\w*$/.test(name) ? name : 'x'}_`)
+    parameters.set(name, { printed: own, type: types[i] ?? unknownType })
+    return own
+  })
+  const body = resolveExpr(session, lambda.body, { ...scope, parameters })
+  return { kind: 'lambda', params: printed, body, type: { kind: 'lambda', result: body.type }, span: lambda.span }
+}
+
+type SpecialCall = (session: Session, call: Call, scope: Scope) => TypedExpr
+
+/** Calls that are more than a value made from values. */
+const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.assign(Object.create(null), {
+  arrayJoin(session, call, scope) {
+    if (call.args.length !== 1)
+      throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 1, max: 1, found: call.args.length }, call.span)
+    const expr = resolveExpr(session, call.args[0]!, scope)
+    const type = expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
+    return { kind: 'arrayJoin', expr, type, span: call.span }
+  },
+  exists(session, call, scope) {
+    const [query] = call.args
+    if (call.args.length !== 1 || query?.kind !== 'subquery')
+      throw new QueryError('wrong-type', { message: "'exists' takes a subquery" }, call.span)
+    return { kind: 'exists', query: session.query(query.query, scope), type: scalar('Bool'), span: call.span }
+  },
+  in: (session, call, scope) => inCall(session, call, scope, false),
+  notIn: (session, call, scope) => inCall(session, call, scope, true),
+  matchesAction(session, call, scope) {
+    const [which] = call.args
+    if (call.args.length !== 1)
+      throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 1, max: 1, found: call.args.length }, call.span)
+    const value = which?.kind === 'literal' ? which.value : null
+    const key = typeof value === 'bigint' ? Number(value) : value
+    if (typeof key !== 'number' && typeof key !== 'string')
+      throw new QueryError('wrong-type', { message: "'matchesAction' takes the id or the name of an action" }, call.span)
+    const condition = session.context.action?.(key)
+    if (!condition) throw new QueryError('invalid-query', { message: `Could not find action: ${key}` }, call.span)
+    return resolveExpr(session, condition, scope)
+  },
+} satisfies Record<string, SpecialCall>)
+
+function inCall(session: Session, call: Call, scope: Scope, not: boolean): TypedExpr {
+  const [expr, set] = call.args
+  if (!expr || !set || call.args.length !== 2)
+    throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 2, max: 2, found: call.args.length }, call.span)
+  return resolveIn(session, { kind: 'in', expr, set, not, cohort: false, span: call.span }, scope)
+}
+
+export const resolveOrder = (session: Session, item: OrderItem, scope: Scope): TypedOrder => {
+  if (item.fill) throw new QueryError('unsupported-syntax', { what: 'WITH FILL' }, item.span)
+  if (item.collate) throw new QueryError('unsupported-syntax', { what: 'COLLATE' }, item.span)
+  return { expr: attempt(session, item.expr, scope), descending: item.descending, nulls: item.nulls ?? 'last' }
+}
+
+function resolveWindow(session: Session, over: WindowSpec | WindowName, scope: Scope): TypedWindow {
+  if (over.kind === 'windowName') {
+    const named = scope.windows.get(over.name)
+    if (!named)
+      throw new QueryError('invalid-query', { message: `There is no window named '${over.name}'` }, over.span)
+    return resolveWindow(session, named, scope)
+  }
+  const bound = (b: NonNullable<WindowSpec['frame']>['start']) => ({ type: b.type, offset: b.offset ? resolveExpr(session, b.offset, scope) : null })
+  return {
+    partitionBy: resolveAll(session, over.partitionBy, scope),
+    orderBy: over.orderBy.map((item) => resolveOrder(session, item, scope)),
+    frame: over.frame && {
+      unit: over.frame.unit,
+      start: bound(over.frame.start),
+      end: over.frame.end ? bound(over.frame.end) : null,
+    },
+  }
+}
+
+// --- casts, sets, subqueries, placeholders --------------------------------------------------------
+
+/** Casts to these are the functions of the same meaning: unusable text becomes null. */
+const castFunctions: Readonly<Record<string, string>> = {
+  string: 'toString',
+  text: 'toString',
+  varchar: 'toString',
+  char: 'toString',
+  int: 'toInt',
+  integer: 'toInt',
+  bigint: 'toInt',
+  smallint: 'toInt',
+  tinyint: 'toInt',
+  int8: 'toInt',
+  int16: 'toInt',
+  int32: 'toInt',
+  int64: 'toInt',
+  float: 'toFloat',
+  float32: 'toFloat',
+  float64: 'toFloat',
+  double: 'toFloat',
+  real: 'toFloat',
+  bool: 'toBool',
+  boolean: 'toBool',
+  uuid: 'toUUID',
+  date: 'toDate',
+  datetime: 'toDateTime',
+  timestamp: 'toDateTime',
+}
+
+function resolveCast(session: Session, cast: Cast, scope: Scope): TypedExpr {
+  const name = cast.type.trim().toLowerCase()
+  const inner = /^nullable\s*\((.*)\)$/.exec(name)?.[1] ?? name
+  const target = Object.hasOwn(castFunctions, inner) ? castFunctions[inner] : undefined
+  const expr = resolveExpr(session, cast.expr, scope)
+  if (target) {
+    const call = builtCall(target, [expr], cast.span)
+    return call
+  }
+  const type = parseType(cast.type)
+  if (!type) throw new QueryError('wrong-type', { message: `Unknown type: ${cast.type}` }, cast.span)
+  const keepsNull = isNullable(expr.type) || cast.isTry
+  return { kind: 'cast', expr, isTry: cast.isTry, type: keepsNull ? nullable(type) : type, span: cast.span }
+}
+
+function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {
+  if (node.cohort) return resolveCohort(session, node, scope)
+  const expr = attempt(session, node.expr, scope)
+  const done = (set: Extract<TypedExpr, { kind: 'in' }>['set']): TypedExpr => ({
+    kind: 'in',
+    expr,
+    not: node.not,
+    set,
+    type: scalar('Bool'),
+    span: node.span,
+  })
+  let set = node.set
+  if (set.kind === 'placeholder') {
+    const tree = placeholderTree(session, set.chain, set.span, scope)
+    set = isQuery(tree) ? { kind: 'subquery', query: tree, span: set.span } : tree
+  }
+  if (set.kind === 'subquery') return done({ query: session.query(set.query, scope) })
+  if (set.kind === 'field' && set.chain.length === 1 && scope.ctes.get(set.chain[0]!)?.kind === 'query') {
+    const query = select({ columns: [{ kind: 'star', table: [], exclude: [], replace: [], span: set.span }], from: table(set.chain[0]!) })
+    return done({ query: session.query(query, scope) })
+  }
+  const isTuple = expr.type.kind === 'tuple'
+  if (set.kind === 'tuple' || set.kind === 'array') {
+    const isOne = isTuple && set.kind === 'tuple' && !set.items.every((item) => item.kind === 'tuple' || (item.kind === 'call' && item.name === 'tuple'))
+    const items = isOne ? [attempt(session, set, scope)] : resolveAll(session, set.items, scope)
+    return done({ items: items.map((item) => asTime(item, expr, session.context.project.timezone)) })
+  }
+  const value = resolveExpr(session, set, scope)
+  if (value.kind === 'array' || (value.kind === 'tuple' && !isTuple))
+    return done({ items: value.items.map((item) => asTime(item, expr, session.context.project.timezone)) })
+  if (value.type.kind === 'array') return done({ value })
+  return done({ items: [asTime(value, expr, session.context.project.timezone)] })
+}
+
+function resolveCohort(session: Session, node: In, scope: Scope): TypedExpr {
+  const value = node.set.kind === 'literal' ? node.set.value : null
+  const key = typeof value === 'bigint' ? Number(value) : value
+  if (typeof key !== 'number' && typeof key !== 'string')
+    throw new QueryError('wrong-type', { message: 'IN COHORT takes the id or the name of a cohort' }, node.set.span)
+  const cohort = session.context.cohort(key)
+  if (!cohort) throw new QueryError('unknown-cohort', { name: String(key) }, node.set.span)
+  const members = select({
+    columns: [field('person_id')],
+    from: table('cohort_people'),
+    where: equals(field('cohort_id'), literal(cohort.id)),
+  })
+  return resolveExpr(session, { ...inQuery(node.expr, members), not: node.not, span: node.span } as In, { ...scope, ctes: new Map() })
+}
+
+function scalarQuery(session: Session, query: Query, scope: Scope, span: Span): TypedExpr {
+  const typed = session.query(query, scope)
+  const columns = outputColumns(typed)
+  const type = columns.length === 1 ? nullable(columns[0]!.type) : tupleOf(columns.map((c) => c.type))
+  return { kind: 'scalarQuery', query: typed, type, span }
+}
+
+export const isQuery = (node: Expr | Query): node is Query => node.kind === 'select' || node.kind === 'set'
+
+/** What a placeholder stands for. */
+export function placeholderTree(session: Session, chain: readonly string[], span: Span, scope: Scope): Expr | Query {
+  const { values = {}, variables = {}, filters } = session.context
+  const [name, ...rest] = chain as [string, ...string[]]
+  if (name === 'filters' && rest.length === 0 && !Object.hasOwn(values, 'filters')) return filters?.(filterPlace(session, scope)) ?? literal(true)
+  if (name === 'variables' && !Object.hasOwn(values, 'variables')) {
+    const variable = rest.join('.')
+    if (!Object.hasOwn(variables, variable))
+      throw new QueryError('unknown-variable', { name: variable, candidates: closest(variable, Object.keys(variables)) }, span)
+    return valueTree(variables[variable], span)
+  }
+  const known = Object.hasOwn(values, name)
+  let value: unknown = values[name]
+  for (const part of rest) value = typeof value === 'object' && value !== null && Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined
+  if (!known || value === undefined)
+    throw new QueryError('unknown-placeholder', { name: chain.join('.'), candidates: nearestSpellings(name, Object.keys(values)) }, span)
+  return valueTree(value, span)
+}
+
+/** The nearest by spelling; with few names to choose from also a distant one. */
+function closest(name: string, names: readonly string[]): string[] {
+  const near = nearestSpellings(name, names)
+  return near.length > 0 || names.length > 3 ? near : [...names]
+}
+
+function resolvePlaceholder(session: Session, chain: readonly string[], span: Span, scope: Scope): TypedExpr {
+  const tree = placeholderTree(session, chain, span, scope)
+  return isQuery(tree) ? scalarQuery(session, tree, scope, span) : resolveExpr(session, tree, scope)
+}
+
+function filterPlace(session: Session, scope: Scope) {
+  for (const source of scope.sources) {
+    const scan = session.scans.get(source.alias)
+    const place = scan && session.placeOf(scan.table)
+    if (place) return place
+  }
+  return { scope: 'event' as const, timeField: null }
+}
+
+// --- questions about expressions ------------------------------------------------------------------
+
+const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
+  switch (expr.kind) {
+    case 'call':
+      return [...expr.params, ...expr.args, ...(expr.filter ? [expr.filter] : [])]
+    case 'array':
+    case 'tuple':
+      return expr.items
+    case 'json':
+    case 'cast':
+    case 'arrayJoin':
+      return [expr.expr]
+    case 'in':
+      return [expr.expr, ...('items' in expr.set ? expr.set.items : 'value' in expr.set ? [expr.set.value] : [])]
+    case 'lambda':
+      return [expr.body]
+    default:
+      return []
+  }
+}
+
+export const isAggregateCall = (expr: TypedExpr): expr is CallNode => expr.kind === 'call' && expr.row.kind === 'aggregate' && expr.over === null
+export const hasAggregate = (expr: TypedExpr): boolean => isAggregateCall(expr) || childrenOf(expr).some(hasAggregate)
+

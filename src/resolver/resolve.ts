@@ -1,0 +1,20 @@
+import type { Expr, Query } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { ResolveContext } from './context.ts'
+import { resolveExpr } from './expressions.ts'
+import { resolveQuery } from './query.ts'
+import { openSession } from './session.ts'
+import type { TypedQuery } from './typed.ts'
+
+/** Binds every name of a statement and gives every expression its type. What is wrong with it is thrown together, in order of place. */
+export function resolve(query: Query, context: ResolveContext, nameOf: (expr: Expr) => string): TypedQuery {
+  const session = openSession(context, { query: resolveQuery, expression: resolveExpr, nameOf })
+  const typed = session.attempt(
+    () => session.query(query, null),
+    () => null,
+  )
+  const problems = [...session.problems].sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0))
+  const [first, ...others] = problems
+  if (first) throw new QueryError(first.code, first.data, first.span, { cause: first, others })
+  return typed!
+}

@@ -1,0 +1,38 @@
+import type { Expr, WindowSpec } from '../ast/nodes.ts'
+import type { SqlType } from '../types/types.ts'
+import type { Binding } from './bindings.ts'
+import type { OutputColumn, TypedCte, TypedExpr } from './typed.ts'
+
+/** A name that WITH gave: to a query, or to an expression. */
+export type CteBinding =
+  | { readonly kind: 'query'; readonly cte: TypedCte; readonly columns: readonly OutputColumn[] }
+  | { readonly kind: 'expression'; readonly expr: Expr; readonly scope: Scope }
+
+export interface AliasBinding {
+  readonly expr: Expr
+  /** Its value once resolved; 'open' while that is going on, so that `lower(event) AS event` finds the column. */
+  state: TypedExpr | 'open' | null
+}
+
+/** Where names are looked up. A subquery starts a new one: of the outer statement it sees the names of WITH and nothing else. */
+export interface Scope {
+  readonly ctes: ReadonlyMap<string, CteBinding>
+  readonly sources: Binding[]
+  readonly aliases: Map<string, AliasBinding>
+  readonly windows: Map<string, WindowSpec>
+  readonly parameters: ReadonlyMap<string, { readonly printed: string; readonly type: SqlType }>
+  /** The aggregate whose arguments are being resolved. */
+  readonly aggregate: string | null
+  /** Rows are not grouped yet: an alias of an aggregate gives way to a column of the same name. */
+  readonly isBeforeGrouping: boolean
+}
+
+export const openScope = (ctes: Scope['ctes'] = new Map()): Scope => ({
+  ctes,
+  sources: [],
+  aliases: new Map(),
+  windows: new Map(),
+  parameters: new Map(),
+  aggregate: null,
+  isBeforeGrouping: false,
+})

@@ -1,0 +1,72 @@
+import type { Expr, Query } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import { unknownType } from '../types/types.ts'
+import type { ScanBinding } from './bindings.ts'
+import { tables } from '../catalog/tables.ts'
+import type { FilterPlace, ResolveContext } from './context.ts'
+import type { Scope } from './scope.ts'
+import type { ConstantNode, TypedExpr, TypedQuery } from './typed.ts'
+
+/** What the parts of one resolution share. */
+export interface Session {
+  readonly context: ResolveContext
+  /** Printed name → scan, to find the table behind a column. */
+  readonly scans: Map<string, ScanBinding>
+  /** A printed name that no other source of the statement has. */
+  alias(wanted: string): string
+  report(error: QueryError): void
+  /** Runs `work`; a mistake found there is noted and `otherwise` goes on in its place, so that one answer names several. */
+  attempt<T>(work: () => T, otherwise: () => T): T
+  query(query: Query, parent: Scope | null): TypedQuery
+  expression(expr: Expr, scope: Scope): TypedExpr
+  /** What `{filters}` means in a statement over this table; undefined when it means nothing there. */
+  placeOf(table: string): FilterPlace | undefined
+  /** What a column without an alias is called. */
+  nameOf(expr: Expr): string
+  readonly problems: readonly QueryError[]
+}
+
+export function openSession(context: ResolveContext, parts: {
+  query(session: Session, query: Query, parent: Scope | null): TypedQuery
+  expression(session: Session, expr: Expr, scope: Scope): TypedExpr
+  nameOf(expr: Expr): string
+}): Session {
+  const taken = new Set<string>()
+  const problems: QueryError[] = []
+  const session: Session = {
+    context,
+    scans: new Map(),
+    alias(wanted) {
+      let name = wanted
+      for (let i = 2; taken.has(name.toLowerCase()); i++) name = `${wanted}_${i}`
+      taken.add(name.toLowerCase())
+      return name
+    },
+    report(error) {
+      const isNew = problems.every((p) => p.message !== error.message || p.span?.start !== error.span?.start)
+      if (isNew) problems.push(error)
+    },
+    attempt(work, otherwise) {
+      try {
+        return work()
+      } catch (error) {
+        if (!(error instanceof QueryError)) throw error
+        session.report(error)
+        return otherwise()
+      }
+    },
+    query: (query, parent) => parts.query(session, query, parent),
+    expression: (expr, scope) => parts.expression(session, expr, scope),
+    placeOf(name) {
+      const table = tables[name]
+      return table?.scope && { scope: table.scope, timeField: table.timeField ? [table.timeField] : null }
+    },
+    nameOf: parts.nameOf,
+    problems,
+  }
+  return session
+}
+
+/** Stands where something could not be resolved. */
+export const missing = (span: Span): ConstantNode => ({ kind: 'constant', value: null, type: unknownType, span })

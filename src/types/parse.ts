@@ -1,0 +1,88 @@
+import { arrayOf, mapOf, nullable, type ScalarName, type SqlType, scalar, tupleOf } from './types.ts'
+
+const names: Readonly<Record<string, ScalarName>> = Object.fromEntries(
+  (
+    [
+      'Bool UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Int8 Int16 Int32 Int64 Int128 Int256 Float32 Float64 String UUID IPv4 IPv6 Date DateTime DateTime64 JSON',
+    ] as const
+  )[0]
+    .split(' ')
+    .map((name) => [name.toLowerCase(), name as ScalarName]),
+)
+const others: Readonly<Record<string, ScalarName>> = {
+  boolean: 'Bool',
+  int: 'Int32',
+  integer: 'Int32',
+  bigint: 'Int64',
+  smallint: 'Int16',
+  tinyint: 'Int8',
+  float: 'Float64',
+  double: 'Float64',
+  real: 'Float32',
+  text: 'String',
+  varchar: 'String',
+  char: 'String',
+  timestamp: 'DateTime64',
+  date32: 'Date',
+  datetime32: 'DateTime',
+  lowcardinality: 'String',
+}
+
+/** The type that a text such as `Array(Nullable(Int64))` names; null for a text that names none. */
+export function parseType(text: string): SqlType | null {
+  const match = /^\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*$/s.exec(text)
+  if (!match) return null
+  const name = match[1]!.toLowerCase()
+  const inside = match[2]
+  const parts = inside === undefined ? [] : splitTop(inside)
+  const one = () => (parts.length === 1 ? parseType(parts[0]!) : null)
+  switch (name) {
+    case 'nullable': {
+      const type = one()
+      return type && nullable(type)
+    }
+    case 'lowcardinality':
+      return one()
+    case 'array': {
+      const item = one()
+      return item && arrayOf(item)
+    }
+    case 'map': {
+      const [key, value] = parts.map(parseType)
+      return key && value && parts.length === 2 ? mapOf(key, value) : null
+    }
+    case 'tuple': {
+      const items = parts.map((part) => parseType(part) ?? parseType(part.replace(/^\s*\S+\s+/, '')))
+      return items.every((item) => item !== null) ? tupleOf(items as SqlType[]) : null
+    }
+    case 'decimal':
+    case 'numeric': {
+      const [precision = 10, scale = 0] = parts.map(Number)
+      return precision >= 1 && precision <= 38 && scale >= 0 && scale <= precision
+        ? { ...scalar('Decimal'), parameters: [precision, scale] }
+        : null
+    }
+    case 'datetime64':
+      return { ...scalar('DateTime64'), parameters: [Number.isInteger(Number(parts[0])) ? Number(parts[0]) : 6] }
+    default: {
+      const known = Object.hasOwn(names, name) ? names[name] : Object.hasOwn(others, name) ? others[name] : undefined
+      return known ? scalar(known) : null
+    }
+  }
+}
+
+/** Splits at commas that stand in no bracket. */
+function splitTop(text: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let start = 0
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '(') depth++
+    else if (text[i] === ')') depth--
+    else if (text[i] === ',' && depth === 0) {
+      parts.push(text.slice(start, i))
+      start = i + 1
+    }
+  }
+  return [...parts, text.slice(start)]
+}

@@ -1,0 +1,46 @@
+import { arrayOf, isInteger, isNullable, isNumeric, nullable, type SqlType, scalar, tupleOf, typeName, unknownType } from './types.ts'
+
+const width = (name: string) => (name === 'Bool' ? 8 : Number(/\d+$/.exec(name)?.[0] ?? 64))
+const isSigned = (name: string) => name.startsWith('Int')
+
+/** The narrowest integer type that holds both. */
+function widerInteger(a: string, b: string): SqlType {
+  if (a === 'Bool' && b === 'Bool') return scalar('Bool')
+  const signed = isSigned(a) || isSigned(b)
+  const need = Math.max(...[a, b].map((name) => (signed && !isSigned(name) ? width(name) * 2 : width(name))))
+  return scalar(`${signed ? 'Int' : 'UInt'}${Math.min(need, 256)}` as 'Int64')
+}
+
+/** The type of a value that is one of either: branches of a conditional, sides of a union, items of an array. */
+export function unify(a: SqlType, b: SqlType): SqlType {
+  if (typeName(a) === typeName(b)) return a
+  if (a.kind === 'scalar' && b.kind === 'scalar') {
+    if (a.name === 'Nothing') return nullable(b)
+    if (b.name === 'Nothing') return nullable(a)
+    const either = a.nullable || b.nullable
+    const same: SqlType =
+      a.name === b.name
+        ? { ...a, nullable: false }
+        : isInteger(a) && isInteger(b)
+          ? widerInteger(a.name, b.name)
+          : isNumeric(a) && isNumeric(b)
+            ? scalar('Float64')
+            : isNumeric(a) || isNumeric(b)
+              ? unknownType
+              : ['Date', 'DateTime', 'DateTime64'].includes(a.name) && ['Date', 'DateTime', 'DateTime64'].includes(b.name)
+                ? { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
+                : scalar('String')
+    return either ? nullable(same) : same
+  }
+  if (a.kind === 'array' && b.kind === 'array') return arrayOf(unify(a.item, b.item))
+  if (a.kind === 'tuple' && b.kind === 'tuple' && a.items.length === b.items.length)
+    return tupleOf(
+      a.items.map((item, i) => unify(item, b.items[i]!)),
+      a.names,
+    )
+  if (a.kind === 'scalar' && a.name === 'Nothing') return b
+  if (b.kind === 'scalar' && b.name === 'Nothing') return a
+  return isNullable(a) ? a : b
+}
+
+export const unifyAll = (types: readonly SqlType[]): SqlType => (types.length === 0 ? scalar('Nothing') : types.reduce(unify))

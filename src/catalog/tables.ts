@@ -38,8 +38,6 @@ export interface CatalogTable {
   readonly scope?: 'event' | 'person' | 'group' | 'session'
   /** A query over other tables, made for what is read from it. */
   readonly isView?: true
-  /** A query over other tables, made for what is read from it. */
-  readonly isView?: true
   /** No statement can name it in FROM. */
   readonly internal?: true
 }

@@ -1,0 +1,55 @@
+import type { Cell, FunctionRow } from '../functions/row.ts'
+import type { Capabilities } from '../plan/context.ts'
+import type { CastNode, ConstantNode, InNode, JoinedSource, JsonRead, ScanSource, TableFunctionSource, TypedLimit, UnnestSource } from '../resolver/typed.ts'
+import type { SqlType } from '../types/types.ts'
+
+export type ParameterValue = string | number | boolean | bigint | null
+
+/** A statement ready to run. Values of the user are in `params`, never in the text. */
+export interface PrintedQuery {
+  readonly sql: string
+  readonly params: readonly ParameterValue[]
+  readonly columns: readonly { readonly name: string; readonly type: SqlType }[]
+}
+
+/** What a dialect's parts may use of the printer. */
+export interface Printing {
+  bind(value: ParameterValue): string
+  fresh(): string
+  identifier(name: string): string
+}
+
+/** What is engine's own in a statement. Everything else is printed the same for all. */
+export interface Dialect {
+  readonly capabilities: Capabilities
+  cell(row: FunctionRow): Cell
+  identifier(name: string): string
+  /** A fixed text of ours as a literal. */
+  literal(text: string): string
+  /** How the nth parameter is written. */
+  parameter(index: number, value: ParameterValue): string
+  constant(node: ConstantNode, printing: Printing): string
+  json(document: string, path: readonly (string | number)[], as: JsonRead, printing: Printing): string
+  cast(value: string, node: CastNode): string
+  array(items: readonly string[], type: SqlType): string
+  tuple(items: readonly string[], type: SqlType): string
+  in(value: string, items: readonly { readonly sql: string; readonly isNull: boolean }[], node: InNode, printing: Printing): string
+  inQuery(value: string, query: string, node: InNode, width: number): string
+  inArray(value: string, array: string, node: InNode): string
+  arrayJoin(array: string): string
+  scan(scan: ScanSource, printing: Printing): string
+  tableFunction(source: TableFunctionSource, args: readonly string[]): string
+  unnest(source: UnnestSource, input: string | null, items: readonly { readonly name: string; readonly sql: string; readonly type: SqlType }[]): string
+  join(source: JoinedSource): string
+  values(rows: readonly (readonly string[])[], alias: string, names: readonly string[], types: readonly SqlType[]): string
+  limit(limit: TypedLimit): string
+  cte(name: string, columns: string, hint: string, query: string): string
+  /** After UNION, INTERSECT and EXCEPT without ALL. */
+  readonly distinctSet: '' | ' DISTINCT'
+  /** ORDER BY and LIMIT may follow a set. */
+  readonly hasSetTail: boolean
+  readonly hasLimitBy: boolean
+  readonly hasTies: boolean
+  /** What GROUP BY says when only constants are grouped by. */
+  readonly emptyGroup: string
+}

@@ -1,0 +1,118 @@
+import { UnsupportedError } from '../../errors/errors.ts'
+import { duckDefault } from '../../functions/aggregate.ts'
+import type { JsonRead } from '../../resolver/typed.ts'
+import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
+import type { Dialect, Printing } from '../dialect.ts'
+import { scanQuery } from './tables.ts'
+import { duckType } from './types.ts'
+
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+/** A JSON pointer: it takes any key, where DuckDB's own paths know `*` and refuse the empty one. Positions count from zero there. */
+const pointer = (path: readonly (string | number)[]) =>
+  path.map((step) => `/${typeof step === 'number' ? step - 1 : step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+function json(document: string, path: readonly (string | number)[], as: JsonRead, printing: Printing): string {
+  const text = `json_extract_string(${document}, ${printing.bind(pointer(path))})`
+  if (as === 'number') return `TRY_CAST(${text} AS DOUBLE)`
+  if (as === 'boolean') return `CASE ${text} WHEN 'true' THEN true WHEN 'false' THEN false END`
+  return text
+}
+
+function timeLiteral(micros: bigint): string {
+  const ms = micros / 1000n - (micros % 1000n < 0n ? 1n : 0n)
+  const rest = micros - ms * 1000n
+  const iso = new Date(Number(ms)).toISOString()
+  return `TIMESTAMP '${iso.slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}'`
+}
+
+export const duckdb: Dialect = {
+  capabilities: { engine: 'DuckDB', hasEventDictionary: true, hasSlots: true, hasArrayJoinCall: false },
+  distinctSet: '',
+  hasSetTail: true,
+  hasLimitBy: false,
+  hasTies: false,
+  emptyGroup: '()',
+  cell: (row) => row.sql.duckdb,
+  identifier,
+  literal,
+  parameter: (index) => `$${index}`,
+
+  constant({ value, type }, { bind }) {
+    if (value === null) return 'NULL'
+    if (typeof value === 'boolean') return String(value)
+    if (typeof value === 'string') return type.kind === 'scalar' && type.name === 'Date' ? `DATE ${literal(value)}` : bind(value)
+    if (type.kind === 'scalar' && type.name.startsWith('DateTime')) return timeLiteral(BigInt(value))
+    if (typeof value === 'bigint' || Number.isInteger(value)) {
+      const text = type.kind === 'scalar' && type.name === 'Float64' ? `${value}::DOUBLE` : String(value)
+      return Number(value) < 0 ? `(${text})` : text
+    }
+    if (!Number.isFinite(value)) return `'${Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'}'::DOUBLE`
+    const text = String(value)
+    return value < 0 ? `(${text.includes('e') ? text : `${text}e0`})` : text.includes('e') ? text : `${text}e0`
+  },
+
+  json,
+  cast: (value, { isTry, type }) => `${isTry ? 'TRY_CAST' : 'CAST'}(${value} AS ${duckType(type)})`,
+  array: (items, type) => (items.length || type.kind !== 'array' ? `[${items.join(', ')}]` : `CAST([] AS ${duckType(type)})`),
+  tuple: (items) => `row(${items.join(', ')})`,
+
+  // Null is found among nulls: nothing here is unknown.
+  in(value, items, { not, expr }) {
+    const plain = items.filter((item) => !item.isNull).map((item) => item.sql)
+    const hasNull = plain.length < items.length
+    const mayBeNull = isNullable(expr.type)
+    if (plain.length === 0) return hasNull ? `(${value} IS ${not ? 'NOT ' : ''}NULL)` : String(not)
+    const found = plain.length === 1 ? `${value} = ${plain[0]}` : `${value} IN (${plain.join(', ')})`
+    if (!mayBeNull && !hasNull) return `(${not ? 'NOT ' : ''}${not ? `(${found})` : found})`
+    const whole = hasNull ? `coalesce(${found}, ${value} IS NULL)` : `coalesce(${found}, false)`
+    return not ? `(NOT ${whole})` : whole
+  },
+  inQuery(value, query, { not, expr, set }, width) {
+    const left = width > 1 && 'query' in set ? value : value
+    const found = `${left} IN (${width > 1 ? `SELECT row(COLUMNS(*)) FROM (${query})` : query})`
+    if (!isNullable(expr.type)) return `${not ? 'NOT ' : ''}coalesce(${found}, false)`
+    return `${not ? 'NOT ' : ''}coalesce(${found}, false)`
+  },
+  inArray: (value, array, { not }) => `${not ? 'NOT ' : ''}coalesce(list_contains(${array}, ${value}), false)`,
+  arrayJoin: (array) => `unnest(${array})`,
+
+  scan: (scan, printing) =>
+    scanQuery(scan, (read, place) => {
+      const value = read.slot ? `t.${read.slot}` : read.json ? json(place, read.json.path, read.json.as, printing) : place
+      return `${value} AS ${identifier(read.name)}`
+    }),
+  tableFunction({ name }, args) {
+    const [a, b, c] = args.map((arg) => `CAST(${arg} AS BIGINT)`)
+    if (name === 'numbers') {
+      const [start, count] = b === undefined ? ['0', a] : [a, b]
+      return `(SELECT range AS "number" FROM range(${start}, ${start} + ${count}))`
+    }
+    return `(SELECT generate_series AS "number" FROM generate_series(${a}, ${b}, ${c ?? 1}))`
+  },
+  unnest({ alias, left }, input, items) {
+    const columns = items.map(({ name, sql, type }) => {
+      const item: SqlType = type.kind === 'array' ? type.item : unknownType
+      const array = left ? `CASE WHEN len(${sql}) > 0 THEN ${sql} ELSE [${duckDefault(item)}] END` : sql
+      return `unnest(${array}) AS ${name}`
+    })
+    const rows = `(SELECT ${columns.join(', ')}) AS ${identifier(alias)}`
+    return input ? `${input} CROSS JOIN LATERAL ${rows}` : rows
+  },
+  join({ type, strictness, span }) {
+    if (strictness === 'any') throw new UnsupportedError('unsupported-syntax', { what: 'ANY JOIN' }, span)
+    if (strictness === 'semi' || strictness === 'anti') {
+      if (type === 'right') throw new UnsupportedError('unsupported-syntax', { what: `RIGHT ${strictness.toUpperCase()} JOIN` }, span)
+      return `${strictness.toUpperCase()} JOIN`
+    }
+    if (strictness === 'asof') return `ASOF ${type === 'left' ? 'LEFT ' : ''}JOIN`
+    return type === 'inner' ? 'JOIN' : `${type.toUpperCase()} JOIN`
+  },
+  values: (rows, alias, names) => `(VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}) AS ${alias}(${names.join(', ')})`,
+  limit({ limit, offset, percent }) {
+    return `${limit === null ? '' : ` LIMIT ${limit}${percent ? '%' : ''}`}${offset ? ` OFFSET ${offset}` : ''}`
+  },
+  cte: (name, columns, hint, query) => `${name}${columns} AS ${hint}(${query})`,
+}
+

@@ -1,0 +1,319 @@
+import { InternalError, QueryError, UnsupportedError } from '../errors/errors.ts'
+import { type Arg, isUnsupported } from '../functions/row.ts'
+import { assertNever } from '../lib/assert-never.ts'
+import {
+  type CallNode,
+  outputColumns,
+  type TypedCte,
+  type TypedExpr,
+  type TypedGroupBy,
+  type TypedOrder,
+  type TypedQuery,
+  type TypedSelect,
+  type TypedSet,
+  type TypedSource,
+  type TypedWindow,
+} from '../resolver/typed.ts'
+import type { Dialect, ParameterValue, PrintedQuery, Printing } from './dialect.ts'
+
+export interface PrintSettings {
+  readonly timezone: string
+  readonly weekStartDay: 0 | 1
+  readonly timeRange?: readonly [from: number, to: number]
+}
+
+/** An alias that stands for much and is used by aliases that are used by others grows without end. */
+const longestStatement = 4_000_000
+
+export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintSettings): PrintedQuery {
+  const printer = new Printer(dialect, settings)
+  const sql = printer.query(query)
+  return { sql, params: printer.params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
+}
+
+class Printer implements Printing {
+  readonly params: ParameterValue[] = []
+  private readonly dialect: Dialect
+  private readonly settings: PrintSettings
+  private readonly bound = new Map<string, string>()
+  private readonly printed = new Map<TypedExpr, string>()
+  private names = 0
+
+  constructor(dialect: Dialect, settings: PrintSettings) {
+    this.dialect = dialect
+    this.settings = settings
+  }
+
+  // Equal values are one parameter, so that an expression of GROUP BY stays equal to itself in the select list.
+  bind(value: ParameterValue): string {
+    const key = `${typeof value}:${value}`
+    let text = this.bound.get(key)
+    if (text === undefined) {
+      this.params.push(value)
+      text = this.dialect.parameter(this.params.length, value)
+      this.bound.set(key, text)
+    }
+    return text
+  }
+
+  fresh(): string {
+    return `_${++this.names}`
+  }
+
+  identifier(name: string): string {
+    return this.dialect.identifier(name)
+  }
+
+  // --- queries ---------------------------------------------------------------------------------
+
+  query(query: TypedQuery): string {
+    const body = query.kind === 'set' ? this.set(query) : this.select(query)
+    return `${this.ctes(query.ctes)}${body}`
+  }
+
+  private ctes(ctes: readonly TypedCte[]): string {
+    if (ctes.length === 0) return ''
+    const parts = ctes.map((cte) => {
+      const columns = `(${cte.columns.map((name) => this.identifier(name)).join(', ')})`
+      const hint = cte.materialized === null ? '' : cte.materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED '
+      return this.dialect.cte(this.identifier(cte.name), columns, hint, this.query(cte.query))
+    })
+    return `WITH ${ctes.some((cte) => cte.recursive) ? 'RECURSIVE ' : ''}${parts.join(', ')} `
+  }
+
+  private set(set: TypedSet): string {
+    const side = (query: TypedQuery) => `(${this.query(query)})`
+    const text = `${side(set.left)} ${set.op.toUpperCase()}${set.all ? ' ALL' : this.dialect.distinctSet} ${side(set.right)}`
+    const order = set.orderBy.map((item) => this.order(item)).join(', ')
+    const tail = `${order ? ` ORDER BY ${order}` : ''}${set.limit ? this.dialect.limit(set.limit) : ''}`
+    if (!tail || this.dialect.hasSetTail) return `${text}${tail}`
+    return `SELECT * FROM (${text})${tail}`
+  }
+
+  private select(select: TypedSelect): string {
+    const parts = ['SELECT']
+    if (select.distinctOn.length) parts.push(`DISTINCT ON (${this.list(select.distinctOn)})`)
+    else if (select.distinct) parts.push('DISTINCT')
+    parts.push(select.columns.map((column) => `${this.expr(column.expr)} AS ${this.identifier(column.alias)}`).join(', '))
+    if (select.from) parts.push(`FROM ${this.source(select.from)}`)
+    if (select.where) parts.push(`WHERE ${this.expr(select.where)}`)
+    if (select.groupBy) parts.push(this.groupBy(select.groupBy))
+    if (select.having) parts.push(`HAVING ${this.expr(select.having)}`)
+    const ordered = this.selectOrder(select)
+    const qualify = [
+      ...(select.qualify ? [this.expr(select.qualify)] : []),
+      ...(select.limitBy && !this.dialect.hasLimitBy ? [this.limitByCondition(select)] : []),
+      ...(select.limit?.withTies && !this.dialect.hasTies ? [this.tiesCondition(select)] : []),
+    ]
+    if (qualify.length) parts.push(`QUALIFY ${qualify.map((q) => (qualify.length > 1 ? `(${q})` : q)).join(' AND ')}`)
+    if (ordered) parts.push(`ORDER BY ${ordered}`)
+    if (select.limitBy && this.dialect.hasLimitBy) {
+      const { limit, offset, by } = select.limitBy
+      parts.push(`LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''} BY ${this.list(by)}`)
+    }
+    const limit = select.limit?.withTies && !this.dialect.hasTies ? { ...select.limit, limit: null, withTies: false } : select.limit
+    return `${parts.join(' ')}${limit ? this.dialect.limit(limit) : ''}`
+  }
+
+  private groupBy({ mode, items, sets }: TypedGroupBy): string {
+    if (mode === 'sets') return `GROUP BY GROUPING SETS (${sets.map((set) => `(${this.list(set)})`).join(', ')})`
+    // A constant groups nothing, and DuckDB would take a number for a position.
+    const keys = items.filter((item) => item.kind !== 'constant')
+    if (keys.length === 0) return items.length ? `GROUP BY ${this.dialect.emptyGroup}` : ''
+    return mode === 'plain' ? `GROUP BY ${this.list(keys)}` : `GROUP BY ${mode.toUpperCase()}(${this.list(keys)})`
+  }
+
+  /** A column of the select list is ordered by its position: with DISTINCT and after grouping that is the only sure way. */
+  private selectOrder(select: TypedSelect): string {
+    return select.orderBy
+      .filter((item) => item.expr.kind !== 'constant')
+      .map((item) => {
+        const position = select.columns.findIndex((column) => column.expr === item.expr)
+        return this.order(item, position >= 0 && !select.distinctOn.length ? String(position + 1) : undefined)
+      })
+      .join(', ')
+  }
+
+  private order({ expr, descending, nulls }: TypedOrder, text = this.expr(expr)): string {
+    return `${text}${descending ? ' DESC' : ''} NULLS ${nulls.toUpperCase()}`
+  }
+
+  private orderList = (orderBy: readonly TypedOrder[]) =>
+    orderBy
+      .filter((item) => item.expr.kind !== 'constant')
+      .map((item) => this.order(item))
+      .join(', ')
+
+  private limitByCondition({ limitBy, orderBy }: TypedSelect): string {
+    const { limit, offset, by } = limitBy!
+    const order = this.orderList(orderBy)
+    const number = `row_number() OVER (PARTITION BY ${this.list(by)}${order ? ` ORDER BY ${order}` : ''})`
+    return offset ? `${number} BETWEEN ${offset + 1} AND ${offset + limit}` : `${number} <= ${limit}`
+  }
+
+  private tiesCondition({ limit, orderBy, span }: TypedSelect): string {
+    const order = this.orderList(orderBy)
+    if (!order) throw new QueryError('invalid-query', { message: 'LIMIT WITH TIES needs ORDER BY' }, span)
+    return `rank() OVER (ORDER BY ${order}) <= ${(limit!.limit ?? 0) + limit!.offset}`
+  }
+
+  // --- sources ---------------------------------------------------------------------------------
+
+  private source(source: TypedSource): string {
+    const as = (alias: string) => ` AS ${this.identifier(alias)}`
+    switch (source.kind) {
+      case 'scan':
+        if (source.project === null) throw new InternalError(`a scan of ${source.table} has not passed the tenant guard`)
+        return `(${this.dialect.scan(source, this)})${as(source.alias)}`
+      case 'derived':
+        return `(${this.query(source.query)})${as(source.alias)}`
+      case 'cteRef':
+        return `${this.identifier(source.name)}${as(source.alias)}`
+      case 'rows':
+        return this.dialect.values(
+          source.rows.map((row) => row.map((item) => this.expr(item))),
+          this.identifier(source.alias),
+          source.names.map((name) => this.identifier(name)),
+          source.rows[0]?.map((item) => item.type) ?? [],
+        )
+      case 'tableFunction':
+        return `${this.dialect.tableFunction(
+          source,
+          source.args.map((arg) => this.expr(arg)),
+        )}${as(source.alias)}`
+      case 'join':
+        return this.join(source)
+      case 'unnest':
+        return this.dialect.unnest(
+          source,
+          source.input ? this.source(source.input) : null,
+          source.items.map((item) => ({ name: this.identifier(item.name), sql: this.expr(item.expr), type: item.expr.type })),
+        )
+    }
+    return assertNever(source)
+  }
+
+  private join(source: Extract<TypedSource, { kind: 'join' }>): string {
+    const right = source.right.kind === 'join' || source.right.kind === 'unnest' ? `(${this.source(source.right)})` : this.source(source.right)
+    return `${this.source(source.left)} ${this.dialect.join(source)} ${right}${source.on ? ` ON ${this.expr(source.on)}` : ''}`
+  }
+
+  // --- expressions -----------------------------------------------------------------------------
+
+  private list = (exprs: readonly TypedExpr[]): string => exprs.map((expr) => this.expr(expr)).join(', ')
+
+  expr(expr: TypedExpr): string {
+    const known = this.printed.get(expr)
+    if (known !== undefined) return known
+    const text = this.print(expr)
+    if (text.length > longestStatement) throw new QueryError('too-deep', { limit: longestStatement }, expr.span)
+    this.printed.set(expr, text)
+    return text
+  }
+
+  private print(expr: TypedExpr): string {
+    switch (expr.kind) {
+      case 'constant':
+        return this.dialect.constant(expr, this)
+      case 'column':
+        return expr.source === '' ? this.identifier(expr.name) : `${this.identifier(expr.source)}.${this.identifier(expr.name)}`
+      case 'parameter':
+        return this.identifier(expr.name)
+      case 'json':
+        return this.dialect.json(this.expr(expr.expr), expr.path, expr.as, this)
+      case 'cast':
+        return this.dialect.cast(this.expr(expr.expr), expr)
+      case 'array':
+        return this.dialect.array(
+          expr.items.map((item) => this.expr(item)),
+          expr.type,
+        )
+      case 'tuple':
+        return this.dialect.tuple(
+          expr.items.map((item) => this.expr(item)),
+          expr.type,
+        )
+      case 'lambda':
+        // Cells print lambdas from the parts they are given.
+        return ''
+      case 'scalarQuery':
+        return `(${this.query(expr.query)})`
+      case 'exists':
+        return `EXISTS (${this.query(expr.query)})`
+      case 'arrayJoin':
+        return this.dialect.arrayJoin(this.expr(expr.expr))
+      case 'in':
+        return this.in(expr)
+      case 'call':
+        return this.call(expr)
+    }
+    return assertNever(expr)
+  }
+
+  private in(expr: Extract<TypedExpr, { kind: 'in' }>): string {
+    const value = this.expr(expr.expr)
+    if ('query' in expr.set) return this.dialect.inQuery(value, this.query(expr.set.query), expr, outputColumns(expr.set.query).length)
+    if ('value' in expr.set) return this.dialect.inArray(value, this.expr(expr.set.value), expr)
+    const items = expr.set.items.map((item) => ({ sql: this.expr(item), isNull: item.kind === 'constant' && item.value === null }))
+    return this.dialect.in(value, items, expr, this)
+  }
+
+  private arg(expr: TypedExpr): Arg {
+    return {
+      sql: this.expr(expr),
+      type: expr.type,
+      ...(expr.kind === 'constant' ? { constant: expr.value } : {}),
+      ...(expr.kind === 'array' || expr.kind === 'tuple' ? { items: expr.items.map((item) => this.arg(item)) } : {}),
+      ...(expr.kind === 'lambda'
+        ? { lambda: { params: expr.params.map((name) => this.identifier(name)), body: this.expr(expr.body), type: expr.body.type } }
+        : {}),
+    }
+  }
+
+  private call(call: CallNode): string {
+    const cell = this.dialect.cell(call.row)
+    if (isUnsupported(cell)) {
+      const { engine } = this.dialect.capabilities
+      throw new UnsupportedError('unsupported-function', { name: call.name, engine, reason: cell.unsupported }, call.span)
+    }
+    const isRows = call.row.kind === 'aggregate' || call.row.kind === 'window'
+    const { timezone, weekStartDay, timeRange } = this.settings
+    return cell(
+      call.args.map((arg) => this.arg(arg)),
+      {
+        type: call.type,
+        timezone,
+        weekStartDay,
+        ...(timeRange ? { timeRange } : {}),
+        params: call.params.map((param) => this.arg(param)),
+        literal: (text) => this.dialect.literal(text),
+        bind: (value) => this.bind(value),
+        fresh: () => this.fresh(),
+        ...(isRows
+          ? {
+              aggregate: {
+                distinct: call.distinct,
+                orderBy: this.orderList(call.orderBy),
+                order: call.orderBy.map(({ expr, descending }) => ({ arg: this.arg(expr), descending })),
+                filter: call.filter ? this.expr(call.filter) : '',
+                ignoreNulls: call.ignoreNulls,
+                over: call.over ? ` OVER (${this.window(call.over)})` : '',
+              },
+            }
+          : {}),
+      },
+    )
+  }
+
+  private window({ partitionBy, orderBy, frame }: TypedWindow): string {
+    const bound = (b: NonNullable<TypedWindow['frame']>['start']) => `${b.offset ? `${this.expr(b.offset)} ` : ''}${b.type.toUpperCase()}`
+    const order = this.orderList(orderBy)
+    return [
+      partitionBy.length ? `PARTITION BY ${this.list(partitionBy)}` : '',
+      order ? `ORDER BY ${order}` : '',
+      frame ? `${frame.unit.toUpperCase()} ${frame.end ? `BETWEEN ${bound(frame.start)} AND ${bound(frame.end)}` : bound(frame.start)}` : '',
+    ]
+      .filter(Boolean)
+      .join(' ')
+  }
+}

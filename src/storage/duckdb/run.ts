@@ -1,0 +1,139 @@
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { RecordBatch, Table } from 'apache-arrow'
+import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
+import { recordBatch, type ResultColumn } from './arrow.ts'
+
+export interface Statement {
+  readonly sql: string
+  readonly params: readonly (string | number | boolean | bigint | null)[]
+  readonly columns: readonly ResultColumn[]
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal
+  readonly timeoutSeconds?: number
+}
+
+const defaultTimeout = 60
+
+/** Runs a statement and answers its rows as one Arrow table. The connection is the caller's, and idle again when this settles. */
+export async function runStatement(connection: DuckDBConnection, statement: Statement, options: RunOptions = {}): Promise<Table> {
+  return guarded(connection, statement, options, async () => {
+    const prepared = await prepare(connection, statement)
+    try {
+      const result = await prepared.run()
+      const types = result.columnTypes()
+      const batch = recordBatch(await result.fetchAllChunks(), types, statement.columns)
+      return new Table(batch.schema, [batch])
+    } finally {
+      prepared.destroySync()
+    }
+  })
+}
+
+/** The same without ever holding all rows: batches of about `rows` rows, as DuckDB makes them. */
+export async function* streamStatement(
+  connection: DuckDBConnection,
+  statement: Statement,
+  options: RunOptions & { readonly rows?: number } = {},
+): AsyncGenerator<RecordBatch, void, undefined> {
+  const watch = watchOver(connection, options)
+  const most = options.rows ?? 65_536
+  let prepared: DuckDBPreparedStatement | undefined
+  try {
+    prepared = await prepare(connection, statement)
+    const result = await prepared.stream()
+    const types = result.columnTypes()
+    let yielded = false
+    for (;;) {
+      const chunks = []
+      let rows = 0
+      while (rows < most) {
+        const chunk = await result.fetchChunk()
+        if (!chunk || chunk.rowCount === 0) break
+        chunks.push(chunk)
+        rows += chunk.rowCount
+      }
+      watch.throwIfStopped()
+      if (rows === 0 && yielded) return
+      yield recordBatch(chunks, types, statement.columns)
+      yielded = true
+      if (rows < most) return
+    }
+  } catch (error) {
+    throw watch.stopped() ?? engineError(error, statement.sql)
+  } finally {
+    watch.end()
+    prepared?.destroySync()
+  }
+}
+
+async function prepare(connection: DuckDBConnection, { sql, params }: Statement): Promise<DuckDBPreparedStatement> {
+  const prepared = await connection.prepare(sql)
+  params.forEach((value, i) => {
+    if (value === null) prepared.bindNull(i + 1)
+    else if (typeof value === 'string') prepared.bindVarchar(i + 1, value)
+    else if (typeof value === 'boolean') prepared.bindBoolean(i + 1, value)
+    else if (typeof value === 'bigint') prepared.bindBigInt(i + 1, value)
+    else if (Number.isInteger(value) && Math.abs(value) < 2 ** 31) prepared.bindInteger(i + 1, value)
+    else if (Number.isSafeInteger(value)) prepared.bindBigInt(i + 1, BigInt(value))
+    else prepared.bindDouble(i + 1, value)
+  })
+  return prepared
+}
+
+async function guarded<T>(connection: DuckDBConnection, { sql }: Statement, options: RunOptions, work: () => Promise<T>): Promise<T> {
+  const watch = watchOver(connection, options)
+  try {
+    watch.throwIfStopped()
+    return await work()
+  } catch (error) {
+    throw watch.stopped() ?? engineError(error, sql)
+  } finally {
+    watch.end()
+  }
+}
+
+/** Interrupts the connection when the caller cancels or the time is up. */
+function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defaultTimeout }: RunOptions) {
+  let reason: WaymarkError | null = signal?.aborted ? new QueryError('query-cancelled', {}) : null
+  let again: NodeJS.Timeout | undefined
+  const stop = (error: WaymarkError) => {
+    reason ??= error
+    connection.interrupt()
+    // An interrupt that comes between two steps of the engine is lost: ask until it has stopped.
+    again ??= setInterval(() => connection.interrupt(), 20)
+  }
+  const cancel = () => stop(new QueryError('query-cancelled', {}))
+  signal?.addEventListener('abort', cancel, { once: true })
+  const timer = setTimeout(() => stop(new QueryError('query-timeout', { seconds: timeoutSeconds })), timeoutSeconds * 1000)
+  return {
+    stopped: () => reason,
+    throwIfStopped() {
+      if (reason) throw reason
+    },
+    end() {
+      clearTimeout(timer)
+      clearInterval(again)
+      signal?.removeEventListener('abort', cancel)
+    },
+  }
+}
+
+/** What DuckDB says of a statement that a user could mend. Anything else it says is our fault. */
+const userErrors = /^(Conversion|Out of Range|Invalid Input|Invalid|Binder|Mismatch Type|Division by Zero|Not implemented) Error: /
+
+export function engineError(error: unknown, sql: string): Error {
+  if (error instanceof WaymarkError || error instanceof InternalError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
+  if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
+  if (userErrors.test(message)) return new QueryError('engine-refused', { message: shortText(message) }, null, { cause: Object.assign(new Error(message), { sql }) })
+  return new InternalError(message, { cause: error, sql })
+}
+
+/** Its first sentence, without hints that speak of the statement we made. */
+function shortText(message: string): string {
+  const [line = ''] = message.replace(userErrors, '').split('\n')
+  return line.replace(/\s*(LINE \d+:|Candidate functions:|Candidate macros:|Try using|You might need to|Either add it).*$/s, '').trim()
+}

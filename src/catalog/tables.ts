@@ -53,10 +53,7 @@ const flag = scalar('Bool')
 const hidden = { hidden: true } as const
 
 const groupLinks = Object.fromEntries(
-  [0, 1, 2, 3, 4].map((i): [string, LazyField] => [
-    `group_${i}`,
-    { kind: 'lazy', table: `@group_${i}`, on: [[`$group_${i}`, 'key']] },
-  ]),
+  [0, 1, 2, 3, 4].map((i): [string, LazyField] => [`group_${i}`, { kind: 'lazy', table: `@group_${i}`, on: [[`$group_${i}`, 'key']] }]),
 )
 
 const events: CatalogTable = {

@@ -1,6 +1,16 @@
 import type { Cell, FunctionRow } from '../functions/row.ts'
 import type { Capabilities } from '../plan/context.ts'
-import type { CastNode, ConstantNode, InNode, JoinedSource, JsonRead, ScanSource, TableFunctionSource, TypedLimit, UnnestSource } from '../resolver/typed.ts'
+import type {
+  CastNode,
+  ConstantNode,
+  InNode,
+  JoinedSource,
+  JsonRead,
+  ScanSource,
+  TableFunctionSource,
+  TypedLimit,
+  UnnestSource,
+} from '../resolver/typed.ts'
 import type { SqlType } from '../types/types.ts'
 
 export type ParameterValue = string | number | boolean | bigint | null
@@ -39,7 +49,11 @@ export interface Dialect {
   arrayJoin(array: string): string
   scan(scan: ScanSource, printing: Printing): string
   tableFunction(source: TableFunctionSource, args: readonly string[]): string
-  unnest(source: UnnestSource, input: string | null, items: readonly { readonly name: string; readonly sql: string; readonly type: SqlType }[]): string
+  unnest(
+    source: UnnestSource,
+    input: string | null,
+    items: readonly { readonly name: string; readonly sql: string; readonly type: SqlType }[],
+  ): string
   join(source: JoinedSource): string
   values(rows: readonly (readonly string[])[], alias: string, names: readonly string[], types: readonly SqlType[]): string
   limit(limit: TypedLimit): string

@@ -194,7 +194,8 @@ class Printer implements Printing {
   }
 
   private join(source: Extract<TypedSource, { kind: 'join' }>): string {
-    const right = source.right.kind === 'join' || source.right.kind === 'unnest' ? `(${this.source(source.right)})` : this.source(source.right)
+    const right =
+      source.right.kind === 'join' || source.right.kind === 'unnest' ? `(${this.source(source.right)})` : this.source(source.right)
     return `${this.source(source.left)} ${this.dialect.join(source)} ${right}${source.on ? ` ON ${this.expr(source.on)}` : ''}`
   }
 
@@ -311,7 +312,9 @@ class Printer implements Printing {
     return [
       partitionBy.length ? `PARTITION BY ${this.list(partitionBy)}` : '',
       order ? `ORDER BY ${order}` : '',
-      frame ? `${frame.unit.toUpperCase()} ${frame.end ? `BETWEEN ${bound(frame.start)} AND ${bound(frame.end)}` : bound(frame.start)}` : '',
+      frame
+        ? `${frame.unit.toUpperCase()} ${frame.end ? `BETWEEN ${bound(frame.start)} AND ${bound(frame.end)}` : bound(frame.start)}`
+        : '',
     ]
       .filter(Boolean)
       .join(' ')

@@ -30,7 +30,14 @@ function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string): Ty
   ) as TypedSelect
   if (found.size === 0) return select
   const from = [...found.values()].reduce<TypedSource | null>(
-    (input, { node, alias }) => ({ kind: 'unnest', alias, input, left: false, items: [{ name: 'item', expr: node.expr }], span: node.span }),
+    (input, { node, alias }) => ({
+      kind: 'unnest',
+      alias,
+      input,
+      left: false,
+      items: [{ name: 'item', expr: node.expr }],
+      span: node.span,
+    }),
     select.from,
   )
   return { ...replaced, ctes: select.ctes, from }
@@ -38,4 +45,6 @@ function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string): Ty
 
 /** Equal for expressions that mean the same; places do not count. */
 const shapeOf = (expr: TypedExpr): string =>
-  JSON.stringify(expr, (key, value: unknown) => (key === 'span' || key === 'row' ? undefined : typeof value === 'bigint' ? `${value}n` : value))
+  JSON.stringify(expr, (key, value: unknown) =>
+    key === 'span' || key === 'row' ? undefined : typeof value === 'bigint' ? `${value}n` : value,
+  )

@@ -1,7 +1,15 @@
 import { type LazyField, tables } from '../catalog/tables.ts'
 import { InternalError } from '../errors/errors.ts'
 import { builtCall } from '../resolver/calls.ts'
-import { type ColumnNode, emptySelect, type Read, type ScanSource, type TypedExpr, type TypedQuery, type TypedSource } from '../resolver/typed.ts'
+import {
+  type ColumnNode,
+  emptySelect,
+  type Read,
+  type ScanSource,
+  type TypedExpr,
+  type TypedQuery,
+  type TypedSource,
+} from '../resolver/typed.ts'
 import { notNull } from '../types/types.ts'
 import type { Pass } from './context.ts'
 import { freshAliases, rewrite } from './rewrite.ts'

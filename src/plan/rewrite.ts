@@ -121,7 +121,9 @@ export function rewrite(query: TypedQuery, rules: Rules): TypedQuery {
         columns: list(node.columns, (column: TypedColumn) => withParts(column, { expr: expr(column.expr) })),
         distinctOn: exprs(node.distinctOn),
         where: maybe(node.where, expr),
-        groupBy: maybe(node.groupBy, (groupBy: TypedGroupBy) => withParts(groupBy, { items: exprs(groupBy.items), sets: groupBy.sets.map(exprs) })),
+        groupBy: maybe(node.groupBy, (groupBy: TypedGroupBy) =>
+          withParts(groupBy, { items: exprs(groupBy.items), sets: groupBy.sets.map(exprs) }),
+        ),
         having: maybe(node.having, expr),
         qualify: maybe(node.qualify, expr),
         orderBy: list(node.orderBy, order),

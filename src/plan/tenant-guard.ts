@@ -11,7 +11,8 @@ export const tenantGuard: Pass = (query, { store }) =>
   rewrite(query, {
     source: (source) => {
       if (source.kind !== 'scan') return source
-      if (!Object.hasOwn(tables, source.table) || tables[source.table]!.isView) throw new InternalError(`${source.table} is no table of a project`)
+      if (!Object.hasOwn(tables, source.table) || tables[source.table]!.isView)
+        throw new InternalError(`${source.table} is no table of a project`)
       return { ...source, project: store.projectId }
     },
   })

@@ -87,7 +87,10 @@ export function scanBinding(table: string, name: string | null, alias: string, s
             {
               name: chain.slice(0, used + 1).join('.'),
               table: tableHere,
-              candidates: nearestSpellings(head, Object.keys(fieldsHere).filter((f) => !f.startsWith('@'))),
+              candidates: nearestSpellings(
+                head,
+                Object.keys(fieldsHere).filter((f) => !f.startsWith('@')),
+              ),
             },
             at,
           )
@@ -112,11 +115,18 @@ export function scanBinding(table: string, name: string | null, alias: string, s
     },
     star: () =>
       Object.entries(own).flatMap(([field, { kind, ...more }]) =>
-        kind === 'column' && !field.startsWith('@') && !('hidden' in more) ? [{ name: field, expr: binding.follow([field], span).expr }] : [],
+        kind === 'column' && !field.startsWith('@') && !('hidden' in more)
+          ? [{ name: field, expr: binding.follow([field], span).expr }]
+          : [],
       ),
     readJson(column, path, as, type) {
       const whole = [...reads.values()].find((read) => read.name === column.name)!
-      const wanted = { ...whole, name: `${whole.name}.${path.map(escapeStep).join('.')}${as === 'text' ? '' : `:${as}`}`, json: { path, as }, type }
+      const wanted = {
+        ...whole,
+        name: `${whole.name}.${path.map(escapeStep).join('.')}${as === 'text' ? '' : `:${as}`}`,
+        json: { path, as },
+        type,
+      }
       const read = add(wanted, fields.get(column.name)!)
       return columnNode(alias, read.name, type, column.span)
     },

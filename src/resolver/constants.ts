@@ -69,7 +69,8 @@ const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
 
 /** The number that a constant expression comes to, or null. */
 export function constantNumber(expr: TypedExpr): number | null {
-  if (expr.kind === 'constant') return typeof expr.value === 'number' ? expr.value : typeof expr.value === 'bigint' ? Number(expr.value) : null
+  if (expr.kind === 'constant')
+    return typeof expr.value === 'number' ? expr.value : typeof expr.value === 'bigint' ? Number(expr.value) : null
   if (expr.kind !== 'call') return null
   if (expr.name === 'negate' && expr.args.length === 1) {
     const value = constantNumber(expr.args[0]!)

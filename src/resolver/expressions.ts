@@ -3,8 +3,8 @@ import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Que
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
-import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { parseType } from '../types/parse.ts'
+import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { unifyAll } from '../types/unify.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow } from './calls.ts'
@@ -110,7 +110,12 @@ function resolveField(session: Session, { chain, span }: Field, more: readonly S
   const head = chain[0]!
   const parameter = scope.parameters.get(head)
   if (parameter)
-    return applyPath(session, { kind: 'parameter', name: parameter.printed, type: parameter.type, span }, [...chain.slice(1), ...more], span)
+    return applyPath(
+      session,
+      { kind: 'parameter', name: parameter.printed, type: parameter.type, span },
+      [...chain.slice(1), ...more],
+      span,
+    )
 
   if (chain.length > 1) {
     const source = scope.sources.find((s) => s.name === head)
@@ -125,8 +130,7 @@ function resolveField(session: Session, { chain, span }: Field, more: readonly S
   if (fromAlias && !(scope.isBeforeGrouping && owners.length && hasAggregate(fromAlias)))
     return applyPath(session, fromAlias, [...chain.slice(1), ...more], span)
 
-  if (owners.length > 1)
-    throw new QueryError('ambiguous-field', { name: head, tables: owners.map((s) => s.name ?? '(subquery)') }, span)
+  if (owners.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: owners.map((s) => s.name ?? '(subquery)') }, span)
   if (owners[0]) {
     const { expr, used } = owners[0].follow(chain, span)
     return applyPath(session, expr, [...chain.slice(used), ...more], span)
@@ -134,7 +138,12 @@ function resolveField(session: Session, { chain, span }: Field, more: readonly S
 
   const named = scope.ctes.get(head)
   if (named?.kind === 'expression')
-    return applyPath(session, resolveExpr(session, named.expr, { ...named.scope, sources: scope.sources }), [...chain.slice(1), ...more], span)
+    return applyPath(
+      session,
+      resolveExpr(session, named.expr, { ...named.scope, sources: scope.sources }),
+      [...chain.slice(1), ...more],
+      span,
+    )
 
   if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)
   const candidates = nearestSpellings(head, [...scope.sources.flatMap((s) => [...s.names()]), ...scope.aliases.keys()])
@@ -203,7 +212,16 @@ function readJson(session: Session, expr: TypedExpr, path: readonly Step[], span
 
 // --- calls -------------------------------------------------------------------------------------
 
-const comparisons = new Set(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'isDistinctFrom', 'isNotDistinctFrom'])
+const comparisons = new Set([
+  'equals',
+  'notEquals',
+  'less',
+  'lessOrEquals',
+  'greater',
+  'greaterOrEquals',
+  'isDistinctFrom',
+  'isNotDistinctFrom',
+])
 
 function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   const special = specialCalls[call.name]
@@ -296,7 +314,8 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
     if (call.args.length !== 1)
       throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 1, max: 1, found: call.args.length }, call.span)
     const expr = resolveExpr(session, call.args[0]!, scope)
-    const type = expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
+    const type =
+      expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
     return { kind: 'arrayJoin', expr, type, span: call.span }
   },
   exists(session, call, scope) {
@@ -337,11 +356,13 @@ export const resolveOrder = (session: Session, item: OrderItem, scope: Scope): T
 function resolveWindow(session: Session, over: WindowSpec | WindowName, scope: Scope): TypedWindow {
   if (over.kind === 'windowName') {
     const named = scope.windows.get(over.name)
-    if (!named)
-      throw new QueryError('invalid-query', { message: `There is no window named '${over.name}'` }, over.span)
+    if (!named) throw new QueryError('invalid-query', { message: `There is no window named '${over.name}'` }, over.span)
     return resolveWindow(session, named, scope)
   }
-  const bound = (b: NonNullable<WindowSpec['frame']>['start']) => ({ type: b.type, offset: b.offset ? resolveExpr(session, b.offset, scope) : null })
+  const bound = (b: NonNullable<WindowSpec['frame']>['start']) => ({
+    type: b.type,
+    offset: b.offset ? resolveExpr(session, b.offset, scope) : null,
+  })
   return {
     partitionBy: resolveAll(session, over.partitionBy, scope),
     orderBy: over.orderBy.map((item) => resolveOrder(session, item, scope)),
@@ -421,7 +442,10 @@ function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {
   }
   const isTuple = expr.type.kind === 'tuple'
   if (set.kind === 'tuple' || set.kind === 'array') {
-    const isOne = isTuple && set.kind === 'tuple' && !set.items.every((item) => item.kind === 'tuple' || (item.kind === 'call' && item.name === 'tuple'))
+    const isOne =
+      isTuple &&
+      set.kind === 'tuple' &&
+      !set.items.every((item) => item.kind === 'tuple' || (item.kind === 'call' && item.name === 'tuple'))
     const items = isOne ? [attempt(session, set, scope)] : resolveAll(session, set.items, scope)
     return done({ items: items.map((item) => asTime(item, expr, session.context.project.timezone)) })
   }
@@ -460,7 +484,8 @@ export const isQuery = (node: Expr | Query): node is Query => node.kind === 'sel
 export function placeholderTree(session: Session, chain: readonly string[], span: Span, scope: Scope): Expr | Query {
   const { values = {}, variables = {}, filters } = session.context
   const [name, ...rest] = chain as [string, ...string[]]
-  if (name === 'filters' && rest.length === 0 && !Object.hasOwn(values, 'filters')) return filters?.(filterPlace(session, scope)) ?? literal(true)
+  if (name === 'filters' && rest.length === 0 && !Object.hasOwn(values, 'filters'))
+    return filters?.(filterPlace(session, scope)) ?? literal(true)
   if (name === 'variables' && !Object.hasOwn(values, 'variables')) {
     const variable = rest.join('.')
     if (!Object.hasOwn(variables, variable))
@@ -469,7 +494,8 @@ export function placeholderTree(session: Session, chain: readonly string[], span
   }
   const known = Object.hasOwn(values, name)
   let value: unknown = values[name]
-  for (const part of rest) value = typeof value === 'object' && value !== null && Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined
+  for (const part of rest)
+    value = typeof value === 'object' && value !== null && Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined
   if (!known || value === undefined)
     throw new QueryError('unknown-placeholder', { name: chain.join('.'), candidates: nearestSpellings(name, Object.keys(values)) }, span)
   return valueTree(value, span)
@@ -517,6 +543,6 @@ const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
   }
 }
 
-export const isAggregateCall = (expr: TypedExpr): expr is CallNode => expr.kind === 'call' && expr.row.kind === 'aggregate' && expr.over === null
+export const isAggregateCall = (expr: TypedExpr): expr is CallNode =>
+  expr.kind === 'call' && expr.row.kind === 'aggregate' && expr.over === null
 export const hasAggregate = (expr: TypedExpr): boolean => isAggregateCall(expr) || childrenOf(expr).some(hasAggregate)
-

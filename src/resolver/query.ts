@@ -160,7 +160,7 @@ function resolveSelect(session: Session, select: Select, ctes: Scope['ctes'], ty
 /** Aliases stand anywhere in the select, and may be used anywhere in it. */
 function collectAliases(select: Select, scope: Scope): void {
   const collect = (node: unknown): void => {
-    if (Array.isArray(node)) return node.forEach(collect)
+    if (Array.isArray(node)) for (const item of node) collect(item)
     if (typeof node !== 'object' || node === null || !('kind' in node)) return
     const { kind } = node as Node
     if (kind === 'subquery' || kind === 'select' || kind === 'set') return
@@ -226,13 +226,33 @@ function expandStar(session: Session, star: Star, scope: Scope): NamedExpr[] {
   if (sources.length === 0)
     throw name === undefined
       ? new QueryError('invalid-query', { message: 'There is no table that * could stand for' }, star.span)
-      : new QueryError('unknown-table', { name, candidates: nearestSpellings(name, scope.sources.flatMap((s) => s.name ?? [])) }, star.span)
+      : new QueryError(
+          'unknown-table',
+          {
+            name,
+            candidates: nearestSpellings(
+              name,
+              scope.sources.flatMap((s) => s.name ?? []),
+            ),
+          },
+          star.span,
+        )
   if (name === undefined && sources.length > 1 && sources.some((s) => s.name !== null))
     throw new QueryError('invalid-query', { message: 'Several tables are joined: write `table.*` instead of `*`' }, star.span)
   const columns = sources.flatMap((source) => source.star())
   for (const wanted of [...star.exclude, ...star.replace.map((r) => r.name)])
     if (!columns.some((c) => c.name === wanted))
-      throw new QueryError('unknown-field', { name: wanted, candidates: nearestSpellings(wanted, columns.map((c) => c.name)) }, star.span)
+      throw new QueryError(
+        'unknown-field',
+        {
+          name: wanted,
+          candidates: nearestSpellings(
+            wanted,
+            columns.map((c) => c.name),
+          ),
+        },
+        star.span,
+      )
   return columns
     .filter((column) => !star.exclude.includes(column.name))
     .map((column) => {
@@ -297,7 +317,11 @@ function joinSources(session: Session, source: Source, scope: Scope): Build {
   const binding = bindSource(session, source, scope)
   const twice = binding.name !== null && scope.sources.some((s) => s.name === binding.name)
   if (twice)
-    throw new QueryError('invalid-query', { message: `There are two tables called '${binding.name}'. Give one of them another alias.` }, source.span)
+    throw new QueryError(
+      'invalid-query',
+      { message: `There are two tables called '${binding.name}'. Give one of them another alias.` },
+      source.span,
+    )
   scope.sources.push(binding)
   return binding.source
 }
@@ -318,7 +342,16 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
       if (tree.kind === 'field')
         return bindTable(
           session,
-          { kind: 'table', chain: tree.chain, args: null, alias: source.alias, columnAliases: [], final: false, sample: null, span: source.span },
+          {
+            kind: 'table',
+            chain: tree.chain,
+            args: null,
+            alias: source.alias,
+            columnAliases: [],
+            final: false,
+            sample: null,
+            span: source.span,
+          },
           scope,
         )
       throw new QueryError('wrong-type', { message: `Placeholder {${expr.chain.join('.')}} is no table` }, expr.span)
@@ -345,10 +378,19 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
   }
 }
 
-function bindQuery(session: Session, query: Query, name: string | null, columnAliases: readonly string[], scope: Scope, span: Span): Binding {
+function bindQuery(
+  session: Session,
+  query: Query,
+  name: string | null,
+  columnAliases: readonly string[],
+  scope: Scope,
+  span: Span,
+): Binding {
   const typed = resolveQuery(session, query, openScope(scope.ctes))
   const alias = session.alias(name ?? 'subquery')
-  const columns = outputColumns(typed).map((column, i) => (columnAliases[i] === undefined ? column : { ...column, name: columnAliases[i]! }))
+  const columns = outputColumns(typed).map((column, i) =>
+    columnAliases[i] === undefined ? column : { ...column, name: columnAliases[i]! },
+  )
   return columnsBinding(name, alias, columns, () => ({ kind: 'derived', alias, query: typed }), span)
 }
 
@@ -462,7 +504,10 @@ function makeOptional(session: Session, binding: Binding): void {
   if (scan) scan.isOptional = true
   else {
     const { follow, star } = binding
-    const open = <T extends { readonly expr: TypedExpr }>(found: T): T => ({ ...found, expr: { ...found.expr, type: nullable(found.expr.type) } })
+    const open = <T extends { readonly expr: TypedExpr }>(found: T): T => ({
+      ...found,
+      expr: { ...found.expr, type: nullable(found.expr.type) },
+    })
     binding.follow = (chain, span) => open(follow(chain, span))
     binding.star = () => star().map(open)
   }
@@ -489,11 +534,13 @@ function resolveArrayJoin(session: Session, arrayJoin: ArrayJoin, scope: Scope, 
     const name = item.kind === 'alias' ? item.name : item.kind === 'field' ? item.chain.at(-1)! : session.nameOf(item)
     return { name, expr: attempt(session, array, scope) }
   })
-  const columns = items.map(({ name, expr }): OutputColumn => ({
-    name,
-    alias: name,
-    type: expr.type.kind === 'array' ? expr.type.item : unknownType,
-  }))
+  const columns = items.map(
+    ({ name, expr }): OutputColumn => ({
+      name,
+      alias: name,
+      type: expr.type.kind === 'array' ? expr.type.item : unknownType,
+    }),
+  )
   // Under its own name an item takes the place of the array.
   for (const source of scope.sources) {
     const { has } = source
@@ -512,7 +559,14 @@ function resolveSet(session: Session, set: SetQuery, ctes: Scope['ctes'], typedC
   return setOf(session, set, left, set.byName ? byName(session, left, right, set.span) : right, typedCtes, ctes)
 }
 
-function setOf(session: Session, set: SetQuery, left: TypedQuery, right: TypedQuery, ctes: readonly TypedCte[], scope: Scope['ctes']): TypedSet {
+function setOf(
+  session: Session,
+  set: SetQuery,
+  left: TypedQuery,
+  right: TypedQuery,
+  ctes: readonly TypedCte[],
+  scope: Scope['ctes'],
+): TypedSet {
   const a = outputColumns(left)
   const b = outputColumns(right)
   if (a.length !== b.length)
@@ -524,11 +578,13 @@ function setOf(session: Session, set: SetQuery, left: TypedQuery, right: TypedQu
   const columns = a.map((column, i) => ({ ...column, type: unify(column.type, b[i]!.type) }))
   const outer = openScope(scope)
   outer.sources.push(columnsBinding(null, '', columns, () => ({ kind: 'rows', alias: '', names: [], rows: [] }), set.span))
-  const asColumns = columns.map((column): TypedColumn => ({
-    name: column.name,
-    alias: column.alias,
-    expr: { kind: 'column', source: '', name: column.alias, type: column.type, span: set.span },
-  }))
+  const asColumns = columns.map(
+    (column): TypedColumn => ({
+      name: column.name,
+      alias: column.alias,
+      expr: { kind: 'column', source: '', name: column.alias, type: column.type, span: set.span },
+    }),
+  )
   return {
     kind: 'set',
     ctes,

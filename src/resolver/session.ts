@@ -1,9 +1,9 @@
 import type { Expr, Query } from '../ast/nodes.ts'
+import { tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { unknownType } from '../types/types.ts'
 import type { ScanBinding } from './bindings.ts'
-import { tables } from '../catalog/tables.ts'
 import type { FilterPlace, ResolveContext } from './context.ts'
 import type { Scope } from './scope.ts'
 import type { ConstantNode, TypedExpr, TypedQuery } from './typed.ts'
@@ -27,11 +27,14 @@ export interface Session {
   readonly problems: readonly QueryError[]
 }
 
-export function openSession(context: ResolveContext, parts: {
-  query(session: Session, query: Query, parent: Scope | null): TypedQuery
-  expression(session: Session, expr: Expr, scope: Scope): TypedExpr
-  nameOf(expr: Expr): string
-}): Session {
+export function openSession(
+  context: ResolveContext,
+  parts: {
+    query(session: Session, query: Query, parent: Scope | null): TypedQuery
+    expression(session: Session, expr: Expr, scope: Scope): TypedExpr
+    nameOf(expr: Expr): string
+  },
+): Session {
   const taken = new Set<string>()
   const problems: QueryError[] = []
   const session: Session = {

@@ -176,14 +176,7 @@ export interface UnnestSource {
   readonly span: Span
 }
 
-export type TypedSource =
-  | ScanSource
-  | DerivedSource
-  | CteSource
-  | RowsSource
-  | TableFunctionSource
-  | JoinedSource
-  | UnnestSource
+export type TypedSource = ScanSource | DerivedSource | CteSource | RowsSource | TableFunctionSource | JoinedSource | UnnestSource
 
 export interface TypedColumn {
   /** As answers show it. */

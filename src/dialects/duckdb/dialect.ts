@@ -39,10 +39,10 @@ export const duckdb: Dialect = {
   literal,
   parameter: (index) => `$${index}`,
 
-  constant({ value, type }, { bind }) {
+  constant({ value, type }, printing) {
     if (value === null) return 'NULL'
     if (typeof value === 'boolean') return String(value)
-    if (typeof value === 'string') return type.kind === 'scalar' && type.name === 'Date' ? `DATE ${literal(value)}` : bind(value)
+    if (typeof value === 'string') return type.kind === 'scalar' && type.name === 'Date' ? `DATE ${literal(value)}` : printing.bind(value)
     if (type.kind === 'scalar' && type.name.startsWith('DateTime')) return timeLiteral(BigInt(value))
     if (typeof value === 'bigint' || Number.isInteger(value)) {
       const text = type.kind === 'scalar' && type.name === 'Float64' ? `${value}::DOUBLE` : String(value)
@@ -115,4 +115,3 @@ export const duckdb: Dialect = {
   },
   cte: (name, columns, hint, query) => `${name}${columns} AS ${hint}(${query})`,
 }
-

@@ -83,7 +83,8 @@ export const physicalTables: Readonly<Record<string, PhysicalTable>> = {
       elements_chain_href: `regexp_extract(t.elements_chain, ${quoted('href')}, 1)`,
       elements_chain_texts: `list_distinct(regexp_extract_all(t.elements_chain, ${quoted('text')}, 1))`,
       elements_chain_ids: `list_distinct(regexp_extract_all(t.elements_chain, ${quoted('attr_id')}, 1))`,
-      elements_chain_elements: "list_distinct(regexp_extract_all(t.elements_chain, '(?:^|;)(a|button|form|input|select|textarea|label)(?:\\.|$|:)', 1))",
+      elements_chain_elements:
+        "list_distinct(regexp_extract_all(t.elements_chain, '(?:^|;)(a|button|form|input|select|textarea|label)(?:\\.|$|:)', 1))",
       '@person_no': person,
       '@event_id': 't.event_id',
       '@micros': 'epoch_us(t.timestamp)',

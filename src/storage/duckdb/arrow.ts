@@ -203,8 +203,7 @@ function decimals({ width, scale }: DuckDBDecimalType): Builder {
   return {
     append(vector, start, end) {
       const { items, dataView } = memory(vector)
-      for (let i = start; i < end; i++)
-        values.push(!isValid(vector, i) ? 0n : items ? BigInt(items[i]!) : read128(dataView, i * 16, true))
+      for (let i = start; i < end; i++) values.push(!isValid(vector, i) ? 0n : items ? BigInt(items[i]!) : read128(dataView, i * 16, true))
       validity.append(vector, start, end)
     },
     finish: () => decimalData(values, validity, width, scale),
@@ -228,8 +227,8 @@ function texts(textOf: (vector: DuckDBVector, row: number) => string | null): Bu
         const text = textOf(vector, i)
         validity.appendOne(text !== null)
         if (text !== null) {
-          let code = codes.get(text)
-          if (code === undefined) codes.set(text, (code = codes.size))
+          const code = codes.get(text) ?? codes.size
+          if (code === codes.size) codes.set(text, code)
           indices[length] = code
         }
         length++
@@ -269,7 +268,11 @@ const stringItem = (vector: DuckDBVector, row: number): string | null => {
   return item === null ? null : String(item)
 }
 
-function lists(child: Builder, finish: (offsets: Int32Array, length: number, validity: Validity, child: Data) => Data, listOf = (v: DuckDBVector) => v as DuckDBListVector): Builder {
+function lists(
+  child: Builder,
+  finish: (offsets: Int32Array, length: number, validity: Validity, child: Data) => Data,
+  listOf = (v: DuckDBVector) => v as DuckDBListVector,
+): Builder {
   const validity = new Validity()
   const offsets: number[] = [0]
   return {
@@ -348,8 +351,10 @@ function builderOf(type: DuckDBType): Builder {
       return decimals(type as DuckDBDecimalType)
     case DuckDBTypeId.LIST: {
       const child = builderOf((type as { valueType: DuckDBType }).valueType)
-      return lists(child, (valueOffsets, length, validity, data) =>
-        makeData({ type: new List(new Field('item', data.type, true)), length, ...validity.finish(), valueOffsets, child: data }) as Data,
+      return lists(
+        child,
+        (valueOffsets, length, validity, data) =>
+          makeData({ type: new List(new Field('item', data.type, true)), length, ...validity.finish(), valueOffsets, child: data }) as Data,
       )
     }
     case DuckDBTypeId.MAP: {
@@ -358,7 +363,13 @@ function builderOf(type: DuckDBType): Builder {
       return lists(
         structs(entry),
         (valueOffsets, length, validity, data) =>
-          makeData({ type: new Map_(new Field('entries', data.type, false) as never), length, ...validity.finish(), valueOffsets, child: data } as never) as Data,
+          makeData({
+            type: new Map_(new Field('entries', data.type, false) as never),
+            length,
+            ...validity.finish(),
+            valueOffsets,
+            child: data,
+          } as never) as Data,
         (vector) => memory(vector).listVector,
       )
     }
@@ -380,7 +391,11 @@ export interface ResultColumn {
 export const typeKey = 'waymark.type'
 
 /** One record batch of these chunks. All batches made with one list of `types` have equal schemas where no text is concerned. */
-export function recordBatch(chunks: readonly DuckDBDataChunk[], types: readonly DuckDBType[], columns: readonly ResultColumn[]): RecordBatch {
+export function recordBatch(
+  chunks: readonly DuckDBDataChunk[],
+  types: readonly DuckDBType[],
+  columns: readonly ResultColumn[],
+): RecordBatch {
   const builders = types.map(builderOf)
   let rows = 0
   for (const chunk of chunks) {

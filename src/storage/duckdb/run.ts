@@ -1,7 +1,8 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
-import { RecordBatch, Table } from 'apache-arrow'
+import { type RecordBatch, Table } from 'apache-arrow'
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
-import { recordBatch, type ResultColumn } from './arrow.ts'
+import { type ResultColumn, recordBatch } from './arrow.ts'
+import type { Instance } from './instance.ts'
 
 export interface Statement {
   readonly sql: string
@@ -15,6 +16,20 @@ export interface RunOptions {
 }
 
 const defaultTimeout = 60
+
+/** Runs statements on connections lent by the instance. */
+export const statementRunner = (instance: Pick<Instance, 'acquire' | 'release' | 'use'>) => ({
+  run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
+    instance.use((connection) => runStatement(connection, statement, options), options.signal),
+  async *stream(statement: Statement, options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
+    const connection = await instance.acquire(options.signal)
+    try {
+      yield* streamStatement(connection, statement, options)
+    } finally {
+      instance.release(connection)
+    }
+  },
+})
 
 /** Runs a statement and answers its rows as one Arrow table. The connection is the caller's, and idle again when this settles. */
 export async function runStatement(connection: DuckDBConnection, statement: Statement, options: RunOptions = {}): Promise<Table> {
@@ -128,7 +143,8 @@ export function engineError(error: unknown, sql: string): Error {
   const message = error instanceof Error ? error.message : String(error)
   if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
   if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
-  if (userErrors.test(message)) return new QueryError('engine-refused', { message: shortText(message) }, null, { cause: Object.assign(new Error(message), { sql }) })
+  if (userErrors.test(message))
+    return new QueryError('engine-refused', { message: shortText(message) }, null, { cause: Object.assign(new Error(message), { sql }) })
   return new InternalError(message, { cause: error, sql })
 }
 

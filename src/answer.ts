@@ -1,0 +1,166 @@
+import type { RecordBatch, Table } from 'apache-arrow'
+import type { Query } from './ast/nodes.ts'
+import { type Compiled, compile } from './compile.ts'
+import { duckdb } from './dialects/duckdb/dialect.ts'
+import { QueryError, WaymarkError } from './errors/errors.ts'
+import type { StoreSnapshot } from './plan/context.ts'
+import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, StatementAsk } from './queries/kind.ts'
+import { queryKinds } from './queries/registry.ts'
+import type { ResolveContext } from './resolver/context.ts'
+import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
+import type { RunOptions, Statement } from './storage/duckdb/run.ts'
+import { typeName } from './types/types.ts'
+
+// The driver of query kinds: picks the kind, checks the request, runs what its generator asks, and hands back what it answers.
+
+/** A project as far as its queries need it. */
+export interface QueryProject {
+  readonly settings: ProjectSettings
+  /** Read once for each query, after everything acknowledged has been applied. */
+  facts(): Promise<StoreFacts>
+  env(facts: StoreFacts): QueryEnv
+  run(statement: Statement, options: RunOptions): Promise<Table>
+  stream(statement: Statement, options: RunOptions): AsyncGenerator<RecordBatch, void, undefined>
+}
+
+export interface AnswerOptions {
+  readonly signal?: AbortSignal
+  readonly timeoutSeconds?: number
+}
+
+/** Choices of one request that change how statements are understood. */
+export interface StatementSettings {
+  /** Leave times in UTC. */
+  readonly isUtc?: boolean
+  readonly bounceSeconds?: number
+}
+
+export interface Explained {
+  readonly label: string
+  readonly query: Query
+  readonly compiled: Compiled
+}
+
+/** Runs one statement of the language and answers an Arrow table. */
+export async function runStatement(query: Query, project: QueryProject, options: AnswerOptions & StatementSettings = {}): Promise<Table> {
+  const facts = await project.facts()
+  const { printed } = compileFor(query, project, facts, project.env(facts), options)
+  return project.run(statementOf(printed), options)
+}
+
+export function compileFor(
+  query: Query,
+  project: QueryProject,
+  facts: StoreFacts,
+  env: QueryEnv,
+  settings: StatementSettings = {},
+): Compiled {
+  return compile(query, { resolve: resolveContext(env, settings), store: snapshotOf(project.settings.id, facts), dialect: duckdb })
+}
+
+const statementOf = ({ sql, params, columns }: Compiled['printed']): Statement => ({
+  sql,
+  params,
+  columns: columns.map(({ name, type }) => ({ name, typeName: typeName(type) })),
+})
+
+function resolveContext(env: QueryEnv, { isUtc, bounceSeconds }: StatementSettings): ResolveContext {
+  const { id, timezone, weekStartDay } = env.project
+  return {
+    project: { id, timezone: isUtc ? 'UTC' : timezone, weekStartDay },
+    now: env.now,
+    propertyType: (scope, name) => env.propertyType(scope, name),
+    cohort: (which) => env.cohort(which),
+    bounceSeconds,
+  }
+}
+
+const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
+const kindOfSlot = { text: 's', number: 'n', boolean: 'b' } as const
+
+export function snapshotOf(projectId: number, facts: StoreFacts): StoreSnapshot {
+  return {
+    projectId,
+    hasMerges: facts.hasMerges,
+    eventId: (name) => facts.eventIds.get(name),
+    slot(table, field, key, as) {
+      const scope = field === 'properties' ? scopeOfTable[table] : undefined
+      const slot = scope && facts.propertyKeys.get(propertyKey(scope, key))?.slot
+      return slot?.startsWith(kindOfSlot[as]) ? slot : undefined
+    },
+  }
+}
+
+/** Answers a query of any kind: the JSON of the HTTP endpoint. */
+export async function answerQuery(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<object> {
+  const kind = kindOf(query)
+  const parsed = kind.schema.safeParse(query)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    const attr = issue?.path.join('__') || null
+    throw new WaymarkError('validation-failed', { message: issue?.message ?? 'The query is not valid', attr }, { cause: parsed.error })
+  }
+  const facts = await project.facts()
+  return (await drive(kind, parsed.data, project, facts, options, settingsOf(query))).answer
+}
+
+function kindOf(query: unknown): QueryKind<unknown, object> {
+  const known = Object.keys(queryKinds)
+  const name = typeof query === 'object' && query !== null && 'kind' in query ? (query as { kind: unknown }).kind : undefined
+  if (typeof name !== 'string') throw new WaymarkError('validation-failed', { message: 'A query needs a kind', attr: 'kind' })
+  const kind = Object.hasOwn(queryKinds, name) ? queryKinds[name] : undefined
+  if (!kind) throw new WaymarkError('unknown-query-kind', { kind: name, known })
+  return kind
+}
+
+function settingsOf(query: unknown): StatementSettings {
+  const modifiers = (query as { modifiers?: unknown }).modifiers
+  if (typeof modifiers !== 'object' || modifiers === null) return {}
+  const { convertToProjectTimezone, bounceRateDurationSeconds } = modifiers as Record<string, unknown>
+  return {
+    isUtc: convertToProjectTimezone === false,
+    bounceSeconds: typeof bounceRateDurationSeconds === 'number' ? bounceRateDurationSeconds : undefined,
+  }
+}
+
+async function drive<Q, R extends object>(
+  kind: QueryKind<Q, R>,
+  query: Q,
+  project: QueryProject,
+  facts: StoreFacts,
+  options: AnswerOptions,
+  settings: StatementSettings,
+): Promise<{ answer: R; explained: Explained[] }> {
+  const env = project.env(facts)
+  const explained: Explained[] = []
+  const deadline = Date.now() + (options.timeoutSeconds ?? 60) * 1000
+  const run = async ({ query: tree, label }: StatementAsk): Promise<Table> => {
+    const compiled = compileFor(tree, project, facts, env, settings)
+    explained.push({ label, query: tree, compiled })
+    const left = Math.max(0.001, (deadline - Date.now()) / 1000)
+    return project.run(statementOf(compiled.printed), { signal: options.signal, timeoutSeconds: left })
+  }
+  const answerTo = async (ask: Ask): Promise<Answer> => {
+    if ('query' in ask) return run(ask)
+    if ('kind' in ask) {
+      await new Promise((resume) => setImmediate(resume))
+      if (options.signal?.aborted) throw new QueryError('query-cancelled', {})
+      if (Date.now() > deadline) throw new QueryError('query-timeout', { seconds: options.timeoutSeconds ?? 60 })
+      return undefined
+    }
+    return Promise.all(ask.map(run))
+  }
+  const generator = kind.run(query, env)
+  let step = generator.next()
+  while (!step.done) {
+    let answer: Answer
+    try {
+      answer = await answerTo(step.value)
+    } catch (error) {
+      step = generator.throw(error)
+      continue
+    }
+    step = generator.next(answer)
+  }
+  return { answer: step.value, explained }
+}

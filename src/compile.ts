@@ -1,0 +1,44 @@
+import type { Expr, Query } from './ast/nodes.ts'
+import { sessionsQuery } from './catalog/sessions.ts'
+import type { Dialect, PrintedQuery } from './dialects/dialect.ts'
+import { printQuery } from './dialects/printer.ts'
+import { InternalError } from './errors/errors.ts'
+import type { PlanContext, StoreSnapshot } from './plan/context.ts'
+import { passes } from './plan/passes.ts'
+import type { ResolveContext } from './resolver/context.ts'
+import { resolve } from './resolver/resolve.ts'
+import type { TypedQuery } from './resolver/typed.ts'
+
+// From a tree of the language to a statement of an engine. Pure: everything that is known of the world comes in.
+
+export interface CompileContext {
+  readonly resolve: ResolveContext
+  readonly store: StoreSnapshot
+  readonly dialect: Dialect
+}
+
+export interface Compiled {
+  readonly resolved: TypedQuery
+  readonly planned: TypedQuery
+  readonly printed: PrintedQuery
+}
+
+export function compile(query: Query, { resolve: context, store, dialect }: CompileContext): Compiled {
+  const resolved = resolve(query, context, columnName)
+  const planContext: PlanContext = {
+    capabilities: dialect.capabilities,
+    store,
+    view: (table, fields) => {
+      if (table !== 'sessions') throw new InternalError(`${table} is no view`)
+      return resolve(sessionsQuery(fields, context.bounceSeconds ?? 10), context, columnName)
+    },
+  }
+  const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)
+  return { resolved, planned, printed: printQuery(planned, dialect, context.project) }
+}
+
+/** What a column without an alias is called: the last part of a name, or the expression itself. */
+export function columnName(expr: Expr): string {
+  if (expr.kind === 'field') return expr.chain.at(-1)!
+  return expr.kind
+}

@@ -1,0 +1,123 @@
+import { type Data, DataType, type Table, Type, type TypeMap, type Vector } from 'apache-arrow'
+import { type Micros, zoneOf } from '../lib/zone.ts'
+
+// Arrow columns as the values of a JSON answer: times as ISO text in the project's zone, truth as 1 and 0, what JSON cannot hold as null.
+
+export type JsonValue = null | number | string | boolean | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+
+/** All rows, each an array of values in the order of the columns. */
+export function tableRows(table: Table<TypeMap>, timezone: string): JsonValue[][] {
+  const columns = Array.from({ length: table.numCols }, (_, i) => columnValues(table.getChildAt(i)!, timezone))
+  return Array.from({ length: table.numRows }, (_, row) => columns.map((column) => column[row]!))
+}
+
+export function columnValues(vector: Vector, timezone: string): JsonValue[] {
+  const values: JsonValue[] = []
+  for (const data of vector.data) {
+    const read = reader(data, timezone)
+    for (let i = 0; i < data.length; i++) values.push(read(i))
+  }
+  return values
+}
+
+type Read = (row: number) => JsonValue
+
+function reader(data: Data, timezone: string): Read {
+  const read = valueReader(data, timezone)
+  if (data.nullCount === 0) return read
+  return (row) => (data.getValid(row) ? read(row) : null)
+}
+
+function valueReader(data: Data, timezone: string): Read {
+  const { type } = data
+  if (DataType.isDictionary(type)) {
+    const words = columnValues(data.dictionary!, timezone)
+    const codes = data.values as Int32Array
+    return (row) => words[codes[row]!]!
+  }
+  if (DataType.isUtf8(type)) {
+    const { values, valueOffsets } = data as unknown as { values: Uint8Array; valueOffsets: Int32Array }
+    return (row) => decoder.decode(values.subarray(valueOffsets[row], valueOffsets[row + 1]))
+  }
+  if (DataType.isBool(type)) {
+    const bits = data.values as Uint8Array
+    return (row) => {
+      const at = row + data.offset
+      return (bits[at >> 3]! >> (at & 7)) & 1
+    }
+  }
+  if (DataType.isInt(type)) {
+    const values = data.values as unknown as ArrayLike<number | bigint>
+    return type.bitWidth === 64 ? (row) => bigNumber(values[row] as bigint) : (row) => values[row] as number
+  }
+  if (DataType.isFloat(type)) {
+    const values = data.values as Float64Array
+    return (row) => (Number.isFinite(values[row]) ? values[row]! : null)
+  }
+  if (DataType.isDate(type)) {
+    const days = data.values as Int32Array
+    return (row) => new Date(days[row]! * 86_400_000).toISOString().slice(0, 10)
+  }
+  if (DataType.isTimestamp(type)) {
+    const micros = data.values as unknown as BigInt64Array
+    const write = timeWriter(timezone)
+    return (row) => write(Number(micros[row]))
+  }
+  if (DataType.isDecimal(type)) {
+    const words = data.values as Uint32Array
+    return (row) => decimalNumber(words.subarray(row * 4, row * 4 + 4), type.scale)
+  }
+  if (DataType.isList(type)) {
+    const offsets = data.valueOffsets as Int32Array
+    const items = reader(data.children[0]!, timezone)
+    return (row) => range(offsets[row]!, offsets[row + 1]!, items)
+  }
+  if (DataType.isStruct(type)) {
+    const fields = data.children.map((child) => reader(child, timezone))
+    return (row) => fields.map((field) => field(row))
+  }
+  if (type.typeId === Type.Map) {
+    const offsets = data.valueOffsets as Int32Array
+    const [keys, values] = data.children[0]!.children.map((child) => reader(child, timezone)) as [Read, Read]
+    return (row) => {
+      const entries: [string, JsonValue][] = []
+      for (let i = offsets[row]!; i < offsets[row + 1]!; i++) entries.push([String(keys(i)), values(i)])
+      return Object.fromEntries(entries)
+    }
+  }
+  return () => null
+}
+
+const decoder = new TextDecoder()
+const range = (start: number, end: number, item: Read): JsonValue[] => Array.from({ length: end - start }, (_, i) => item(start + i))
+
+/** Beyond 2^53 a number would change on the way: its digits go as text. */
+const bigNumber = (value: bigint): number | string =>
+  value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value.toString()
+
+function decimalNumber(words: Uint32Array, scale: number): number | string {
+  const value = BigInt.asIntN(
+    128,
+    words.reduceRight((all, word) => (all << 32n) | BigInt(word), 0n),
+  )
+  return scale === 0 ? bigNumber(value) : Number(value) / 10 ** scale
+}
+
+/** `2024-01-05T10:00:00Z` in UTC, `2024-01-05T05:00:00-05:00` elsewhere; a fraction only where there is one. */
+export function timeWriter(timezone: string): (micros: Micros) => string {
+  const zone = zoneOf(timezone)
+  return (micros) => {
+    const offset = zone.offsetAt(micros)
+    const wall = micros + offset
+    const whole = Math.floor(wall / 1_000_000)
+    const fraction = wall - whole * 1_000_000
+    const text = new Date(whole * 1000).toISOString().slice(0, 19)
+    return `${text}${fraction ? `.${String(fraction).padStart(6, '0')}` : ''}${zone.name === 'UTC' ? 'Z' : offsetText(offset)}`
+  }
+}
+
+function offsetText(offset: Micros): string {
+  const minutes = Math.round(Math.abs(offset) / 60_000_000)
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+}

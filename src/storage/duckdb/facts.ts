@@ -1,0 +1,56 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { identifier } from './instance.ts'
+
+// What statements must know of a project's store before they are planned. Small, and the same until something is applied.
+
+export interface PropertyKey {
+  readonly scope: string
+  readonly name: string
+  readonly type: 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
+  /** A column that is filled for every row. */
+  readonly slot: string | null
+}
+
+export interface StoreFacts {
+  readonly appliedSeq: string
+  readonly eventIds: ReadonlyMap<string, number>
+  readonly hasMerges: boolean
+  /** `scope` and name with a line break between them. */
+  readonly propertyKeys: ReadonlyMap<string, PropertyKey>
+  readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
+  readonly actions: ReadonlyMap<number, string>
+  readonly cohorts: ReadonlyMap<number, string>
+}
+
+export const propertyKey = (scope: string, name: string): string => `${scope}\n${name}`
+
+async function rows(connection: DuckDBConnection, sql: string): Promise<readonly (readonly unknown[])[]> {
+  return (await connection.runAndReadAll(sql)).getRowsJS()
+}
+
+/** `known` is answered again when nothing has been applied since. */
+export async function readFacts(connection: DuckDBConnection, database: string, known?: StoreFacts): Promise<StoreFacts> {
+  const at = `${identifier(database)}.main`
+  const [[appliedSeq]] = (await rows(connection, `SELECT value FROM ${at}.meta WHERE key = 'applied_seq'`)) as [[string]]
+  if (known?.appliedSeq === appliedSeq) return known
+  const names = await rows(connection, `SELECT name, event_id FROM ${at}.event_names`)
+  const [[merged]] = (await rows(connection, `SELECT count(*) > 0 FROM ${at}.person_merges`)) as [[boolean]]
+  const keys = await rows(connection, `SELECT scope, name, property_type, CASE WHEN slot_ready THEN slot END FROM ${at}.property_keys`)
+  const groupTypes = await rows(connection, `SELECT group_type_index, group_type FROM ${at}.group_types ORDER BY 1`)
+  const actions = await rows(connection, `SELECT id, definition FROM ${at}.actions`)
+  const cohorts = await rows(connection, `SELECT id, definition FROM ${at}.cohorts`)
+  return {
+    appliedSeq,
+    eventIds: new Map(names.map(([name, id]) => [String(name), Number(id)])),
+    hasMerges: merged,
+    propertyKeys: new Map(
+      keys.map(([scope, name, type, slot]) => [
+        propertyKey(String(scope), String(name)),
+        { scope: String(scope), name: String(name), type: type as PropertyKey['type'], slot: slot as string | null },
+      ]),
+    ),
+    groupTypes: groupTypes.map(([index, name]) => ({ index: Number(index), name: String(name) })),
+    actions: new Map(actions.map(([id, definition]) => [Number(id), String(definition)])),
+    cohorts: new Map(cohorts.map(([id, definition]) => [Number(id), String(definition)])),
+  }
+}

@@ -8,7 +8,7 @@ const part = (name: string, type: ScalarName, duckdb: string, summary: string, c
   args: [1, 1],
   returns: ([x]) => whenTime(scalar(type), x),
   summary,
-  sql: { duckdb: (args, context) => duckdb.replaceAll('{}', wall(args[0]!, context)), clickhouse: inZone(name) },
+  sql: { duckdb: (args, context) => duckdb.replaceAll('{}', () => wall(args[0]!, context)), clickhouse: inZone(name) },
   cases,
 })
 
@@ -99,7 +99,7 @@ export const datePartFunctions = functions({
     sql: {
       // dayofweek() would count from Sunday = 0
       duckdb: (args, context) =>
-        `(${(weekdays[Number(args[1]?.constant ?? 0) % 4] ?? weekdays[0]!).replaceAll('{}', wall(args[0]!, context, args[2]))})`,
+        `(${(weekdays[Number(args[1]?.constant ?? 0) % 4] ?? weekdays[0]!).replaceAll('{}', () => wall(args[0]!, context, args[2]))})`,
       clickhouse: clickHouseWeek('toDayOfWeek'),
     },
     cases: [

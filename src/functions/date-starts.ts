@@ -16,14 +16,14 @@ const firstDay = (name: string, duckdb: string, summary: string, cases: readonly
   args: [1, 1],
   returns: dateResult,
   summary,
-  sql: { duckdb: (args, context) => duckdb.replaceAll('{}', wall(args[0]!, context)), clickhouse: inZone(name) },
+  sql: { duckdb: (args, context) => duckdb.replaceAll('{}', () => wall(args[0]!, context)), clickhouse: inZone(name) },
   cases,
 })
 
 const seconds = { second: 1, minute: 60, hour: 3600 } as const
 
 /** Cuts a moment to a multiple of some seconds, on the clock on the wall. */
-function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg): string {
+export function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg): string {
   const where = zoneArgument(zone, arg.type, context)
   const cut = (text: string): string => {
     if (step === 60) return `date_trunc('minute', ${text})`
@@ -43,7 +43,7 @@ const cutTime = (name: string, step: number, summary: string, cases: readonly Ca
   cases,
 })
 
-function startOfDay(arg: Arg, context: CellContext, zone?: Arg): string {
+export function startOfDay(arg: Arg, context: CellContext, zone?: Arg): string {
   const where = zoneArgument(zone, arg.type, context)
   if (isDate(arg)) return momentOf(`CAST(${arg.sql} AS TIMESTAMP)`, where, context)
   return startOfLocalDay(moment(arg, context, zone), where, context)
@@ -97,7 +97,8 @@ const dateTrunc = (summary: string, name: string): FunctionRow => ({
     duckdb: (args, context) => truncated(unitOf(args[0]), args[1]!, context, args[2]),
     clickhouse: (args, context) => {
       const unit = unitOf(args[0])
-      const text = `dateTrunc('${unit}', ${clickHouseMoment(args[1]!, context)}, ${clickHouseZone(args[1]!, context, args[2])})`
+      const zone = isDate(args[1]!) && givesDate(unit) ? '' : `, ${clickHouseZone(args[1]!, context, args[2])}`
+      const text = `dateTrunc('${unit}', ${clickHouseMoment(args[1]!, context)}${zone})`
       // Of a DateTime64 it is a DateTime64 or a Date32 there
       if (givesDate(unit)) return `toDate(${text})`
       return unit === 'millisecond' || unit === 'microsecond' ? text : `toDateTime(${text})`

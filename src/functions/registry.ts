@@ -6,13 +6,18 @@ import { comparisonFunctions } from './comparison.ts'
 import { conditionalFunctions } from './conditional.ts'
 import { conversionFunctions } from './conversion.ts'
 import { timeConversionFunctions } from './conversion-times.ts'
+import { dateMakerFunctions } from './date-makers.ts'
 import { datePartFunctions } from './date-parts.ts'
+import { dateShiftFunctions } from './date-shifts.ts'
 import { dateStartFunctions } from './date-starts.ts'
+import { dateTextFunctions } from './date-texts.ts'
+import { intervalFunctions } from './intervals.ts'
 import { logicalFunctions } from './logical.ts'
 import { nullFunctions } from './nulls.ts'
 import type { FunctionFamily, FunctionRow } from './row.ts'
 import { searchFunctions } from './string-search.ts'
 import { stringFunctions } from './strings.ts'
+import { timeWindowFunctions } from './time-windows.ts'
 
 /** Every function of the language by family, in the order of the reference page. */
 export const families: Readonly<Record<string, FunctionFamily>> = {
@@ -27,6 +32,11 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   'Search in text': searchFunctions,
   'Parts of dates': datePartFunctions,
   'Beginnings of dates': dateStartFunctions,
+  'Moving dates': dateShiftFunctions,
+  'Making dates': dateMakerFunctions,
+  'Dates as text': dateTextFunctions,
+  Intervals: intervalFunctions,
+  'Time windows': timeWindowFunctions,
   Aggregates: aggregateFunctions,
   'Aggregates with suffixes': withCombinators(aggregateFunctions),
 }

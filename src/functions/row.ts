@@ -34,6 +34,8 @@ export interface CellContext {
   fresh(): string
   /** Milliseconds since 1970 that every moment of the query is known to lie between: fewer pieces of a zone's offsets are printed. */
   readonly timeRange?: readonly [from: number, to: number]
+  /** The moment the statement calls now, in milliseconds since 1970; absent: the engine's clock. */
+  readonly now?: number
   /** Set for aggregates and window functions. */
   readonly aggregate?: AggregateContext
 }

@@ -1,0 +1,64 @@
+import { isoText, parseTime } from './parse-time.ts'
+import type { Warning } from './warnings.ts'
+
+const hour = 3_600_000_000
+const firstMoment = -62_167_219_200_000_000 // year 0
+const lastMoment = 253_402_300_800_000_000 // year 10000
+
+export interface SentTime {
+  readonly timestamp?: unknown
+  /** Milliseconds between the event and the sending of it. */
+  readonly offset?: unknown
+  readonly sentAt?: unknown
+  readonly ignoreSentAt: boolean
+}
+
+/**
+ * When an event happened, by our clock: the client's clock is corrected by the difference between what it called the moment of sending and
+ * the moment of receipt. `now` and the result are microseconds.
+ */
+export function eventTime(sent: SentTime, now: number, about: { eventUuid: string; eventName: string }): { time: number; warnings: Warning[] } {
+  const warnings: Warning[] = []
+  const unreadable = (field: string, value: unknown, reason: string) =>
+    warnings.push({ type: 'ignored_invalid_timestamp', details: { eventUuid: about.eventUuid, field, value: value ?? '', reason } })
+
+  let sentAt: number | null = null
+  if (sent.sentAt && !sent.ignoreSentAt) {
+    sentAt = parseTime(sent.sentAt)
+    if (sentAt === null) unreadable('sent_at', sent.sentAt, 'not a time')
+  }
+  const offset = typeof sent.offset === 'number' && Number.isFinite(sent.offset) ? sent.offset : 0
+
+  let time = now
+  if (sent.timestamp) {
+    const stamp = parseTime(sent.timestamp)
+    if (stamp === null) {
+      unreadable('timestamp', sent.timestamp, 'not a time')
+      return { time: now, warnings }
+    }
+    time = sentAt === null ? stamp : now + (stamp - sentAt)
+  }
+  if (offset && (!sent.timestamp || sentAt !== null)) time = now - offset * 1000
+  time = Math.round(time)
+
+  if (!(time >= firstMoment && time < lastMoment)) {
+    unreadable('timestamp', sent.timestamp, 'outside the years 0 to 9999')
+    return { time: now, warnings }
+  }
+  if (time > now + 23 * hour) {
+    warnings.push({
+      type: 'event_timestamp_in_future',
+      details: {
+        timestamp: sent.timestamp ?? '',
+        sentAt: sentAt === null ? '' : isoText(sentAt),
+        offset: sent.offset ?? '',
+        now: isoText(now),
+        result: isoText(time),
+        eventUuid: about.eventUuid,
+        eventName: about.eventName,
+      },
+    })
+    time = now
+  }
+  return { time, warnings }
+}

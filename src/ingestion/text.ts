@@ -1,0 +1,47 @@
+// What JSON text may not hold when it is to be read back by any engine: NUL characters and halves of surrogate pairs.
+
+const unreadable = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
+/** JSON.stringify escapes exactly these, so most texts pass without a look at the values. */
+const escapedUnreadable = /\\u(?:0000|d[89a-f])/
+
+export const readable = (text: string): string => text.replace(unreadable, '\uFFFD')
+
+function readableValue(value: unknown): unknown {
+  if (typeof value === 'string') return readable(value)
+  if (Array.isArray(value)) return value.map(readableValue)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [readable(key), readableValue(inner)]))
+}
+
+/** JSON text of `value` with U+FFFD for what is not readable. Throws what JSON.stringify throws. */
+export function readableJson(value: unknown): string {
+  const text = JSON.stringify(value)
+  return escapedUnreadable.test(text) ? JSON.stringify(readableValue(JSON.parse(text))) : text
+}
+
+/** The first `limit` characters; a pair of surrogates is one. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  return [...text.slice(0, limit * 2)].slice(0, limit).join('')
+}
+
+/** Whether brackets in this JSON text are nested more than `limit` deep. */
+export function isDeeperThan(limit: number, json: string): boolean {
+  if (json.length < limit * 2) return false
+  let depth = 0
+  for (let i = 0; i < json.length; i++) {
+    const c = json.charCodeAt(i)
+    if (c === 34) {
+      for (i = json.indexOf('"', i + 1); isEscaped(json, i); ) i = json.indexOf('"', i + 1)
+    } else if (c === 123 || c === 91) {
+      if (++depth > limit) return true
+    } else if (c === 125 || c === 93) depth--
+  }
+  return false
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0
+  while (json.charCodeAt(at - 1 - backslashes) === 92) backslashes++
+  return backslashes % 2 === 1
+}

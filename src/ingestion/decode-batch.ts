@@ -1,6 +1,6 @@
 import { WaymarkError } from '../errors/errors.ts'
-import { type PreparedEvent, prepareEvent, type Receipt } from './prepare.ts'
 import { parseTime } from './parse-time.ts'
+import { type PreparedEvent, prepareEvent, type Receipt } from './prepare.ts'
 import type { Warning } from './warnings.ts'
 
 export interface DecodedBatch {
@@ -77,7 +77,11 @@ function payloadOf(event: PreparedEvent, raw: Readonly<Record<string, unknown>>)
 
 /** A time the log can keep: JSON has no word for a Date or for NaN, and an unreadable one must be as unreadable when read again. */
 const loggable = (value: unknown): unknown =>
-  value instanceof Date ? timeText(value) : typeof value === 'object' || (typeof value === 'number' && parseTime(value) === null) ? String(value) : value
+  value instanceof Date
+    ? timeText(value)
+    : typeof value === 'object' || (typeof value === 'number' && parseTime(value) === null)
+      ? String(value)
+      : value
 
 /** The same event again, from the log. */
 export function readPayload(payload: string, uuid: string, receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>): PreparedEvent {

@@ -6,7 +6,8 @@ import { cut } from './text.ts'
 const textLimit = 400
 
 const escapeQuotes = (text: string): string => text.replace(/"/g, '\\"')
-const asText = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value))
+const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 function classesOf(value: unknown): string[] {
   const list = Array.isArray(value) ? value.map(asText) : typeof value === 'string' ? value.split(/\s+/) : []

@@ -17,7 +17,11 @@ export interface SentTime {
  * When an event happened, by our clock: the client's clock is corrected by the difference between what it called the moment of sending and
  * the moment of receipt. `now` and the result are microseconds.
  */
-export function eventTime(sent: SentTime, now: number, about: { eventUuid: string; eventName: string }): { time: number; warnings: Warning[] } {
+export function eventTime(
+  sent: SentTime,
+  now: number,
+  about: { eventUuid: string; eventName: string },
+): { time: number; warnings: Warning[] } {
   const warnings: Warning[] = []
   const unreadable = (field: string, value: unknown, reason: string) =>
     warnings.push({ type: 'ignored_invalid_timestamp', details: { eventUuid: about.eventUuid, field, value: value ?? '', reason } })

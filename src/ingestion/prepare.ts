@@ -68,7 +68,8 @@ function objectAt(value: unknown, index: number | null, attr: string): Propertie
 }
 
 /** Text of a name or id: containers become JSON. */
-const asText = (value: unknown): string => readable(typeof value === 'string' ? value : typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value))
+const asText = (value: unknown): string =>
+  readable(typeof value === 'string' ? value : typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value))
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
 
@@ -135,7 +136,8 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const outerSet = objectAt(raw.$set, index, '$set')
   const outerSetOnce = objectAt(raw.$set_once, index, '$set_once')
   if (Object.keys(outerSet).length) properties.$set = isObject(given.$set) ? { ...given.$set, ...outerSet } : outerSet
-  if (Object.keys(outerSetOnce).length) properties.$set_once = isObject(given.$set_once) ? { ...given.$set_once, ...outerSetOnce } : outerSetOnce
+  if (Object.keys(outerSetOnce).length)
+    properties.$set_once = isObject(given.$set_once) ? { ...given.$set_once, ...outerSetOnce } : outerSetOnce
 
   const ip = isAbsent(properties.$ip) ? (raw.ip ?? receipt.ip) : properties.$ip
   delete properties.$ip
@@ -233,5 +235,7 @@ function jsonOf(properties: Properties, index: number | null): string {
     const reason = cause instanceof RangeError ? `nested more than ${nestingLimit} levels deep` : 'not what JSON can hold'
     return refuse(`Its properties are ${reason}.`, index, 'properties')
   }
-  return isDeeperThan(nestingLimit, text) ? refuse(`Its properties are nested more than ${nestingLimit} levels deep.`, index, 'properties') : text
+  return isDeeperThan(nestingLimit, text)
+    ? refuse(`Its properties are nested more than ${nestingLimit} levels deep.`, index, 'properties')
+    : text
 }

@@ -1,11 +1,11 @@
 import {
   BOOLEAN,
+  DOUBLE,
   type DuckDBAppender,
   type DuckDBConnection,
   DuckDBDataChunk,
   type DuckDBType,
   type DuckDBValue,
-  DOUBLE,
   INTEGER,
   VARCHAR,
 } from '@duckdb/node-api'
@@ -13,15 +13,14 @@ import {
 // A temporary table of one connection, filled by data chunks. Values stand in it in the form that is cheapest to hand over (no BigInt, no
 // value objects); the statement that reads it casts them to what the column wants, on the engine's own threads.
 
-export type StageKind = 'text' | 'uuid' | 'time' | 'integer' | 'bigint' | 'double' | 'boolean'
+export type StageKind = 'text' | 'uuid' | 'time' | 'integer' | 'bigint' | 'boolean'
 
 const kinds: Readonly<Record<StageKind, { readonly type: DuckDBType; readonly sql: string; readonly read: (column: string) => string }>> = {
   text: { type: VARCHAR, sql: 'VARCHAR', read: (column) => column },
   uuid: { type: VARCHAR, sql: 'VARCHAR', read: (column) => `${column}::UUID` },
   time: { type: DOUBLE, sql: 'DOUBLE', read: (column) => `make_timestamp(${column}::BIGINT)` }, // microseconds
   integer: { type: INTEGER, sql: 'INTEGER', read: (column) => column },
-  bigint: { type: DOUBLE, sql: 'DOUBLE', read: (column) => `${column}::BIGINT` },
-  double: { type: DOUBLE, sql: 'DOUBLE', read: (column) => column },
+  bigint: { type: DOUBLE, sql: 'DOUBLE', read: (column) => `${column}::BIGINT` }, // exact up to 2^53
   boolean: { type: BOOLEAN, sql: 'BOOLEAN', read: (column) => column },
 }
 
@@ -29,27 +28,31 @@ export type StageColumns = Readonly<Record<string, StageKind>>
 
 const chunkRows = 2048
 
-export interface Stage<C extends StageColumns = StageColumns> {
+export interface Stage {
   /** Name to select from. */
   readonly table: string
+  readonly columns: StageColumns
   readonly rows: number
-  push(...row: { [K in keyof C]: DuckDBValue }[keyof C][]): void
+  /** Empties it for new rows. */
+  open(): Promise<void>
+  push(row: readonly DuckDBValue[]): void
   /** Makes the rows visible to statements. */
   finish(): void
-  /** The column as the real table wants it. */
-  read(column: keyof C & string): string
-  clear(): Promise<void>
 }
 
-export async function createStage<C extends StageColumns>(connection: DuckDBConnection, name: string, columns: C): Promise<Stage<C>> {
-  const table = `temp.main.${name}`
+/** `column` of the stage `alias`, as the real table wants it. */
+export const readStaged = (columns: StageColumns, column: string, alias: string): string =>
+  kinds[columns[column]!].read(`${alias}.${column}`)
+
+export async function createStage(connection: DuckDBConnection, name: string, columns: StageColumns): Promise<Stage> {
   const names = Object.keys(columns)
   const types = names.map((column) => kinds[columns[column]!].type)
-  await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`)
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`,
+  )
   let appender: DuckDBAppender | null = null
   let pending = names.map((): DuckDBValue[] => [])
   let rows = 0
-  let opening: Promise<DuckDBAppender> | null = await null
 
   function writeChunk() {
     const count = pending[0]!.length
@@ -59,15 +62,21 @@ export async function createStage<C extends StageColumns>(connection: DuckDBConn
     appender!.appendDataChunk(chunk)
     pending = names.map(() => [])
   }
-  void opening
-  opening = null
   return {
-    table,
+    table: `temp.main.${name}`,
+    columns,
     get rows() {
       return rows
     },
-    push(...row) {
-      for (let i = 0; i < row.length; i++) pending[i]!.push(row[i]!)
+    async open() {
+      appender?.clear()
+      if (rows) await connection.run(`TRUNCATE temp.main.${name}`)
+      rows = 0
+      pending = names.map(() => [])
+      appender = await connection.createAppender(name, 'main', 'temp')
+    },
+    push(row) {
+      for (let i = 0; i < pending.length; i++) pending[i]!.push(row[i]!)
       rows++
       if (pending[0]!.length === chunkRows) writeChunk()
     },
@@ -75,11 +84,6 @@ export async function createStage<C extends StageColumns>(connection: DuckDBConn
       writeChunk()
       appender?.closeSync()
       appender = null
-    },
-    read: (column) => kinds[columns[column]!].read(column),
-    async clear() {
-      if (rows) await connection.run(`TRUNCATE ${table}`)
-      rows = 0
     },
   }
 }

@@ -1,0 +1,312 @@
+import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
+import { EventNames } from './event-names.ts'
+import { Groups, groupTypeLimit } from './groups.ts'
+import { type Arrival, identify, personModes } from './identify.ts'
+import { importPerson } from './import-person.ts'
+import { People } from './people.ts'
+import type { PreparedEvent } from './prepare.ts'
+import { type PropertyKey, PropertyKeys } from './property-keys.ts'
+import type { PropertyType } from './property-types.ts'
+import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
+import type { GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
+
+const noGroups: readonly string[] = ['', '', '', '', '']
+
+/** Works batches out into rows. What it knows of the store is as of the last group it staged; after a failed commit it must be opened anew. */
+export class Applier {
+  readonly keys: PropertyKeys
+  private readonly store: ApplyStore
+  private readonly people: People
+  private readonly groups: Groups
+  private readonly names: EventNames
+  private readonly warnings: Map<string, WarningSummary>
+  private readonly storedWarnings: Set<string>
+  private readonly changedWarnings = new Set<WarningSummary>()
+  private personNos = new Map<string, number>()
+  private records = new Map<string, RecordWrite>()
+  appliedSeq: number
+  private latest = 0
+
+  private constructor(store: ApplyStore, projectId: number, state: Awaited<ReturnType<typeof loadState>>) {
+    this.store = store
+    this.people = new People(store, projectId, state.nextPersonNo)
+    this.groups = new Groups(store, state.groupTypes)
+    this.names = new EventNames(state.eventNames)
+    this.keys = new PropertyKeys(state.propertyKeys, state.retiredSlots)
+    this.warnings = new Map(state.warnings.map((summary) => [summary.type, summary]))
+    this.storedWarnings = new Set(this.warnings.keys())
+    this.appliedSeq = state.appliedSeq
+  }
+
+  static async open(store: ApplyStore, projectId: number): Promise<Applier> {
+    return new Applier(store, projectId, await loadState(store))
+  }
+
+  /** Brings what these batches need into memory. */
+  async load(works: readonly Work[]): Promise<void> {
+    const ids = new Set<string>()
+    const inFull = new Set<string>()
+    const groups: { type: string; key: string }[] = []
+    const uuids: string[] = []
+    for (const { content, isHistorical } of works) {
+      if (content.kind === 'event')
+        for (const event of content.events) {
+          if (event.isDropped) continue
+          ids.add(event.distinctId)
+          if (event.mergeWith !== null) ids.add(event.mergeWith)
+          if (isHistorical || event.isPersonless || event.set || event.setOnce || event.unset || event.mergeWith !== null) {
+            inFull.add(event.distinctId)
+            if (event.mergeWith !== null) inFull.add(event.mergeWith)
+          }
+          if (event.group) groups.push(event.group)
+        }
+      else if (content.kind === 'persons')
+        for (const id of content.persons.flatMap((person) => person.distinct_ids)) {
+          ids.add(id)
+          inFull.add(id)
+        }
+      else if (content.kind === 'groups')
+        for (const group of content.groups) {
+          if (group.group_key !== null) groups.push({ type: group.group_type, key: group.group_key })
+        }
+      else if (content.kind === 'records')
+        for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons)
+    }
+    await this.people.load(ids, inFull)
+    if (groups.length) await this.groups.load(groups)
+    this.personNos = new Map((await this.store.personNosOfUuids(uuids)).map((found) => [found.uuid, found.personNo]))
+  }
+
+  /** Answers the uuids of imported persons, in their order. */
+  apply(work: Work, group: StagedGroup): string[] {
+    const { content } = work
+    const arrival = (i: number): Arrival => ({ seq: work.firstSeq + i, receivedAt: work.receivedAt, isHistorical: work.isHistorical })
+    this.appliedSeq = work.firstSeq + work.count - 1
+    this.latest = work.receivedAt
+    switch (content.kind) {
+      case 'event':
+        for (const [i, event] of content.events.entries()) if (!content.duplicates.has(i)) this.applyEvent(event, arrival(i), group)
+        return []
+      case 'persons':
+        return content.persons.map((person, i) => this.applyPerson(person, arrival(i), group))
+      case 'groups':
+        for (const [i, row] of content.groups.entries()) this.applyGroup(row, arrival(i))
+        return []
+      case 'property_types':
+        for (const row of content.types) this.applyType(row, work.receivedAt)
+        return []
+      case 'records':
+        for (const record of content.records) this.records.set(`${record.table}:${record.id}`, record)
+        return []
+    }
+  }
+
+  private applyEvent(event: PreparedEvent, arrival: Arrival, group: StagedGroup): void {
+    for (const warning of event.warnings) this.warn(warning, arrival.receivedAt)
+    if (event.isDropped) return
+    const who = identify(this.people, event, arrival)
+    for (const warning of who.warnings) this.warn(warning, arrival.receivedAt)
+    if (who.merge) {
+      const { source, target } = who.merge
+      group.put(
+        'merge_journal',
+        {
+          seq: arrival.seq,
+          merged_at: event.time,
+          merged: source.no,
+          merged_uuid: source.uuid,
+          survivor: target.no,
+          survivor_uuid: target.uuid,
+          event_uuid: event.uuid,
+          event: event.name,
+        },
+        true,
+      )
+    }
+    if (!event.isPersonless && event.set) this.keys.countValues('person', event.set, event.time)
+    if (!event.isPersonless && event.setOnce) this.keys.countValues('person', event.setOnce, event.time)
+    if (event.group) this.identifyGroup(event.group, event.time, arrival)
+    const keys = event.groups ? this.groupKeys(event.groups, arrival) : noGroups
+    this.keys.countShape(event.shape, event.time)
+    group.pushEvent([
+      event.uuid,
+      this.names.count(event.name, event.time),
+      event.time,
+      who.personNo,
+      event.distinctId,
+      event.sessionId,
+      event.windowId,
+      keys[0]!,
+      keys[1]!,
+      keys[2]!,
+      keys[3]!,
+      keys[4]!,
+      arrival.receivedAt,
+      arrival.seq,
+      event.isPersonless ? who.mode : personModes.full,
+      event.elementsChain,
+      event.properties,
+    ])
+  }
+
+  private identifyGroup(of: NonNullable<PreparedEvent['group']>, time: number, arrival: Arrival): void {
+    const index = this.groupIndex(of.type, arrival)
+    if (index < 0) return
+    this.groups.identify(index, of.key, of.set, time, arrival)
+    this.keys.countValues(`group_${index}`, of.set, time)
+  }
+
+  private groupKeys(pairs: NonNullable<PreparedEvent['groups']>, arrival: Arrival): readonly string[] {
+    const keys = [...noGroups]
+    for (const [type, key] of pairs) {
+      const index = this.groupIndex(type, arrival)
+      if (index >= 0) keys[index] = key
+    }
+    return keys
+  }
+
+  private groupIndex(type: string, arrival: Arrival): number {
+    const index = this.groups.indexOf(type)
+    if (index < 0) this.warn({ type: 'too_many_group_types', details: { groupType: type, limit: groupTypeLimit } }, arrival.receivedAt)
+    return index
+  }
+
+  private applyPerson(row: PersonImport, arrival: Arrival, group: StagedGroup): string {
+    const { person, merged } = importPerson(this.people, row, arrival)
+    for (const source of merged)
+      group.put(
+        'merge_journal',
+        {
+          seq: arrival.seq,
+          merged_at: arrival.receivedAt,
+          merged: source.no,
+          merged_uuid: source.uuid,
+          survivor: person.no,
+          survivor_uuid: person.uuid,
+          event_uuid: null,
+          event: null,
+        },
+        true,
+      )
+    this.keys.countValues('person', row.properties, row.created_at)
+    return person.uuid
+  }
+
+  private applyGroup(row: GroupImport, arrival: Arrival): void {
+    const index =
+      row.group_type_index === null ? this.groupIndex(row.group_type, arrival) : this.groups.fix(row.group_type_index, row.group_type)
+    if (index < 0 || row.group_key === null) return
+    this.groups.identify(index, row.group_key, row.properties, row.created_at, { ...arrival, isHistorical: false })
+    this.keys.countValues(`group_${index}`, row.properties, row.created_at)
+  }
+
+  private applyType(row: PropertyTypeRow, at: number): void {
+    this.keys.define(row.scope, row.name, row.property_type, at)
+  }
+
+  private warn(warning: Warning, at: number): void {
+    this.changedWarnings.add(addWarning(this.warnings, warning, at))
+  }
+
+  /** Puts everything that changed besides the events into the group. */
+  stage(group: StagedGroup): void {
+    if (this.keys.refused > 0) {
+      this.warn({ type: 'too_many_property_keys', details: { refused: this.keys.refused } }, this.latest)
+      this.keys.refused = 0
+    }
+    this.people.stage(group, this.appliedSeq)
+    this.groups.stage(group)
+    this.names.stage(group)
+    this.keys.stage(group)
+    for (const record of this.records.values()) this.stageRecord(record, group)
+    this.records.clear()
+    for (const { type, count, samples, lastSeen } of this.changedWarnings) {
+      group.put('warnings', { kind: type, count, samples: JSON.stringify(samples), last_seen: lastSeen }, !this.storedWarnings.has(type))
+      this.storedWarnings.add(type)
+    }
+    this.changedWarnings.clear()
+    group.setMeta('applied_seq', String(this.appliedSeq))
+  }
+
+  private stageRecord(record: RecordWrite, group: StagedGroup): void {
+    group.remove(record.table, record.id)
+    if (record.table === 'cohort_members') {
+      for (const uuid of record.persons) {
+        const no = this.personNos.get(uuid)
+        if (no !== undefined) group.put('cohort_members', { cohort_id: record.id, person_no: this.people.current(no) }, true)
+      }
+    } else if (record.definition !== null) group.put(record.table, { id: record.id, definition: record.definition }, true)
+  }
+
+  commit(group: StagedGroup): Promise<void> {
+    return group.commit({ event: this.keys.slots('event'), person: this.keys.slots('person') })
+  }
+
+  get hasChanges(): boolean {
+    return this.keys.hasChanges
+  }
+
+  warningSummaries(): WarningSummary[] {
+    return [...this.warnings.values()].map((summary) => ({ ...summary, samples: [...summary.samples] }))
+  }
+
+  get isOver(): boolean {
+    return this.people.isOver || this.groups.isOver
+  }
+
+  /** Forgets what was not used for a while. Only when everything staged is committed. */
+  trim(): void {
+    this.people.trim()
+    this.groups.trim()
+  }
+}
+
+async function loadState(store: ApplyStore) {
+  const { tables } = store
+  const meta = new Map((await store.rows(`SELECT key, value FROM ${tables}.meta`)).map((row) => [row.key as string, row.value as string]))
+  const groupTypes: string[] = []
+  for (const row of await store.rows(`SELECT group_type_index::INTEGER AS index, group_type FROM ${tables}.group_types`))
+    groupTypes[row.index as number] = row.group_type as string
+  const eventNames = await store.rows(
+    `SELECT event_id, name, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last, count::DOUBLE AS count FROM ${tables}.event_names`,
+  )
+  const propertyKeys = await store.rows(
+    `SELECT scope, name, property_type, is_defined, slot, slot_ready, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last,
+       [count_numeric, count_string, count_boolean, count_datetime, count_other]::DOUBLE[] AS counts FROM ${tables}.property_keys`,
+  )
+  const warnings = await store.rows(
+    `SELECT kind, count::DOUBLE AS count, samples, epoch_us(last_seen)::DOUBLE AS last FROM ${tables}.warnings`,
+  )
+  return {
+    appliedSeq: Number(meta.get('applied_seq') ?? 0),
+    nextPersonNo: Number(meta.get('next_person_no') ?? 1),
+    retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    groupTypes,
+    eventNames: eventNames.map((row) => ({
+      id: row.event_id as number,
+      name: row.name as string,
+      firstSeen: row.first as number,
+      lastSeen: row.last as number,
+      count: row.count as number,
+    })),
+    propertyKeys: propertyKeys.map(
+      (row): PropertyKey => ({
+        scope: row.scope as string,
+        name: row.name as string,
+        type: row.property_type as PropertyType | null,
+        isDefined: row.is_defined as boolean,
+        slot: row.slot as string | null,
+        isSlotReady: row.slot_ready as boolean,
+        counts: row.counts as number[],
+        firstSeen: row.first as number,
+        lastSeen: row.last as number,
+      }),
+    ),
+    warnings: warnings.map((row) => ({
+      type: row.kind as WarningSummary['type'],
+      count: row.count as number,
+      samples: JSON.parse(row.samples as string) as WarningSummary['samples'],
+      lastSeen: row.last as number,
+    })),
+  }
+}

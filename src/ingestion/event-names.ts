@@ -1,0 +1,46 @@
+import type { StagedGroup } from '../storage/duckdb/apply-store.ts'
+
+export interface EventName {
+  readonly id: number
+  readonly name: string
+  firstSeen: number
+  lastSeen: number
+  count: number
+}
+
+/** The dictionary of event names. All of it is in memory: a project has as many as its programmers wrote. */
+export class EventNames {
+  private readonly byName = new Map<string, EventName>()
+  private readonly changed = new Set<EventName>()
+  private readonly fresh = new Set<EventName>()
+
+  constructor(stored: readonly EventName[]) {
+    for (const name of stored) this.byName.set(name.name, name)
+  }
+
+  /** The id of the name of an event that happened at `time`. */
+  count(name: string, time: number): number {
+    let known = this.byName.get(name)
+    if (!known) {
+      known = { id: this.byName.size + 1, name, firstSeen: time, lastSeen: time, count: 0 }
+      this.byName.set(name, known)
+      this.fresh.add(known)
+    }
+    known.count++
+    if (time < known.firstSeen) known.firstSeen = time
+    if (time > known.lastSeen) known.lastSeen = time
+    this.changed.add(known)
+    return known.id
+  }
+
+  stage(group: StagedGroup): void {
+    for (const name of this.changed)
+      group.put(
+        'event_names',
+        { event_id: name.id, name: name.name, first_seen: name.firstSeen, last_seen: name.lastSeen, count: name.count },
+        this.fresh.has(name),
+      )
+    this.changed.clear()
+    this.fresh.clear()
+  }
+}

@@ -1,0 +1,122 @@
+import { BoundedCache } from '../lib/bounded-cache.ts'
+import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
+import type { Arrival } from './identify.ts'
+import { isSame, type PropertyTimes, written, writtenInThePast } from './person.ts'
+
+interface Group {
+  readonly index: number
+  readonly key: string
+  createdAt: number
+  updatedAt: number
+  version: number
+  properties: Record<string, unknown>
+  times: PropertyTimes | null
+}
+
+export const groupTypeLimit = 5
+const groupsKept = 50_000
+const cacheKey = (index: number, key: string): string => `${index}:${key}`
+
+/** Group types are numbered by first use; groups are kept in memory like people. */
+export class Groups {
+  private readonly store: ApplyStore
+  private readonly types: string[]
+  private readonly groups = new BoundedCache<string, Group>(groupsKept)
+  private readonly changed = new Set<Group>()
+  private readonly fresh = new Set<Group>()
+  private readonly newTypes: number[] = []
+
+  constructor(store: ApplyStore, types: readonly string[]) {
+    this.store = store
+    this.types = [...types]
+  }
+
+  /** -1 when five others came before. */
+  indexOf(type: string): number {
+    const index = this.types.indexOf(type)
+    if (index >= 0) return index
+    const free = Array.from({ length: groupTypeLimit }, (_, i) => i).find((i) => this.types[i] === undefined)
+    return free === undefined ? -1 : this.fix(free, type)
+  }
+
+  /** Gives a type a number of the caller's choice, unless the number or the type is taken already. */
+  fix(index: number, type: string): number {
+    const known = this.types.indexOf(type)
+    if (known >= 0) return known
+    if (this.types[index] !== undefined || index < 0 || index >= groupTypeLimit) return -1
+    this.types[index] = type
+    this.newTypes.push(index)
+    return index
+  }
+
+  /** What `indexOf` would answer, without giving a number to a new type. */
+  peek(type: string): number {
+    return this.types.indexOf(type)
+  }
+
+  async load(wanted: readonly { readonly type: string; readonly key: string }[]): Promise<void> {
+    const missing = new Map<string, [number, string]>()
+    for (const { type, key } of wanted) {
+      const index = this.peek(type)
+      if (index >= 0 && !this.groups.get(cacheKey(index, key))) missing.set(cacheKey(index, key), [index, key])
+    }
+    for (const found of await this.store.groups([...missing.values()])) {
+      const { propertyTimes, properties, ...rest } = found
+      this.groups.set(cacheKey(found.index, found.key), {
+        ...rest,
+        properties: JSON.parse(properties) as Record<string, unknown>,
+        times: propertyTimes ? (JSON.parse(propertyTimes) as PropertyTimes) : null,
+      })
+    }
+  }
+
+  identify(index: number, key: string, set: Readonly<Record<string, unknown>>, time: number, arrival: Omit<Arrival, 'seq'>): void {
+    let group = this.groups.get(cacheKey(index, key))
+    if (!group) {
+      group = { index, key, createdAt: time, updatedAt: arrival.receivedAt, version: 0, properties: {}, times: null }
+      this.groups.set(cacheKey(index, key), group)
+      this.fresh.add(group)
+    }
+    const writes = { set, setOnce: null, unset: null }
+    const before = { properties: group.properties, times: group.times, createdAt: group.createdAt }
+    if (arrival.isHistorical) {
+      Object.assign(group, writtenInThePast(group, writes, time, group.updatedAt))
+      group.createdAt = Math.min(group.createdAt, time)
+    } else group.properties = written(group.properties, writes)
+    const isChanged = !isSame(before, { properties: group.properties, times: group.times, createdAt: group.createdAt })
+    if (!isChanged && !(this.fresh.has(group) && group.version === 0)) return
+    group.version++
+    group.updatedAt = arrival.receivedAt
+    this.changed.add(group)
+  }
+
+  stage(staged: StagedGroup): void {
+    for (const index of this.newTypes) staged.put('group_types', { group_type_index: index, group_type: this.types[index]! }, true)
+    for (const group of this.changed) {
+      staged.put(
+        'groups',
+        {
+          group_type_index: group.index,
+          group_key: group.key,
+          created_at: group.createdAt,
+          updated_at: group.updatedAt,
+          version: group.version,
+          properties: JSON.stringify(group.properties),
+          property_times: group.times ? JSON.stringify(group.times) : '',
+        },
+        this.fresh.has(group),
+      )
+    }
+    this.newTypes.length = 0
+    this.changed.clear()
+    this.fresh.clear()
+  }
+
+  get isOver(): boolean {
+    return this.groups.isOver
+  }
+
+  trim(): void {
+    this.groups.trim()
+  }
+}

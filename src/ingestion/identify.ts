@@ -1,0 +1,209 @@
+import { isIllegalId } from './illegal-ids.ts'
+import { mergeOutcome, type Side } from './merge-outcome.ts'
+import type { People } from './people.ts'
+import { isSame, mergedProperties, type Person, type PropertyWrites, written, writtenInThePast } from './person.ts'
+import type { PreparedEvent } from './prepare.ts'
+import type { Warning } from './warnings.ts'
+
+/** As stored in `events.person_mode`. */
+export const personModes = { full: 0, propertyless: 1, forceUpgrade: 2 } as const
+
+export interface Arrival {
+  readonly seq: number
+  /** Microseconds. */
+  readonly receivedAt: number
+  readonly isHistorical: boolean
+}
+
+export interface MergeEntry {
+  readonly source: Person
+  readonly target: Person
+}
+
+export interface Identified {
+  readonly personNo: number
+  readonly mode: number
+  readonly warnings: readonly Warning[]
+  readonly merge: MergeEntry | null
+}
+
+const minute = 60_000_000
+const forcedMerges: ReadonlySet<string> = new Set(['$merge_dangerously'])
+
+/** Whose event it is, after everything the event says about its person has been done. */
+export function identify(people: People, event: PreparedEvent, arrival: Arrival): Identified {
+  if (event.isPersonless) return withoutPerson(people, event, arrival)
+  const isPlain = !event.set && !event.setOnce && !event.unset && !event.mergeWith && !arrival.isHistorical
+  if (isPlain && people.hasRecord(event.distinctId))
+    return { personNo: people.numberOf(event.distinctId)!, mode: personModes.full, warnings: [], merge: null }
+  const merged = event.mergeWith === null ? notMerged : merge(people, event, event.mergeWith, arrival)
+  const known = merged.person ?? people.find(event.distinctId)
+  const isNew = !known?.hasRecord
+  const person = isNew ? create(people, event, arrival) : known
+  update(people, person, event, arrival, { isIdentifying: merged.isIdentifying, isVersioned: isNew || merged.isVersioned })
+  return { personNo: person.no, mode: personModes.full, warnings: merged.warnings, merge: merged.entry }
+}
+
+function withoutPerson(people: People, event: PreparedEvent, arrival: Arrival): Identified {
+  const person =
+    people.find(event.distinctId) ??
+    people.add(
+      event.distinctId,
+      { hasRecord: false, createdAt: event.time, isIdentified: false, properties: {}, times: null },
+      arrival.receivedAt,
+    )
+  // A person who was there for a while should have been known to the client: the event counts as one of theirs after all.
+  const isKnown = person.hasRecord && event.time > person.createdAt + minute
+  return { personNo: person.no, mode: isKnown ? personModes.forceUpgrade : personModes.propertyless, warnings: [], merge: null }
+}
+
+/** A person for the event's id: the number that is kept for it, if there is one. Its version stays 0 whatever else the event does. */
+function create(people: People, event: PreparedEvent, arrival: Arrival): Person {
+  const empty = { createdAt: event.time, isIdentified: false, properties: {}, times: null }
+  const kept = people.find(event.distinctId)
+  if (!kept) return withCreator(people.add(event.distinctId, { ...empty, hasRecord: true }, arrival.receivedAt), event, arrival)
+  people.promote(event.distinctId, Object.assign(kept, empty))
+  return withCreator(kept, event, arrival)
+}
+
+function withCreator(person: Person, event: PreparedEvent, arrival: Arrival): Person {
+  const writes = { set: null, unset: null, setOnce: creatorOf(event) }
+  if (arrival.isHistorical) return Object.assign(person, writtenInThePast(person, writes, event.time, event.time))
+  // Under what the event itself writes: a `$set_once` of the same name does not replace it, a `$set` does.
+  return Object.assign(person, { properties: written(person.properties, writes) })
+}
+
+const creatorOf = (event: PreparedEvent) => ({ $creator_event_uuid: event.uuid })
+
+function update(
+  people: People,
+  person: Person,
+  event: PreparedEvent,
+  arrival: Arrival,
+  how: { readonly isIdentifying: boolean; readonly isVersioned: boolean },
+): void {
+  const before = person.properties
+  let isChanged = false
+  if (arrival.isHistorical) {
+    const isCreatedByImport = person.times?.$creator_event_uuid !== undefined
+    const setOnce = isCreatedByImport ? { ...event.setOnce, ...creatorOf(event) } : event.setOnce
+    const next = writtenInThePast(person, { ...event, setOnce }, event.time, person.updatedAt)
+    isChanged = !isSame(next, { properties: before, times: person.times })
+    Object.assign(person, next)
+    if (event.time < person.createdAt) {
+      person.createdAt = event.time
+      isChanged = true
+    }
+  } else {
+    person.properties = written(before, event)
+    isChanged = person.properties !== before
+    if (person.times && isChanged) person.times = timesAfter(person, before, event)
+  }
+  if (how.isIdentifying && !person.isIdentified) {
+    person.isIdentified = true
+    isChanged = true
+  }
+  if (how.isVersioned || !isSame(before, person.properties)) people.addVersion(person, arrival.seq)
+  if (!isChanged) return
+  if (!how.isVersioned) person.version++
+  person.updatedAt = arrival.receivedAt
+  people.change(person)
+}
+
+/** What a live event wrote has the time of that event, for imports that come later. */
+function timesAfter(person: Person, before: Person['properties'], event: PropertyWrites & { readonly time: number }): Person['times'] {
+  const times = { ...person.times }
+  for (const key of new Set([...Object.keys(before), ...Object.keys(person.properties)])) {
+    if (isSame(before[key], person.properties[key])) continue
+    times[key] = { written: event.time, ...(!Object.hasOwn(person.properties, key) && { isUnset: true }) }
+  }
+  return times
+}
+
+const sideOf = (person: Person | undefined): Side => (!person?.hasRecord ? 'unknown' : person.isIdentified ? 'identified' : 'anonymous')
+
+interface Merge {
+  /** Whose event it is, when the merge decides that. */
+  readonly person: Person | null
+  readonly isIdentifying: boolean
+  /** The person's version has been counted up, or starts with this event. */
+  readonly isVersioned: boolean
+  readonly warnings: readonly Warning[]
+  readonly entry: MergeEntry | null
+}
+const notMerged: Merge = { person: null, isIdentifying: false, isVersioned: false, warnings: [], entry: null }
+
+function merge(people: People, event: PreparedEvent, otherId: string, arrival: Arrival): Merge {
+  const [targetId, sourceId] = [event.distinctId, otherId]
+  const [target, source] = [people.find(targetId), people.find(sourceId)]
+  const illegal = [targetId, sourceId].find(isIllegalId)
+  const outcome = mergeOutcome({
+    isSameId: targetId === sourceId,
+    isLegal: illegal === undefined,
+    target: sideOf(target),
+    source: sideOf(source),
+    isSamePerson: target !== undefined && target === source,
+    isForced: forcedMerges.has(event.name),
+  })
+  const warn = (type: Warning['type'], details: Warning['details']): Merge => ({
+    ...notMerged,
+    person: outcome === 'refuse' ? target! : null,
+    isIdentifying: outcome === 'refuse',
+    warnings: [{ type, details }],
+  })
+  const identifying = (person: Person, entry: MergeEntry | null, isVersioned = false): Merge => ({
+    person,
+    isIdentifying: true,
+    isVersioned,
+    warnings: [],
+    entry,
+  })
+  switch (outcome) {
+    case 'nothing':
+      return notMerged
+    case 'illegal':
+      return warn('cannot_merge_with_illegal_distinct_id', {
+        illegalDistinctId: illegal,
+        otherDistinctId: illegal === targetId ? sourceId : targetId,
+        eventUuid: event.uuid,
+      })
+    case 'create': {
+      const person = create(people, event, arrival)
+      return identifying(person, join(people, sourceId, source, person), true)
+    }
+    case 'add-source':
+      return identifying(target!, join(people, sourceId, source, target!))
+    case 'add-target':
+      return identifying(source!, join(people, targetId, target, source!))
+    case 'same':
+      return identifying(target!, null)
+    case 'refuse':
+      return warn('cannot_merge_already_identified', {
+        sourcePersonDistinctId: sourceId,
+        targetPersonDistinctId: targetId,
+        eventUuid: event.uuid,
+      })
+    case 'merge':
+      absorb(people, source!, target!, arrival)
+      return identifying(target!, { source: source!, target: target! }, true)
+  }
+}
+
+/** `person` gets an id that nobody had; what came for it without a person follows. */
+function join(people: People, id: string, numbered: Person | undefined, person: Person): MergeEntry | null {
+  if (!numbered) {
+    people.addId(id, person)
+    return null
+  }
+  people.merge(numbered, person)
+  return { source: numbered, target: person }
+}
+
+function absorb(people: People, source: Person, target: Person, arrival: Arrival): void {
+  Object.assign(target, mergedProperties(target, source), {
+    createdAt: Math.min(target.createdAt, source.createdAt),
+    version: Math.max(target.version, source.version) + 1,
+    updatedAt: arrival.receivedAt,
+  })
+  people.merge(source, target)
+}

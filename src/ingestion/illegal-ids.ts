@@ -1,0 +1,21 @@
+// Ids that clients send by mistake for many different people: to merge with one of them would join strangers.
+
+const inAnyCase: ReadonlySet<string> = new Set([
+  'anonymous',
+  'guest',
+  'distinctid',
+  'distinct_id',
+  'id',
+  'not_authenticated',
+  'email',
+  'undefined',
+  'true',
+  'false',
+])
+const inThisCase: ReadonlySet<string> = new Set(['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'])
+
+export function isIllegalId(id: string): boolean {
+  if (id.trim() === '' || inThisCase.has(id)) return true
+  const bare = id.toLowerCase()
+  return inAnyCase.has(bare) || (/^(['"]).*\1$/.test(bare) && inAnyCase.has(bare.slice(1, -1)))
+}

@@ -1,0 +1,46 @@
+import type { Arrival } from './identify.ts'
+import type { People } from './people.ts'
+import { isSame, mergedProperties, type Person, written } from './person.ts'
+import type { PersonImport } from './work.ts'
+
+/** Makes a person with all its ids in one step. Ids that somebody has already bring that person along; `merged` are those who went into another. */
+export function importPerson(people: People, row: PersonImport, arrival: Arrival): { person: Person; merged: Person[] } {
+  const first = row.distinct_ids[0]!
+  const known = row.distinct_ids.flatMap((id) => people.find(id) ?? [])
+  let person = known.find((one) => one.hasRecord) ?? people.find(first)
+  const isNew = !person?.hasRecord
+  if (!person) {
+    const empty = { hasRecord: true, createdAt: row.created_at, isIdentified: row.is_identified, properties: {}, times: null }
+    person = people.add(first, empty, arrival.receivedAt)
+  } else if (isNew) people.promote(first, person)
+
+  const merged: Person[] = []
+  for (const id of row.distinct_ids) {
+    const other = people.find(id)
+    if (!other) people.addId(id, person)
+    else if (other !== person) {
+      if (other.hasRecord) {
+        Object.assign(person, mergedProperties(person, other), {
+          createdAt: Math.min(person.createdAt, other.createdAt),
+          isIdentified: person.isIdentified || other.isIdentified,
+        })
+      }
+      people.merge(other, person)
+      merged.push(other)
+    }
+  }
+
+  const properties = written(person.properties, { set: row.properties, setOnce: null, unset: null })
+  const createdAt = isNew ? row.created_at : Math.min(person.createdAt, row.created_at)
+  const isIdentified = person.isIdentified || row.is_identified
+  const isChanged =
+    merged.length > 0 || properties !== person.properties || createdAt !== person.createdAt || isIdentified !== person.isIdentified
+  if (isNew || !isSame(properties, person.properties)) {
+    person.properties = properties
+    people.addVersion(person, arrival.seq)
+  }
+  Object.assign(person, { properties, createdAt, isIdentified, updatedAt: arrival.receivedAt })
+  if (isChanged && !isNew) person.version++
+  people.change(person)
+  return { person, merged }
+}

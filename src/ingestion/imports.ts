@@ -1,0 +1,94 @@
+import { WaymarkError } from '../errors/errors.ts'
+import { groupTypeLimit } from './groups.ts'
+import { parseTime } from './parse-time.ts'
+import { type PropertyType, propertyTypes } from './property-types.ts'
+import { cut, readable, readableJson } from './text.ts'
+import type { GroupImport, PersonImport, PropertyTypeRow } from './work.ts'
+
+const idLimit = 200
+const groupKeyLimit = 400
+
+const refuse = (message: string, attr: string | null): never => {
+  throw new WaymarkError('validation-failed', { message, attr })
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object' && !Array.isArray(value)
+
+const listOf = (rows: unknown, what: string): Record<string, unknown>[] => {
+  if (!Array.isArray(rows)) return refuse(`${what} must be an array.`, null)
+  return rows.map((row, i) => (isObject(row) ? row : refuse(`${what} ${i} must be an object.`, `${i}`)))
+}
+
+const propertiesOf = (value: unknown, attr: string): Record<string, unknown> => {
+  if (value === undefined || value === null) return {}
+  if (!isObject(value)) return refuse('properties must be an object.', attr)
+  try {
+    return JSON.parse(readableJson(value)) as Record<string, unknown>
+  } catch (cause) {
+    throw new WaymarkError('validation-failed', { message: 'properties hold what JSON cannot hold.', attr }, { cause })
+  }
+}
+
+const timeOf = (value: unknown, now: number, attr: string): number =>
+  value === undefined || value === null ? now : (parseTime(value) ?? refuse('created_at is not a time.', attr))
+
+const textOf = (value: unknown, limit: number, attr: string): string => {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && text !== '' ? cut(readable(text), limit) : refuse(`${attr} must be text and not empty.`, attr)
+}
+
+/** `now` in microseconds, for those who do not say when they were made. */
+export function readPersons(rows: unknown, now: number): PersonImport[] {
+  return listOf(rows, 'Persons').map((row, i) => {
+    const ids = row.distinct_ids
+    if (!Array.isArray(ids) || ids.length === 0) return refuse('A person needs at least one distinct id.', `${i}__distinct_ids`)
+    return {
+      distinct_ids: [...new Set(ids.map((id) => textOf(id, idLimit, `${i}__distinct_ids`)))],
+      properties: propertiesOf(row.properties, `${i}__properties`),
+      created_at: timeOf(row.created_at, now, `${i}__created_at`),
+      is_identified: row.is_identified === true,
+    }
+  })
+}
+
+const indexOf = (value: unknown, attr: string): number | null => {
+  if (value === undefined || value === null) return null
+  const isIndex = Number.isInteger(value) && (value as number) >= 0 && (value as number) < groupTypeLimit
+  return isIndex ? (value as number) : refuse(`group_type_index must be a whole number from 0 to ${groupTypeLimit - 1}.`, attr)
+}
+
+export function readGroups(rows: unknown, types: unknown, now: number): GroupImport[] {
+  const fixed = types === undefined || types === null ? [] : listOf(types, 'group_types')
+  return [
+    ...fixed.map(
+      (row, i): GroupImport => ({
+        group_type: textOf(row.group_type, groupKeyLimit, `group_types__${i}__group_type`),
+        group_type_index: indexOf(row.group_type_index, `group_types__${i}__group_type_index`),
+        group_key: null,
+        properties: {},
+        created_at: now,
+      }),
+    ),
+    ...listOf(rows, 'Groups').map(
+      (row, i): GroupImport => ({
+        group_type: textOf(row.group_type, groupKeyLimit, `${i}__group_type`),
+        group_type_index: indexOf(row.group_type_index, `${i}__group_type_index`),
+        group_key: textOf(row.group_key, groupKeyLimit, `${i}__group_key`),
+        properties: propertiesOf(row.properties, `${i}__properties`),
+        created_at: timeOf(row.created_at, now, `${i}__created_at`),
+      }),
+    ),
+  ]
+}
+
+export function readPropertyTypes(rows: unknown): PropertyTypeRow[] {
+  return listOf(rows, 'Property types').map((row, i) => {
+    const type = row.type ?? 'event'
+    const index = type === 'group' ? indexOf(row.group_type_index, `${i}__group_type_index`) : null
+    const scope = type === 'group' && index !== null ? `group_${index}` : type === 'event' || type === 'person' ? type : null
+    if (scope === null) return refuse('type must be event, person, or group with its group_type_index.', `${i}__type`)
+    if (!propertyTypes.includes(row.property_type as PropertyType))
+      return refuse(`property_type must be one of ${propertyTypes.join(', ')}.`, `${i}__property_type`)
+    return { scope, name: textOf(row.name, 10_000, `${i}__name`), property_type: row.property_type as PropertyType }
+  })
+}

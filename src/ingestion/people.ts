@@ -1,0 +1,179 @@
+import { BoundedCache } from '../lib/bounded-cache.ts'
+import type { ApplyStore, FoundPerson, StagedGroup } from '../storage/duckdb/apply-store.ts'
+import type { Person, PropertyTimes } from './person.ts'
+import { personUuid } from './uuid.ts'
+
+const idsKept = 400_000
+const peopleKept = 100_000
+const movesKept = 200_000
+
+/**
+ * Who is who: a bounded part of the store in memory, with the changes of groups that are not committed yet on top. `load` brings what a group
+ * needs; between `load` and `trim` nothing is forgotten.
+ */
+export class People {
+  private readonly store: ApplyStore
+  private readonly projectId: number
+  /** Numbers as they were when they came into the cache: read them through `current`. Negative: no person yet. */
+  private readonly ids = new BoundedCache<string, number>(idsKept)
+  private readonly people = new BoundedCache<number, Person>(peopleKept)
+  private readonly moved = new Map<number, number>()
+  private nextNo: number
+  // Of the group being worked out:
+  private readonly changed = new Set<Person>()
+  private readonly fresh = new Set<Person>()
+  private readonly newIds = new Map<string, number>()
+  private readonly merged: number[] = []
+  private versions: { person_no: number; log_seq: number; properties: string }[] = []
+
+  constructor(store: ApplyStore, projectId: number, nextNo: number) {
+    this.store = store
+    this.projectId = projectId
+    this.nextNo = nextNo
+  }
+
+  async load(distinctIds: Iterable<string>, inFull: ReadonlySet<string>): Promise<void> {
+    const unknown: string[] = []
+    const absent = new Set<number>()
+    for (const id of distinctIds) {
+      const no = this.numberOf(id)
+      if (no === undefined) unknown.push(id)
+      else if (inFull.has(id) && !this.people.get(no)) absent.add(no)
+    }
+    for (const found of await this.store.personsOfIds(unknown)) {
+      // The store may be behind a group that is being committed, the cache never is.
+      if (this.numberOf(found.distinctId) === undefined) this.ids.set(found.distinctId, found.hasRecord ? found.personNo : -found.personNo)
+      this.keep(found)
+      const no = this.current(found.personNo)
+      if (!this.people.get(no)) absent.add(no)
+    }
+    if (absent.size) for (const found of await this.store.personsByNo([...absent])) this.keep(found)
+  }
+
+  private keep(found: FoundPerson): void {
+    if (this.moved.has(found.personNo) || this.people.get(found.personNo)) return
+    this.people.set(found.personNo, {
+      no: found.personNo,
+      uuid: found.uuid,
+      hasRecord: found.hasRecord,
+      createdAt: found.createdAt,
+      isIdentified: found.isIdentified,
+      version: found.version,
+      updatedAt: found.updatedAt,
+      properties: JSON.parse(found.properties) as Record<string, unknown>,
+      times: found.propertyTimes ? (JSON.parse(found.propertyTimes) as PropertyTimes) : null,
+    })
+  }
+
+  /** The number a merged number stands for now. */
+  current(no: number): number {
+    let end = no
+    for (let next = this.moved.get(end); next !== undefined; next = this.moved.get(end)) end = next
+    for (let at = no; at !== end; ) {
+      const next = this.moved.get(at)!
+      this.moved.set(at, end)
+      at = next
+    }
+    return end
+  }
+
+  numberOf(distinctId: string): number | undefined {
+    const no = this.ids.get(distinctId)
+    return no === undefined ? undefined : this.current(Math.abs(no))
+  }
+
+  /** Whether a known id belongs to a person, and not only to a number. */
+  hasRecord(distinctId: string): boolean {
+    const no = this.ids.get(distinctId) ?? 0
+    return no > 0 || this.moved.has(-no)
+  }
+
+  /** The person, or person-less number, behind an id. It must have been loaded. */
+  find(distinctId: string): Person | undefined {
+    const no = this.numberOf(distinctId)
+    return no === undefined ? undefined : this.people.get(no)
+  }
+
+  /** A new number for an id that has none. */
+  add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
+    const person: Person = { ...from, no: this.nextNo++, uuid: personUuid(this.projectId, distinctId), version: 0, updatedAt: now }
+    this.people.set(person.no, person)
+    this.fresh.add(person)
+    this.changed.add(person)
+    this.addId(distinctId, person)
+    return person
+  }
+
+  addId(distinctId: string, person: Person): void {
+    this.ids.set(distinctId, person.hasRecord ? person.no : -person.no)
+    this.newIds.set(distinctId, person.no)
+  }
+
+  change(person: Person): void {
+    this.changed.add(person)
+  }
+
+  /** The number kept for `distinctId` becomes a person. */
+  promote(distinctId: string, person: Person): void {
+    person.hasRecord = true
+    this.ids.set(distinctId, person.no)
+    this.changed.add(person)
+  }
+
+  /** `person`'s properties are these from the record `seq` on. */
+  addVersion(person: Person, seq: number): void {
+    this.versions.push({ person_no: person.no, log_seq: seq, properties: JSON.stringify(person.properties) })
+  }
+
+  /** Everything of `source` is `target`'s from now on. */
+  merge(source: Person, target: Person): void {
+    this.moved.set(source.no, target.no)
+    this.merged.push(source.no)
+    this.people.delete(source.no)
+    this.changed.delete(source)
+    this.changed.add(target)
+  }
+
+  stage(group: StagedGroup, seqOfIds: number): void {
+    for (const person of this.changed) {
+      group.put(
+        'persons',
+        {
+          person_no: person.no,
+          uuid: person.uuid,
+          has_record: person.hasRecord,
+          created_at: person.createdAt,
+          is_identified: person.isIdentified,
+          version: person.version,
+          updated_at: person.updatedAt,
+          properties: JSON.stringify(person.properties),
+          property_times: person.times ? JSON.stringify(person.times) : '',
+        },
+        this.fresh.has(person),
+      )
+    }
+    for (const [id, no] of this.newIds)
+      group.put('distinct_ids', { distinct_id: id, person_no: this.current(no), added_seq: seqOfIds }, true)
+    for (const version of this.versions) group.put('person_versions', version, true)
+    for (const no of this.merged) group.merge(no, this.current(no))
+    group.setMeta('next_person_no', String(this.nextNo))
+    this.changed.clear()
+    this.fresh.clear()
+    this.newIds.clear()
+    this.merged.length = 0
+    this.versions = []
+  }
+
+  get isOver(): boolean {
+    return this.ids.isOver || this.people.isOver || this.moved.size > movesKept
+  }
+
+  /** Only when every group is committed. */
+  trim(): void {
+    this.people.trim()
+    if (this.moved.size > movesKept) {
+      this.ids.clear()
+      this.moved.clear()
+    } else this.ids.trim()
+  }
+}

@@ -1,0 +1,126 @@
+type Properties = Record<string, unknown>
+
+/** A person, or the number kept for a distinct id that has no person yet. Times are microseconds. */
+export interface Person {
+  readonly no: number
+  readonly uuid: string
+  hasRecord: boolean
+  createdAt: number
+  isIdentified: boolean
+  version: number
+  updatedAt: number
+  properties: Properties
+  /** When each property got its value; only for people that an import of past events touched. */
+  times: PropertyTimes | null
+}
+
+/** Writes are ordered by the time of their events here, not by arrival. */
+export type PropertyTimes = Record<string, PropertyTime>
+
+interface PropertyTime {
+  /** Time of the latest `$set` or `$unset`. */
+  written?: number
+  isUnset?: true
+  /** Time and value of the earliest `$set_once`. */
+  once?: { at: number; value: unknown }
+}
+
+export interface PropertyWrites {
+  readonly set: Readonly<Properties> | null
+  readonly setOnce: Readonly<Properties> | null
+  readonly unset: readonly string[] | null
+}
+
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+const own = (properties: Readonly<Properties>, key: string): boolean => Object.hasOwn(properties, key)
+
+/** Writes in order of arrival: `$set_once` fills, `$set` overwrites, `$unset` removes. The same object comes back when nothing changes. */
+export function written(properties: Properties, writes: PropertyWrites): Properties {
+  let next = properties
+  const change = () => {
+    if (next === properties) next = { ...properties }
+    return next
+  }
+  for (const key in writes.setOnce ?? {}) if (!own(next, key)) change()[key] = writes.setOnce![key]
+  for (const key in writes.set ?? {}) if (!own(next, key) || !isSame(next[key], writes.set![key])) change()[key] = writes.set![key]
+  for (const key of writes.unset ?? []) if (own(next, key)) delete change()[key]
+  return next
+}
+
+const isAfter = (value: unknown, time: number, other: unknown, otherTime: number): boolean =>
+  time !== otherTime ? time > otherTime : JSON.stringify(value) > JSON.stringify(other) // equal times: any rule that arrival cannot change
+
+/** Of two writes at one time a value beats its removal. */
+function beats(time: PropertyTime, value: unknown, other: PropertyTime, otherValue: unknown): boolean {
+  if (time.written === undefined) return false
+  if (other.written === undefined || time.written !== other.written) return time.written > (other.written ?? Number.NEGATIVE_INFINITY)
+  if (time.isUnset || other.isUnset) return !time.isUnset
+  return isAfter(value, time.written, otherValue, other.written)
+}
+
+/**
+ * Writes of a past event: of all `$set` and `$unset` of a property the one with the latest event time counts, otherwise the earliest `$set_once`.
+ * `known` is the time assumed for properties that were there before any import.
+ */
+export function writtenInThePast(
+  before: { readonly properties: Properties; readonly times: PropertyTimes | null },
+  writes: PropertyWrites,
+  at: number,
+  known: number,
+): { properties: Properties; times: PropertyTimes } {
+  const properties = { ...before.properties }
+  const times: PropertyTimes = { ...before.times }
+  const of = (key: string): PropertyTime => times[key] ?? (own(properties, key) ? { written: known } : {})
+
+  for (const key in writes.setOnce ?? {}) {
+    const time = of(key)
+    const value = writes.setOnce![key]
+    if (!time.once || isAfter(time.once.value, time.once.at, value, at)) times[key] = { ...time, once: { at, value } }
+  }
+  for (const key in writes.set ?? {}) {
+    const time = of(key)
+    const value = writes.set![key]
+    if (!beats({ written: at }, value, time, properties[key])) continue
+    properties[key] = value
+    times[key] = { ...(time.once && { once: time.once }), written: at }
+  }
+  for (const key of writes.unset ?? []) {
+    const time = of(key)
+    if (!beats({ written: at, isUnset: true }, undefined, time, properties[key])) continue
+    delete properties[key]
+    times[key] = { ...(time.once && { once: time.once }), written: at, isUnset: true }
+  }
+  for (const key of [...Object.keys(writes.setOnce ?? {}), ...(writes.unset ?? [])]) {
+    const time = times[key]
+    if (!time || (time.written !== undefined && !time.isUnset)) continue
+    if (time.once && (time.written === undefined || time.once.at > time.written)) properties[key] = time.once.value
+  }
+  return { properties, times }
+}
+
+/** Both people's properties in one: the target's win where both have one, unless an import knows the times. */
+export function mergedProperties(target: Person, source: Person): { properties: Properties; times: PropertyTimes | null } {
+  if (!target.times && !source.times) return { properties: { ...source.properties, ...target.properties }, times: null }
+  const properties = { ...source.properties, ...target.properties }
+  const times: PropertyTimes = {}
+  for (const key of new Set([...Object.keys(properties), ...Object.keys(target.times ?? {}), ...Object.keys(source.times ?? {})])) {
+    const sides = [target, source].map((person) => ({
+      time: person.times?.[key] ?? (own(person.properties, key) ? { written: person.updatedAt } : {}),
+      value: person.properties[key],
+    })) as [{ time: PropertyTime; value: unknown }, { time: PropertyTime; value: unknown }]
+    const [a, b] = sides
+    const winner = beats(b.time, b.value, a.time, a.value) ? b : a
+    const once = [a.time.once, b.time.once].reduce((x, y) => (!x ? y : !y || isAfter(y.value, y.at, x.value, x.at) ? x : y))
+    const { written: at, isUnset } = winner.time
+    times[key] = { ...(at !== undefined && { written: at }), ...(isUnset && { isUnset }), ...(once && { once }) }
+    if (at !== undefined && !isUnset) properties[key] = winner.value
+    else if (once && (at === undefined || once.at > at)) properties[key] = once.value
+    else delete properties[key]
+  }
+  return { properties, times }
+}

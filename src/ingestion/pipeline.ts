@@ -1,0 +1,435 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { InternalError, WaymarkError } from '../errors/errors.ts'
+import { type Deferred, deferred } from '../lib/deferred.ts'
+import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
+import { Applier } from './applier.ts'
+import { decodeBatch } from './decode-batch.ts'
+import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
+import type { IngestLog, LogRecords } from './ports.ts'
+import { readWork } from './read-work.ts'
+import { timeOrderedUuid } from './uuid.ts'
+import { UuidIndex } from './uuid-index.ts'
+import type { Warning, WarningSummary } from './warnings.ts'
+import type { Content, RecordWrite, Work } from './work.ts'
+
+export interface PipelineOptions {
+  readonly log: IngestLog
+  readonly store: ApplyStore
+  /** Part of every person's uuid. */
+  readonly projectId: number
+  readonly clock: () => Date
+  /** Read anew for each batch. */
+  readonly settings: () => { readonly anonymizeIps: boolean }
+  readonly limits?: Partial<Limits>
+  /** Hears of failures that the pipeline goes on from by itself. */
+  readonly onError?: (error: unknown) => void
+}
+
+interface Limits {
+  /** Bytes of accepted batches that may wait to be written. */
+  readonly queueBytes: number
+  /** Events of one transaction. */
+  readonly groupRows: number
+}
+
+// A transaction of more rows than a row group of DuckDB has goes into the file at once instead of through the write-ahead log.
+const defaultLimits: Limits = { queueBytes: 256 * 1024 * 1024, groupRows: 131_072 }
+const sliceMs = 10
+const retryMs = [10, 50, 250, 1_000, 5_000]
+
+export interface IngestAnswer {
+  /** Stored by this call. */
+  readonly accepted: number
+  /** Stored before, by their uuid. */
+  readonly duplicates: number
+  readonly dropped: number
+  readonly warnings: readonly Warning[]
+}
+
+interface Waiting {
+  readonly firstSeq: number
+  readonly count: number
+  readonly bytes: number
+  /** Let go once it is worked out: the log has it, should it be needed again. */
+  work: Work | null
+  duplicates: ReadonlySet<number>
+  readonly decided: Deferred<ReadonlySet<number>>
+  readonly applied: Deferred<readonly string[]>
+  uuids: readonly string[]
+}
+
+/** Takes batches: checks them, makes them durable, and brings them into the store in the order of the log. */
+export class Pipeline {
+  private readonly options: PipelineOptions
+  private readonly limits: Limits
+  private applier: Applier
+  private readonly uuids: UuidIndex
+  private readonly arrived = new Map<number, Waiting>()
+  private nextSeq: number
+  private lastSeq: number
+  private committedSeq: number
+  private deciding: Promise<void> | null = null
+  private queue: Waiting[] = []
+  /** Taken from the queue and not committed. */
+  private taken: Waiting[] = []
+  private applying: Promise<void> | null = null
+  /** Transactions follow one another through this. */
+  private writing: Promise<unknown> = Promise.resolve()
+  private waitingBytes = 0
+  private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
+  private failures = 0
+  private isClosed = false
+  private isFilling = false
+
+  private constructor(options: PipelineOptions, applier: Applier, uuids: UuidIndex) {
+    this.options = options
+    this.limits = { ...defaultLimits, ...options.limits }
+    this.applier = applier
+    this.uuids = uuids
+    this.lastSeq = this.committedSeq = applier.appliedSeq
+    this.nextSeq = this.lastSeq + 1
+  }
+
+  /** What the log has beyond the store is applied first. */
+  static async open(options: PipelineOptions): Promise<Pipeline> {
+    const applier = await Applier.open(options.store, options.projectId)
+    const pipeline = new Pipeline(options, applier, await UuidIndex.open(options.store, applier.appliedSeq))
+    await pipeline.replay()
+    pipeline.fillSlots()
+    return pipeline
+  }
+
+  private async replay(): Promise<void> {
+    for await (const batch of this.options.log.read(this.nextSeq)) {
+      await this.deciding
+      this.nextSeq = batch.firstSeq // a damaged log has gaps
+      while (this.waitingBytes > this.limits.queueBytes / 2) await this.waitFor(this.committedSeq + 1)
+      this.enter(readWork(batch))
+    }
+    await this.caughtUp()
+  }
+
+  /** Answers when the batch is durable and its duplicates are counted. Takes what `POST /batch/` takes, less the key. */
+  async ingest(body: unknown, about: { ip?: string | null; sentAt?: unknown } = {}): Promise<IngestAnswer> {
+    this.assertOpen()
+    const receivedAt = this.now()
+    const { anonymizeIps } = this.options.settings()
+    const receipt = { receivedAt, ip: about.ip ?? null, anonymizeIps, newUuid: () => timeOrderedUuid(receivedAt) }
+    const batch = decodeBatch(body, receipt, about)
+    const { events } = batch
+    const dropped = events.filter((event) => event.isDropped).length
+    if (events.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+
+    const records: LogRecords = {
+      kind: 'event',
+      receivedAt,
+      sentAt: batch.sentAt,
+      historical: batch.isHistorical,
+      ip: null, // it is in the properties, unless the project does not want it anywhere
+      uuids: batch.uuids,
+      payloads: batch.payloads,
+    }
+    const waiting = await this.accept(records, { kind: 'event', events, duplicates: new Set() }, batch.bytes)
+    const duplicates = (await waiting.decided.promise).size
+    return {
+      accepted: events.length - dropped - duplicates,
+      duplicates,
+      dropped,
+      warnings: events.flatMap((event) => event.warnings),
+    }
+  }
+
+  /** Makes persons with their distinct ids. Answers their uuids in order once they are stored. */
+  async importPersons(rows: unknown): Promise<{ ids: readonly string[] }> {
+    const persons = readPersons(rows, this.now() * 1000)
+    return { ids: await this.write('persons', { kind: 'persons', persons }, persons) }
+  }
+
+  async importGroups(rows: unknown, options: { group_types?: unknown } = {}): Promise<void> {
+    const groups = readGroups(rows, options.group_types, this.now() * 1000)
+    await this.write('groups', { kind: 'groups', groups }, groups)
+  }
+
+  async definePropertyTypes(rows: unknown): Promise<void> {
+    const types = readPropertyTypes(rows)
+    await this.write('property_types', { kind: 'property_types', types }, types)
+  }
+
+  /** Definitions of actions and cohorts, and members of static cohorts. */
+  async writeRecords(records: readonly RecordWrite[]): Promise<void> {
+    await this.write('records', { kind: 'records', records }, records)
+  }
+
+  /** Exact counts of what was wrong with events, with a few samples of each kind. */
+  warnings(): WarningSummary[] {
+    return this.applier.warningSummaries()
+  }
+
+  private async write(kind: LogRecords['kind'], content: Content, rows: readonly object[]): Promise<readonly string[]> {
+    this.assertOpen()
+    if (rows.length === 0) return []
+    const receivedAt = this.now()
+    const payloads = rows.map((row) => JSON.stringify(row))
+    const uuids = rows.map(() => timeOrderedUuid(receivedAt))
+    const records: LogRecords = { kind, receivedAt, sentAt: null, historical: false, ip: null, uuids, payloads }
+    const bytes = payloads.reduce((n, payload) => n + payload.length, 0)
+    return (await this.accept(records, content, bytes)).applied.promise
+  }
+
+  private async accept(records: LogRecords, content: Content, bytes: number): Promise<Waiting> {
+    const limit = this.limits.queueBytes
+    if (this.waitingBytes > 0 && this.waitingBytes + bytes > limit)
+      throw new WaymarkError('queue-full', { bytes: this.waitingBytes, limit })
+    this.waitingBytes += bytes
+    let firstSeq: number
+    try {
+      firstSeq = (await this.options.log.append(records)).firstSeq
+    } catch (error) {
+      this.waitingBytes -= bytes
+      throw error
+    }
+    this.waitingBytes -= bytes
+    return this.enter({
+      firstSeq,
+      count: records.payloads.length,
+      receivedAt: records.receivedAt * 1000,
+      isHistorical: records.historical,
+      bytes,
+      content,
+    })
+  }
+
+  private enter(work: Work): Waiting {
+    const { firstSeq, count, bytes } = work
+    const waiting: Waiting = {
+      firstSeq,
+      count,
+      bytes,
+      work,
+      duplicates: new Set(),
+      decided: deferred(),
+      applied: deferred(),
+      uuids: [],
+    }
+    this.waitingBytes += bytes
+    this.lastSeq = Math.max(this.lastSeq, firstSeq + count - 1)
+    this.arrived.set(firstSeq, waiting)
+    this.decide()
+    return waiting
+  }
+
+  private decide(): void {
+    this.deciding ??= this.decideInOrder().finally(() => {
+      this.deciding = null
+      if (this.arrived.has(this.nextSeq)) this.decide()
+    })
+  }
+
+  /** Finds duplicates, in the order of the log: of two equal events the one that was durable first stays. */
+  private async decideInOrder(): Promise<void> {
+    for (let waiting = this.arrived.get(this.nextSeq); waiting; waiting = this.arrived.get(this.nextSeq)) {
+      const { content } = waiting.work!
+      if (content.kind === 'event') {
+        for (let attempt = 0; ; attempt++) {
+          try {
+            waiting.duplicates = content.duplicates = await this.uuids.duplicates(content.events, waiting.firstSeq)
+            break
+          } catch (error) {
+            this.options.onError?.(error)
+            await setTimeout(retryMs[Math.min(attempt, retryMs.length - 1)])
+          }
+        }
+      }
+      this.arrived.delete(waiting.firstSeq)
+      this.nextSeq = waiting.firstSeq + waiting.count
+      waiting.decided.resolve(waiting.duplicates)
+      this.queue.push(waiting)
+      this.apply()
+    }
+  }
+
+  private apply(): void {
+    this.applying ??= this.applyAll().finally(() => {
+      this.applying = null
+      if (this.queue.length > 0) this.apply()
+    })
+  }
+
+  private async applyAll(): Promise<void> {
+    for (;;) {
+      try {
+        if (this.queue.length === 0 && !this.applier.hasChanges) await this.writing
+        if (this.queue.length === 0 && !this.applier.hasChanges) return
+        await this.applyGroup()
+      } catch (error) {
+        await this.recover(error)
+      }
+    }
+  }
+
+  /** One transaction's worth. While it is worked out the one before is being committed. */
+  private async applyGroup(): Promise<void> {
+    const { applier } = this
+    if (applier.isOver) {
+      await this.writing
+      applier.trim()
+    }
+    const group = await this.options.store.openGroup()
+    const taken: Waiting[] = []
+    let rows = 0
+    let sliceStart = performance.now()
+    while (this.queue.length > 0 && rows < this.limits.groupRows) {
+      const next = this.take(this.limits.groupRows - rows, taken.length === 0)
+      if (next.length === 0) break
+      const isAlone = next[0]!.work!.content.kind === 'records'
+      if (isAlone) await this.writing // it names persons of groups before
+      await applier.load(next.map(({ work }) => work!))
+      for (const waiting of next) {
+        waiting.uuids = applier.apply(waiting.work!, group)
+        waiting.work = null
+        rows += waiting.count
+        if (performance.now() - sliceStart > sliceMs) {
+          await setImmediate()
+          sliceStart = performance.now()
+        }
+      }
+      taken.push(...next)
+      if (isAlone) break
+    }
+    applier.stage(group)
+    const seq = applier.appliedSeq
+    await this.writing
+    this.writing = applier.commit(group).then(() => this.committed(taken, seq))
+    this.writing.catch(() => undefined) // seen by the next who waits for it
+  }
+
+  /** The next batches. Records stand alone in their group, because they look into the store. */
+  private take(rows: number, isFirst: boolean): Waiting[] {
+    const next: Waiting[] = []
+    for (let room = rows; room > 0; ) {
+      const waiting = this.queue[0]
+      if (!waiting) break
+      const isAlone = waiting.work!.content.kind === 'records'
+      if (isAlone && !(isFirst && next.length === 0)) break
+      this.queue.shift()
+      next.push(waiting)
+      room -= waiting.count
+      if (isAlone) break
+    }
+    this.taken.push(...next)
+    return next
+  }
+
+  private committed(done: readonly Waiting[], seq: number): void {
+    this.failures = 0
+    this.committedSeq = seq
+    this.taken = this.taken.filter((waiting) => waiting.firstSeq > seq)
+    this.uuids.committed(seq)
+    this.options.log.markApplied(seq)
+    for (const waiting of done) {
+      this.waitingBytes -= waiting.bytes
+      waiting.applied.resolve(waiting.uuids)
+    }
+    for (const { seq: wanted, deferred } of this.waiters) if (wanted <= seq) deferred.resolve()
+    this.waiters.splice(0, this.waiters.length, ...this.waiters.filter((waiter) => waiter.seq > seq))
+    this.fillSlots()
+  }
+
+  /** What was not committed is read from the log again, by an applier that knows only the store. */
+  private async recover(error: unknown): Promise<void> {
+    this.options.onError?.(error)
+    this.writing = Promise.resolve()
+    const delay = retryMs[Math.min(this.failures++, retryMs.length - 1)]!
+    if (this.failures > 3) {
+      const failure = new InternalError('Events are in the log but cannot be written to the store', { cause: error })
+      for (const { deferred } of this.waiters.splice(0)) deferred.reject(failure)
+    }
+    await setTimeout(delay)
+    try {
+      this.applier = await Applier.open(this.options.store, this.options.projectId)
+      const again = new Map(this.taken.map((waiting) => [waiting.firstSeq, waiting]))
+      const back: Waiting[] = []
+      const last = this.taken.at(-1)
+      if (last) {
+        for await (const batch of this.options.log.read(this.applier.appliedSeq + 1)) {
+          if (batch.firstSeq > last.firstSeq) break
+          const waiting = again.get(batch.firstSeq)
+          if (!waiting) continue
+          waiting.work = readWork(batch)
+          if (waiting.work.content.kind === 'event') waiting.work.content.duplicates = waiting.duplicates
+          back.push(waiting)
+        }
+      }
+      const lost = this.taken.filter((waiting) => waiting.firstSeq <= this.applier.appliedSeq)
+      this.taken = []
+      this.queue = [...back, ...this.queue]
+      if (lost.length > 0) this.committed(lost, this.applier.appliedSeq) // the commit that seemed to fail had succeeded
+    } catch (again) {
+      this.options.onError?.(again)
+    }
+  }
+
+  /** Resolves when everything acknowledged so far can be queried. */
+  caughtUp(): Promise<void> {
+    return this.waitFor(this.lastSeq)
+  }
+
+  private waitFor(seq: number): Promise<void> {
+    if (seq <= this.committedSeq) return Promise.resolve()
+    const waiter = { seq, deferred: deferred<void>() }
+    this.waiters.push(waiter)
+    return waiter.deferred.promise
+  }
+
+  /** Gives old rows the values of new slots, a few at a time between the transactions of new events. */
+  private fillSlots(): void {
+    if (this.isFilling || this.isClosed || this.applier.keys.unready().length === 0) return
+    this.isFilling = true
+    this.fillUnready()
+      .catch((error: unknown) => this.options.onError?.(error))
+      .finally(() => {
+        this.isFilling = false
+      })
+  }
+
+  private async fillUnready(): Promise<void> {
+    const { applier } = this
+    const keys = applier.keys.unready()
+    const columns = new Map(keys.map((key) => [key, key.slot]))
+    for (const scope of ['event', 'person'] as const) {
+      const slots = applier.keys.slots(scope).filter((slot) => keys.some((key) => key.scope === scope && key.slot === slot.column))
+      if (slots.length === 0) continue
+      const steps = await this.options.store.fillSteps(scope, slots)
+      for (const step of steps) {
+        if (this.isClosed || this.applier !== applier) return
+        await this.inTurn(step)
+      }
+    }
+    applier.keys.markReady(keys.filter((key) => columns.get(key) === key.slot))
+    this.apply()
+  }
+
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.writing.then(work)
+    this.writing = this.writing.then(() => turn.catch(() => undefined))
+    this.writing.catch(() => undefined)
+    return turn
+  }
+
+  private now(): number {
+    return this.options.clock().getTime()
+  }
+
+  private assertOpen(): void {
+    if (this.isClosed) throw new WaymarkError('closed', {})
+  }
+
+  /** Writes what is acknowledged, then lets go of the store. The log stays open. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))
+    await this.applying
+    await this.writing.catch(() => undefined)
+    await this.options.store.close()
+  }
+}

@@ -1,0 +1,35 @@
+import { readPayload } from './decode-batch.ts'
+import type { LogRecords } from './ports.ts'
+import type { Content, GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
+
+const contentOf = (batch: LogRecords): Content => {
+  const rows = <T>() => batch.payloads.map((payload) => JSON.parse(payload) as T)
+  switch (batch.kind) {
+    case 'event': {
+      const receipt = { receivedAt: batch.receivedAt, sentAt: batch.sentAt }
+      return {
+        kind: 'event',
+        events: batch.payloads.map((payload, i) => readPayload(payload, batch.uuids[i]!, receipt)),
+        duplicates: new Set(),
+      }
+    }
+    case 'persons':
+      return { kind: 'persons', persons: rows<PersonImport>() }
+    case 'groups':
+      return { kind: 'groups', groups: rows<GroupImport>() }
+    case 'property_types':
+      return { kind: 'property_types', types: rows<PropertyTypeRow>() }
+    case 'records':
+      return { kind: 'records', records: rows<RecordWrite>() }
+  }
+}
+
+/** A batch as the log has it: what it was when it came. */
+export const readWork = (batch: LogRecords & { readonly firstSeq: number }): Work => ({
+  firstSeq: batch.firstSeq,
+  count: batch.payloads.length,
+  receivedAt: batch.receivedAt * 1000,
+  isHistorical: batch.historical,
+  bytes: batch.payloads.reduce((n, payload) => n + payload.length, 0),
+  content: contentOf(batch),
+})

@@ -1,0 +1,50 @@
+import type { PreparedEvent } from './prepare.ts'
+import type { PropertyType } from './property-types.ts'
+
+/** A batch of the log on its way into the store. */
+export interface Work {
+  readonly firstSeq: number
+  readonly count: number
+  /** Microseconds. */
+  readonly receivedAt: number
+  readonly isHistorical: boolean
+  readonly bytes: number
+  readonly content: Content
+}
+
+export type Content =
+  | { readonly kind: 'event'; readonly events: readonly PreparedEvent[]; duplicates: ReadonlySet<number> }
+  | { readonly kind: 'persons'; readonly persons: readonly PersonImport[] }
+  | { readonly kind: 'groups'; readonly groups: readonly GroupImport[] }
+  | { readonly kind: 'property_types'; readonly types: readonly PropertyTypeRow[] }
+  | { readonly kind: 'records'; readonly records: readonly RecordWrite[] }
+
+/** Times are microseconds. */
+export interface PersonImport {
+  readonly distinct_ids: readonly string[]
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly created_at: number
+  readonly is_identified: boolean
+}
+
+/** With `group_key` null it only gives a group type its number. */
+export interface GroupImport {
+  readonly group_type: string
+  readonly group_type_index: number | null
+  readonly group_key: string | null
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly created_at: number
+}
+
+export interface PropertyTypeRow {
+  /** event, person, group_0 … group_4 */
+  readonly scope: string
+  readonly name: string
+  readonly property_type: PropertyType
+}
+
+export type RecordWrite =
+  /** A definition as JSON text; null removes it. */
+  | { readonly table: 'actions' | 'cohorts'; readonly id: number; readonly definition: string | null }
+  /** All the members of a static cohort, by the uuids of persons. */
+  | { readonly table: 'cohort_members'; readonly id: number; readonly persons: readonly string[] }

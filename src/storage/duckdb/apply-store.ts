@@ -1,0 +1,359 @@
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import { type SlotUse, slotFromJson, slotTexts, slotValue } from './slot-values.ts'
+import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
+
+// The apply stage's door to a project's store: it alone writes there. Rows are staged in temporary tables while a group is being worked out,
+// and go into the store with the log position in one transaction.
+
+/** Tables that a group changes: their columns, and the keys by which a row that is not new is found. Rows of a table without keys are always new. */
+const changedTables = {
+  persons: {
+    keys: ['person_no'],
+    columns: {
+      person_no: 'integer',
+      uuid: 'uuid',
+      has_record: 'boolean',
+      created_at: 'time',
+      is_identified: 'boolean',
+      version: 'bigint',
+      updated_at: 'time',
+      properties: 'text',
+      property_times: 'text',
+    },
+  },
+  person_versions: { keys: [], columns: { person_no: 'integer', log_seq: 'bigint', properties: 'text' } },
+  distinct_ids: { keys: [], columns: { distinct_id: 'text', person_no: 'integer', added_seq: 'bigint' } },
+  person_merges: { keys: [], columns: { merged: 'integer', survivor: 'integer' } },
+  merge_journal: {
+    keys: [],
+    columns: {
+      seq: 'bigint',
+      merged_at: 'time',
+      merged: 'integer',
+      merged_uuid: 'uuid',
+      survivor: 'integer',
+      survivor_uuid: 'uuid',
+      event_uuid: 'uuid',
+      event: 'text',
+    },
+  },
+  groups: {
+    keys: ['group_type_index', 'group_key'],
+    columns: {
+      group_type_index: 'integer',
+      group_key: 'text',
+      created_at: 'time',
+      updated_at: 'time',
+      version: 'bigint',
+      properties: 'text',
+      property_times: 'text',
+    },
+  },
+  group_types: { keys: [], columns: { group_type_index: 'integer', group_type: 'text' } },
+  event_names: {
+    keys: ['event_id'],
+    columns: { event_id: 'integer', name: 'text', first_seen: 'time', last_seen: 'time', count: 'bigint' },
+  },
+  property_keys: {
+    keys: ['scope', 'name'],
+    columns: {
+      scope: 'text',
+      name: 'text',
+      property_type: 'text',
+      is_defined: 'boolean',
+      slot: 'text',
+      slot_ready: 'boolean',
+      count_numeric: 'bigint',
+      count_string: 'bigint',
+      count_boolean: 'bigint',
+      count_datetime: 'bigint',
+      count_other: 'bigint',
+      first_seen: 'time',
+      last_seen: 'time',
+    },
+  },
+  warnings: { keys: ['kind'], columns: { kind: 'text', count: 'bigint', samples: 'text', last_seen: 'time' } },
+  actions: { keys: ['id'], columns: { id: 'integer', definition: 'text' } },
+  cohorts: { keys: ['id'], columns: { id: 'integer', definition: 'text' } },
+  cohort_members: { keys: [], columns: { cohort_id: 'integer', person_no: 'integer' } },
+} as const satisfies Record<string, { keys: readonly string[]; columns: StageColumns }>
+
+export type ChangedTable = keyof typeof changedTables
+type Value = DuckDBValue
+type Row<T extends ChangedTable> = { [C in keyof (typeof changedTables)[T]['columns']]: Value }
+
+/** In the order of pushing. Times are microseconds. */
+const eventColumns = {
+  uuid: 'uuid',
+  event_id: 'integer',
+  timestamp: 'time',
+  person_no: 'integer',
+  distinct_id: 'text',
+  session_id: 'text',
+  window_id: 'text',
+  group_0: 'text',
+  group_1: 'text',
+  group_2: 'text',
+  group_3: 'text',
+  group_4: 'text',
+  created_at: 'time',
+  log_seq: 'bigint',
+  person_mode: 'integer',
+  elements_chain: 'text',
+  properties: 'text',
+} as const satisfies StageColumns
+
+export interface FoundPerson {
+  personNo: number
+  uuid: string
+  hasRecord: boolean
+  createdAt: number
+  isIdentified: boolean
+  version: number
+  updatedAt: number
+  properties: string
+  propertyTimes: string
+}
+
+/** What one group will change. */
+export interface StagedGroup {
+  pushEvent(row: readonly Value[]): void
+  put<T extends ChangedTable>(table: T, row: Row<T>, isNew: boolean): void
+  setMeta(key: string, value: string): void
+  /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
+  merge(merged: number, survivor: number): void
+  remove(table: 'actions' | 'cohorts' | 'cohort_members', id: number): void
+  commit(slots: Readonly<Record<'event' | 'person', readonly SlotUse[]>>): Promise<void>
+}
+
+export interface ApplyStore {
+  /** Prefix of the names of its tables. */
+  readonly tables: string
+  rows(sql: string, parameters?: Value[]): Promise<Record<string, unknown>[]>
+  personsOfIds(distinctIds: readonly string[]): Promise<(FoundPerson & { distinctId: string })[]>
+  personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
+  personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
+  groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
+  /** Small statements that give the rows of a scope's table the values of `slots`; to be run one by one, never beside a commit. */
+  fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[]): Promise<(() => Promise<void>)[]>
+  knownUuids(uuids: readonly string[]): Promise<string[]>
+  /** A group may be staged while the one before is being committed; commits follow one another. */
+  openGroup(): Promise<StagedGroup>
+  close(): Promise<void>
+}
+
+export interface FoundGroup {
+  index: number
+  key: string
+  createdAt: number
+  updatedAt: number
+  version: number
+  properties: string
+  propertyTimes: string
+}
+
+const fillRows = 20_000
+
+const personFields = `p.person_no AS "personNo", p.uuid::VARCHAR AS uuid, p.has_record AS "hasRecord", epoch_us(p.created_at)::DOUBLE AS "createdAt",
+  p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes"`
+
+export async function openApplyStore(connect: () => Promise<DuckDBConnection>, database: string): Promise<ApplyStore> {
+  const main = `"${database}".main`
+  const reader = await connect()
+  const wanted = {
+    texts: await createStage(reader, 'wanted_texts', { text: 'text', number: 'integer' }),
+    uuids: await createStage(reader, 'wanted_uuids', { uuid: 'uuid' }),
+    numbers: await createStage(reader, 'wanted_numbers', { number: 'integer' }),
+  }
+  const writers = [await openWriter(await connect(), main), await openWriter(await connect(), main)]
+  let turn = 0
+  let reading: Promise<unknown> = Promise.resolve()
+
+  const rows = async (sql: string, parameters?: Value[]) =>
+    (await reader.run(sql, parameters)).getRowObjectsJS() as Promise<Record<string, unknown>[]>
+  /** One statement at a time on the reader: a stage must not be refilled before it was read. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = reading.then(work, work)
+    reading = next
+    return next
+  }
+  const look = <T>(stage: Stage, values: readonly (readonly Value[])[], sql: string): Promise<T[]> =>
+    inTurn(async () => {
+      if (values.length === 0) return []
+      await stage.open()
+      for (const value of values) stage.push(value)
+      stage.finish()
+      return (await rows(sql)) as T[]
+    })
+
+  return {
+    tables: main,
+    rows: (sql, parameters) => inTurn(() => rows(sql, parameters)),
+    personsOfIds: (ids) =>
+      look(
+        wanted.texts,
+        ids.map((id) => [id, 0]),
+        `SELECT d.distinct_id AS "distinctId", ${personFields} FROM ${main}.distinct_ids d
+         JOIN temp.main.wanted_texts w ON w.text = d.distinct_id JOIN ${main}.persons p ON p.person_no = d.person_no`,
+      ),
+    personsByNo: (numbers) =>
+      look(
+        wanted.numbers,
+        numbers.map((number) => [number]),
+        `SELECT ${personFields} FROM ${main}.persons p JOIN temp.main.wanted_numbers w ON w.number = p.person_no`,
+      ),
+    personNosOfUuids: (uuids) =>
+      look(
+        wanted.uuids,
+        uuids.map((uuid) => [uuid]),
+        `SELECT p.uuid::VARCHAR AS uuid, p.person_no AS "personNo" FROM ${main}.persons p JOIN temp.main.wanted_uuids w ON w.uuid::UUID = p.uuid`,
+      ),
+    groups: (keys) =>
+      look(
+        wanted.texts,
+        keys.map(([index, key]) => [key, index]),
+        `SELECT g.group_type_index::INTEGER AS index, g.group_key AS key, epoch_us(g.created_at)::DOUBLE AS "createdAt", epoch_us(g.updated_at)::DOUBLE AS "updatedAt",
+           g.version::DOUBLE AS version, g.properties, g.property_times AS "propertyTimes"
+         FROM ${main}.groups g JOIN temp.main.wanted_texts w ON w.text = g.group_key AND w.number = g.group_type_index`,
+      ),
+    knownUuids: async (uuids) => {
+      const found = await look<{ uuid: string }>(
+        wanted.uuids,
+        uuids.map((uuid) => [uuid]),
+        `SELECT DISTINCT e.uuid::VARCHAR AS uuid FROM ${main}.events e JOIN temp.main.wanted_uuids w ON w.uuid::UUID = e.uuid`,
+      )
+      return found.map((row) => row.uuid)
+    },
+    fillSteps: async (scope, slots) => {
+      const [table, column] = scope === 'event' ? ['events', 'log_seq'] : ['persons', 'person_no']
+      const set = slots.map((slot) => `${slot.column} = ${slotFromJson(slot, 'properties')}`).join(', ')
+      const [range] = await inTurn(() =>
+        rows(`SELECT min(${column})::DOUBLE AS first, max(${column})::DOUBLE AS last FROM ${main}.${table}`),
+      )
+      const steps: (() => Promise<void>)[] = []
+      for (let from = range!.first as number; range!.first !== null && from <= (range!.last as number); from += fillRows)
+        steps.push(() =>
+          inTurn(async () => {
+            await reader.run(`UPDATE ${main}.${table} SET ${set} WHERE ${column} BETWEEN ${from} AND ${from + fillRows - 1}`)
+          }),
+        )
+      return steps
+    },
+    openGroup: () => writers[turn++ % writers.length]!.openGroup(),
+    async close() {
+      await reading.catch(() => undefined)
+      reader.closeSync()
+      for (const writer of writers) writer.close()
+    },
+  }
+}
+
+async function openWriter(connection: DuckDBConnection, main: string) {
+  const events = await createStage(connection, 'stage_events', eventColumns)
+  const moves = await createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
+  const stages = new Map<ChangedTable, Stage>()
+  for (const [table, { columns }] of Object.entries(changedTables))
+    stages.set(table as ChangedTable, await createStage(connection, `stage_${table}`, { ...columns, is_new: 'boolean' }))
+
+  async function commit(
+    touched: ReadonlySet<ChangedTable>,
+    metas: ReadonlyMap<string, string>,
+    removals: readonly string[],
+    slots: Parameters<StagedGroup['commit']>[0],
+  ) {
+    for (const stage of [events, moves, ...[...touched].map((table) => stages.get(table)!)]) stage.finish()
+    await connection.run('BEGIN')
+    try {
+      if (events.rows) await connection.run(insertEvents(main, slots.event))
+      if (moves.rows) for (const statement of moveStatements(main)) await connection.run(statement)
+      for (const statement of removals) await connection.run(statement)
+      for (const table of touched) {
+        const use = table === 'persons' ? slots.person : []
+        const { keys } = changedTables[table]
+        if (keys.length) await connection.run(updateChanged(main, table, use))
+        await connection.run(insertNew(main, table, use))
+      }
+      for (const [key, value] of metas) {
+        await connection.run(`DELETE FROM ${main}.meta WHERE key = $1`, [key])
+        await connection.run(`INSERT INTO ${main}.meta VALUES ($1, $2)`, [key, value])
+      }
+      await connection.run('COMMIT')
+    } catch (error) {
+      await connection.run('ROLLBACK').catch(() => undefined)
+      throw error
+    }
+  }
+
+  return {
+    async openGroup(): Promise<StagedGroup> {
+      const touched = new Set<ChangedTable>()
+      const removals: string[] = []
+      const metas = new Map<string, string>()
+      await events.open()
+      await moves.open()
+      for (const stage of stages.values()) await stage.open()
+      return {
+        pushEvent: (row) => events.push(row),
+        put(table, row, isNew) {
+          touched.add(table)
+          const values: Value[] = Object.keys(changedTables[table].columns).map((column) => (row as Record<string, Value>)[column]!)
+          values.push(isNew)
+          stages.get(table)!.push(values)
+        },
+        setMeta: (key, value) => metas.set(key, value),
+        merge: (merged, survivor) => moves.push([merged, survivor]),
+        remove: (table, id) =>
+          removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
+        commit: (slots) => commit(touched, metas, removals, slots),
+      }
+    },
+    close: () => connection.closeSync(),
+  }
+}
+
+function insertEvents(main: string, slots: readonly SlotUse[]): string {
+  const names = Object.keys(eventColumns)
+  const values = names.map((column) => readStaged(eventColumns, column, 's'))
+  const target = [...names, ...slots.map((slot) => slot.column)].join(', ')
+  if (slots.length === 0) return `INSERT INTO ${main}.events (${target}) SELECT ${values.join(', ')} FROM temp.main.stage_events s`
+  const slotted = slots.map((_, i) => slotValue(slots, i, 's.texts'))
+  return `INSERT INTO ${main}.events (${target}) SELECT ${[...values, ...slotted].join(', ')}
+    FROM (SELECT *, ${slotTexts(slots, 'properties')} AS texts FROM temp.main.stage_events) s`
+}
+
+const staged = (table: ChangedTable, slots: readonly SlotUse[]): string =>
+  slots.length === 0 ? `temp.main.stage_${table}` : `(SELECT *, ${slotTexts(slots, 'properties')} AS texts FROM temp.main.stage_${table})`
+
+function assignments(table: ChangedTable, slots: readonly SlotUse[]): [column: string, value: string][] {
+  const columns: StageColumns = changedTables[table].columns
+  return [
+    ...Object.keys(columns).map((column): [string, string] => [column, readStaged(columns, column, 's')]),
+    ...slots.map((slot, i): [string, string] => [slot.column, slotValue(slots, i, 's.texts')]),
+  ]
+}
+
+function updateChanged(main: string, table: ChangedTable, slots: readonly SlotUse[]): string {
+  const keys: readonly string[] = changedTables[table].keys
+  const set = assignments(table, slots).filter(([column]) => !keys.includes(column))
+  const match = keys.map((key) => `t.${key} = s.${key}`)
+  return `UPDATE ${main}.${table} t SET ${set.map(([column, value]) => `${column} = ${value}`).join(', ')}
+    FROM ${staged(table, slots)} s WHERE NOT s.is_new AND ${match.join(' AND ')}`
+}
+
+function insertNew(main: string, table: ChangedTable, slots: readonly SlotUse[]): string {
+  const pairs = assignments(table, slots)
+  return `INSERT INTO ${main}.${table} (${pairs.map(([column]) => column).join(', ')})
+    SELECT ${pairs.map(([, value]) => value).join(', ')} FROM ${staged(table, slots)} s WHERE s.is_new`
+}
+
+const moveStatements = (main: string): string[] => [
+  ...[
+    ['distinct_ids', 'person_no'],
+    ['cohort_members', 'person_no'],
+    ['person_merges', 'survivor'],
+  ].map(
+    ([table, column]) => `UPDATE ${main}.${table} t SET ${column} = s.survivor FROM temp.main.stage_moves s WHERE t.${column} = s.merged`,
+  ),
+  `DELETE FROM ${main}.persons WHERE person_no IN (SELECT merged FROM temp.main.stage_moves)`,
+  `INSERT INTO ${main}.person_merges SELECT merged, survivor FROM temp.main.stage_moves`,
+]

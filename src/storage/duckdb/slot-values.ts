@@ -1,0 +1,31 @@
+import type { SlotKind } from '../slots.ts'
+
+// What a slot holds is computed by the engine from the JSON text, for new rows and for old ones alike: so a slot always says what reading the
+// JSON would say.
+
+export interface SlotUse {
+  readonly column: string
+  readonly kind: SlotKind
+  readonly key: string
+}
+
+const fromText: Readonly<Record<SlotKind, (text: string) => string>> = {
+  text: (text) => text,
+  number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
+  boolean: (text) => `CASE ${text} WHEN 'true' THEN true WHEN 'false' THEN false END`,
+  time: (text) => `make_timestamp(epoch_us(TRY_CAST(${text} AS TIMESTAMPTZ)))`,
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** The texts of all the slots' properties in one reading of the JSON: a list in the order of `slots`. */
+export const slotTexts = (slots: readonly SlotUse[], json: string): string =>
+  `json_extract_string(${json}, [${slots.map((slot) => literal(pointer(slot.key))).join(', ')}])`
+
+/** The value of slot `i` of `slotTexts(slots, …)` under the name `texts`. */
+export const slotValue = (slots: readonly SlotUse[], i: number, texts: string): string => fromText[slots[i]!.kind](`${texts}[${i + 1}]`)
+
+/** The value of one slot, read from the JSON alone. */
+export const slotFromJson = (slot: SlotUse, json: string): string =>
+  fromText[slot.kind](`json_extract_string(${json}, ${literal(pointer(slot.key))})`)

@@ -1,0 +1,115 @@
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
+import type { IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
+import { openApplyStore } from '../../src/storage/duckdb/apply-store.ts'
+import { createStore } from '../../src/storage/duckdb/schema.ts'
+
+type Stored = LogRecords & { readonly firstSeq: number }
+
+/** A log that keeps everything in memory, and can be told to fail. */
+export class TestLog implements IngestLog {
+  readonly batches: Stored[] = []
+  lastSeq = 0
+  appliedSeq = 0
+  failure: Error | null = null
+
+  async append(batch: LogRecords): Promise<{ firstSeq: number }> {
+    if (this.failure) throw this.failure
+    const firstSeq = this.lastSeq + 1
+    this.batches.push({ ...batch, firstSeq })
+    this.lastSeq += batch.payloads.length
+    return { firstSeq }
+  }
+
+  async *read(fromSeq: number): AsyncIterable<Stored> {
+    for (const batch of [...this.batches]) if (batch.firstSeq >= fromSeq) yield batch
+  }
+
+  markApplied(seq: number): void {
+    this.appliedSeq = seq
+  }
+}
+
+export interface World {
+  readonly log: TestLog
+  readonly pipeline: Pipeline
+  readonly connection: DuckDBConnection
+  now: Date
+  anonymizeIps: boolean
+  rows(sql: string): Promise<Record<string, unknown>[]>
+  /** The same log and store with a new pipeline: what is not committed is lost from memory. */
+  restart(): Promise<void>
+  /** The same log with an empty store. */
+  rebuild(): Promise<void>
+  close(): Promise<void>
+}
+
+let instance: Promise<DuckDBInstance> | null = null
+let databases = 0
+
+/** A project's store in memory with a pipeline before it. Tables are in the database `p`. */
+export async function openWorld(options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number } = {}): Promise<World> {
+  instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
+  const connection = await (await instance).connect()
+  const log = new TestLog()
+  const world = { now: new Date(options.now ?? '2026-01-15T12:00:00Z'), anonymizeIps: false }
+  const errors: unknown[] = []
+  let database = ''
+  const fresh = async () => {
+    database = `w${++databases}`
+    await connection.run(`ATTACH ':memory:' AS ${database}`)
+    for (const statement of createStore(database)) await connection.run(statement)
+  }
+  const open = async () =>
+    Pipeline.open({
+      log,
+      store: await openApplyStore(async () => (await instance!).connect(), database),
+      projectId: options.projectId ?? 1,
+      clock: () => world.now,
+      settings: () => ({ anonymizeIps: world.anonymizeIps }),
+      ...(options.limits && { limits: options.limits }),
+      onError: (error) => errors.push(error),
+    })
+  await fresh()
+  let pipeline = await open()
+  const result: World = {
+    log,
+    connection,
+    get pipeline() {
+      return pipeline
+    },
+    get now() {
+      return world.now
+    },
+    set now(value) {
+      world.now = value
+    },
+    get anonymizeIps() {
+      return world.anonymizeIps
+    },
+    set anonymizeIps(value) {
+      world.anonymizeIps = value
+    },
+    async rows(sql) {
+      await pipeline.caughtUp()
+      if (errors.length) throw errors[0]
+      await connection.run(`USE ${database}`)
+      return (await connection.run(sql)).getRowObjectsJS() as Promise<Record<string, unknown>[]>
+    },
+    async restart() {
+      await pipeline.close()
+      pipeline = await open()
+    },
+    async rebuild() {
+      await pipeline.close()
+      await fresh()
+      pipeline = await open()
+    },
+    async close() {
+      await pipeline.close()
+      await connection.run('USE memory')
+      connection.closeSync()
+    },
+  }
+  return result
+}

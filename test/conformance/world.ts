@@ -145,7 +145,7 @@ export async function startWorld(): Promise<World> {
       }),
     setFeature: async (organizationId, key, isOn) => {
       const organization = await store.read.organizations.first({ id: organizationId })
-      const others = (organization?.available_product_features as { key: string }[]).filter((one) => one.key !== key)
+      const others = ((organization?.available_product_features ?? []) as { key: string }[]).filter((one) => one.key !== key)
       const features = isOn ? [...others, { key, name: key, description: '', unit: null, limit: null, note: null }] : others
       await store.write((tables) => tables.organizations.update({ id: organizationId }, { available_product_features: features }))
     },

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
+import type { Surroundings } from './accounts/context.ts'
 import type { ProjectRecord } from './accounts/records.ts'
 import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -26,6 +27,8 @@ export interface OpenOptions {
   readonly minFreeBytes?: number
   /** When parts of a project can be read neither from its store nor from its log: refuse to open it (`complete`, default), or go on without them. */
   readonly recovery?: 'complete' | 'partial'
+  /** For the HTTP API: the operator's choices, and how mail and name servers are reached. */
+  readonly surroundings?: Surroundings
 }
 
 const invalid = (attr: string, message: string) => new WaymarkError('validation-failed', { message: `${attr} ${message}`, attr })
@@ -75,7 +78,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
     const projects = new Projects(instance, storageOptions(options, lock?.wasStale ?? false))
-    const accounts = await openControl(instance, clock, projects)
+    const accounts = await openControl(instance, clock, projects, options.surroundings)
     return new Waymark({ dataDir, instance, lock, accounts, projects, clock })
   } catch (error) {
     await instance?.close()
@@ -95,9 +98,15 @@ const takeDirectory = async (dataDir: string): Promise<Lock> => {
   }
 }
 
-const openControl = async (instance: Instance, clock: () => Date, projects: Projects): Promise<Accounts> => {
+const openControl = async (
+  instance: Instance,
+  clock: () => Date,
+  projects: Projects,
+  surroundings: Surroundings = {},
+): Promise<Accounts> => {
   try {
     return await openAccounts(instance, {
+      ...surroundings,
       clock,
       projectStores: { create: async () => undefined, remove: (id) => projects.remove(id) }, // made when first used
     })

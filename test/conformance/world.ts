@@ -5,17 +5,16 @@ import { insertProject } from '../../src/accounts/projects.ts'
 import { level, type Organization, type PersonalKey, type ProjectRecord, type User } from '../../src/accounts/records.ts'
 import { hashKey, maskKey, randomKey } from '../../src/accounts/secrets.ts'
 import { insertUser } from '../../src/accounts/users.ts'
-import { openAccounts } from '../../src/control.ts'
-import { createApp } from '../../src/http/create-app.ts'
+import { open, type Waymark } from '../../src/engine.ts'
+import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts'
-import { createService } from '../../src/http/service.ts'
-import { openInstance } from '../../src/storage/duckdb/instance.ts'
 
 // A whole server in memory whose surroundings a test can set: the clock, the operator's settings, name servers, the mail that goes out.
 
 export interface World {
   readonly url: string
+  readonly waymark: Waymark
   readonly accounts: Accounts
   /** Null: the real time. */
   now: Date | null
@@ -45,32 +44,26 @@ export interface World {
 }
 
 export async function startWorld(): Promise<World> {
-  const instance = await openInstance({ dataDir: ':memory:' })
   const clock = () => (world.now ? new Date(world.now) : new Date())
-  const accounts = await openAccounts(instance, {
+  const waymark = await open({
+    dataDir: ':memory:',
     clock,
-    settings: () => world.settings,
-    mailer: () => (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
-    lookupTxt: async (name) => world.txt.get(name) ?? [],
-    report: (message, error) => world.reports.push([message, error]),
+    threads: 1,
+    surroundings: {
+      settings: () => world.settings,
+      mailer: () => (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
+      lookupTxt: async (name) => world.txt.get(name) ?? [],
+      report: (message, error) => world.reports.push([message, error]),
+    },
   })
+  const { accounts } = waymark
   const { context } = accounts
   const { store } = context
-  const app = createApp(
-    {
-      accounts,
-      clock,
-      project: async () => {
-        throw new TypeError('no projects yet')
-      },
-      readiness: async () => ({ isReady: true, checks: {} }),
-    },
-    { limits: () => world.limits },
-  )
-  const service = createService(app, { log: (line) => line.level === 'error' && world.reports.push(line) })
-  const server = await startServer(service, { host: '127.0.0.1', port: 0 })
+  const handler = createHandler(waymark, { limits: () => world.limits, log: (line) => line.level === 'error' && world.reports.push(line) })
+  const server = await startServer(handler, { host: '127.0.0.1', port: 0 })
   const world: World = {
     url: server.url,
+    waymark,
     accounts,
     now: null,
     settings: { ...defaultSettings, siteUrl: server.url },
@@ -151,7 +144,7 @@ export async function startWorld(): Promise<World> {
     },
     close: async () => {
       await server.drain(1000)
-      await instance.close()
+      await waymark.close()
     },
   }
   return world

@@ -1,14 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
-import type { Surroundings } from './accounts/context.ts'
-import type { ProjectRecord } from './accounts/records.ts'
 import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
+import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
 import { type Lock, lockDirectory } from './storage/lock.ts'
 import { logDefaults } from './storage/log/file-log.ts'
-import { openProjectStorage, type ProjectStorage, type RecoveryReport, type StorageOptions } from './storage/project-storage.ts'
+import type { StorageOptions } from './storage/project-storage.ts'
 
 export interface OpenOptions {
   /** A directory, made when it is not there, or `:memory:`. */
@@ -27,8 +26,8 @@ export interface OpenOptions {
   readonly minFreeBytes?: number
   /** When parts of a project can be read neither from its store nor from its log: refuse to open it (`complete`, default), or go on without them. */
   readonly recovery?: 'complete' | 'partial'
-  /** For the HTTP API: the operator's choices, and how mail and name servers are reached. */
-  readonly surroundings?: Surroundings
+  /** Hears of failures that Waymark goes on from by itself. Default: a process warning. */
+  readonly onError?: (error: unknown) => void
 }
 
 const invalid = (attr: string, message: string) => new WaymarkError('validation-failed', { message: `${attr} ${message}`, attr })
@@ -42,6 +41,7 @@ const check = (options: OpenOptions) => {
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that answers a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
   mustBe([undefined, 'complete', 'partial'].includes(options.recovery), 'recovery', 'must be "complete" or "partial"')
+  mustBe(options.onError === undefined || typeof options.onError === 'function', 'onError', 'must be a function')
   mustBe(isPositive(options.minFreeBytes), 'minFreeBytes', 'must be a number of bytes')
   mustBe(
     isPositive(options.logRetention?.days) && isPositive(options.logRetention?.bytes),
@@ -77,8 +77,15 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   try {
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
-    const projects = new Projects(instance, storageOptions(options, lock?.wasStale ?? false))
-    const accounts = await openControl(instance, clock, projects, options.surroundings)
+    let accounts: Accounts
+    const projects = new Projects({
+      instance,
+      storage: storageOptions(options, lock?.wasStale ?? false),
+      clock,
+      record: async (id) => accounts.projects.byId(id),
+      onError: options.onError ?? warn,
+    })
+    accounts = await openControl(instance, clock, projects)
     return new Waymark({ dataDir, instance, lock, accounts, projects, clock })
   } catch (error) {
     await instance?.close()
@@ -86,6 +93,8 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     throw error
   }
 }
+
+const warn = (error: unknown) => process.emitWarning(error instanceof Error ? error : String(error), 'WaymarkWarning')
 
 const takeDirectory = async (dataDir: string): Promise<Lock> => {
   try {
@@ -98,15 +107,9 @@ const takeDirectory = async (dataDir: string): Promise<Lock> => {
   }
 }
 
-const openControl = async (
-  instance: Instance,
-  clock: () => Date,
-  projects: Projects,
-  surroundings: Surroundings = {},
-): Promise<Accounts> => {
+const openControl = async (instance: Instance, clock: () => Date, projects: Projects): Promise<Accounts> => {
   try {
     return await openAccounts(instance, {
-      ...surroundings,
       clock,
       projectStores: { create: async () => undefined, remove: (id) => projects.remove(id) }, // made when first used
     })
@@ -119,31 +122,32 @@ const openControl = async (
 /** The projects that are open. Each is opened once, when it is first asked for. */
 class Projects {
   private readonly opened = new Map<number, Promise<Project>>()
-  private readonly instance: Instance
-  private readonly options: StorageOptions
+  private readonly home: ProjectHome
 
-  constructor(instance: Instance, options: StorageOptions) {
-    this.instance = instance
-    this.options = options
+  constructor(home: ProjectHome) {
+    this.home = home
   }
 
-  get(id: number, record: () => Promise<ProjectRecord | undefined>): Promise<Project> {
+  get(id: number): Promise<Project> {
     const known = this.opened.get(id)
     if (known) return known
-    const opening = record().then((found) => {
-      if (!found) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
-      return openProject(this.instance, found, this.options)
-    })
+    const opening = this.open(id)
     this.opened.set(id, opening)
     opening.catch(() => this.opened.delete(id))
     return opening
+  }
+
+  private async open(id: number): Promise<Project> {
+    const record = Number.isInteger(id) ? await this.home.record(id) : undefined
+    if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+    return openProject(this.home, record)
   }
 
   async remove(id: number): Promise<void> {
     const project = this.opened.get(id)
     this.opened.delete(id)
     await (await project?.catch(() => null))?.[closeProject]()
-    await this.instance.dropProject(id)
+    await this.home.instance.dropProject(id)
   }
 
   async close(): Promise<void> {
@@ -181,14 +185,14 @@ export class Waymark {
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
   async createProject(settings: Readonly<Record<string, unknown>> = {}): Promise<Project> {
     this.mustBeOpen()
-    const record = await this.accounts.createProject(settings)
-    return this.parts.projects.get(record.id, async () => record)
+    const { id } = await this.accounts.createProject(settings)
+    return this.parts.projects.get(id)
   }
 
   /** @example const project = await waymark.project(1) */
   async project(id: number): Promise<Project> {
     this.mustBeOpen()
-    return this.parts.projects.get(id, async () => (Number.isInteger(id) ? this.accounts.projects.byId(id) : undefined))
+    return this.parts.projects.get(id)
   }
 
   /** Finishes what was acknowledged, writes everything into the files and gives the directory free. A second call waits for the first one. */
@@ -208,31 +212,5 @@ export class Waymark {
     } finally {
       await this.parts.lock?.release()
     }
-  }
-}
-
-const openProject = async (instance: Instance, record: ProjectRecord, options: StorageOptions): Promise<Project> =>
-  new Project(record, await openProjectStorage(instance, record.id, options))
-
-const closeProject = Symbol('closeProject')
-
-export class Project {
-  readonly id: number
-  private readonly storage: ProjectStorage
-
-  /** @internal Use `waymark.createProject` or `waymark.project`. */
-  constructor(record: ProjectRecord, storage: ProjectStorage) {
-    this.id = record.id
-    this.storage = storage
-  }
-
-  /** What had to be mended when the project was opened; empty after an ordinary start. */
-  recoveryReports(): readonly RecoveryReport[] {
-    return this.storage.reports
-  }
-
-  /** @internal */
-  async [closeProject](): Promise<void> {
-    await this.storage.close()
   }
 }

@@ -1,6 +1,5 @@
 import type { Resource } from './resource.ts'
 import { domains } from './resources/domains.ts'
-import { elsewhere } from './resources/elsewhere.ts'
 import { invites } from './resources/invites.ts'
 import { login, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
@@ -28,5 +27,4 @@ export const resources: readonly Resource[] = [
   users,
   login,
   signup,
-  ...elsewhere,
 ]

@@ -201,6 +201,7 @@ export interface TypedLimit {
 
 export interface TypedCte {
   readonly name: string
+  readonly columns: readonly string[]
   readonly recursive: boolean
   readonly materialized: boolean | null
   readonly query: TypedQuery

@@ -113,6 +113,5 @@ export const duckdb: Dialect = {
   limit({ limit, offset, percent }) {
     return `${limit === null ? '' : ` LIMIT ${limit}${percent ? '%' : ''}`}${offset ? ` OFFSET ${offset}` : ''}`
   },
-  cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
-  column: (source, name) => `${identifier(source)}.${identifier(name)}`,
+  cte: (name, columns, hint, query) => `${name}${columns} AS ${hint}(${query})`,
 }

@@ -1,0 +1,163 @@
+import { settingsWithDefaults } from './accounts/project-fields.ts'
+import type { ProjectRecord } from './accounts/records.ts'
+import { type AnswerOptions, answerQuery, type QueryProject } from './answer.ts'
+import { WaymarkError } from './errors/errors.ts'
+import { type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
+import type { WarningSummary } from './ingestion/warnings.ts'
+import type { ProjectSettings } from './queries/kind.ts'
+import { queryEnv } from './query-env.ts'
+import { openApplyStore } from './storage/duckdb/apply-store.ts'
+import { readFacts, type StoreFacts } from './storage/duckdb/facts.ts'
+import type { Instance } from './storage/duckdb/instance.ts'
+import { statementRunner } from './storage/duckdb/run.ts'
+import { openProjectStorage, type ProjectStorage, type RecoveryReport, type StorageOptions } from './storage/project-storage.ts'
+
+/** What a project needs of the directory it lives in. */
+export interface ProjectHome {
+  readonly instance: Instance
+  readonly storage: StorageOptions
+  readonly clock: () => Date
+  /** The project's fields as they are now. */
+  record(id: number): Promise<ProjectRecord | undefined>
+  onError(error: unknown): void
+}
+
+/** The key of a project's own closing: `Waymark` closes projects, callers do not. */
+export const closeProject = Symbol('closeProject')
+
+export interface QueryOptions extends Pick<AnswerOptions, 'signal'> {
+  readonly refresh?: unknown
+  readonly client_query_id?: string
+}
+
+export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
+  const { instance, clock } = home
+  const storage = await openProjectStorage(instance, record.id, home.storage)
+  const current = { record }
+  try {
+    const store = await openApplyStore(() => instance.connect(), storage.database)
+    try {
+      const settings = () => ({ anonymizeIps: settingsWithDefaults(current.record.settings).anonymize_ips === true })
+      const { log } = storage
+      const pipeline = await Pipeline.open({ log, store, projectId: record.id, clock, settings, onError: home.onError })
+      return new Project(home, storage, pipeline, current)
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+  } catch (error) {
+    await storage.close()
+    await instance.detach(storage.database)
+    throw error
+  }
+}
+
+/** One project: its events go in, its queries are answered. */
+export class Project {
+  readonly id: number
+  private readonly home: ProjectHome
+  private readonly storage: ProjectStorage
+  private readonly pipeline: Pipeline
+  private readonly current: { record: ProjectRecord }
+  private facts: StoreFacts | undefined
+
+  /** @internal Use `waymark.createProject` or `waymark.project`. */
+  constructor(home: ProjectHome, storage: ProjectStorage, pipeline: Pipeline, current: { record: ProjectRecord }) {
+    this.home = home
+    this.storage = storage
+    this.pipeline = pipeline
+    this.current = current
+    this.id = current.record.id
+  }
+
+  /**
+   * Takes what `POST /batch/` takes, less the key. Resolves when the batch is durable.
+   *
+   * @example await project.ingest({ batch: [{ event: 'signup', distinct_id: 'u1', properties: { plan: 'pro' } }] })
+   */
+  async ingest(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
+    await this.refresh()
+    return this.pipeline.ingest(body, about)
+  }
+
+  /**
+   * Makes persons with their distinct ids in one step; answers their uuids in order.
+   *
+   * @example const { ids } = await project.importPersons([{ distinct_ids: ['u1', 'anon-7'], properties: { plan: 'pro' } }])
+   */
+  importPersons(rows: unknown): Promise<{ ids: readonly string[] }> {
+    return this.pipeline.importPersons(rows)
+  }
+
+  /** @example await project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]) */
+  importGroups(rows: unknown, options: { readonly group_types?: unknown } = {}): Promise<void> {
+    return this.pipeline.importGroups(rows, options)
+  }
+
+  /** @example await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }]) */
+  definePropertyTypes(rows: unknown): Promise<void> {
+    return this.pipeline.definePropertyTypes(rows)
+  }
+
+  /**
+   * Answers the very JSON of the HTTP endpoint, from everything acknowledged before the call.
+   *
+   * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
+   */
+  async query(query: unknown, options: QueryOptions = {}): Promise<object> {
+    return answerQuery(query, await this.toQuery(), { signal: options.signal })
+  }
+
+  /** Exact counts of what was wrong with events, with a few samples of each kind. */
+  warnings(): WarningSummary[] {
+    return this.pipeline.warnings()
+  }
+
+  /** What had to be mended when the project was opened; empty after an ordinary start. */
+  recoveryReports(): readonly RecoveryReport[] {
+    return this.storage.reports
+  }
+
+  /** @internal */
+  async [closeProject](): Promise<void> {
+    await this.pipeline.close()
+    await this.storage.close()
+  }
+
+  private async refresh(): Promise<void> {
+    const record = await this.home.record(this.id)
+    if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(this.id) })
+    this.current.record = record
+  }
+
+  /** The project as a query sees it: nothing changes while it runs but the rows themselves. */
+  private async toQuery(): Promise<QueryProject> {
+    await this.refresh()
+    await this.pipeline.caughtUp()
+    const { instance, clock } = this.home
+    const settings = settingsOf(this.current.record)
+    const now = clock()
+    return {
+      settings,
+      facts: async () => {
+        this.facts = await instance.use((connection) => readFacts(connection, this.storage.database, this.facts))
+        return this.facts
+      },
+      env: (facts) => queryEnv(settings, now, facts),
+      ...statementRunner(instance),
+    }
+  }
+}
+
+const settingsOf = (record: ProjectRecord): ProjectSettings => {
+  const settings = settingsWithDefaults(record.settings)
+  const list = <T>(name: string) => (settings[name] ?? []) as unknown as readonly T[]
+  return {
+    id: record.id,
+    timezone: record.timezone,
+    weekStartDay: record.week_start_day === 1 ? 1 : 0,
+    testAccountFilters: list<unknown>('test_account_filters'),
+    personDisplayNameProperties: list<string>('person_display_name_properties'),
+    pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
+  }
+}

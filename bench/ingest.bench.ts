@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { DuckDBDataChunk, DuckDBInstance, DuckDBTimestampValue, DuckDBUUIDValue, type DuckDBValue } from '@duckdb/node-api'
+import { open } from '../src/engine.ts'
+import { storeTables } from '../src/storage/duckdb/schema.ts'
+import { makeEvents } from './events.ts'
+import { inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
+
+// How many events per second go in, durable and applied, and does the rate stay flat as the store grows?
+// Beside it: DuckDB's own appender with the same columns and nothing else to do, and JSON.parse of the same bytes.
+
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '1000000' },
+    runs: { type: 'string', default: '3' },
+    measure: { type: 'string' },
+  },
+})
+const events = Number(values.events)
+const batchSize = 1000
+const inFlight = 4
+const people = 100_000
+const poolBatches = 50
+
+const pool = () => Array.from({ length: poolBatches }, (_, i) => makeEvents(batchSize, people, i + 1))
+const withDirectory = async <T>(work: (directory: string) => Promise<T>): Promise<T> => {
+  const directory = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
+  try {
+    return await work(directory)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+const countEvents = async (file: string, table: string): Promise<number> => {
+  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })
+  const connection = await instance.connect()
+  const [row] = (
+    await connection.runAndReadAll(`SELECT count(*)::INTEGER AS n, count(DISTINCT uuid)::INTEGER AS uuids FROM ${table}`)
+  ).getRowObjectsJS()
+  connection.closeSync()
+  instance.closeSync()
+  if (row?.n !== row?.uuids) throw new Error('events share uuids')
+  return Number(row?.n)
+}
+
+const measurements: Readonly<Record<string, () => Promise<void>>> = {
+  /** From objects to rows in the store's file; batches are acknowledged after their fsync. */
+  ingest: () =>
+    withDirectory(async (dataDir) => {
+      const batches = pool()
+      await measured(async () => {
+        const waymark = await open({ dataDir })
+        const project = await waymark.createProject()
+        const marks = [performance.now()]
+        let sent = 0
+        const client = async () => {
+          while (sent < events) {
+            const batch = batches[(sent / batchSize) % poolBatches]!
+            sent += batchSize
+            await project.ingest({ batch })
+            if (sent % 1_000_000 === 0) marks.push(performance.now())
+          }
+        }
+        await Promise.all(Array.from({ length: inFlight }, client))
+        await waymark.close()
+        const spans = marks.slice(1).map((mark, i) => mark - marks[i]!)
+        const flatness: Record<string, number> = spans.length > 1 ? { last_million_against_first: rounded(spans[0]! / spans.at(-1)!) } : {}
+        return { answer: await countEvents(join(dataDir, 'projects', '1', 'store.duckdb'), 'events'), figures: flatness }
+      })
+    }),
+
+  appender: () =>
+    withDirectory(async (directory) => {
+      const columns = storeTables.events!.filter((column) => !/^[snbt]\d+ /.test(column))
+      const file = join(directory, 'raw.duckdb')
+      const rows = pool()
+        .flat()
+        .map((event, i) => ({ event, time: new DuckDBTimestampValue(BigInt(Date.parse(event.timestamp)) * 1000n), no: i % people }))
+      const texts = rows.map(({ event }) => JSON.stringify(event.properties))
+      const nothing = ''
+      await measured(async () => {
+        const instance = await DuckDBInstance.create(file)
+        const connection = await instance.connect()
+        await connection.run(`CREATE TABLE events (${columns.join(', ')})`)
+        const appender = await connection.createAppender('events')
+        const types = columns.map((_, i) => appender.columnType(i))
+        const chunk = DuckDBDataChunk.create(types)
+        const chunkSize = 2048
+        for (let first = 0; first < events; first += chunkSize) {
+          const count = Math.min(chunkSize, events - first)
+          const at = Array.from({ length: count }, (_, i) => (first + i) % rows.length)
+          const uuids = randomBytes(16 * count)
+          const same = (value: DuckDBValue) => at.map(() => value)
+          const byName: Readonly<Record<string, () => DuckDBValue[]>> = {
+            uuid: () =>
+              at.map((_, i) => DuckDBUUIDValue.fromUint128(uuids.readBigUInt64LE(16 * i) | (uuids.readBigUInt64LE(16 * i + 8) << 64n))),
+            event_id: () => at.map((row) => row % 7),
+            timestamp: () => at.map((row) => rows[row]!.time),
+            person_no: () => at.map((row) => rows[row]!.no),
+            distinct_id: () => at.map((row) => rows[row]!.event.distinct_id),
+            session_id: () => at.map((row) => String(rows[row]!.event.properties.$session_id)),
+            created_at: () => at.map((row) => rows[row]!.time),
+            log_seq: () => at.map((_, i) => BigInt(first + i)),
+            person_mode: () => same(0),
+            properties: () => at.map((row) => texts[row]!),
+          }
+          chunk.reset()
+          chunk.rowCount = count
+          for (const [i, column] of columns.entries()) chunk.setColumnValues(i, byName[column.split(' ')[0]!]?.() ?? same(nothing))
+          appender.appendDataChunk(chunk)
+          if (first % (64 * chunkSize) === 0) appender.flushSync()
+        }
+        appender.closeSync()
+        await connection.run('CHECKPOINT')
+        connection.closeSync()
+        instance.closeSync()
+        return { answer: await countEvents(file, 'events') }
+      })
+    }),
+
+  parse: async () => {
+    const bodies = pool().map((batch) => JSON.stringify({ batch }))
+    await measured(async () => {
+      let answer = 0
+      for (let i = 0; i < events / batchSize; i++) answer += (JSON.parse(bodies[i % poolBatches]!) as { batch: unknown[] }).batch.length
+      return { answer }
+    })
+  },
+}
+
+async function compare(): Promise<void> {
+  const runs: Record<string, Measured[]> = {}
+  for (let run = 0; run < Number(values.runs); run++) {
+    for (const name of Object.keys(measurements)) {
+      const result = await inOwnProcess(import.meta.filename, ['--measure', name, '--events', String(events)])
+      if (result.answer !== events) throw new Error(`${name}: ${result.answer} events instead of ${events}`)
+      runs[name] = [...(runs[name] ?? []), result]
+    }
+  }
+  const seconds = (name: string) => median(runs[name]!.map((run) => run.seconds))
+  const times = runs.ingest!.map((run) => run.seconds)
+  const flatness = runs.ingest!.flatMap((run) => Object.values(run.figures ?? {}))
+  console.log(
+    JSON.stringify({
+      bench: 'ingest',
+      events,
+      seconds: rounded(seconds('ingest')),
+      spread: [rounded(Math.min(...times)), rounded(Math.max(...times))],
+      events_per_second: Math.round(events / seconds('ingest')),
+      peak_mb: Math.round(median(runs.ingest!.map((run) => run.peakMb))),
+      ...(flatness.length > 0 ? { last_million_against_first: rounded(median(flatness)) } : {}),
+      yardsticks: {
+        appender: { seconds: rounded(seconds('appender')), rate_against_it: rounded(seconds('appender') / seconds('ingest')) },
+        json_parse: { seconds: rounded(seconds('parse')), rate_against_it: rounded(seconds('parse') / seconds('ingest')) },
+      },
+      runs: Number(values.runs),
+      machine: machine(),
+    }),
+  )
+}
+
+if (values.measure) await measurements[values.measure]!()
+else await compare()

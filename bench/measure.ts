@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { cpus, totalmem } from 'node:os'
+import { promisify } from 'node:util'
+
+export interface Measured {
+  readonly seconds: number
+  readonly peakMb: number
+  /** What was counted at the end, so that a wrong answer is never a fast one. */
+  readonly answer: number
+  /** Further figures of the measurement, by name. */
+  readonly figures?: Readonly<Record<string, number>>
+}
+
+/** A measurement in a process of its own: nobody else's memory, no warm code. */
+export const inOwnProcess = async (file: string, args: readonly string[]): Promise<Measured> => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file, ...args], { maxBuffer: 1 << 24 })
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as Measured
+}
+
+/** Times `work` and prints it for the process that asked. */
+export const measured = async (work: () => Promise<{ answer: number; figures?: Readonly<Record<string, number>> }>): Promise<void> => {
+  const start = performance.now()
+  const result = await work()
+  const seconds = (performance.now() - start) / 1000
+  console.log(JSON.stringify({ seconds, peakMb: process.resourceUsage().maxRSS / 1024, ...result } satisfies Measured))
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+export const rounded = (value: number, digits = 3): number => Number(value.toPrecision(digits))
+
+export const machine = () => ({
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: cpus().length,
+  memory_gb: Math.round(totalmem() / 1024 ** 3),
+  node: process.version,
+})

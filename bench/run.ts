@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+// npm run bench -- [--only NAME] [--events N] [--runs N]
+// Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON.
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, events: { type: 'string' }, runs: { type: 'string' } },
+})
+const files = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.bench.ts'))
+  .sort()
+const names = files.map((file) => file.replace('.bench.ts', ''))
+const chosen = files.filter((file) => !values.only || file === `${values.only}.bench.ts`)
+if (chosen.length === 0) {
+  console.error(`There is no bench ${values.only}. There are: ${names.join(', ')}.`)
+  process.exit(2)
+}
+const passed = (['events', 'runs'] as const).flatMap((name) => (values[name] ? [`--${name}`, values[name]] : []))
+let failed = 0
+for (const file of chosen) {
+  const { status } = spawnSync(process.execPath, ['--import', 'tsx', join(import.meta.dirname, file), ...passed], { stdio: 'inherit' })
+  if (status !== 0) failed++
+}
+process.exitCode = failed > 0 ? 1 : 0

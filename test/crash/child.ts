@@ -1,0 +1,35 @@
+import { writeSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { open } from '../../src/engine.ts'
+import { WaymarkError } from '../../src/errors/errors.ts'
+import { batchOf } from './workload.ts'
+
+// The process that is killed. Each client sends its batches one after the other, from the number given for it, and a line is written, at once, for
+// every batch that was acknowledged.   node child.mjs DIRECTORY NUMBER…
+
+const [dataDir = '', ...begins] = process.argv.slice(2)
+const say = (line: string) => writeSync(1, `${line}\n`)
+
+const waymark = await open({ dataDir, memoryLimit: '256MB', threads: 2, minFreeBytes: 0 })
+const project = await waymark.project(1).catch((error: unknown) => {
+  if (error instanceof WaymarkError && error.code === 'not-found') return waymark.createProject()
+  throw error
+})
+for (const report of project.recoveryReports()) say(`report ${report.kind}`)
+say('ready')
+
+const send = async (client: number, from: number): Promise<never> => {
+  for (let batch = from; ; batch++) {
+    for (;;) {
+      try {
+        await project.ingest({ batch: batchOf(client, batch) })
+        break
+      } catch (error) {
+        if (!(error instanceof WaymarkError && error.isRetryable)) throw error
+        await setTimeout(5)
+      }
+    }
+    say(`ack ${client} ${batch}`)
+  }
+}
+await Promise.all(begins.map((begin, client) => send(client, Number(begin))))

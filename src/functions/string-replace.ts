@@ -1,0 +1,101 @@
+import { once } from './duckdb-values.ts'
+import { whenAll } from './results.ts'
+import { call, type SqlCell } from './row.ts'
+import { scalars } from './scalars.ts'
+
+/** `s`: a dot matches line ends, as on ClickHouse. */
+const replaceRegexp =
+  (options: string): SqlCell =>
+  ([text, pattern, replacement]) =>
+    pattern!.constant === '' ? text!.sql : `regexp_replace(${text!.sql}, ${pattern!.sql}, ${replacement!.sql}, '${options}')`
+
+const replaceAll: SqlCell = call('replace')
+const replaceOne: SqlCell = ([text, from, to], context) =>
+  once(context, text!.sql, (t) => {
+    const before = `split_part(${t}, ${from!.sql}, 1)`
+    return `CASE WHEN ${from!.sql} <> '' AND contains(${t}, ${from!.sql}) THEN ${before} || ${to!.sql} || substring(${t}, length(${before}) + length(${from!.sql}) + 1) ELSE ${t} END`
+  })
+
+const all = 'Every place where a text stands in another one, replaced.'
+
+export const replaceFunctions = scalars({
+  replace: {
+    args: 3,
+    caseInsensitive: true,
+    returns: whenAll('String'),
+    summary: all,
+    duckdb: replaceAll,
+    clickhouse: 'replaceAll',
+    cases: [
+      ["replace('a-b-c', '-', '+')", 'a+b+c'],
+      ["replace('abc', '', 'x')", 'abc'],
+      ["replace(null, 'a', 'b')", null],
+    ],
+  },
+  replaceAll: {
+    args: 3,
+    returns: whenAll('String'),
+    summary: all,
+    duckdb: replaceAll,
+    cases: [["replaceAll('aaa', 'a', 'bb')", 'bbbbbb']],
+  },
+  replaceOne: {
+    args: 3,
+    returns: whenAll('String'),
+    summary: 'The first place where a text stands in another one, replaced.',
+    duckdb: replaceOne,
+    cases: [
+      ["replaceOne('aaa', 'a', 'b')", 'baa'],
+      ["replaceOne('abc', 'x', 'y')", 'abc'],
+      ["replaceOne('abc', '', 'x')", 'abc'],
+      ["replaceOne('a-é-b', '-', '')", 'aé-b'],
+    ],
+  },
+  replaceRegexpOne: {
+    args: 3,
+    returns: whenAll('String'),
+    summary: 'The first match of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
+    duckdb: replaceRegexp('s'),
+    cases: [
+      ["replaceRegexpOne('hello world', '(o)', '<\\\\1>')", 'hell<o> world'],
+      ["replaceRegexpOne('abc', 'x', 'y')", 'abc'],
+    ],
+  },
+  replaceRegexpAll: {
+    args: 3,
+    returns: whenAll('String'),
+    summary: 'All matches of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
+    duckdb: replaceRegexp('gs'),
+    cases: [
+      ["replaceRegexpAll('a1b2', '[0-9]', '<\\\\0>')", 'a<1>b<2>'],
+      ["replaceRegexpAll('hello', '^', 'x')", 'xhello'],
+      ["replaceRegexpAll('hello', '', '-')", 'hello'],
+      ["replaceRegexpAll('a\\nb', 'a.b', 'x')", 'x'],
+      ["replaceRegexpAll('aXbX', '(?i)x', '-')", 'a-b-'],
+    ],
+  },
+  translate: {
+    args: 3,
+    returns: whenAll('String'),
+    summary: 'Each character of the second text replaced by the one at its place in the third; without one it goes away.',
+    duckdb: call('translate'),
+    cases: [
+      ["translate('abcabc', 'ab', 'xy')", 'xycxyc'],
+      ["translate('abc', 'ab', 'x')", 'xc'],
+    ],
+  },
+  translateUTF8: {
+    args: 3,
+    returns: whenAll('String'),
+    summary: 'As translate, for any characters.',
+    duckdb: call('translate'),
+    cases: [["translateUTF8('aéc', 'é', 'e')", 'aec']],
+  },
+  regexpQuoteMeta: {
+    args: 1,
+    returns: whenAll('String'),
+    summary: 'The text with everything escaped that means something in a regular expression.',
+    duckdb: ([text]) => `regexp_replace(${text!.sql}, '([\\\\|()^$.\\[\\]?*+{}:-])', '\\\\\\1', 'g')`,
+    cases: [["regexpQuoteMeta('a.b-c+d_e é(:)')", 'a\\.b\\-c\\+d_e é\\(\\:\\)']],
+  },
+})

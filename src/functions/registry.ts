@@ -1,6 +1,7 @@
 import { nearestSpellings } from '../lib/spelling.ts'
 import { aggregateFunctions } from './aggregates.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
+import { bitFunctions, bitmapFunctions } from './bits.ts'
 import { withCombinators } from './combinators.ts'
 import { comparisonFunctions } from './comparison.ts'
 import { conditionalFunctions } from './conditional.ts'
@@ -12,12 +13,18 @@ import { dateShiftFunctions } from './date-shifts.ts'
 import { dateStartFunctions } from './date-starts.ts'
 import { dateTextFunctions } from './date-texts.ts'
 import { intervalFunctions } from './intervals.ts'
+import { jsonFunctions } from './json.ts'
 import { logicalFunctions } from './logical.ts'
+import { mathFunctions } from './math.ts'
 import { nullFunctions } from './nulls.ts'
+import { roundingFunctions } from './rounding.ts'
 import type { FunctionFamily, FunctionRow } from './row.ts'
+import { replaceFunctions } from './string-replace.ts'
 import { searchFunctions } from './string-search.ts'
+import { splitFunctions } from './string-split.ts'
 import { stringFunctions } from './strings.ts'
 import { timeWindowFunctions } from './time-windows.ts'
+import { urlFunctions } from './urls.ts'
 
 /** Every function of the language by family, in the order of the reference page. */
 export const families: Readonly<Record<string, FunctionFamily>> = {
@@ -30,6 +37,14 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   'Conversion to times and text': timeConversionFunctions,
   Text: stringFunctions,
   'Search in text': searchFunctions,
+  'Replacing in text': replaceFunctions,
+  'Splitting text': splitFunctions,
+  JSON: jsonFunctions,
+  URLs: urlFunctions,
+  Mathematics: mathFunctions,
+  Rounding: roundingFunctions,
+  Bits: bitFunctions,
+  Bitmaps: bitmapFunctions,
   'Parts of dates': datePartFunctions,
   'Beginnings of dates': dateStartFunctions,
   'Moving dates': dateShiftFunctions,

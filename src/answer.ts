@@ -64,7 +64,7 @@ const statementOf = ({ sql, params, columns }: Compiled['printed']): Statement =
   columns: columns.map(({ name, type }) => ({ name, typeName: typeName(type) })),
 })
 
-function resolveContext(env: QueryEnv, { isUtc, bounceSeconds }: StatementSettings): ResolveContext {
+export function resolveContext(env: QueryEnv, { isUtc, bounceSeconds }: StatementSettings): ResolveContext {
   const { id, timezone, weekStartDay } = env.project
   return {
     project: { id, timezone: isUtc ? 'UTC' : timezone, weekStartDay },

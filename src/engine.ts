@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
+import type { Surroundings } from './accounts/context.ts'
 import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
@@ -26,6 +27,8 @@ export interface OpenOptions {
   readonly minFreeBytes?: number
   /** When parts of a project can be read neither from its store nor from its log: refuse to open it (`complete`, default), or go on without them. */
   readonly recovery?: 'complete' | 'partial'
+  /** For the HTTP API: the operator's choices, and how mail and name servers are reached. */
+  readonly surroundings?: Surroundings
   /** Hears of failures that Waymark goes on from by itself. Default: a process warning. */
   readonly onError?: (error: unknown) => void
 }
@@ -85,7 +88,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       record: async (id) => accounts.projects.byId(id),
       onError: options.onError ?? warn,
     })
-    accounts = await openControl(instance, clock, projects)
+    accounts = await openControl(instance, clock, projects, options.surroundings)
     return new Waymark({ dataDir, instance, lock, accounts, projects, clock })
   } catch (error) {
     await instance?.close()
@@ -107,9 +110,15 @@ const takeDirectory = async (dataDir: string): Promise<Lock> => {
   }
 }
 
-const openControl = async (instance: Instance, clock: () => Date, projects: Projects): Promise<Accounts> => {
+const openControl = async (
+  instance: Instance,
+  clock: () => Date,
+  projects: Projects,
+  surroundings: Surroundings = {},
+): Promise<Accounts> => {
   try {
     return await openAccounts(instance, {
+      ...surroundings,
       clock,
       projectStores: { create: async () => undefined, remove: (id) => projects.remove(id) }, // made when first used
     })

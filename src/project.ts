@@ -12,6 +12,9 @@ import type { Instance } from './storage/duckdb/instance.ts'
 import { statementRunner } from './storage/duckdb/run.ts'
 import { openProjectStorage, type ProjectStorage, type RecoveryReport, type StorageOptions } from './storage/project-storage.ts'
 
+export type { IngestAnswer } from './ingestion/pipeline.ts'
+export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
+
 /** What a project needs of the directory it lives in. */
 export interface ProjectHome {
   readonly instance: Instance

@@ -51,6 +51,9 @@ export interface AccountContext {
   readonly report: (message: string, error: unknown) => void
 }
 
+/** The parts of the surroundings that an operator may set. */
+export type Surroundings = Partial<Pick<AccountContext, 'settings' | 'mailer' | 'lookupTxt' | 'report'>>
+
 export interface Change {
   readonly type: string
   readonly action: 'created' | 'changed' | 'deleted'

@@ -85,10 +85,13 @@ export const createDomains = (context: AccountContext) => {
         return { ...domain, ...updated }
       }),
 
-    /** Asks the name servers. A record that is not there yet is no failure: the domain stays unproven. */
+    /** Asks the name servers. No record, or no answer, is no failure: the domain stays unproven and can be asked for again. */
     async verify(by: User, domain: Domain): Promise<Domain> {
       if (domain.verified_at) throw invalid('This domain has already been verified.', null, 'already_verified')
-      const texts = await context.lookupTxt(challengeName(domain.domain))
+      const texts = await context.lookupTxt(challengeName(domain.domain)).catch((error: unknown): readonly string[] => {
+        context.report('the name servers could not be asked', error)
+        return []
+      })
       const now = context.clock()
       const isProven = texts.includes(domain.verification_challenge)
       const change = isProven ? { verified_at: now, last_verification_retry: null } : { last_verification_retry: now }

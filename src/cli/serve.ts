@@ -1,10 +1,11 @@
-import { openAccounts } from '../control.ts'
-import { createApp, type HttpEngine } from '../http/create-app.ts'
+import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
+import { open } from '../engine.ts'
+import { createHandler } from '../http/create-handler.ts'
 import { startServer } from '../http/node-server.ts'
-import { createService } from '../http/service.ts'
-import { openInstance } from '../storage/duckdb/instance.ts'
-import { type Command, wrongUsage } from './command.ts'
-import { dataOption, makeDirectory } from './directory.ts'
+import { createTxtLookup } from '../network/dns.ts'
+import { createMailer } from '../network/smtp.ts'
+import { type Command, type Values, wrongUsage } from './command.ts'
+import { dataOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 
 const portOf = (text: string): number => {
@@ -18,6 +19,23 @@ const askedToStop = () =>
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })
 
+type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
+
+const surroundingsOf = async (values: Values, site: () => string, log: Line): Promise<Surroundings> => {
+  const smtp = values.text('smtp')
+  const mailer = smtp === undefined ? null : await createMailer(smtp, values.text('mail-from') ?? 'Waymark <waymark@localhost>')
+  const servers = values
+    .text('dns')
+    ?.split(',')
+    .map((one) => one.trim())
+  return {
+    settings: (): AccountSettings => ({ ...defaultSettings, isHosted: values.isOn('hosted'), siteUrl: values.text('site-url') ?? site() }),
+    mailer: () => mailer,
+    lookupTxt: createTxtLookup(servers),
+    report: (message, error) => log('warn', message, { error: error instanceof Error ? error.message : String(error) }),
+  }
+}
+
 export const serve: Command = {
   name: 'serve',
   summary: 'Serves the HTTP API.',
@@ -26,39 +44,37 @@ export const serve: Command = {
     host: { value: 'H', summary: 'the address to listen on', default: '127.0.0.1' },
     port: { value: 'N', summary: 'the port; 0 takes a free one', default: '8000' },
     demo: { summary: 'a first start makes a demo project' },
-    json: { summary: 'print one line of JSON when ready, and log as JSON' },
+    json: { summary: 'print one line of JSON when ready' },
+    'site-url': { value: 'URL', summary: 'where people reach it, for links in mails' },
+    smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
+    'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },
+    dns: { value: 'SERVERS', summary: "name servers that prove domains, address:port,…; the system's when not given" },
+    hosted: { summary: 'run for customers: domains must be proven' },
   },
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
-    const dataDir = values.required('data')
-    await makeDirectory(dataDir)
-    const instance = await openInstance({ dataDir })
     const clock = () => new Date()
+    const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
+    let url = ''
     const stopping = askedToStop()
+    const waymark = await open({ dataDir: values.required('data'), clock, surroundings: await surroundingsOf(values, () => url, log) })
     try {
-      const accounts = await openAccounts(instance, { clock })
-      const start = await accounts.firstStart(bootstrapKeys())
-      const engine: HttpEngine = {
-        accounts,
-        clock,
-        project: async () => {
-          throw new TypeError('no projects yet')
-        },
-        readiness: async () => ({ isReady: true, checks: {} }),
-      }
-      const service = createService(createApp(engine), { log: (line) => err(JSON.stringify({ time: clock().toISOString(), ...line })) })
-      const server = await startServer(service, { host: values.required('host'), port })
-      const facts = { url: server.url, ...shown(start) }
+      const start = await waymark.accounts.firstStart(bootstrapKeys())
+      const handler = createHandler(waymark, { log: ({ level, message, ...fields }) => log(level, message, fields) })
+      const server = await startServer(handler, { host: values.required('host'), port })
+      url = server.url
+      const facts = { url, ...shown(start) }
       if (values.isOn('json')) out(JSON.stringify(facts))
       else {
-        out(`Waymark          ${server.url}`)
+        out(`Waymark          ${url}`)
         out(`Project key      ${start.project.api_token}`)
         if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
       }
       await stopping
+      log('info', 'draining')
       await server.drain()
     } finally {
-      await instance.close()
+      await waymark.close()
     }
   },
 }

@@ -52,12 +52,13 @@ export interface Dialect {
   unnest(
     source: UnnestSource,
     input: string | null,
-    items: readonly { readonly name: string; readonly sql: string; readonly type: SqlType }[],
+    items: readonly { readonly name: string; readonly plainName: string; readonly sql: string; readonly type: SqlType }[],
   ): string
   join(source: JoinedSource): string
   values(rows: readonly (readonly string[])[], alias: string, names: readonly string[], types: readonly SqlType[]): string
   limit(limit: TypedLimit): string
-  cte(name: string, columns: string, hint: string, query: string): string
+  cte(name: string, hint: string, query: string): string
+  column(source: string, name: string, isItem: boolean): string
   /** After UNION, INTERSECT and EXCEPT without ALL. */
   readonly distinctSet: '' | ' DISTINCT'
   /** ORDER BY and LIMIT may follow a set. */

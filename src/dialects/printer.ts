@@ -1,6 +1,7 @@
 import { InternalError, QueryError, UnsupportedError } from '../errors/errors.ts'
 import { type Arg, isUnsupported } from '../functions/row.ts'
 import { assertNever } from '../lib/assert-never.ts'
+import { eachSource } from '../plan/rewrite.ts'
 import {
   type CallNode,
   outputColumns,
@@ -27,7 +28,7 @@ const longestStatement = 4_000_000
 
 export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintSettings): PrintedQuery {
   const printer = new Printer(dialect, settings)
-  const sql = printer.query(query)
+  const sql = printer.statement(query)
   return { sql, params: printer.params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
 }
 
@@ -37,6 +38,7 @@ class Printer implements Printing {
   private readonly settings: PrintSettings
   private readonly bound = new Map<string, string>()
   private readonly printed = new Map<TypedExpr, string>()
+  private readonly items = new Set<string>()
   private names = 0
 
   constructor(dialect: Dialect, settings: PrintSettings) {
@@ -64,6 +66,13 @@ class Printer implements Printing {
     return this.dialect.identifier(name)
   }
 
+  statement(query: TypedQuery): string {
+    eachSource(query, (source) => {
+      if (source.kind === 'unnest') this.items.add(source.alias)
+    })
+    return this.query(query)
+  }
+
   // --- queries ---------------------------------------------------------------------------------
 
   query(query: TypedQuery): string {
@@ -74,9 +83,8 @@ class Printer implements Printing {
   private ctes(ctes: readonly TypedCte[]): string {
     if (ctes.length === 0) return ''
     const parts = ctes.map((cte) => {
-      const columns = `(${cte.columns.map((name) => this.identifier(name)).join(', ')})`
       const hint = cte.materialized === null ? '' : cte.materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED '
-      return this.dialect.cte(this.identifier(cte.name), columns, hint, this.query(cte.query))
+      return this.dialect.cte(this.identifier(cte.name), hint, this.query(cte.query))
     })
     return `WITH ${ctes.some((cte) => cte.recursive) ? 'RECURSIVE ' : ''}${parts.join(', ')} `
   }
@@ -187,7 +195,12 @@ class Printer implements Printing {
         return this.dialect.unnest(
           source,
           source.input ? this.source(source.input) : null,
-          source.items.map((item) => ({ name: this.identifier(item.name), sql: this.expr(item.expr), type: item.expr.type })),
+          source.items.map((item) => ({
+            name: this.identifier(item.name),
+            plainName: item.name,
+            sql: this.expr(item.expr),
+            type: item.expr.type,
+          })),
         )
     }
     return assertNever(source)
@@ -217,7 +230,7 @@ class Printer implements Printing {
       case 'constant':
         return this.dialect.constant(expr, this)
       case 'column':
-        return expr.source === '' ? this.identifier(expr.name) : `${this.identifier(expr.source)}.${this.identifier(expr.name)}`
+        return expr.source === '' ? this.identifier(expr.name) : this.dialect.column(expr.source, expr.name, this.items.has(expr.source))
       case 'parameter':
         return this.identifier(expr.name)
       case 'json':

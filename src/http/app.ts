@@ -1,9 +1,10 @@
 import type { Accounts } from '../accounts/accounts.ts'
+import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
-export interface ProjectData {
+export interface ProjectData extends CaptureTarget {
   query(
     query: unknown,
     options?: { readonly signal?: AbortSignal; readonly refresh?: unknown; readonly client_query_id?: string },

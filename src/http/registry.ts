@@ -1,5 +1,6 @@
 import type { Resource } from './resource.ts'
 import { domains } from './resources/domains.ts'
+import { elsewhere } from './resources/elsewhere.ts'
 import { invites } from './resources/invites.ts'
 import { login, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
@@ -27,4 +28,5 @@ export const resources: readonly Resource[] = [
   users,
   login,
   signup,
+  ...elsewhere,
 ]

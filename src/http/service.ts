@@ -4,6 +4,7 @@ import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
 import { authenticate } from './authenticate.ts'
 import { lazyBody } from './body.ts'
+import { type CaptureServices, handleCapture } from './capture/handler.ts'
 import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createMetrics } from './metrics.ts'
@@ -38,8 +39,8 @@ export interface ServiceOptions {
 }
 
 /** The whole HTTP API over one engine. */
-export const createService = (app: App, { log = () => {} }: ServiceOptions = {}): ((request: Request) => Promise<Response>) => {
-  const hono = new Hono<{ Variables: { id: string; route: string } }>({ strict: false })
+export const createService = (app: App, { log = () => {} }: ServiceOptions = {}) => {
+  const hono = new Hono<{ Bindings: { address: string | null }; Variables: { id: string; route: string } }>({ strict: false })
   const metrics = createMetrics()
   const throttle = createThrottle(app.limits, app.clock)
   const idempotent = createIdempotency(app.accounts)
@@ -106,6 +107,19 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     metrics.end(c.req.method, route, status, seconds)
     log({ level: 'info', message: 'request', request_id: id, method: c.req.method, route, status, ms: Math.round(seconds * 1000) })
   })
+  const capture: CaptureServices = {
+    clock: app.clock,
+    projectOf: async (token) => {
+      const record = await app.accounts.projects.byToken(token)
+      return record ? app.project(record.id) : null
+    },
+  }
+  hono.use(async (c, next) => {
+    const answered = await handleCapture(c.req.raw, capture, c.env.address)
+    if (!answered) return next()
+    c.set('route', c.req.path.replace(/(?<=.)\/+$/, ''))
+    return answered
+  })
   for (const place of places)
     hono.all(place.path, (c) => {
       c.set('route', place.path)
@@ -118,5 +132,5 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     })
   hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
   hono.onError((error, c) => failed(error, c.get('id')))
-  return async (request) => hono.fetch(request)
+  return async (request: Request, address: string | null = null): Promise<Response> => hono.fetch(request, { address })
 }

@@ -12,6 +12,7 @@ import {
 } from '../resolver/typed.ts'
 import { notNull } from '../types/types.ts'
 import type { Pass } from './context.ts'
+import { eventNames } from './event-names.ts'
 import { freshAliases, rewrite } from './rewrite.ts'
 
 /**
@@ -22,7 +23,7 @@ export const lazyJoins: Pass = (query, context) => {
   const fresh = freshAliases(query)
   const viewOf = (scan: ScanSource): TypedSource => {
     const fields = [...new Set(scan.reads.map((read) => read.field))]
-    return { kind: 'derived', alias: scan.alias, query: lazyJoins(context.view(scan.table, fields), context) }
+    return { kind: 'derived', alias: scan.alias, query: lazyJoins(eventNames(context.view(scan.table, fields), context), context) }
   }
   return rewrite(query, {
     source: (source) => {

@@ -1,6 +1,5 @@
-import type { TypedQuery } from '../resolver/typed.ts'
 import { arrayJoins } from './array-joins.ts'
-import type { Pass, PlanContext } from './context.ts'
+import type { Pass } from './context.ts'
 import { eventNames } from './event-names.ts'
 import { lazyJoins } from './lazy-joins.ts'
 import { merges } from './merges.ts'
@@ -10,13 +9,11 @@ import { unusedReads } from './unused-reads.ts'
 
 /** In this order. After each one holds, from then on, what is written beside it. */
 export const passes: readonly { readonly name: string; readonly run: Pass; readonly holds: string }[] = [
-  { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are queries' },
-  { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },
   { name: 'event names', run: eventNames, holds: 'names are compared with constants by number, where the store has numbers' },
   { name: 'unused reads', run: unusedReads, holds: 'scans answer only what is asked of them' },
+  { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are queries' },
+  { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },
   { name: 'slots', run: slots, holds: 'every read is a column or a place in a document' },
   { name: 'merges', run: merges, holds: "persons' numbers are those of the survivors" },
   { name: 'tenant guard', run: tenantGuard, holds: 'every scan names the project' },
 ]
-
-export const plan = (query: TypedQuery, context: PlanContext): TypedQuery => passes.reduce((tree, pass) => pass.run(tree, context), query)

@@ -67,27 +67,38 @@ function resolveWith(session: Session, query: Query, outer: Scope['ctes']) {
 }
 
 function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean, ctes: Map<string, CteBinding>) {
-  const name = session.alias(cte.name)
+  const name = session.cteName(cte.name)
   if (cte.usingKey.length) throw new QueryError('unsupported-syntax', { what: 'USING KEY' }, cte.span)
-  const named = (columns: readonly OutputColumn[]) =>
-    columns.map((column, i) => (cte.columns[i] === undefined ? column : { ...column, name: cte.columns[i]!, alias: cte.columns[i]! }))
+  const named = (query: TypedQuery) => (cte.columns.length ? renamed(query, cte.columns) : query)
   const bind = (query: TypedQuery, columns: readonly OutputColumn[], isRecursive: boolean): CteBinding & { kind: 'query' } => ({
     kind: 'query',
     columns,
-    cte: { name, columns: columns.map((c) => c.alias), recursive: isRecursive, materialized: cte.materialized, query },
+    cte: { name, recursive: isRecursive, materialized: cte.materialized, query },
   })
   if (recursive && body.kind === 'set' && mentions(body.right, cte.name)) {
     // The first branch says what the columns are; the second may then read them.
-    const first = resolveQuery(session, body.left, openScope(ctes))
-    const columns = named(outputColumns(first)).map((column) => ({ ...column, type: widened(column.type) }))
+    const first = named(resolveQuery(session, body.left, openScope(ctes)))
+    const columns = outputColumns(first).map((column) => ({ ...column, type: widened(column.type) }))
     const self = new Map(ctes).set(cte.name, bind(first, columns, true))
     const second = resolveQuery(session, body.right, openScope(self))
     return bind(setOf(session, body, first, second, [], new Map()), columns, true)
   }
   if (!recursive && mentions(body, cte.name) && !Object.hasOwn(tables, cte.name) && !ctes.has(cte.name))
     throw new QueryError('invalid-query', { message: `'${cte.name}' refers to itself, which needs WITH RECURSIVE` }, cte.span)
-  const query = resolveQuery(session, body, openScope(ctes))
-  return bind(query, named(outputColumns(query)), false)
+  const query = named(resolveQuery(session, body, openScope(ctes)))
+  return bind(query, outputColumns(query), false)
+}
+
+/** The query with its first columns under other names. */
+function renamed(query: TypedQuery, names: readonly string[]): TypedQuery {
+  const rename = <C extends { readonly name: string; readonly alias: string }>(columns: readonly C[]) =>
+    columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i]!, alias: names[i]! }))
+  if (query.kind === 'select') return { ...query, columns: rename(query.columns) }
+  const byOldName = new Map(query.columns.map((column, i) => [column.alias, names[i] ?? column.alias]))
+  const orderBy = query.orderBy.map((item) =>
+    item.expr.kind === 'column' ? { ...item, expr: { ...item.expr, name: byOldName.get(item.expr.name) ?? item.expr.name } } : item,
+  )
+  return { ...query, left: renamed(query.left, names), columns: rename(query.columns), orderBy }
 }
 
 /** `1` begins a recursion as a small integer, but what is added to it in each round is wider. */

@@ -15,6 +15,8 @@ export interface Session {
   readonly scans: Map<string, ScanBinding>
   /** A printed name that no other source of the statement has. */
   alias(wanted: string): string
+  /** The same for names of WITH. */
+  cteName(wanted: string): string
   report(error: QueryError): void
   /** Runs `work`; a mistake found there is noted and `otherwise` goes on in its place, so that one answer names several. */
   attempt<T>(work: () => T, otherwise: () => T): T
@@ -35,17 +37,12 @@ export function openSession(
     nameOf(expr: Expr): string
   },
 ): Session {
-  const taken = new Set<string>()
   const problems: QueryError[] = []
   const session: Session = {
     context,
     scans: new Map(),
-    alias(wanted) {
-      let name = wanted
-      for (let i = 2; taken.has(name.toLowerCase()); i++) name = `${wanted}_${i}`
-      taken.add(name.toLowerCase())
-      return name
-    },
+    alias: uniqueNames(),
+    cteName: uniqueNames(),
     report(error) {
       const isNew = problems.every((p) => p.message !== error.message || p.span?.start !== error.span?.start)
       if (isNew) problems.push(error)
@@ -73,3 +70,14 @@ export function openSession(
 
 /** Stands where something could not be resolved. */
 export const missing = (span: Span): ConstantNode => ({ kind: 'constant', value: null, type: unknownType, span })
+
+// DuckDB compares names without case.
+function uniqueNames(): (wanted: string) => string {
+  const taken = new Set<string>()
+  return (wanted) => {
+    let name = wanted
+    for (let i = 2; taken.has(name.toLowerCase()); i++) name = `${wanted}_${i}`
+    taken.add(name.toLowerCase())
+    return name
+  }
+}

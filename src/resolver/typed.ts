@@ -201,7 +201,6 @@ export interface TypedLimit {
 
 export interface TypedCte {
   readonly name: string
-  readonly columns: readonly string[]
   readonly recursive: boolean
   readonly materialized: boolean | null
   readonly query: TypedQuery

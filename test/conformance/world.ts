@@ -1,17 +1,20 @@
 import type { Accounts } from '../../src/accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Mail } from '../../src/accounts/context.ts'
-import type { level, User } from '../../src/accounts/records.ts'
-import { openAccounts } from '../../src/control.ts'
-import { createApp } from '../../src/http/create-app.ts'
+import { insertMembership, insertOrganization } from '../../src/accounts/organizations.ts'
+import { insertProject } from '../../src/accounts/projects.ts'
+import { level, type Organization, type PersonalKey, type ProjectRecord, type User } from '../../src/accounts/records.ts'
+import { hashKey, maskKey, randomKey } from '../../src/accounts/secrets.ts'
+import { insertUser } from '../../src/accounts/users.ts'
+import { open, type Waymark } from '../../src/engine.ts'
+import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts'
-import { createService } from '../../src/http/service.ts'
-import { openInstance } from '../../src/storage/duckdb/instance.ts'
 
 // A whole server in memory whose surroundings a test can set: the clock, the operator's settings, name servers, the mail that goes out.
 
 export interface World {
   readonly url: string
+  readonly waymark: Waymark
   readonly accounts: Accounts
   /** Null: the real time. */
   now: Date | null
@@ -26,34 +29,41 @@ export interface World {
   login(user: User): Promise<Record<string, string>>
   /** A user with that level in the organization; null: in none. */
   user(email: string, organizationId: string | null, at?: keyof typeof level): Promise<User>
+  /** One organization with a project and a member. */
+  seed(): Promise<{ organization: Organization; project: ProjectRecord; user: User }>
+  // Rows written straight to the store, past the rules.
+  makeOrganization(given: { name: string; owner: User | null; withProject: boolean }): Promise<Organization>
+  makeProject(organizationId: string, fields: Record<string, unknown>): Promise<ProjectRecord>
+  makeUser(given: Partial<User> & { email: string; password?: string; organizationId: string | null; level: number }): Promise<User>
+  makeKey(
+    user: User,
+    given: Pick<PersonalKey, 'label'> & Partial<PersonalKey> & { value?: string },
+  ): Promise<PersonalKey & { value: string }>
+  setFeature(organizationId: string, key: string, isOn: boolean): Promise<void>
   close(): Promise<void>
 }
 
 export async function startWorld(): Promise<World> {
-  const instance = await openInstance({ dataDir: ':memory:' })
   const clock = () => (world.now ? new Date(world.now) : new Date())
-  const accounts = await openAccounts(instance, {
+  const waymark = await open({
+    dataDir: ':memory:',
     clock,
-    settings: () => world.settings,
-    mailer: () => (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
-    lookupTxt: async (name) => world.txt.get(name) ?? [],
-    report: (message, error) => world.reports.push([message, error]),
-  })
-  const app = createApp(
-    {
-      accounts,
-      clock,
-      project: async () => {
-        throw new TypeError('no projects yet')
-      },
-      readiness: async () => ({ isReady: true, checks: {} }),
+    threads: 1,
+    surroundings: {
+      settings: () => world.settings,
+      mailer: () => (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
+      lookupTxt: async (name) => world.txt.get(name) ?? [],
+      report: (message, error) => world.reports.push([message, error]),
     },
-    { limits: () => world.limits },
-  )
-  const service = createService(app, { log: (line) => line.level === 'error' && world.reports.push(line) })
-  const server = await startServer(service, { host: '127.0.0.1', port: 0 })
+  })
+  const { accounts } = waymark
+  const { context } = accounts
+  const { store } = context
+  const handler = createHandler(waymark, { limits: () => world.limits, log: (line) => line.level === 'error' && world.reports.push(line) })
+  const server = await startServer(handler, { host: '127.0.0.1', port: 0 })
   const world: World = {
     url: server.url,
+    waymark,
     accounts,
     now: null,
     settings: { ...defaultSettings, siteUrl: server.url },
@@ -64,9 +74,77 @@ export async function startWorld(): Promise<World> {
     reports: [],
     login: async (user) => ({ cookie: `waymark_session=${await accounts.sessions.start(user)}` }),
     user: (email, organizationId, at = 'member') => accounts.createUser(organizationId, { email, first_name: email.split('@')[0]! }, at),
+    seed: async () => {
+      const organization = await world.makeOrganization({ name: 'Test', owner: null, withProject: false })
+      const project = await world.makeProject(organization.id, { name: 'Test project' })
+      const user = await world.makeUser({
+        email: 'user1@posthog.com',
+        password: 'testpassword12345',
+        organizationId: organization.id,
+        level: level.member,
+      })
+      return { organization, project, user }
+    },
+    makeOrganization: async ({ name, owner, withProject }) => {
+      const organization = await store.write(async (tables) => {
+        const made = await insertOrganization(context, tables, null, { name })
+        if (owner) await insertMembership(context, tables, owner, made.id, level.owner)
+        return made
+      })
+      if (withProject) await world.makeProject(organization.id, {})
+      return organization
+    },
+    makeProject: async (organizationId, { access_control, is_demo, api_token, ...fields }) => {
+      const project = await store.write(async (tables) => {
+        const made = await insertProject(context, tables, null, organizationId, fields)
+        const direct = {
+          access_control: access_control === true,
+          is_demo: is_demo === true,
+          api_token: String(api_token ?? made.api_token),
+        }
+        await tables.projects.update({ id: made.id }, direct)
+        return { ...made, ...direct }
+      })
+      await context.projectStores.create(project.id)
+      return project
+    },
+    makeUser: ({ organizationId, level: at, email, password, first_name, last_name, ...others }) =>
+      store.write(async (tables) => {
+        const user = await insertUser(context, tables, { email, password, first_name, last_name })
+        if (organizationId !== null) await insertMembership(context, tables, user, organizationId, at)
+        const flags = Object.fromEntries(Object.entries(others).filter(([name]) => name in user))
+        const project = organizationId === null ? undefined : await tables.projects.first({ organization_id: organizationId })
+        const direct = { current_organization_id: organizationId, current_project_id: project?.id ?? null, ...flags }
+        await tables.users.update({ id: user.id }, direct)
+        return { ...user, ...direct }
+      }),
+    makeKey: (user, { value = randomKey('phx_'), ...given }) =>
+      store.write(async (tables) => {
+        const key = {
+          id: context.newId(),
+          user_id: user.id,
+          hash: hashKey(value),
+          mask_value: maskKey(value),
+          scopes: ['*'],
+          scoped_teams: [],
+          scoped_organizations: [],
+          created_at: clock(),
+          last_used_at: null,
+          last_rolled_at: null,
+          ...given,
+        }
+        await tables.personal_keys.insert(key)
+        return { ...key, value }
+      }),
+    setFeature: async (organizationId, key, isOn) => {
+      const organization = await store.read.organizations.first({ id: organizationId })
+      const others = ((organization?.available_product_features ?? []) as { key: string }[]).filter((one) => one.key !== key)
+      const features = isOn ? [...others, { key, name: key, description: '', unit: null, limit: null, note: null }] : others
+      await store.write((tables) => tables.organizations.update({ id: organizationId }, { available_product_features: features }))
+    },
     close: async () => {
       await server.drain(1000)
-      await instance.close()
+      await waymark.close()
     },
   }
   return world

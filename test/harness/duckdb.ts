@@ -72,4 +72,8 @@ export async function openTestProject(options: TestOptions = {}): Promise<TestPr
   return project
 }
 
-const asQuery = (statement: string | Query) => (typeof statement === 'string' ? parseQuery(statement) : statement)
+/** An expression as a statement of one value; a `select` as it is. */
+export const asStatement = (expression: string): Query =>
+  /^\s*(select|with)\b/i.test(expression) ? parseQuery(expression) : select({ columns: [alias(parseExpr(expression), 'value')] })
+
+export const asQuery = (statement: string | Query) => (typeof statement === 'string' ? parseQuery(statement) : statement)

@@ -113,5 +113,6 @@ export const duckdb: Dialect = {
   limit({ limit, offset, percent }) {
     return `${limit === null ? '' : ` LIMIT ${limit}${percent ? '%' : ''}`}${offset ? ` OFFSET ${offset}` : ''}`
   },
-  cte: (name, columns, hint, query) => `${name}${columns} AS ${hint}(${query})`,
+  cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
+  column: (source, name) => `${identifier(source)}.${identifier(name)}`,
 }

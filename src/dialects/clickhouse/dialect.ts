@@ -1,0 +1,102 @@
+import { UnsupportedError } from '../../errors/errors.ts'
+import type { JsonRead } from '../../resolver/typed.ts'
+import { type SqlType, typeName } from '../../types/types.ts'
+import type { Dialect, Printing } from '../dialect.ts'
+import { scanQuery } from './tables.ts'
+
+const escaped = (text: string, quote: string) => `${quote}${text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
+const identifier = (name: string) => escaped(name, '`')
+const literal = (text: string) => escaped(text, "'")
+
+function json(document: string, path: readonly (string | number)[], as: JsonRead, printing: Printing): string {
+  const steps = path.map((step) => (typeof step === 'number' ? String(step) : printing.bind(step))).join(', ')
+  const at = `${document}, ${steps}`
+  // Raw text has quotes around texts, and escapes inside them.
+  const text = `if(JSONType(${at}) = 'String', JSONExtractString(${at}), nullIf(nullIf(JSONExtractRaw(${at}), ''), 'null'))`
+  if (as === 'number') return `toFloat64OrNull(${text})`
+  if (as === 'boolean') return `CAST(transform(${text}, ['true', 'false'], [1, 0], NULL) AS Nullable(Bool))`
+  return text
+}
+
+function timeLiteral(micros: bigint): string {
+  const ms = micros / 1000n - (micros % 1000n < 0n ? 1n : 0n)
+  const rest = micros - ms * 1000n
+  return `toDateTime64('${new Date(Number(ms)).toISOString().slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}', 6, 'UTC')`
+}
+
+/** `Bool` is a byte here. */
+const serverType = (type: SqlType): string =>
+  typeName(type)
+    .replaceAll('JSON', 'String')
+    .replace(/DateTime64\((\d)\)/g, "DateTime64($1, 'UTC')")
+
+export const clickhouse: Dialect = {
+  capabilities: { engine: 'ClickHouse', hasEventDictionary: false, hasSlots: false, hasArrayJoinCall: true },
+  distinctSet: ' DISTINCT',
+  hasSetTail: false,
+  hasLimitBy: true,
+  hasTies: true,
+  emptyGroup: "''",
+  cell: (row) => row.sql.clickhouse,
+  identifier,
+  literal,
+  parameter: (index, value) => `{p${index}:${parameterType(value)}}`,
+  // Items of ARRAY JOIN belong to no table.
+  column: (source, name, isItem) => (isItem ? identifier(`${source}.${name}`) : `${identifier(source)}.${identifier(name)}`),
+
+  constant({ value, type }, printing) {
+    if (value === null) return 'NULL'
+    if (typeof value === 'boolean') return String(value)
+    if (typeof value === 'string')
+      return type.kind === 'scalar' && type.name === 'Date' ? `toDate(${literal(value)})` : printing.bind(value)
+    if (type.kind === 'scalar' && type.name.startsWith('DateTime')) return timeLiteral(BigInt(value))
+    if (typeof value === 'bigint') return value < 0n ? `(${value})` : String(value)
+    if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '(-inf)'
+    const isFloat = type.kind === 'scalar' && type.name === 'Float64'
+    const text = isFloat && Number.isInteger(value) && !/e/.test(String(value)) ? `${value}.0` : String(value)
+    return value < 0 ? `(${text})` : text
+  },
+
+  json,
+  cast: (value, { isTry, type }) =>
+    isTry
+      ? `accurateCastOrNull(${value}, ${literal(serverType(type).replace(/^Nullable\((.*)\)$/, '$1'))})`
+      : `CAST(${value} AS ${serverType(type)})`,
+  array: (items) => `[${items.join(', ')}]`,
+  tuple: (items) => `tuple(${items.join(', ')})`,
+  in: (value, items, { not }) => (items.length ? `(${value} ${not ? 'NOT ' : ''}IN (${items.map((i) => i.sql).join(', ')}))` : String(not)),
+  inQuery: (value, query, { not }) => `(${value} ${not ? 'NOT ' : ''}IN (${query}))`,
+  inArray: (value, array, { not }) => `${not ? 'NOT ' : ''}has(${array}, ${value})`,
+  arrayJoin: (array) => `arrayJoin(${array})`,
+
+  scan: (scan, printing) =>
+    scanQuery(
+      scan,
+      (read, place) => `${read.json ? json(place, read.json.path, read.json.as, printing) : place} AS ${identifier(read.name)}`,
+    ),
+  tableFunction: ({ name }, args) =>
+    name === 'numbers'
+      ? `(SELECT number FROM numbers(${args.join(', ')}))`
+      : `(SELECT generate_series AS number FROM generateSeries(${args.join(', ')}))`,
+  unnest: ({ alias, left }, input, items) =>
+    `${input ?? 'system.one'} ${left ? 'LEFT ' : ''}ARRAY JOIN ${items.map(({ plainName, sql }) => `${sql} AS ${identifier(`${alias}.${plainName}`)}`).join(', ')}`,
+  join({ type, strictness, span }) {
+    if (type === 'positional') throw new UnsupportedError('unsupported-syntax', { what: 'POSITIONAL JOIN' }, span)
+    const side = strictness && strictness !== 'any' && type === 'inner' ? 'LEFT' : type.toUpperCase()
+    return `${side}${strictness ? ` ${strictness.toUpperCase()}` : ''} JOIN`
+  },
+  values: (rows, alias, names) =>
+    `(${rows.map((row) => `SELECT ${row.map((item, i) => `${item} AS ${names[i]}`).join(', ')}`).join(' UNION ALL ')}) AS ${alias}`,
+  limit({ limit, offset, percent, withTies }) {
+    if (percent) throw new UnsupportedError('unsupported-syntax', { what: 'LIMIT PERCENT' })
+    return `${limit === null ? '' : ` LIMIT ${limit}`}${offset ? ` OFFSET ${offset}` : ''}${withTies ? ' WITH TIES' : ''}`
+  },
+  cte: (name, _hint, query) => `${name} AS (${query})`,
+}
+
+function parameterType(value: string | number | boolean | bigint | null): string {
+  if (value === null) return 'Nullable(Nothing)'
+  if (typeof value === 'string') return 'String'
+  if (typeof value === 'boolean') return 'Bool'
+  return Number.isInteger(Number(value)) ? 'Int64' : 'Float64'
+}

@@ -1,0 +1,18 @@
+import { Resolver } from 'node:dns/promises'
+
+/** What a name server says when there is no such record; everything else means that it could not be asked. */
+const nothingThere = new Set(['ENODATA', 'ENOTFOUND', 'NXDOMAIN', 'EBADNAME'])
+
+/** Asks name servers for TXT records; the system's, unless others are named as `address` or `address:port`. */
+export const createTxtLookup = (servers: readonly string[] = []): ((name: string) => Promise<readonly string[]>) => {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 })
+  if (servers.length > 0) resolver.setServers([...servers])
+  return async (name) => {
+    try {
+      return (await resolver.resolveTxt(name)).map(([first = '']) => first)
+    } catch (error) {
+      if (nothingThere.has((error as NodeJS.ErrnoException).code ?? '')) return []
+      throw error
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { WaymarkError } from '../errors/errors.ts'
+
+interface Transport {
+  sendMail(mail: Readonly<Record<string, unknown>>): Promise<unknown>
+  close(): void
+}
+
+/** Sends mail through an SMTP server, `smtp://user:password@host:587`. The package nodemailer does the talking and is installed by those who want mail. */
+export const createMailer = async (url: string, from: string) => {
+  const name = 'nodemailer' // not an import that a bundler should look for
+  const module = (await import(name).catch((error: unknown) => {
+    throw new WaymarkError('wrong-usage', { message: 'Mail needs the package nodemailer: npm install nodemailer.' }, { cause: error })
+  })) as { default?: unknown; createTransport?: unknown }
+  const { createTransport } = (module.default ?? module) as { createTransport(options: object | string): Transport }
+  const transport = createTransport({ url, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 })
+  return {
+    send: async (mail: {
+      readonly to: string
+      readonly replyTo?: string
+      readonly subject: string
+      readonly text: string
+    }): Promise<void> => {
+      await transport.sendMail({ from, ...mail })
+    },
+    close: () => transport.close(),
+  }
+}

@@ -1,0 +1,325 @@
+import { Skip } from '../skip.mjs'
+import { fill } from '../variables.mjs'
+
+// What a case is given: state that no route sets, and rows written straight to the store.
+
+const levels = { member: 1, admin: 8, owner: 15 }
+const tables = {
+  organization: 'organizations',
+  project: 'projects',
+  user: 'users',
+  domain: 'domains',
+  invite: 'invites',
+  role: 'roles',
+  role_membership: 'role_memberships',
+  personal_api_key: 'personal_keys',
+  proxy_record: 'proxy_records',
+}
+/** Fields of cases that the store calls otherwise. */
+const columns = {
+  user: {
+    is_2fa_enabled: 'has_second_factor',
+    current_team: 'current_project_id',
+    current_organization: 'current_organization_id',
+    team: 'current_project_id',
+    organization: 'current_organization_id',
+  },
+}
+
+const timeOf = (value, now) => (value === null ? null : value === 'now' ? now : new Date(value))
+const isTime = (column) => /_at$|^date_joined$|_retry$/.test(column)
+
+export async function createThings(world) {
+  const { accounts } = world
+  const { store, newId } = accounts.context
+  const now = () => world.now ?? new Date()
+  world.settings = { ...world.settings, isHosted: true }
+  const { organization, project, user } = await world.seed()
+  const variables = { org: organization, team: project, user }
+  const kinds = new Map([
+    ['org', 'organization'],
+    ['team', 'project'],
+    ['user', 'user'],
+  ])
+  const strangers = {}
+
+  const orgOf = (entry) => variables[entry.org ?? 'org'] ?? variables.org
+  const write = (work) => store.write(work)
+  /** The alias, with the row as it stands. */
+  const keep = async (name, kind, row, extra = {}) => {
+    if (name) {
+      variables[name] = { ...row, ...extra }
+      kinds.set(name, kind)
+    }
+    return row
+  }
+
+  const creators = {
+    organization: async (entry) => {
+      const owner = entry.owner === 'caller' ? variables.user : variables[entry.owner]
+      const row = await world.makeOrganization({
+        name: entry.name ?? 'Other',
+        owner,
+        withProject: Boolean(owner) || Boolean(entry.with_project),
+      })
+      const first = await store.read.projects.first({ organization_id: row.id })
+      return keep(entry.as, 'organization', row, first ? { team_id: first.id, team: first } : {})
+    },
+    project: async (entry) => {
+      const { create: _, org: __, as, note: ___, ...fields } = entry
+      const row = await world.makeProject(orgOf(entry).id, fields)
+      return keep(as, 'project', row)
+    },
+    user: async (entry) => {
+      const home = entry.join === true ? variables.org : entry.join ? variables[entry.join] : entry.org ? variables[entry.org] : null
+      const at = typeof entry.level === 'string' ? levels[entry.level] : (entry.level ?? levels.member)
+      const row = await world.makeUser({ ...entry, organizationId: home?.id ?? null, level: at })
+      return keep(entry.as, 'user', row)
+    },
+    membership: async (entry) => {
+      const at = typeof entry.level === 'string' ? levels[entry.level] : (entry.level ?? levels.member)
+      const row = {
+        id: newId(),
+        organization_id: orgOf(entry).id,
+        user_id: (variables[entry.user] ?? variables.user).id,
+        level: at,
+        joined_at: now(),
+        updated_at: now(),
+      }
+      await write((all) => all.memberships.insert(row))
+      return keep(entry.as, 'membership', row)
+    },
+    project_membership: async (entry) => {
+      const at = typeof entry.level === 'string' ? levels[entry.level] : (entry.level ?? levels.member)
+      const row = {
+        id: newId(),
+        project_id: (variables[entry.project ?? entry.team] ?? variables.team).id,
+        user_id: (variables[entry.user] ?? variables.user).id,
+        level: at,
+        joined_at: now(),
+        updated_at: now(),
+      }
+      await write((all) => all.project_memberships.insert(row))
+      return keep(entry.as, 'project_membership', row)
+    },
+    domain: async (entry) => {
+      const row = {
+        id: newId(),
+        organization_id: orgOf(entry).id,
+        domain: entry.domain,
+        verification_challenge: entry.verification_challenge ?? `challenge-${newId()}`,
+        verified_at: timeOf(entry.verified_at ?? null, now()),
+        last_verification_retry: null,
+        jit_provisioning_enabled: entry.jit_provisioning_enabled ?? false,
+        sso_enforcement: entry.sso_enforcement ?? '',
+        saml_entity_id: entry.saml_entity_id ?? null,
+        saml_acs_url: entry.saml_acs_url ?? null,
+        saml_x509_cert: entry.saml_x509_cert ?? null,
+        created_at: now(),
+      }
+      await write((all) => all.domains.insert(row))
+      return keep(entry.as, 'domain', row)
+    },
+    invite: async (entry) => {
+      const made = entry.created_at ? new Date(entry.created_at) : now()
+      const row = {
+        id: newId(),
+        organization_id: orgOf(entry).id,
+        target_email: entry.target_email ?? 'invited@posthog.com',
+        first_name: entry.first_name ?? '',
+        message: entry.message ?? null,
+        level: typeof entry.level === 'string' ? levels[entry.level] : (entry.level ?? levels.member),
+        emailing_attempt_made: false,
+        private_project_access: entry.private_project_access ?? [],
+        created_by_id: entry.created_by ? variables[entry.created_by].id : null,
+        created_at: made,
+        updated_at: made,
+      }
+      await write((all) => all.invites.insert(row))
+      return keep(entry.as, 'invite', row)
+    },
+    role: async (entry) => {
+      const row = {
+        id: newId(),
+        organization_id: orgOf(entry).id,
+        name: entry.name,
+        feature_flags_access_level: entry.feature_flags_access_level ?? 37,
+        created_by_id: null,
+        created_at: now(),
+      }
+      await write((all) => all.roles.insert(row))
+      return keep(entry.as, 'role', row)
+    },
+    role_membership: async (entry) => {
+      const row = {
+        id: newId(),
+        role_id: variables[entry.role].id,
+        user_id: (variables[entry.user] ?? variables.user).id,
+        joined_at: now(),
+        updated_at: now(),
+      }
+      await write((all) => all.role_memberships.insert(row))
+      return keep(entry.as, 'role_membership', row)
+    },
+    proxy_record: async (entry) => {
+      const row = {
+        id: newId(),
+        organization_id: orgOf(entry).id,
+        domain: entry.domain,
+        target_cname: entry.target_cname ?? 'target.example.com',
+        status: entry.status ?? 'waiting',
+        message: entry.message ?? null,
+        created_by_id: variables.user.id,
+        created_at: now(),
+        updated_at: now(),
+      }
+      await write((all) => all.proxy_records.insert(row))
+      return keep(entry.as, 'proxy_record', row)
+    },
+    personal_api_key: async (entry) => {
+      const owner = variables[entry.user] ?? variables.user
+      const row = await world.makeKey(owner, {
+        label: entry.label ?? 'Test key',
+        scopes: entry.scopes === undefined ? ['*'] : entry.scopes,
+        scoped_teams: entry.scoped_teams ?? [],
+        scoped_organizations: entry.scoped_organizations ?? [],
+        value: entry.value,
+        last_used_at: timeOf(entry.last_used_at ?? null, now()),
+      })
+      return keep(entry.as, 'personal_api_key', row)
+    },
+    dashboard: async (entry) => {
+      const row = {
+        id: 1000 + (await store.read.dashboards.count({})),
+        project_id: (variables[entry.project ?? entry.team] ?? variables.team).id,
+        name: entry.name ?? 'Dashboard',
+      }
+      await write((all) => all.dashboards.insert(row))
+      return keep(entry.as, 'dashboard', row)
+    },
+    events: async (entry) => {
+      const project = await world.projectData((variables[entry.project ?? entry.team] ?? variables.team).id)
+      const batch = entry.events.flatMap(({ repeat = 1, ...event }) => Array.from({ length: repeat }, () => event))
+      await project.ingest({ batch })
+    },
+  }
+  const sameKinds = {
+    team: 'project',
+    org: 'organization',
+    team_membership: 'project_membership',
+    explicit_team_membership: 'project_membership',
+    organization_membership: 'membership',
+    key: 'personal_api_key',
+    organization_invite: 'invite',
+    organization_domain: 'domain',
+  }
+
+  const setField = async (path, value) => {
+    const [name, field] = path.split('.')
+    const kind = kinds.get(name)
+    if (!kind || field === undefined) throw new Skip(`set ${path}`)
+    const row = variables[name]
+    if (kind === 'user' && (field === 'level' || field === 'membership_level')) {
+      await write((all) =>
+        all.memberships.update(
+          { user_id: row.id, organization_id: variables.org.id },
+          { level: typeof value === 'string' ? levels[value] : value },
+        ),
+      )
+      return
+    }
+    const table = tables[kind]
+    const column = columns[kind]?.[field] ?? field
+    if (kind === 'personal_api_key' && field === 'value') throw new Skip(`set ${path}`)
+    const current = table && (await store.read[table].first({ id: row.id }))
+    if (!current) throw new Skip(`set ${path}`)
+    const to = isTime(column) ? timeOf(value, now()) : value
+    if (column in current) await write((all) => all[table].update({ id: row.id }, { [column]: to }))
+    else if (kind === 'project')
+      await write((all) => all.projects.update({ id: row.id }, { settings: { ...current.settings, [column]: to } }))
+    else throw new Skip(`set ${path}`)
+    variables[name] = { ...row, [field]: value }
+  }
+
+  const setters = {
+    cloud: async (to) => {
+      world.settings = { ...world.settings, isHosted: to, allowsManyOrganizations: to }
+    },
+    clock: async (to) => {
+      world.now = to === null ? null : new Date(to)
+    },
+    email_enabled: async (to) => {
+      world.hasMail = to
+    },
+    instance_tag: async (to) => {
+      world.settings = { ...world.settings, instanceTag: to }
+    },
+    site_url: async (to) => {
+      world.settings = { ...world.settings, siteUrl: to }
+    },
+  }
+  const setLimit = async (name, to) => {
+    const windows = { burst: 60, sustained: 3600, minute: 60, hour: 3600 }
+    const rows = { default_returned_rows: 'defaultRows', max_returned_rows: 'largestRows' }
+    if (rows[name]) world.rows = { ...world.rows, [rows[name]]: to }
+    else if (/query/.test(name)) world.limits = { ...world.limits, query: [{ count: Number(to.count ?? to), seconds: to.seconds ?? 3600 }] }
+    else if (/api|burst|sustained/.test(name))
+      world.limits = {
+        ...world.limits,
+        api: [{ count: Number(to.count ?? to), seconds: to.seconds ?? windows[name.split(/[._]/).pop()] ?? 60 }],
+      }
+    else throw new Skip(`set limits.${name}`)
+  }
+
+  const apply = async (raw, scope) => {
+    const entry = fill(raw, scope)
+    if (entry.set !== undefined) {
+      const name = entry.set
+      if (name === 'dns_txt') {
+        const label = entry.name.replace('_posthog-challenge', '_waymark-challenge')
+        const values = Array.isArray(entry.to) ? entry.to : []
+        world.txt.set(label, values)
+      } else if (name.startsWith('feature.')) await world.setFeature(variables.org.id, name.slice('feature.'.length), entry.to === true)
+      else if (name.startsWith('limits.')) await setLimit(name.slice('limits.'.length), entry.to)
+      else if (Object.hasOwn(setters, name)) await setters[name](entry.to)
+      else await setField(name, entry.to)
+    } else if (entry.create !== undefined) {
+      const creator = creators[sameKinds[entry.create] ?? entry.create]
+      if (!creator) throw new Skip(`create ${entry.create}`)
+      await creator(entry)
+    } else throw new Skip(entry.stub ? `stub ${entry.stub}` : `do ${JSON.stringify(entry.do)}`)
+  }
+
+  const stranger = async (kind) => {
+    strangers[kind] ??= await (async () => {
+      if (kind === 'orgless') return world.makeUser({ email: 'orgless@else.test', organizationId: null, level: 1 })
+      const home = await world.makeOrganization({ name: 'Elsewhere', owner: null, withProject: true })
+      return world.makeUser({ email: 'outsider@else.test', organizationId: home.id, level: levels.admin })
+    })()
+    return strangers[kind]
+  }
+
+  /** The headers that make the step's caller. */
+  const credentials = async (as = 'member') => {
+    if (as === 'anonymous') return {}
+    if (Object.hasOwn(levels, as)) {
+      const home = variables.org.id
+      await write((all) => all.memberships.update({ user_id: variables.user.id, organization_id: home }, { level: levels[as] }))
+      return world.login(variables.user)
+    }
+    if (as === 'outsider' || as === 'orgless') return world.login(await stranger(as))
+    if (as.startsWith('key:')) {
+      const [, list, limit] = /^key:(.*?)(?:@(org|team))?$/.exec(as)
+      const limits = {
+        scoped_organizations: limit === 'org' ? [variables.org.id] : [],
+        scoped_teams: limit === 'team' ? [variables.team.id] : [],
+      }
+      const key = await world.makeKey(variables.user, { label: as.slice(0, 40), scopes: list.split(','), ...limits })
+      return { authorization: `Bearer ${key.value}` }
+    }
+    if (kinds.get(as) === 'user') return world.login(variables[as])
+    throw new Skip(`caller ${as}`)
+  }
+
+  return { world, variables, kinds, tables, apply, credentials }
+}

@@ -1,0 +1,4 @@
+/** Thrown where a case asks for something that this project does not have. Said aloud, never counted as passed. */
+export class Skip extends Error {
+  isSkip = true
+}

@@ -1,0 +1,104 @@
+import { createClient } from '@clickhouse/client'
+import { createChdbConnection } from 'chdb/connection'
+import { resolveContext, snapshotOf } from '../../src/answer.ts'
+import type { Query } from '../../src/ast/nodes.ts'
+import { compile } from '../../src/compile.ts'
+import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
+import type { PrintedQuery } from '../../src/dialects/dialect.ts'
+import { type JsonValue, timeWriter } from '../../src/queries/rows.ts'
+import { clickHouseSettings, clickHouseTables, createClickHouseTables } from '../../src/storage/clickhouse/schema.ts'
+import { projectDatabase } from '../../src/storage/duckdb/instance.ts'
+import { parseType } from '../../src/types/parse.ts'
+import type { SqlType } from '../../src/types/types.ts'
+import { asQuery, asStatement, type TestProject } from './duckdb.ts'
+
+// A real ClickHouse inside the test process. One per process: a test file that needs it opens it once.
+
+export interface ClickHouse {
+  /** Copies what the project's store holds now. */
+  load(project: TestProject): Promise<void>
+  print(statement: string | Query, project: TestProject): Promise<PrintedQuery>
+  rows(statement: string | Query, project: TestProject): Promise<JsonValue[][]>
+  value(expression: string, project: TestProject): Promise<JsonValue>
+  close(): Promise<void>
+}
+
+export async function openClickHouse(): Promise<ClickHouse> {
+  const client = createClient({ connection: createChdbConnection({ path: ':memory:' }) as never }) // its types are of another copy of the client's
+  for (const statement of createClickHouseTables) await client.command({ query: statement })
+
+  const ours: ClickHouse = {
+    async load(project) {
+      const database = `"${projectDatabase(project.settings.id)}".main`
+      for (const [table, { columns }] of Object.entries(clickHouseTables)) {
+        const names = columns.map((column) => column.split(' ')[0]!).filter((name) => name !== 'project_id')
+        const source =
+          table === 'events'
+            ? `(SELECT e.*, n.name AS event FROM ${database}.events e JOIN ${database}.event_names n USING (event_id))`
+            : `${database}.${table}`
+        const selected = names.map((name) =>
+          /(_at|timestamp)$/.test(name) ? `strftime(${name}, '%Y-%m-%d %H:%M:%S.%f') AS ${name}` : name,
+        )
+        const rows = await project.instance.rows(`SELECT ${selected.join(', ')} FROM ${source}`)
+        await client.command({ query: `ALTER TABLE ${table} DELETE WHERE project_id = ${project.settings.id} SETTINGS mutations_sync = 1` })
+        if (rows.length === 0) continue
+        const values = rows.map((row) => ({ project_id: project.settings.id, ...mapValues(row, plain) }))
+        await client.insert({ table, values, format: 'JSONEachRow' })
+      }
+    },
+    async print(statement, project) {
+      const facts = await project.facts()
+      const context = resolveContext(project.env(facts), {})
+      return compile(asQuery(statement), { resolve: context, store: snapshotOf(project.settings.id, facts), dialect: clickhouse }).printed
+    },
+    async rows(statement, project) {
+      const { sql, params } = await ours.print(statement, project)
+      const answer = await client.query({
+        query: sql,
+        format: 'JSONCompact',
+        query_params: Object.fromEntries(params.map((value, i) => [`p${i + 1}`, value])),
+        clickhouse_settings: {
+          ...clickHouseSettings,
+          output_format_json_quote_64bit_integers: 1,
+          output_format_json_named_tuples_as_objects: 0,
+          date_time_output_format: 'iso',
+        },
+      })
+      const { data, meta } = (await answer.json()) as { data: unknown[][]; meta: { type: string }[] }
+      const write = timeWriter(project.settings.timezone)
+      return data.map((row) => row.map((value, i) => shaped(value, readType(meta[i]!.type), write)))
+    },
+    async value(expression, project) {
+      const [row] = await ours.rows(asStatement(expression), project)
+      return row?.[0] ?? null
+    },
+    close: () => client.close(),
+  }
+  return ours
+}
+
+const readType = (text: string): SqlType | null => parseType(text.replace(/(DateTime\w*|Decimal\w*)\(([^()']*)(, )?'[^']*'\)/g, '$1($2)'))
+
+const plain = (value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
+const mapValues = (row: object, map: (value: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(row).map(([key, value]) => [key, map(value)]))
+
+/** ClickHouse's JSON in the form of our answers. */
+function shaped(value: unknown, type: SqlType | null, write: (micros: number) => string): JsonValue {
+  if (value === null || value === undefined) return null
+  if (type?.kind === 'array') return (value as unknown[]).map((item) => shaped(item, type.item, write))
+  if (type?.kind === 'tuple') return (value as unknown[]).map((item, i) => shaped(item, type.items[i]!, write))
+  if (type?.kind === 'map') return mapValues(value as object, (item) => shaped(item, type.value, write)) as JsonValue
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (type?.kind === 'scalar') {
+    if (type.name.startsWith('DateTime')) return write(microsOf(String(value)))
+    if (/Int\d+$/.test(type.name) && typeof value === 'string') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+    if (type.name === 'Decimal') return Number(value)
+  }
+  return value as JsonValue
+}
+
+function microsOf(iso: string): number {
+  const [, whole, fraction = ''] = /^([^.Z]*)(?:\.(\d+))?Z?$/.exec(iso)!
+  return Date.parse(`${whole}Z`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6))
+}

@@ -22,6 +22,8 @@ export interface StorePerson {
   readonly createdAt?: number
 }
 export interface StoreContent {
+  /** Empty the store first. */
+  readonly isFresh?: boolean
   readonly events?: readonly StoreEvent[]
   readonly persons?: readonly StorePerson[]
   readonly merges?: readonly (readonly [merged: number, survivor: number])[]
@@ -33,6 +35,7 @@ export interface StoreContent {
 export const personUuid = (person: number): string => `00000000-0000-4000-8000-${String(person).padStart(12, '0')}`
 
 const time = (micros: number) => `make_timestamp(${micros})`
+const filled = ['events', 'event_names', 'persons', 'distinct_ids', 'person_merges', 'groups', 'cohorts', 'cohort_members', 'property_keys']
 const chunk = 200
 
 /** A row of values with `?` for each parameter. */
@@ -52,6 +55,7 @@ export async function fillStore(project: TestProject, content: StoreContent): Pr
         )
       }
     }
+    if (content.isFresh) for (const name of filled) await connection.run(`DELETE FROM ${database}.${name}`)
     const names = [...new Set(content.events?.map((e) => e.event))]
     await insert(
       'event_names',

@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, field, groupBy, literal, select, table } from '../../ast/build.ts'
 import { countRolling } from '../../kernels/trends/rolling.ts'
-import { add, type Interval, startOf } from '../../lib/calendar.ts'
+import { add, endOf, type Interval } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketEdges } from '../buckets.ts'
 import { allOf } from '../series-condition.ts'
@@ -37,7 +37,7 @@ export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   const { range } = unit
   const starts = unit.edges!.slice(0, -1)
   const fine = fineInterval(range.interval)
-  const lookBack = startOf(fine, windowOf(math, starts[0] ?? range.from, unit)[0], range.calendar)
+  const lookBack = endOf(fine, windowOf(math, starts[0] ?? range.from, unit)[0], range.calendar)
   const edges = bucketEdges({ ...range, from: lookBack }, fine)
   const { first, last } = windowsOfFine(math, edges, starts, unit)
   const actor = actorOf(unit)
@@ -73,7 +73,8 @@ function readRolling(answer: Table, partCount: number, windows: number, first: I
   const { codes, values } = groupCodes(answer, partCount)
   if (answer.numRows === 0) return []
   const counts = countRolling({ fine, actor: actors.codes, group: codes, actors: actors.size, groups: values.length, first, last, windows })
-  return counts.map((data, i) => ({ parts: values[i]!, data: [...data] }))
+  // A value that only events between the windows have is no row.
+  return counts.flatMap((data, i) => (partCount === 0 || data.some((n) => n > 0) ? [{ parts: values[i]!, data: [...data] }] : []))
 }
 
 function integers(answer: Table, name: string): Int32Array {

@@ -30,7 +30,7 @@ export function compile(query: Query, { resolve: context, store, dialect }: Comp
     store,
     view: (table, fields) => {
       if (table !== 'sessions') throw new InternalError(`${table} is no view`)
-      return resolve(sessionsQuery(fields, context.bounceSeconds ?? 10), context, columnName)
+      return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName)
     },
   }
   const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)

@@ -108,7 +108,7 @@ export class Project {
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
   async query(query: unknown, options: QueryOptions = {}): Promise<object> {
-    return answerQuery(query, await this.toQuery(), { signal: options.signal })
+    return answerQuery(query, await this.forQueries(), { signal: options.signal })
   }
 
   /** Exact counts of what was wrong with events, with a few samples of each kind. */
@@ -133,8 +133,8 @@ export class Project {
     this.current.record = record
   }
 
-  /** The project as a query sees it: nothing changes while it runs but the rows themselves. */
-  private async toQuery(): Promise<QueryProject> {
+  /** @internal The project as a query sees it: nothing changes while it runs but the rows themselves. */
+  async forQueries(): Promise<QueryProject> {
     await this.refresh()
     await this.pipeline.caughtUp()
     const { instance, clock } = this.home

@@ -1,4 +1,5 @@
 import { arrayOf, type SqlType, scalar } from '../types/types.ts'
+import { sessionFields } from './sessions.ts'
 
 // What can be asked about. A field is a column of the table, or a way to another table. Names that start with '@' cannot be written in a
 // statement; query kinds use them in trees of their own.
@@ -124,12 +125,22 @@ const distinctIdFields: CatalogTable['fields'] = {
   '@person_no': column(scalar('Int32')),
 }
 
+const sessions: CatalogTable = {
+  isView: true,
+  timeField: '$start_timestamp',
+  scope: 'session',
+  fields: Object.fromEntries(
+    Object.entries(sessionFields).map(([name, { type, hidden: isHidden }]) => [name, column(type, isHidden ? hidden : {})]),
+  ),
+}
+
 const version = column(scalar('Int64'))
 const deleted = column(scalar('UInt8'))
 
-/** Tables that stand in the store. `sessions` is a query over events (`sessions.ts`). */
+/** By the name that FROM calls them. */
 export const tables: Readonly<Record<string, CatalogTable>> = {
   events,
+  sessions,
   persons: { fields: personFields, timeField: 'created_at', scope: 'person' },
   groups: { fields: groupFields(undefined), timeField: 'created_at', scope: 'group' },
   person_distinct_ids: { fields: distinctIdFields },

@@ -121,3 +121,9 @@ function offsetText(offset: Micros): string {
   const two = (n: number) => String(n).padStart(2, '0')
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
+
+/** The metadata of a field that holds its type in the language. */
+export const typeKey = 'waymark.type'
+
+export const columnTypes = (table: Table): [name: string, type: string][] =>
+  table.schema.fields.map((column) => [column.name, column.metadata.get(typeKey) ?? 'Nullable(String)'])

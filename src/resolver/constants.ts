@@ -1,9 +1,8 @@
-import type { Expr, Literal, Query } from '../ast/nodes.ts'
+import type { Literal } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { literalType } from '../types/literals.ts'
 import type { SqlType } from '../types/types.ts'
-import { isTree } from './context.ts'
 import type { ConstantNode, TypedExpr } from './typed.ts'
 
 export const constant = (value: ConstantNode['value'], span: Span, type?: SqlType): ConstantNode => ({
@@ -15,48 +14,6 @@ export const constant = (value: ConstantNode['value'], span: Span, type?: SqlTyp
 
 export const literalNode = (literal: Literal): ConstantNode =>
   constant(literal.value, literal.span, literalType(literal.value, literal.type === 'float'))
-
-/** A value from outside as a tree: what `{name}` stands for. */
-export function valueTree(value: unknown, span: Span): Expr | Query {
-  if (isTree(value)) return value
-  if (value instanceof Date) return literal(value.toISOString(), span)
-  if (Array.isArray(value)) return { kind: 'array', items: value.map((item) => valueTree(item, span) as Expr), span }
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-    case 'number':
-    case 'bigint':
-      return literal(value, span)
-    case 'object':
-      if (value === null) return literal(null, span)
-      return {
-        kind: 'dict',
-        entries: Object.entries(value).map(([key, item]) => ({
-          kind: 'dictEntry' as const,
-          key: literal(key, span),
-          value: valueTree(item, span) as Expr,
-          span,
-        })),
-        span,
-      }
-    default:
-      return literal(null, span)
-  }
-}
-
-function literal(value: null | boolean | number | bigint | string, span: Span): Literal {
-  const type =
-    value === null
-      ? 'null'
-      : typeof value === 'boolean'
-        ? 'bool'
-        : typeof value === 'string'
-          ? 'string'
-          : typeof value === 'bigint' || Number.isInteger(value)
-            ? 'int'
-            : 'float'
-  return { kind: 'literal', value, type, span }
-}
 
 const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   plus: (a, b) => a + b,

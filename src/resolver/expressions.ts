@@ -8,7 +8,7 @@ import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, tupleOf, 
 import { unifyAll } from '../types/unify.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow } from './calls.ts'
-import { constant, knownTruth, literalNode, valueTree } from './constants.ts'
+import { constant, knownTruth, literalNode } from './constants.ts'
 import type { Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
 import { asTime } from './times.ts'
@@ -52,7 +52,7 @@ export function resolveExpr(session: Session, expr: Expr, scope: Scope): TypedEx
     case 'subquery':
       return scalarQuery(session, expr.query, scope, expr.span)
     case 'placeholder':
-      return resolvePlaceholder(session, expr.chain, expr.span, scope)
+      throw new QueryError('unknown-placeholder', { name: expr.chain.join('.') }, expr.span)
     case 'lambda':
       throw new QueryError('wrong-type', { message: 'A lambda can only be an argument of a function that takes one' }, expr.span)
     case 'star':
@@ -374,7 +374,7 @@ function resolveWindow(session: Session, over: WindowSpec | WindowName, scope: S
   }
 }
 
-// --- casts, sets, subqueries, placeholders --------------------------------------------------------
+// --- casts, sets, subqueries --------------------------------------------------------------------
 
 /** Casts to these are the functions of the same meaning: unusable text becomes null. */
 const castFunctions: Readonly<Record<string, string>> = {
@@ -430,11 +430,7 @@ function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {
     type: scalar('Bool'),
     span: node.span,
   })
-  let set = node.set
-  if (set.kind === 'placeholder') {
-    const tree = placeholderTree(session, set.chain, set.span, scope)
-    set = isQuery(tree) ? { kind: 'subquery', query: tree, span: set.span } : tree
-  }
+  const { set } = node
   if (set.kind === 'subquery') return done({ query: session.query(set.query, scope) })
   if (set.kind === 'field' && set.chain.length === 1 && scope.ctes.get(set.chain[0]!)?.kind === 'query') {
     const query = select({ columns: [{ kind: 'star', table: [], exclude: [], replace: [], span: set.span }], from: table(set.chain[0]!) })
@@ -479,47 +475,6 @@ function scalarQuery(session: Session, query: Query, scope: Scope, span: Span): 
 }
 
 export const isQuery = (node: Expr | Query): node is Query => node.kind === 'select' || node.kind === 'set'
-
-/** What a placeholder stands for. */
-export function placeholderTree(session: Session, chain: readonly string[], span: Span, scope: Scope): Expr | Query {
-  const { values = {}, variables = {}, filters } = session.context
-  const [name, ...rest] = chain as [string, ...string[]]
-  if (name === 'filters' && rest.length === 0 && !Object.hasOwn(values, 'filters'))
-    return filters?.(filterPlace(session, scope)) ?? literal(true)
-  if (name === 'variables' && !Object.hasOwn(values, 'variables')) {
-    const variable = rest.join('.')
-    if (!Object.hasOwn(variables, variable))
-      throw new QueryError('unknown-variable', { name: variable, candidates: closest(variable, Object.keys(variables)) }, span)
-    return valueTree(variables[variable], span)
-  }
-  const known = Object.hasOwn(values, name)
-  let value: unknown = values[name]
-  for (const part of rest)
-    value = typeof value === 'object' && value !== null && Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined
-  if (!known || value === undefined)
-    throw new QueryError('unknown-placeholder', { name: chain.join('.'), candidates: nearestSpellings(name, Object.keys(values)) }, span)
-  return valueTree(value, span)
-}
-
-/** The nearest by spelling; with few names to choose from also a distant one. */
-function closest(name: string, names: readonly string[]): string[] {
-  const near = nearestSpellings(name, names)
-  return near.length > 0 || names.length > 3 ? near : [...names]
-}
-
-function resolvePlaceholder(session: Session, chain: readonly string[], span: Span, scope: Scope): TypedExpr {
-  const tree = placeholderTree(session, chain, span, scope)
-  return isQuery(tree) ? scalarQuery(session, tree, scope, span) : resolveExpr(session, tree, scope)
-}
-
-function filterPlace(session: Session, scope: Scope) {
-  for (const source of scope.sources) {
-    const scan = session.scans.get(source.alias)
-    const place = scan && session.placeOf(scan.table)
-    if (place) return place
-  }
-  return { scope: 'event' as const, timeField: null }
-}
 
 // --- questions about expressions ------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ import { unify } from '../types/unify.ts'
 import { type Binding, columnsBinding, scanBinding } from './bindings.ts'
 import { builtCall } from './calls.ts'
 import { constant, rowCount } from './constants.ts'
-import { aliasValue, attempt, isQuery, placeholderTree, resolveAll, resolveExpr, resolveOrder } from './expressions.ts'
+import { aliasValue, attempt, isQuery, resolveAll, resolveExpr, resolveOrder } from './expressions.ts'
 import { type CteBinding, openScope, type Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
 import {
@@ -208,14 +208,6 @@ function resolveColumn(session: Session, column: Expr, scope: Scope): NamedExpr[
       )
       return [{ name: column.name, expr: value }]
     }
-    case 'placeholder': {
-      const tree = session.attempt(
-        () => placeholderTree(session, column.chain, column.span, scope),
-        () => null,
-      )
-      if (tree && !isQuery(tree) && tree.kind !== 'placeholder') return resolveColumn(session, tree, scope).map((c) => c)
-      break
-    }
   }
   return [{ name: session.nameOf(column), expr: attempt(session, column, scope) }]
 }
@@ -347,25 +339,9 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
     }
     case 'exprSource': {
       const { expr } = source
-      if (expr.kind !== 'placeholder') throw new QueryError('unsupported-syntax', { what: 'an expression in FROM' }, source.span)
-      const tree = placeholderTree(session, expr.chain, expr.span, scope)
-      if (isQuery(tree)) return bindQuery(session, tree, source.alias, [], scope, source.span)
-      if (tree.kind === 'field')
-        return bindTable(
-          session,
-          {
-            kind: 'table',
-            chain: tree.chain,
-            args: null,
-            alias: source.alias,
-            columnAliases: [],
-            final: false,
-            sample: null,
-            span: source.span,
-          },
-          scope,
-        )
-      throw new QueryError('wrong-type', { message: `Placeholder {${expr.chain.join('.')}} is no table` }, expr.span)
+      if (expr.kind === 'placeholder') throw new QueryError('unknown-placeholder', { name: expr.chain.join('.') }, expr.span)
+      if (expr.kind === 'subquery') return bindQuery(session, expr.query, source.alias, [], scope, source.span)
+      throw new QueryError('unsupported-syntax', { what: 'an expression in FROM' }, source.span)
     }
     case 'values': {
       const rows = source.rows.map((row) => resolveAll(session, row, openScope(scope.ctes)))

@@ -1,10 +1,9 @@
 import type { Expr, Query } from '../ast/nodes.ts'
-import { tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { unknownType } from '../types/types.ts'
 import type { ScanBinding } from './bindings.ts'
-import type { FilterPlace, ResolveContext } from './context.ts'
+import type { ResolveContext } from './context.ts'
 import type { Scope } from './scope.ts'
 import type { ConstantNode, TypedExpr, TypedQuery } from './typed.ts'
 
@@ -22,8 +21,6 @@ export interface Session {
   attempt<T>(work: () => T, otherwise: () => T): T
   query(query: Query, parent: Scope | null): TypedQuery
   expression(expr: Expr, scope: Scope): TypedExpr
-  /** What `{filters}` means in a statement over this table; undefined when it means nothing there. */
-  placeOf(table: string): FilterPlace | undefined
   /** What a column without an alias is called. */
   nameOf(expr: Expr): string
   readonly problems: readonly QueryError[]
@@ -58,10 +55,6 @@ export function openSession(
     },
     query: (query, parent) => parts.query(session, query, parent),
     expression: (expr, scope) => parts.expression(session, expr, scope),
-    placeOf(name) {
-      const table = tables[name]
-      return table?.scope && { scope: table.scope, timeField: table.timeField ? [table.timeField] : null }
-    },
     nameOf: parts.nameOf,
     problems,
   }

@@ -29,7 +29,8 @@ export async function openClickHouse(): Promise<ClickHouse> {
 
   const ours: ClickHouse = {
     async load(project) {
-      const database = `"${projectDatabase(project.settings.id)}".main`
+      const { id } = project.project
+      const database = `"${projectDatabase(id)}".main`
       for (const [table, { columns }] of Object.entries(clickHouseTables)) {
         const names = columns.map((column) => column.split(' ')[0]!).filter((name) => name !== 'project_id')
         const source =
@@ -39,17 +40,19 @@ export async function openClickHouse(): Promise<ClickHouse> {
         const selected = names.map((name) =>
           /(_at|timestamp)$/.test(name) ? `strftime(${name}, '%Y-%m-%d %H:%M:%S.%f') AS ${name}` : name,
         )
-        const rows = await project.instance.rows(`SELECT ${selected.join(', ')} FROM ${source}`)
-        await client.command({ query: `ALTER TABLE ${table} DELETE WHERE project_id = ${project.settings.id} SETTINGS mutations_sync = 1` })
-        if (rows.length === 0) continue
-        const values = rows.map((row) => ({ project_id: project.settings.id, ...mapValues(row, plain) }))
-        await client.insert({ table, values, format: 'JSONEachRow' })
+        const rows = await project.sql(
+          `SELECT to_json(list(r)) AS rows FROM (SELECT ${id} AS project_id, ${selected.join(', ')} FROM ${source}) r`,
+        )
+        await client.command({ query: `ALTER TABLE ${table} DELETE WHERE project_id = ${id} SETTINGS mutations_sync = 1` })
+        const values = JSON.parse(String(rows[0]?.rows ?? null)) as unknown[] | null
+        if (values?.length) await client.insert({ table, values, format: 'JSONEachRow' })
       }
     },
     async print(statement, project) {
-      const facts = await project.facts()
-      const context = resolveContext(project.env(facts), {})
-      return compile(asQuery(statement), { resolve: context, store: snapshotOf(project.settings.id, facts), dialect: clickhouse }).printed
+      const target = await project.forQueries()
+      const facts = await target.facts()
+      const context = resolveContext(target.env(facts), {})
+      return compile(asQuery(statement), { resolve: context, store: snapshotOf(target.settings.id, facts), dialect: clickhouse }).printed
     },
     async rows(statement, project) {
       const { sql, params } = await ours.print(statement, project)
@@ -65,7 +68,7 @@ export async function openClickHouse(): Promise<ClickHouse> {
         },
       })
       const { data, meta } = (await answer.json()) as { data: unknown[][]; meta: { type: string }[] }
-      const write = timeWriter(project.settings.timezone)
+      const write = timeWriter((await project.forQueries()).settings.timezone)
       return data.map((row) => row.map((value, i) => shaped(value, readType(meta[i]!.type), write)))
     },
     async value(expression, project) {
@@ -79,7 +82,6 @@ export async function openClickHouse(): Promise<ClickHouse> {
 
 const readType = (text: string): SqlType | null => parseType(text.replace(/(DateTime\w*|Decimal\w*)\(([^()']*)(, )?'[^']*'\)/g, '$1($2)'))
 
-const plain = (value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
 const mapValues = (row: object, map: (value: unknown) => unknown) =>
   Object.fromEntries(Object.entries(row).map(([key, value]) => [key, map(value)]))
 

@@ -1,22 +1,25 @@
-import { type QueryProject, runStatement } from '../../src/answer.ts'
+import { compileFor, type QueryProject, runStatement } from '../../src/answer.ts'
 import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
+import type { Compiled } from '../../src/compile.ts'
+import { open, type Waymark } from '../../src/engine.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
-import type { ProjectSettings, QueryEnv } from '../../src/queries/kind.ts'
-import { type JsonValue, tableRows } from '../../src/queries/rows.ts'
-import { typeKey } from '../../src/storage/duckdb/arrow.ts'
-import { propertyKey, readFacts } from '../../src/storage/duckdb/facts.ts'
-import { type Instance, openInstance, projectDatabase } from '../../src/storage/duckdb/instance.ts'
-import { statementRunner } from '../../src/storage/duckdb/run.ts'
+import type { Project } from '../../src/project.ts'
+import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
 
-export interface TestProject extends QueryProject {
-  readonly instance: Instance
+export interface TestProject {
+  readonly project: Project
+  readonly waymark: Waymark
+  forQueries(): Promise<QueryProject>
+  compile(statement: string | Query): Promise<Compiled>
   /** All rows of a statement, as an answer shows them. */
   rows(statement: string | Query): Promise<JsonValue[][]>
   /** Type names of a statement's columns. */
   types(statement: string | Query): Promise<string[]>
   /** The value of one expression, or of a whole `select` of one value. */
   value(expression: string): Promise<JsonValue>
+  /** Rows of plain SQL on the store, whose tables are in the database that `settings.id` names. */
+  sql(text: string): Promise<Record<string, unknown>[]>
   close(): Promise<void>
 }
 
@@ -24,56 +27,41 @@ export interface TestOptions {
   readonly timezone?: string
   readonly weekStartDay?: 0 | 1
   readonly now?: Date
+  readonly settings?: Readonly<Record<string, unknown>>
 }
 
 /** A project with an empty store in memory. */
-export async function openTestProject(options: TestOptions = {}): Promise<TestProject> {
-  const instance = await openInstance({ dataDir: ':memory:', threads: 1 })
-  const id = 1
-  await instance.attachProject(id)
-  const settings: ProjectSettings = {
-    id,
-    timezone: options.timezone ?? 'UTC',
-    weekStartDay: options.weekStartDay ?? 0,
-    testAccountFilters: [],
-    personDisplayNameProperties: [],
-    pathCleaningFilters: [],
-  }
-  const project: TestProject = {
-    instance,
-    settings,
-    facts: () => instance.use((connection) => readFacts(connection, projectDatabase(id))),
-    env: (facts): QueryEnv => ({
-      now: options.now ?? new Date('2024-06-01T12:00:00Z'),
-      project: settings,
-      action: () => undefined,
-      cohort: (which) =>
-        typeof which === 'number' && facts.cohorts.has(which) ? { id: which, name: String(which), isStatic: true } : undefined,
-      propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
-      groupTypes: facts.groupTypes,
-    }),
-    ...statementRunner(instance),
-    async rows(statement) {
-      return tableRows(await runStatement(asQuery(statement), project), settings.timezone)
+export async function openTestProject({ timezone = 'UTC', weekStartDay = 0, now, settings }: TestOptions = {}): Promise<TestProject> {
+  const clock = () => now ?? new Date('2024-06-01T12:00:00Z')
+  const waymark = await open({ dataDir: ':memory:', clock, threads: 1 })
+  const project = await waymark.createProject({ name: 'Test', timezone, week_start_day: weekStartDay, ...settings })
+  const ours: TestProject = {
+    project,
+    waymark,
+    forQueries: () => project.forQueries(),
+    async compile(statement) {
+      const target = await project.forQueries()
+      const facts = await target.facts()
+      return compileFor(asQuery(statement), target, facts, target.env(facts))
     },
-    async types(statement) {
-      const table = await runStatement(asQuery(statement), project)
-      return table.schema.fields.map((field) => field.metadata.get(typeKey)!)
-    },
+    rows: async (statement) => tableRows(await runStatement(asQuery(statement), await project.forQueries()), timezone),
+    types: async (statement) => columnTypes(await runStatement(asQuery(statement), await project.forQueries())).map(([, type]) => type),
     async value(expression) {
-      const query = /^\s*(select|with)\b/i.test(expression)
-        ? parseQuery(expression)
-        : select({ columns: [alias(parseExpr(expression), 'value')] })
-      const [row] = await project.rows(query)
+      const [row] = await ours.rows(asStatement(expression))
       return row?.[0] ?? null
     },
-    close: () => instance.close(),
+    async sql(text) {
+      const target = await project.forQueries()
+      const table = await target.run({ sql: text, params: [], columns: [] }, {})
+      return table.toArray().map((row) => ({ ...row }))
+    },
+    close: () => waymark.close(),
   }
-  return project
+  return ours
 }
 
 /** An expression as a statement of one value; a `select` as it is. */
 export const asStatement = (expression: string): Query =>
   /^\s*(select|with)\b/i.test(expression) ? parseQuery(expression) : select({ columns: [alias(parseExpr(expression), 'value')] })
 
-export const asQuery = (statement: string | Query) => (typeof statement === 'string' ? parseQuery(statement) : statement)
+export const asQuery = (statement: string | Query): Query => (typeof statement === 'string' ? parseQuery(statement) : statement)

@@ -395,6 +395,7 @@ export function recordBatch(
   chunks: readonly DuckDBDataChunk[],
   types: readonly DuckDBType[],
   columns: readonly ResultColumn[],
+  names: readonly string[] = [],
 ): RecordBatch {
   const builders = types.map(builderOf)
   let rows = 0
@@ -406,7 +407,10 @@ export function recordBatch(
     rows += count
   }
   const data = builders.map((builder) => builder.finish())
-  const fields = columns.map((column, i) => new Field(column.name, data[i]!.type, true, new Map([[typeKey, column.typeName]])))
+  const fields = data.map((column, i) => {
+    const { name, typeName } = columns[i] ?? { name: names[i]!, typeName: '' }
+    return new Field(name, column.type, true, typeName ? new Map([[typeKey, typeName]]) : undefined)
+  })
   const schema = new Schema(fields)
   return new RecordBatch(schema, makeData({ type: new Struct(fields), length: rows, nullCount: 0, children: data }))
 }

@@ -38,7 +38,7 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
     try {
       const result = await prepared.run()
       const types = result.columnTypes()
-      const batch = recordBatch(await result.fetchAllChunks(), types, statement.columns)
+      const batch = recordBatch(await result.fetchAllChunks(), types, statement.columns, result.columnNames())
       return new Table(batch.schema, [batch])
     } finally {
       prepared.destroySync()

@@ -1,5 +1,7 @@
 import { isFloat, isInteger, isNamed, isNullable, isNumeric, isTime, nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
 import { asFloat, asNumber, onceAll } from './duckdb-values.ts'
+import { isInterval, moved, movedType } from './intervals.ts'
+import { clickHouseLocal } from './moment.ts'
 import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from './results.ts'
 import { type Arg, type CellContext, call, type FunctionRow, functions, type SqlCell } from './row.ts'
 
@@ -23,19 +25,14 @@ const numeric =
   }
 const larger = (a: IntegerShape, b: IntegerShape) => (a.bits >= b.bits ? a.bits : b.bits)
 
-const isInterval = (type: SqlType): boolean => isNamed(type, 'Interval')
-
 const sum: Returns = ([a, b], context) => {
   const [time, other] = isTime(a!) ? [a!, b!] : [b!, a!]
   if (isTime(time)) return timePlus(time, other)
   if (isInterval(a!)) return a!
   return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: x.signed || y.signed }))([a!, b!], context)
 }
-const timePlus = (time: SqlType, other: SqlType): SqlType => {
-  const isFine = isInterval(other) && other.kind === 'scalar' && /second|minute|hour/i.test(other.unit ?? '')
-  const type = isNamed(time, 'Date') && isFine ? scalar('DateTime', isNullable(time)) : time
-  return isNullable(other) ? nullable(type) : type
-}
+const timePlus = (time: SqlType, other: SqlType): SqlType =>
+  isInterval(other) ? movedType(time, other) : isNullable(other) ? nullable(time) : time
 const difference: Returns = ([a, b], context) => {
   if (isTime(a!) && isTime(b!)) {
     const isExact = isNamed(a!, 'DateTime64') || isNamed(b!, 'DateTime64')
@@ -59,7 +56,7 @@ const operator =
     return isWhole ? `(${wide(a!)} ${symbol} ${wide(b!)})` : `(${asNumber(a!)} ${symbol} ${asNumber(b!)})`
   }
 
-const moved =
+const additive =
   (symbol: '+' | '-'): SqlCell =>
   (args, context) => {
     const [a, b] = args as readonly [Arg, Arg]
@@ -70,12 +67,20 @@ const moved =
     }
     const [time, amount] = isTime(a.type) ? [a, b] : [b, a]
     if (!isTime(time.type)) return isInterval(a.type) ? `(${a.sql} ${symbol} ${b.sql})` : operator(symbol)(args, context)
-    if (isInterval(amount.type)) {
-      const type = isNamed(context.type, 'Date') ? 'DATE' : 'TIMESTAMP'
-      return `CAST((${time.sql} ${symbol} ${amount.sql}) AS ${type})`
-    }
+    if (isInterval(amount.type)) return moved(time, symbol, amount.sql, amount.type, context)
     if (isNamed(time.type, 'Date')) return `(${time.sql} ${symbol} CAST(${amount.sql} AS INTEGER))`
     return `(${time.sql} ${symbol} to_seconds(CAST(${amount.sql} AS BIGINT)))`
+  }
+
+/** On ClickHouse a time is moved on the calendar of its type's zone. */
+const additiveOnClickHouse =
+  (symbol: '+' | '-', name: string): SqlCell =>
+  (args, context) => {
+    const [a, b] = args as readonly [Arg, Arg]
+    const [time, amount] = isTime(a.type) ? [a, b] : [b, a]
+    return isTime(time.type) && isInterval(amount.type)
+      ? `(${clickHouseLocal(time, context)} ${symbol} ${amount.sql})`
+      : call(name)(args, context)
   }
 
 /** Division that refuses 0 the way ClickHouse does. */
@@ -139,8 +144,13 @@ const binary = (
   more: Partial<FunctionRow> = {},
 ): FunctionRow => ({ kind: 'scalar', args: [2, 2], returns, summary, sql: { duckdb, clickhouse: call(name) }, cases, ...more })
 
+const addition = (summary: string, returns: Returns, symbol: '+' | '-', name: string, cases: FunctionRow['cases']): FunctionRow => ({
+  ...binary(summary, returns, additive(symbol), name, cases),
+  sql: { duckdb: additive(symbol), clickhouse: additiveOnClickHouse(symbol, name) },
+})
+
 export const arithmeticFunctions = functions({
-  plus: binary('The sum; a time plus an interval, or plus days (dates) or seconds.', sum, moved('+'), 'plus', [
+  plus: addition('The sum; a time plus an interval, or plus days (dates) or seconds.', sum, '+', 'plus', [
     ['plus(1, 2)', 3],
     ['plus(255, 255)', 510],
     ['plus(100000, 2147483647)', 2147583647],
@@ -149,7 +159,7 @@ export const arithmeticFunctions = functions({
     ['plus(1 = 1, 1)', 2],
     ["plus(toDate('2024-01-31'), 1)", '2024-02-01'],
   ]),
-  minus: binary('The difference; between two times in days (dates) or seconds.', difference, moved('-'), 'minus', [
+  minus: addition('The difference; between two times in days (dates) or seconds.', difference, '-', 'minus', [
     ['minus(1, 2)', -1],
     ['minus(1.5, 1)', 0.5],
     ["minus(toDate('2024-03-01'), toDate('2024-02-01'))", 29],

@@ -1,7 +1,7 @@
 import { isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { unitOf } from './date-starts.ts'
 import { type IntervalUnit, intervalOf, isInterval, moved, movedType, unitNames } from './intervals.ts'
-import { clickHouseMoment, clickHouseZone, isDate, moment, wall, whenTime } from './moment.ts'
+import { clickHouseLocal, clickHouseMoment, clickHouseZone, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
 import { isShiftedByWhole, zoneArgument } from './zone-text.ts'
 
@@ -12,12 +12,6 @@ const intervalType = (unit: IntervalUnit, amount: SqlType | undefined): SqlType 
   unit,
 })
 
-/** ClickHouse moves a moment on the calendar of its type's zone. */
-const zoned = (time: Arg, context: CellContext): string =>
-  isDate(time) || isNamed(time.type, 'String', 'Nothing')
-    ? clickHouseMoment(time, context)
-    : `toTimeZone(${time.sql}, ${clickHouseZone(time, context)})`
-
 const shift = (verb: 'add' | 'subtract', unit: IntervalUnit, cases: readonly Case[]): FunctionRow => ({
   kind: 'scalar',
   args: [2, 2],
@@ -26,7 +20,7 @@ const shift = (verb: 'add' | 'subtract', unit: IntervalUnit, cases: readonly Cas
   sql: {
     duckdb: ([time, amount], context) =>
       moved(time!, verb === 'add' ? '+' : '-', intervalOf(unit, amount!), intervalType(unit, amount!.type), context),
-    clickhouse: ([time, amount], context) => `${verb}${unit}s(${zoned(time!, context)}, ${amount!.sql})`,
+    clickhouse: ([time, amount], context) => `${verb}${unit}s(${clickHouseLocal(time!, context)}, ${amount!.sql})`,
   },
   cases,
 })
@@ -87,7 +81,7 @@ function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Ca
       },
       clickhouse: (args, context) => {
         const { time, clickhouse } = read(args)
-        return `(${zoned(time, context)} ${sign} ${clickhouse})`
+        return `(${clickHouseLocal(time, context)} ${sign} ${clickhouse})`
       },
     },
     cases: [[`${name}(${t}, toIntervalDay(1))`, added.Day[sign === '+' ? 0 : 1]], ...cases],

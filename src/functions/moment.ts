@@ -32,6 +32,12 @@ export const clickHouseMoment = (arg: Arg, context: CellContext): string =>
       ? `CAST(NULL AS Nullable(DateTime))`
       : arg.sql
 
+/** The same, with a type that carries the zone: the calendar it is moved on. */
+export const clickHouseLocal = (arg: Arg, context: CellContext): string =>
+  isDate(arg) || isNamed(arg.type, 'String', 'Nothing')
+    ? clickHouseMoment(arg, context)
+    : `toTimeZone(${arg.sql}, ${clickHouseZone(arg, context)})`
+
 export const clickHouseZone = (arg: Arg, context: CellContext, zone?: Arg): string =>
   zone ? zone.sql : context.literal(zoneArgument(undefined, arg.type, context))
 

@@ -1,6 +1,7 @@
 import { nearestSpellings } from '../lib/spelling.ts'
 import { aggregateFunctions } from './aggregates.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
+import { arrayFunctions } from './arrays.ts'
 import { bitFunctions, bitmapFunctions } from './bits.ts'
 import { withCombinators } from './combinators.ts'
 import { comparisonFunctions } from './comparison.ts'
@@ -15,6 +16,7 @@ import { dateTextFunctions } from './date-texts.ts'
 import { intervalFunctions } from './intervals.ts'
 import { jsonFunctions } from './json.ts'
 import { logicalFunctions } from './logical.ts'
+import { mapFunctions } from './maps.ts'
 import { mathFunctions } from './math.ts'
 import { nullFunctions } from './nulls.ts'
 import { roundingFunctions } from './rounding.ts'
@@ -24,7 +26,9 @@ import { searchFunctions } from './string-search.ts'
 import { splitFunctions } from './string-split.ts'
 import { stringFunctions } from './strings.ts'
 import { timeWindowFunctions } from './time-windows.ts'
+import { tupleFunctions } from './tuples.ts'
 import { urlFunctions } from './urls.ts'
+import { tableFunctions, windowFunctions } from './windows.ts'
 
 /** Every function of the language by family, in the order of the reference page. */
 export const families: Readonly<Record<string, FunctionFamily>> = {
@@ -52,8 +56,13 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   'Dates as text': dateTextFunctions,
   Intervals: intervalFunctions,
   'Time windows': timeWindowFunctions,
+  Arrays: arrayFunctions,
+  Maps: mapFunctions,
+  Tuples: tupleFunctions,
   Aggregates: aggregateFunctions,
   'Aggregates with suffixes': withCombinators(aggregateFunctions),
+  'Window functions': windowFunctions,
+  'Table functions': tableFunctions,
 }
 
 export interface FoundFunction {

@@ -1,0 +1,207 @@
+import { arrayOf, isFloat, type ScalarName, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
+import { bound } from './aggregate.ts'
+import { asNumber } from './duckdb-values.ts'
+import { itemOf } from './lambda.ts'
+import { commonType, integer, integerShape, nextWidth } from './results.ts'
+import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, unsupported } from './row.ts'
+
+// Tuples are unnamed STRUCTs on DuckDB; how many items they have is known when the statement is printed.
+
+const itemsOf = (type: SqlType | undefined): readonly SqlType[] => (type?.kind === 'tuple' ? type.items : [])
+
+/** The printed items of a tuple, inside an expression that names it once. */
+function withItems(args: readonly Arg[], context: CellContext, body: (items: readonly (readonly Arg[])[]) => string): string {
+  const open = (rest: readonly Arg[], done: readonly (readonly Arg[])[]): string => {
+    const [first, ...others] = rest
+    if (!first) return body(done)
+    if (first.type.kind !== 'tuple') return open(others, [...done, [first]])
+    if (first.items) return open(others, [...done, first.items])
+    return bound(first.sql, context, (name) =>
+      open(others, [...done, itemsOf(first.type).map((type, i): Arg => ({ sql: `struct_extract_at(${name}, ${i + 1})`, type }))]),
+    )
+  }
+  return open(args, [])
+}
+
+type Shape = (a: SqlType, b: SqlType) => SqlType
+const grown: Shape = (a, b) => {
+  const [left, right] = [integerShape(a), integerShape(b)]
+  if (!left || !right) return scalar('Float64')
+  return integer({ bits: nextWidth(left.bits > right.bits ? left.bits : right.bits), signed: left.signed || right.signed })
+}
+const signedGrown: Shape = (a, b) => {
+  const type = grown(a, b)
+  const shape = integerShape(type)
+  return shape ? integer({ ...shape, signed: true }) : type
+}
+const float: Shape = () => scalar('Float64')
+
+/** Item by item: `{a}` and `{b}` stand for the items. The second argument may be one number for all items. */
+const itemwise = (name: string, summary: string, shape: Shape, text: string, cases: readonly Case[]): FunctionRow => ({
+  kind: 'scalar',
+  args: [2, 2],
+  returns: ([a, b]) =>
+    tupleOf(itemsOf(a).map((item, i) => shape(item, b?.kind === 'tuple' ? (b.items[i] ?? unknownType) : (b ?? unknownType)))),
+  summary,
+  sql: {
+    duckdb: (args, context) =>
+      withItems(args, context, ([left, right]) => {
+        const values = left!.map((a, i) => print(text, asNumber(a), asNumber(right![i] ?? right![0]!)))
+        return `row(${values.join(', ')})`
+      }),
+    clickhouse: call(name),
+  },
+  cases,
+})
+const print = (text: string, a: string, b: string): string => text.replace('{a}', () => a).replace('{b}', () => b)
+
+const product = (args: readonly Arg[], context: CellContext): string => {
+  if (args[0]!.type.kind === 'array') {
+    const z = context.fresh()
+    const pairs = `list_transform(list_zip(${args[0]!.sql}, ${args[1]!.sql}), lambda ${z}: struct_extract_at(${z}, 1) * struct_extract_at(${z}, 2))`
+    return `coalesce(list_sum(${pairs}), 0)`
+  }
+  return withItems(args, context, ([a, b]) => `(${a!.map((x, i) => `${asNumber(x)} * ${asNumber(b![i]!)}`).join(' + ')})`)
+}
+const productType = (a: SqlType | undefined, b: SqlType | undefined): SqlType => {
+  const [left, right] = a?.kind === 'array' ? [itemOf(a), itemOf(b)] : [commonType(itemsOf(a)), commonType(itemsOf(b))]
+  const type = grown(left, right)
+  const shape = integerShape(type)
+  if (isFloat(type) || !shape) return type
+  // A sum of several products is one step wider
+  return a?.kind === 'array' ? type : scalar(`${shape.signed ? '' : 'U'}Int${nextWidth(shape.bits)}` as ScalarName)
+}
+
+const nameIndex = (type: SqlType | undefined, key: Arg | undefined): number | null => {
+  if (type?.kind !== 'tuple' || key?.constant === undefined || key.constant === null) return null
+  const index = typeof key.constant === 'string' ? (type.names?.indexOf(key.constant) ?? -1) + 1 : Number(key.constant)
+  const position = index < 0 ? type.items.length + index + 1 : index
+  return position >= 1 && position <= type.items.length ? position : null
+}
+
+export const tupleFunctions = functions({
+  tuple: {
+    kind: 'scalar',
+    args: [0, null],
+    returns: (types) => tupleOf(types),
+    summary: 'A tuple of the arguments; the same as `(a, b)`.',
+    sql: { duckdb: call('row'), clickhouse: call('tuple') },
+    cases: [["tuple(1, 'a')", [1, 'a']]],
+  },
+  tupleElement: {
+    kind: 'scalar',
+    args: [2, 3],
+    returns: ([t, , other], { args }) => {
+      const index = nameIndex(t, args[1])
+      return index === null ? (other ?? unknownType) : itemsOf(t)[index - 1]!
+    },
+    summary: 'The item of a tuple at a position or by name; the third argument where there is none. The same as `t.1`.',
+    sql: {
+      duckdb: ([t, key, other]) => {
+        const index = nameIndex(t!.type, key)
+        if (index !== null) return t!.items?.[index - 1]?.sql ?? `struct_extract_at(${t!.sql}, ${index})`
+        return other?.sql ?? `struct_extract_at(${t!.sql}, ${key!.sql})`
+      },
+      clickhouse: call('tupleElement'),
+    },
+    cases: [
+      ["tupleElement((1, 'a'), 2)", 'a'],
+      ["(1, 'a').1", 1],
+      ["tupleElement((1, 'a'), 5, 'z')", 'z'],
+    ],
+  },
+  tuplePlus: itemwise('tuplePlus', 'The sums of the items.', grown, '{a} + {b}', [['tuplePlus((1, 2), (3, 4))', [4, 6]]]),
+  tupleMinus: itemwise('tupleMinus', 'The differences of the items.', signedGrown, '{a} - {b}', [['tupleMinus((1, 2), (3, 1))', [-2, 1]]]),
+  tupleMultiply: itemwise('tupleMultiply', 'The products of the items.', grown, '{a} * {b}', [['tupleMultiply((1, 2), (3, 4))', [3, 8]]]),
+  tupleDivide: itemwise('tupleDivide', 'The quotients of the items.', float, 'CAST({a} AS DOUBLE) / {b}', [
+    ['tupleDivide((1, 2), (2, 4))', [0.5, 0.5]],
+  ]),
+  tupleMultiplyByNumber: itemwise('tupleMultiplyByNumber', 'Every item times the number.', grown, '{a} * {b}', [
+    ['tupleMultiplyByNumber((1, 2), 3)', [3, 6]],
+  ]),
+  tupleDivideByNumber: itemwise('tupleDivideByNumber', 'Every item divided by the number.', float, 'CAST({a} AS DOUBLE) / {b}', [
+    ['tupleDivideByNumber((1, 2), 2)', [0.5, 1]],
+  ]),
+  tupleNegate: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: ([t]) =>
+      tupleOf(
+        itemsOf(t).map((item) => {
+          const shape = integerShape(item)
+          return shape ? integer({ bits: shape.signed ? shape.bits : nextWidth(shape.bits), signed: true }) : item
+        }),
+      ),
+    summary: 'The items with the other sign.',
+    sql: {
+      duckdb: (args, context) => withItems(args, context, ([items]) => `row(${items!.map((x) => `-${asNumber(x)}`).join(', ')})`),
+      clickhouse: call('tupleNegate'),
+    },
+    cases: [['tupleNegate((1, -2))', [-1, 2]]],
+  },
+  tupleHammingDistance: {
+    kind: 'scalar',
+    args: [2, 2],
+    returns: () => scalar('UInt32'),
+    summary: 'In how many positions two tuples differ.',
+    sql: {
+      duckdb: (args, context) =>
+        withItems(
+          args,
+          context,
+          ([a, b]) => `(${a!.map((x, i) => `CAST(${x.sql} IS DISTINCT FROM ${b![i]!.sql} AS INTEGER)`).join(' + ')})`,
+        ),
+      clickhouse: call('tupleHammingDistance'),
+    },
+    cases: [['tupleHammingDistance((1, 2, 3), (1, 3, 3))', 1]],
+  },
+  tupleToNameValuePairs: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: ([t]) => arrayOf(tupleOf([scalar('String'), commonType(itemsOf(t))])),
+    summary: 'The items as pairs of their name (or position) and value.',
+    sql: {
+      duckdb: (args, context) => {
+        const type = args[0]!.type
+        const names = type.kind === 'tuple' ? type.names : undefined
+        return withItems(
+          args,
+          context,
+          ([items]) => `[${items!.map((x, i) => `row(${context.literal(names?.[i] ?? String(i + 1))}, ${x.sql})`).join(', ')}]`,
+        )
+      },
+      clickhouse: call('tupleToNameValuePairs'),
+    },
+    cases: [
+      [
+        'tupleToNameValuePairs((1, 2))',
+        [
+          ['1', 1],
+          ['2', 2],
+        ],
+      ],
+    ],
+  },
+  dotProduct: {
+    kind: 'scalar',
+    args: [2, 2],
+    returns: ([a, b]) => productType(a, b),
+    summary: 'The sum of the products of the items of two tuples or arrays.',
+    sql: { duckdb: product, clickhouse: call('dotProduct') },
+    cases: [
+      ['dotProduct((1, 2), (3, 4))', 11],
+      ['dotProduct([1.5, 2], [3, 4])', 12.5],
+    ],
+  },
+  untuple: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: () => unknownType,
+    summary: 'The items of a tuple as columns.',
+    sql: {
+      duckdb: unsupported('a call answers one column; name the items one by one with `t.1`, `t.2`'),
+      clickhouse: unsupported('a call answers one column; name the items one by one with `t.1`, `t.2`'),
+    },
+    cases: [],
+  },
+})

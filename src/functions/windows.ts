@@ -1,0 +1,145 @@
+import { nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
+import { aggregateOf, duckDefault } from './aggregate.ts'
+import { commonType } from './results.ts'
+import { type Case, type CellContext, call, type FunctionRow, functions } from './row.ts'
+
+// Functions that need OVER (…).
+
+/** The call, with IGNORE NULLS where it is asked for, and its window. */
+const inWindow = (name: string, args: readonly string[], context: CellContext): string => {
+  const { ignoreNulls, over } = aggregateOf(context)
+  return `${name}(${args.join(', ')}${ignoreNulls ? ' IGNORE NULLS' : ''})${over}`
+}
+const onClickHouse = (name: string, args: readonly string[], context: CellContext): string => {
+  const { ignoreNulls, over } = aggregateOf(context)
+  return `${name}(${args.join(', ')})${ignoreNulls ? ' IGNORE NULLS' : ''}${over}`
+}
+
+const rank = (name: string, summary: string, cases: readonly Case[]): FunctionRow => ({
+  kind: 'window',
+  args: [0, 0],
+  returns: () => scalar('UInt64'),
+  summary,
+  sql: { duckdb: (_, context) => inWindow(name, [], context), clickhouse: (_, context) => onClickHouse(name, [], context) },
+  cases,
+})
+
+/** A value of another row of the frame; outside of it the default of the type. */
+const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases: readonly Case[]): FunctionRow => ({
+  kind: 'window',
+  args,
+  returns: ([x]) => x!,
+  summary,
+  sql: {
+    duckdb: (given, context) => {
+      const text = inWindow(
+        name,
+        given.map((a) => a.sql),
+        context,
+      )
+      const empty = duckDefault(context.type)
+      return empty === 'NULL' ? text : `coalesce(${text}, ${empty})`
+    },
+    clickhouse: (given, context) =>
+      onClickHouse(
+        name,
+        given.map((a) => a.sql),
+        context,
+      ),
+  },
+  cases,
+})
+
+/** A value of a row before or behind. `isNull`: NULL where there is none, else the default of the type. */
+const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: readonly Case[]): FunctionRow => ({
+  kind: 'window',
+  args: [1, 3],
+  returns: ([x, , other]): SqlType => (other ? commonType([x!, other]) : isNull ? nullable(x ?? unknownType) : x!),
+  summary,
+  sql: {
+    duckdb: ([x, by, other], context) => {
+      const outside = other?.sql ?? (isNull ? 'NULL' : duckDefault(context.type))
+      return inWindow(name, [x!.sql, by?.sql ?? '1', outside], context)
+    },
+    clickhouse: ([x, by, other], context) => {
+      const value = isNull && !other ? `toNullable(${x!.sql})` : x!.sql
+      return onClickHouse(`${name}InFrame`, [value, by?.sql ?? '1', ...(other ? [other.sql] : [])], whole(context))
+    },
+  },
+  cases,
+})
+/** ClickHouse looks inside of the frame only, which ends at the current row unless the statement says otherwise. */
+function whole(context: CellContext): CellContext {
+  const around = aggregateOf(context)
+  if (/ (ROWS|RANGE) (BETWEEN|UNBOUNDED|CURRENT|\d)/i.test(around.over)) return context
+  const over = around.over.replace(/\)$/, ' ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)')
+  return { ...context, aggregate: { ...around, over } }
+}
+
+/** One value out of a small ordered table, so that cases read as a line. */
+const over = (expression: string, window = 'ORDER BY x'): string =>
+  `select groupArray(v) from (select ${expression} over (${window}) as v from (select arrayJoin([10, 20, 20, 30]) as x) order by x)`
+
+export const windowFunctions = functions({
+  row_number: rank('row_number', 'Number of the row in its window.', [[over('row_number()'), [1, 2, 3, 4]]]),
+  rank: rank('rank', 'Rank of the row; equal rows share one, and the next has a gap.', [[over('rank()'), [1, 2, 2, 4]]]),
+  dense_rank: rank('dense_rank', 'Rank of the row, without gaps.', [[over('dense_rank()'), [1, 2, 2, 3]]]),
+  first_value: ofFrame('first_value', [1, 1], 'The value of the first row of the frame.', [[over('first_value(x)'), [10, 10, 10, 10]]]),
+  last_value: ofFrame('last_value', [1, 1], 'The value of the last row of the frame.', [
+    [over('last_value(x)', 'ORDER BY x ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING'), [30, 30, 30, 30]],
+    [over('last_value(x)', 'ORDER BY x ROWS BETWEEN 3 PRECEDING AND 3 PRECEDING'), [0, 0, 0, 10]],
+  ]),
+  nth_value: ofFrame('nth_value', [2, 2], 'The value of the n-th row of the frame.', [
+    [over('nth_value(x, 2)', 'ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'), [0, 20, 20, 20]],
+  ]),
+  lag: shifted('lag', true, 'The value so many rows (1) before; NULL or the third argument where there is none.', [
+    [over('ifNull(lag(x), -1)').replace('ifNull(lag(x), -1) over (ORDER BY x)', 'ifNull(lag(x) over (ORDER BY x), -1)'), [-1, 10, 20, 20]],
+    [over('lag(x, 2, 5)'), [5, 5, 10, 20]],
+  ]),
+  lead: shifted('lead', true, 'The value so many rows (1) behind; NULL or the third argument where there is none.', [
+    [over('lead(x, 1, 5)'), [20, 20, 30, 5]],
+  ]),
+  lagInFrame: shifted(
+    'lag',
+    false,
+    'The value so many rows (1) before; the default of the type or the third argument where there is none.',
+    [[over('lagInFrame(x)'), [0, 10, 20, 20]]],
+  ),
+  leadInFrame: shifted(
+    'lead',
+    false,
+    'The value so many rows (1) behind; the default of the type or the third argument where there is none.',
+    [[over('leadInFrame(x)', 'ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING'), [20, 20, 30, 0]]],
+  ),
+})
+
+export const tableFunctions = functions({
+  numbers: {
+    kind: 'table',
+    args: [1, 2],
+    returns: () => scalar('UInt64'),
+    summary: 'A table of whole numbers in the column `number`: from 0, so many; or from the first argument, so many as the second says.',
+    sql: {
+      duckdb: ([a, b]) =>
+        b
+          ? `(SELECT range AS "number" FROM range(CAST(${a!.sql} AS BIGINT), CAST(${a!.sql} AS BIGINT) + CAST(${b.sql} AS BIGINT)))`
+          : `(SELECT range AS "number" FROM range(CAST(${a!.sql} AS BIGINT)))`,
+      clickhouse: call('numbers'),
+    },
+    cases: [
+      ['select groupArray(number) from numbers(3)', [0, 1, 2]],
+      ['select groupArray(number) from numbers(5, 2)', [5, 6]],
+    ],
+  },
+  generateSeries: {
+    kind: 'table',
+    args: [3, 3],
+    returns: () => scalar('UInt64'),
+    summary: 'A table of whole numbers from a start up to a stop, with a step.',
+    sql: {
+      duckdb: (args) => `(SELECT generate_series FROM generate_series(${args.map((a) => `CAST(${a.sql} AS BIGINT)`).join(', ')}))`,
+      clickhouse: call('generate_series'),
+    },
+    cases: [],
+  },
+})

@@ -9,8 +9,8 @@ import { type Arg, type Case, type CellContext, call, type FunctionRow, function
 
 // Maps. Lambdas take a key and a value.
 
-const keyOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.key : unknownType)
-const valueOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.value : unknownType)
+const keyTypeOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.key : unknownType)
+const valueTypeOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.value : unknownType)
 
 const row = (
   name: string,
@@ -30,7 +30,7 @@ const row = (
   ...more,
 })
 const withLambda: Partial<FunctionRow> = {
-  lambdas: (args) => args.map((_, i) => (i === 0 ? [keyOf(args[1]), valueOf(args[1])] : null)),
+  lambdas: (args) => args.map((_, i) => (i === 0 ? [keyTypeOf(args[1]), valueTypeOf(args[1])] : null)),
 }
 
 /** `body` for each entry, with the lambda's two parameters bound to it. */
@@ -49,7 +49,7 @@ const keysLike = (map: Arg, pattern: Arg, context: CellContext): string => {
 const isPair = (type: SqlType | undefined): boolean => type?.kind === 'tuple'
 /** A map, or a tuple of keys and values. */
 const asMap = (type: SqlType): MapType =>
-  type.kind === 'tuple' ? mapOf(itemOf(type.items[0]), itemOf(type.items[1])) : mapOf(keyOf(type), valueOf(type))
+  type.kind === 'tuple' ? mapOf(itemOf(type.items[0]), itemOf(type.items[1])) : mapOf(keyTypeOf(type), valueTypeOf(type))
 const sumOfMaps = (types: readonly SqlType[]): SqlType => {
   const maps = types.map(asMap)
   const sum = mapOf(commonType(maps.map((m) => m.key)), sumType(commonType(maps.map((m) => m.value))))
@@ -81,12 +81,12 @@ function populated(args: readonly Arg[], context: CellContext): string {
   const isArrays = args[0]!.type.kind === 'array'
   const map = isArrays ? `map(${args[0]!.sql}, ${args[1]!.sql})` : args[0]!.sql
   const most = args[isArrays ? 2 : 1]
-  const value = isArrays ? itemOf(args[1]!.type) : valueOf(args[0]!.type)
+  const value = isArrays ? itemOf(args[1]!.type) : valueTypeOf(args[0]!.type)
   const key = context.fresh()
   return bound(map, context, (m) => {
     const last = most ? `CAST(${most.sql} AS BIGINT)` : `list_max(map_keys(${m}))`
     const keys = `range(list_min(map_keys(${m})), ${last} + 1)`
-    const filled = `coalesce(map_extract_value(${m}, CAST(${key} AS ${duckdbType(isArrays ? itemOf(args[0]!.type) : keyOf(args[0]!.type))})), ${duckDefault(value)})`
+    const filled = `coalesce(map_extract_value(${m}, CAST(${key} AS ${duckdbType(isArrays ? itemOf(args[0]!.type) : keyTypeOf(args[0]!.type))})), ${duckDefault(value)})`
     if (isArrays) return `row(${keys}, list_transform(${keys}, lambda ${key}: ${filled}))`
     return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${filled})))`
   })
@@ -185,10 +185,10 @@ export const mapFunctions = functions({
     ([k, v]) => `map(${k!.sql}, ${v!.sql})`,
     [["mapFromArrays(['a', 'b'], [1, 2])", { a: 1, b: 2 }]],
   ),
-  mapKeys: row('mapKeys', [1, 1], ([m]) => arrayOf(keyOf(m)), 'The keys.', call('map_keys'), [
+  mapKeys: row('mapKeys', [1, 1], ([m]) => arrayOf(keyTypeOf(m)), 'The keys.', call('map_keys'), [
     ["mapKeys(map('a', 1, 'b', 2))", ['a', 'b']],
   ]),
-  mapValues: row('mapValues', [1, 1], ([m]) => arrayOf(valueOf(m)), 'The values.', call('map_values'), [
+  mapValues: row('mapValues', [1, 1], ([m]) => arrayOf(valueTypeOf(m)), 'The values.', call('map_values'), [
     ["mapValues(map('a', 1, 'b', 2))", [1, 2]],
   ]),
   mapPopulateSeries: row(
@@ -212,7 +212,7 @@ export const mapFunctions = functions({
   mapUpdate: row(
     'mapUpdate',
     [2, 2],
-    ([a, b]) => mapOf(commonType([keyOf(a), keyOf(b)]), commonType([valueOf(a), valueOf(b)])),
+    ([a, b]) => mapOf(commonType([keyTypeOf(a), keyTypeOf(b)]), commonType([valueTypeOf(a), valueTypeOf(b)])),
     'The first map with the entries of the second in place of its own.',
     call('map_concat'),
     [["mapUpdate(map('a', 1), map('a', 5, 'b', 6))", { a: 5, b: 6 }]],

@@ -1,5 +1,5 @@
 import { literal } from '../ast/build.ts'
-import type { Call, Expr, Literal } from '../ast/nodes.ts'
+import type { Call, Expr, In, Literal } from '../ast/nodes.ts'
 import type { Span } from '../errors/span.ts'
 import { callNode } from './expression-stack.ts'
 
@@ -57,4 +57,12 @@ export function extractCall(unit: string, expr: Expr, span: Span): Call | null {
   if (key === 'dow') return callNode('date_part', [{ ...literal('dow'), span }, expr], span)
   const name = extracts[key] ?? extracts[singular(unit)]
   return name ? callNode(name, [expr], span) : null
+}
+
+/** `in(x, set)` and `notIn(x, set)` are the operator; null for any other call. */
+export function membershipOf({ name, args, span }: Call): In | null {
+  const [expr, set] = args
+  if ((name !== 'notIn' && name.toLowerCase() !== 'in') || !expr || !set || args.length !== 2) return null
+  const members: Expr = set.kind === 'call' && set.name === 'tuple' ? { kind: 'tuple', items: set.args, span: set.span } : set
+  return { kind: 'in', expr, set: members, not: name === 'notIn', cohort: false, span }
 }

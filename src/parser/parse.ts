@@ -4,6 +4,8 @@ import { assertSize } from '../ast/walk.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { Grammar } from './grammar.ts'
+import { maxDepth } from './grammar-base.ts'
+import { patched } from './patch.ts'
 import { endOf, tokenize } from './tokens.ts'
 
 /** The tree, or null when there is none to go on with, and every problem found, in order of place. */
@@ -12,30 +14,65 @@ export interface Parsed<T> {
   readonly errors: readonly QueryError[]
 }
 
+type Entry<T> = (grammar: Grammar) => T
+
+/** One parser for the process; learning its grammar takes some milliseconds, so the first statement makes it. */
 let grammar: Grammar | null = null
 
-function read<T extends Query | Expr | OrderItem>(text: string, entry: (grammar: Grammar) => T): Parsed<T> {
+const maxProblems = 10
+
+function read<T extends Query | Expr | OrderItem>(text: string, entry: Entry<T>): Parsed<T> {
   const { tokens, problems } = tokenize(text)
-  if (problems.length)
-    return { ast: null, errors: problems.map(({ message, start, end }) => new QueryError('syntax-error', { message }, { start, end })) }
+  if (problems.length > 0) {
+    const errors = problems.map(({ message, start, end }) => new QueryError('syntax-error', { message }, { start, end }))
+    return { ast: null, errors }
+  }
   grammar ??= new Grammar()
-  grammar.start(tokens)
   try {
-    const ast = entry(grammar)
-    const errors = [...grammar.problems, ...grammar.errors.map((error) => syntaxError(error, text))]
-    if (errors.length) return { ast: null, errors: errors.sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0)) }
+    const ast = run(grammar, tokens, entry)
+    if (grammar.errors.length + grammar.problems.length > 0) return { ast: null, errors: allProblems(grammar, tokens, entry, text) }
     assertSize(ast)
     return { ast, errors: [] }
   } catch (error) {
     if (error instanceof QueryError) return { ast: null, errors: [error] }
+    // Whoever called may have used most of the stack already.
+    if (error instanceof RangeError) return { ast: null, errors: [new QueryError('too-deep', { limit: maxDepth }, { start: 0, end: 1 })] }
     throw error
   } finally {
     grammar.start([])
   }
 }
 
+function run<T>(parser: Grammar, tokens: IToken[], entry: Entry<T>): T {
+  parser.start(tokens)
+  return entry(parser)
+}
+
+/** What the last run complained about, and what further runs do once its first mistake is patched. */
+function allProblems(parser: Grammar, tokens: IToken[], entry: Entry<unknown>, text: string): QueryError[] {
+  const found = new Map<string, QueryError>()
+  const add = (error: QueryError) => found.set(`${error.code} ${error.span?.start}`, error)
+  let current = tokens
+  let lastPatch = -2
+  for (let runs = 0; runs < maxProblems; runs++) {
+    for (const problem of parser.problems) add(problem)
+    const mistake = parser.errors[0]
+    if (!mistake) break
+    const index = mistake.token.tokenType === EOF ? current.length : current.indexOf(mistake.token)
+    // At the patch or directly behind it, it is the patch that is wrong.
+    if (index <= lastPatch + 1) break
+    add(syntaxError(mistake, text))
+    if (index >= current.length) break
+    const patch = patched(current, index)
+    current = patch.tokens
+    lastPatch = patch.at
+    run(parser, current, entry)
+  }
+  return [...found.values()].sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0))
+}
+
 function syntaxError(error: IRecognitionException, text: string): QueryError {
-  return new QueryError('syntax-error', { message: error.message }, placeOf(error.token, text), { cause: error })
+  return new QueryError('syntax-error', { message: error.message }, placeOf(error.token, text))
 }
 
 /** The end of the statement is the place behind its last character. */
@@ -46,16 +83,16 @@ const placeOf = (token: IToken, text: string): Span =>
 
 function orThrow<T>({ ast, errors }: Parsed<T>): T {
   const [first, ...others] = errors
-  if (first) throw others.length ? new QueryError(first.code, first.data, first.span, { cause: first.cause, others }) : first
+  if (first) throw others.length > 0 ? new QueryError(first.code, first.data, first.span, { others }) : first
   return ast!
 }
+
+export const collectQuery = (text: string): Parsed<Query> => read(text, (parser) => parser.statement())
+export const collectExpr = (text: string): Parsed<Expr> => read(text, (parser) => parser.loneExpression())
 
 /** A statement. Throws the first problem; its `others` holds the rest. */
 export const parseQuery = (text: string): Query => orThrow(collectQuery(text))
 /** One expression, with or without an alias. */
 export const parseExpr = (text: string): Expr => orThrow(collectExpr(text))
 /** One item of an ORDER BY: `timestamp DESC`. */
-export const parseOrder = (text: string): OrderItem => orThrow(read(text, (grammar) => grammar.loneOrder()))
-
-export const collectQuery = (text: string): Parsed<Query> => read(text, (grammar) => grammar.statement())
-export const collectExpr = (text: string): Parsed<Expr> => read(text, (grammar) => grammar.loneExpression())
+export const parseOrder = (text: string): OrderItem => orThrow(read(text, (parser) => parser.loneOrder()))

@@ -57,5 +57,7 @@ export const withCtes = (query: Query, ctes: readonly Cte[], recursive: boolean,
 export function withTail(query: Query, orderBy: readonly OrderItem[], limit: Limit | null, span: Span): Query {
   const isTaken =
     query.orderBy.length > 0 || query.limit !== null || (query.kind === 'select' && (query.orderByAll || query.limitBy !== null))
-  return isTaken ? { ...select({ columns: [star()], from: from(query), orderBy, limit }), span } : { ...query, orderBy, limit, span }
+  if (!isTaken) return { ...query, orderBy, limit, span }
+  const source = { ...from(query), span: query.span }
+  return { ...select({ columns: [{ ...star(), span: query.span }], from: source, orderBy, limit }), span }
 }

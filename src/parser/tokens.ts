@@ -1,4 +1,5 @@
 import { createToken, type IMultiModeLexerDefinition, type IToken, Lexer, type TokenType } from 'chevrotain'
+import type { ReservedWord } from '../ast/words.ts'
 
 // Words are lexed as one kind of token and looked up afterwards: one map lookup instead of a hundred patterns per word.
 
@@ -92,7 +93,7 @@ const symbol = (name: string, text: string, ...categories: TokenType[]) =>
 const operator = (name: string, text: string) => symbol(name, text, BinaryOperator)
 
 export const Dot = symbol('Dot', '.')
-export const QuestionDot = createToken({ name: 'QuestionDot', label: '"?."', pattern: /\?\.(?!\d)/ })
+export const QuestionDot = createToken({ name: 'QuestionDot', label: '"?."', pattern: '?.' })
 export const Question = symbol('Question', '?')
 export const Comma = symbol('Comma', ',')
 export const Semicolon = symbol('Semicolon', ';')
@@ -151,10 +152,12 @@ const BlockComment = createToken({
   group: Lexer.SKIPPED,
 })
 
-/** What a word may be where it is not the keyword: nothing (`reserved`), a name (`name`), or also an alias without AS (`alias`). */
-const keywordClasses = { reserved: [Word], name: [Name], alias: [AliasName], join: [Name, JoinWord], operator: [Word, BinaryOperator] }
+/** What a word may be where it is not the keyword: nothing (`reserved`, `operator`), a name (`name`, `join`), or also an alias without AS (`alias`). */
+const keywordClasses = { reserved: [Word], operator: [Word, BinaryOperator], name: [Name], join: [Name, JoinWord], alias: [AliasName] }
 
 const byText = new Map<string, TokenType>()
+function keyword(text: ReservedWord, use: 'reserved' | 'operator'): TokenType
+function keyword<T extends string>(text: T extends ReservedWord ? never : T, use: 'name' | 'join' | 'alias'): TokenType
 function keyword(text: string, use: keyof typeof keywordClasses): TokenType {
   const token = createToken({ name: text.toUpperCase(), label: text.toUpperCase(), pattern: Lexer.NA, categories: keywordClasses[use] })
   byText.set(text, token)
@@ -304,13 +307,6 @@ const definition: IMultiModeLexerDefinition = {
 export const vocabulary: TokenType[] = [
   ...new Set([...main, TemplateText, TemplateEnd, Word, Name, AliasName, BinaryOperator, JoinWord, ...byText.values()]),
 ]
-export const keywords: ReadonlyMap<string, TokenType> = byText
-const reserved = new Set(
-  [...byText].filter(([, type]) => !type.CATEGORIES?.some((c) => c !== Word && c !== BinaryOperator)).map(([text]) => text),
-)
-/** A word that is no name unless it is quoted. */
-export const isReserved = (word: string): boolean => reserved.has(word.toLowerCase())
-
 const lexer = new Lexer(definition, { positionTracking: 'onlyOffset' })
 
 export interface LexProblem {

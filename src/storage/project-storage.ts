@@ -98,7 +98,7 @@ async function attachStore(instance: Instance, id: number, folder: string, optio
       return null
     } catch (error) {
       if (!(error instanceof BrokenFileError)) throw error
-      await instance.detach(projectDatabase(id))
+      await instance.abandon(projectDatabase(id))
       return error.message
     }
   }

@@ -29,7 +29,7 @@ export async function openClickHouse(): Promise<ClickHouse> {
 
   const ours: ClickHouse = {
     async load(project) {
-      const { id } = project.project
+      const { id } = project.settings
       const database = `"${projectDatabase(id)}".main`
       for (const [table, { columns }] of Object.entries(clickHouseTables)) {
         const names = columns.map((column) => column.split(' ')[0]!).filter((name) => name !== 'project_id')
@@ -40,19 +40,18 @@ export async function openClickHouse(): Promise<ClickHouse> {
         const selected = names.map((name) =>
           /(_at|timestamp)$/.test(name) ? `strftime(${name}, '%Y-%m-%d %H:%M:%S.%f') AS ${name}` : name,
         )
-        const rows = await project.sql(
+        const rows = await project.instance.rows<{ rows: string | null }>(
           `SELECT to_json(list(r)) AS rows FROM (SELECT ${id} AS project_id, ${selected.join(', ')} FROM ${source}) r`,
         )
         await client.command({ query: `ALTER TABLE ${table} DELETE WHERE project_id = ${id} SETTINGS mutations_sync = 1` })
-        const values = JSON.parse(String(rows[0]?.rows ?? null)) as unknown[] | null
+        const values = JSON.parse(rows[0]?.rows ?? 'null') as unknown[] | null
         if (values?.length) await client.insert({ table, values, format: 'JSONEachRow' })
       }
     },
     async print(statement, project) {
-      const target = await project.forQueries()
-      const facts = await target.facts()
-      const context = resolveContext(target.env(facts), {})
-      return compile(asQuery(statement), { resolve: context, store: snapshotOf(target.settings.id, facts), dialect: clickhouse }).printed
+      const facts = await project.facts()
+      const context = resolveContext(project.env(facts), {})
+      return compile(asQuery(statement), { resolve: context, store: snapshotOf(project.settings.id, facts), dialect: clickhouse }).printed
     },
     async rows(statement, project) {
       const { sql, params } = await ours.print(statement, project)
@@ -68,7 +67,7 @@ export async function openClickHouse(): Promise<ClickHouse> {
         },
       })
       const { data, meta } = (await answer.json()) as { data: unknown[][]; meta: { type: string }[] }
-      const write = timeWriter((await project.forQueries()).settings.timezone)
+      const write = timeWriter(project.settings.timezone)
       return data.map((row) => row.map((value, i) => shaped(value, readType(meta[i]!.type), write)))
     },
     async value(expression, project) {

@@ -1,16 +1,18 @@
+import type { ProjectRecord } from '../../src/accounts/records.ts'
 import { compileFor, type QueryProject, runStatement } from '../../src/answer.ts'
 import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
 import type { Compiled } from '../../src/compile.ts'
-import { open, type Waymark } from '../../src/engine.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
-import type { Project } from '../../src/project.ts'
+import { closeProject, openProject, type Project } from '../../src/project.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
+import { readFacts } from '../../src/storage/duckdb/facts.ts'
+import { type Instance, openInstance, projectDatabase } from '../../src/storage/duckdb/instance.ts'
 
-export interface TestProject {
+export interface TestProject extends QueryProject {
+  /** Takes events and imports as for any caller. */
   readonly project: Project
-  readonly waymark: Waymark
-  forQueries(): Promise<QueryProject>
+  readonly instance: Instance
   compile(statement: string | Query): Promise<Compiled>
   /** All rows of a statement, as an answer shows them. */
   rows(statement: string | Query): Promise<JsonValue[][]>
@@ -18,8 +20,6 @@ export interface TestProject {
   types(statement: string | Query): Promise<string[]>
   /** The value of one expression, or of a whole `select` of one value. */
   value(expression: string): Promise<JsonValue>
-  /** Rows of plain SQL on the store, whose tables are in the database that `settings.id` names. */
-  sql(text: string): Promise<Record<string, unknown>[]>
   close(): Promise<void>
 }
 
@@ -31,31 +31,41 @@ export interface TestOptions {
 }
 
 /** A project with an empty store in memory. */
-export async function openTestProject({ timezone = 'UTC', weekStartDay = 0, now, settings }: TestOptions = {}): Promise<TestProject> {
+export async function openTestProject({ timezone = 'UTC', weekStartDay = 0, now, settings = {} }: TestOptions = {}): Promise<TestProject> {
   const clock = () => now ?? new Date('2024-06-01T12:00:00Z')
-  const waymark = await open({ dataDir: ':memory:', clock, threads: 1 })
-  const project = await waymark.createProject({ name: 'Test', timezone, week_start_day: weekStartDay, ...settings })
+  const id = 1
+  const instance = await openInstance({ dataDir: ':memory:', threads: 1 })
+  const record = { id, name: 'Test', timezone, week_start_day: weekStartDay, settings } as unknown as ProjectRecord
+  const storage = { log: {}, recovery: 'complete', wasStale: false } as const
+  const onError = (error: unknown) => {
+    throw error
+  }
+  const project = await openProject({ instance, storage, clock, record: async () => record, onError }, record)
+  const target = await project.forQueries()
+
   const ours: TestProject = {
+    ...target,
     project,
-    waymark,
-    forQueries: () => project.forQueries(),
-    async compile(statement) {
-      const target = await project.forQueries()
-      const facts = await target.facts()
-      return compileFor(asQuery(statement), target, facts, target.env(facts))
+    instance,
+    // Tests also write past the log, which a cache by its position does not see.
+    async facts() {
+      await project.forQueries()
+      return instance.use((connection) => readFacts(connection, projectDatabase(id)))
     },
-    rows: async (statement) => tableRows(await runStatement(asQuery(statement), await project.forQueries()), timezone),
-    types: async (statement) => columnTypes(await runStatement(asQuery(statement), await project.forQueries())).map(([, type]) => type),
+    async compile(statement) {
+      const facts = await ours.facts()
+      return compileFor(asQuery(statement), ours, facts, ours.env(facts))
+    },
+    rows: async (statement) => tableRows(await runStatement(asQuery(statement), ours), timezone),
+    types: async (statement) => columnTypes(await runStatement(asQuery(statement), ours)).map(([, type]) => type),
     async value(expression) {
       const [row] = await ours.rows(asStatement(expression))
       return row?.[0] ?? null
     },
-    async sql(text) {
-      const target = await project.forQueries()
-      const table = await target.run({ sql: text, params: [], columns: [] }, {})
-      return table.toArray().map((row) => ({ ...row }))
+    async close() {
+      await project[closeProject]()
+      await instance.close()
     },
-    close: () => waymark.close(),
   }
   return ours
 }

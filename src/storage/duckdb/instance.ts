@@ -107,7 +107,7 @@ export class Instance implements Sql {
     try {
       await bringUpToDate(this, name, path, format)
     } catch (error) {
-      await this.run(`DETACH ${identifier(name)}`)
+      await this.abandon(name)
       throw isCorruption(error) ? new BrokenFileError(path, error) : error
     }
     this.attached.set(name, path)
@@ -123,6 +123,12 @@ export class Instance implements Sql {
   async detach(name: string): Promise<void> {
     if (!this.attached.delete(name)) return
     await this.run(`DETACH ${identifier(name)}`)
+  }
+
+  /** Lets go of a file that is damaged: detaching would fail in the checkpoint that it ends with, though the file is let go. */
+  async abandon(name: string): Promise<void> {
+    this.attached.delete(name)
+    await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
   }
 
   /** Everything written so far goes from the write-ahead log into the file. */

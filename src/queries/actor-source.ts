@@ -1,0 +1,47 @@
+import type { z } from 'zod'
+import type { Query } from '../ast/nodes.ts'
+import type { Answer, Ask, QueryEnv } from './kind.ts'
+
+// Kinds whose numbers stand for people say here who they are. ActorsQuery knows them only through this.
+
+export type Asking<R> = Generator<Ask, R, Answer>
+
+/** The actors behind a point of a chart. */
+export interface ActorList {
+  /** Columns `actor` (a person's number, or a group's key) and what `columns` names. One row per actor. */
+  readonly query: Query
+  /** The index of the group type when actors are groups. */
+  readonly group: number | null
+  readonly columns: readonly string[]
+}
+
+/** What a reader may choose from to get at a point: InsightActorsQueryOptions. */
+export interface ActorOptions {
+  readonly day?: readonly { readonly label: string; readonly value: string }[] | null
+  readonly series?: readonly { readonly label: string; readonly value: number }[] | null
+  readonly breakdown?: readonly Choice[] | null
+  readonly breakdowns?: readonly { readonly values: readonly Choice[] }[] | null
+  readonly compare?: readonly Choice[] | null
+  readonly interval?: readonly { readonly label: string; readonly value: number }[] | null
+  readonly status?: readonly Choice[] | null
+}
+export interface Choice {
+  readonly label: string
+  readonly value: string | number
+}
+
+export type WrapperKind = 'InsightActorsQuery' | 'FunnelsActorsQuery' | 'StickinessActorsQuery' | 'FunnelCorrelationActorsQuery'
+
+/** `P` is the wrapping node: its `source` is the chart's query, its other fields name the point. */
+export interface ActorSource<P = unknown> {
+  readonly wrapper: WrapperKind
+  readonly kind: string
+  readonly schema: z.ZodType<P>
+  actors(point: P, env: QueryEnv): Asking<ActorList>
+  options?(point: P, env: QueryEnv): Asking<ActorOptions>
+}
+
+/** Sources of all kinds in one list; each only ever sees what its own schema has checked. */
+export type AnyActorSource = ActorSource<never> & { readonly schema: z.ZodType }
+
+export const defineActorSource = <P>(source: ActorSource<P>): AnyActorSource => source as unknown as AnyActorSource

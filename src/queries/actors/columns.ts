@@ -1,0 +1,90 @@
+import { alias, call, field, inQuery, literal, or, order, select, table } from '../../ast/build.ts'
+import type { Expr, OrderItem } from '../../ast/nodes.ts'
+import { rewrite } from '../../ast/walk.ts'
+import { columnOf, hasAggregate, isCount, orderOf, withoutAlias, withoutLabel } from '../columns.ts'
+import { displayName } from '../display-name.ts'
+import type { QueryEnv } from '../kind.ts'
+import type { ActorTable } from './source.ts'
+
+/** What stands in one column of the answer. */
+export type ActorColumn =
+  /** The whole actor: read by its id when the page is known. */
+  | { readonly kind: 'actor'; readonly text: string }
+  | { readonly kind: 'display'; readonly text: string }
+  | { readonly kind: 'constant'; readonly text: string; readonly value: number | readonly never[] }
+  | { readonly kind: 'value'; readonly text: string; readonly expr: Expr }
+
+const actorNames = new Set(['person', 'actor', 'group'])
+
+export function columnsOf(texts: readonly string[], source: ActorTable, env: QueryEnv): ActorColumn[] {
+  return texts.map((text): ActorColumn => {
+    const plain = withoutLabel(text)
+    if (actorNames.has(plain)) return { kind: 'actor', text }
+    if (plain === 'person_display_name') return { kind: 'display', text }
+    if (/^\w+\.\$delete$/.test(plain)) return { kind: 'constant', text, value: 1 }
+    if (plain === 'matched_recordings') return { kind: 'constant', text, value: [] }
+    return { kind: 'value', text, expr: inScope(columnOf(text), source, env) }
+  })
+}
+
+/** `person.properties.email` and `properties.email` are one; what only the source has is read from it; `id` is the actor's. */
+export const inScope = (expr: Expr, source: ActorTable, env: QueryEnv): Expr =>
+  rewrite(expr, (node) => {
+    if (node.kind !== 'field') return node
+    const chain = actorNames.has(node.chain[0]!) && node.chain.length > 1 ? node.chain.slice(1) : node.chain
+    if (chain.length === 1 && source.columns.includes(chain[0]!)) return field('source', chain[0]!)
+    if (chain.length === 1 && chain[0] === 'id') return actorId(source)
+    if (chain.length === 1 && (chain[0] === 'person_display_name' || actorNames.has(chain[0]!))) return nameOf(source, env)
+    return chain === node.chain ? node : { ...node, chain }
+  })
+
+/** Texts have one order on every engine, uuids do not. */
+export const actorId = (source: ActorTable): Expr => (source.group === null ? call('toString', field('persons', 'id')) : source.actor)
+
+export const nameOf = (source: ActorTable, env: QueryEnv): Expr =>
+  source.group === null
+    ? displayName(env.project, ['persons', 'properties'], actorId(source))
+    : call('coalesce', call('toString', field('groups', 'properties', 'name')), source.actor)
+
+export const isFolded = (columns: readonly ActorColumn[]): boolean =>
+  columns.some((column) => column.kind === 'value' && hasAggregate(column.expr))
+
+/** The largest count or aggregate first, else the newest, else by the first column. */
+export function orderItems(
+  texts: readonly string[] | null | undefined,
+  columns: readonly ActorColumn[],
+  source: ActorTable,
+  env: QueryEnv,
+): OrderItem[] {
+  if (texts?.length)
+    return texts.map((text) => {
+      const item = orderOf(text)
+      return { ...item, expr: inScope(item.expr, source, env) }
+    })
+  const values = columns.flatMap((column) => (column.kind === 'value' ? [column.expr] : []))
+  const first = values.find(isCount) ?? values.find(hasAggregate)
+  if (first) return [order(withoutAlias(first), 'desc')]
+  if (columns.some((column) => column.kind === 'value' && withoutLabel(column.text) === 'created_at'))
+    return [order(field('created_at'), 'desc')]
+  const leading = columns[0]
+  if (!leading || leading.kind === 'constant') return []
+  return [order(leading.kind === 'value' ? withoutAlias(leading.expr) : leading.kind === 'display' ? nameOf(source, env) : actorId(source))]
+}
+
+/** Contained in the email, the name, the id or any distinct id, whatever the case. */
+export function searchCondition(text: string, source: ActorTable): Expr {
+  const contains = (expr: Expr): Expr =>
+    call('greater', call('positionCaseInsensitiveUTF8', call('toString', expr), literal(text)), literal(0))
+  if (source.group !== null) return or(contains(source.actor), contains(field('groups', 'properties', 'name')))
+  const owners = select({
+    columns: [alias(field('@person_no'), 'owner')],
+    from: table('person_distinct_ids'),
+    where: contains(field('distinct_id')),
+  })
+  return or(
+    contains(field('persons', 'properties', 'email')),
+    contains(field('persons', 'properties', 'name')),
+    contains(field('persons', 'id')),
+    inQuery(field('persons', '@person_no'), owners),
+  )
+}

@@ -1,0 +1,119 @@
+import type { Table } from 'apache-arrow'
+import { alias, groupBy, limit, select } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import type { ActorOptions, AnyActorSource, Asking } from '../actor-source.ts'
+import { hasAggregate } from '../columns.ts'
+import { defineQueryKind, type QueryEnv, type QueryKind } from '../kind.ts'
+import { compileFilters } from '../property-filters.ts'
+import { columnValues, type JsonValue } from '../rows.ts'
+import { allOf } from '../series-condition.ts'
+import { checkSource } from './check.ts'
+import { type ActorColumn, actorId, columnsOf, isFolded, nameOf, orderItems, searchCondition } from './columns.ts'
+import { type ActorKey, type ActorObject, groupObjects, personObjects } from './objects.ts'
+import { type ActorsQuery, actorsSchema, type OptionsQuery, optionsSchema } from './schema.ts'
+import { type ActorTable, tableOf } from './source.ts'
+
+export interface ActorsResponse {
+  readonly results: readonly (readonly JsonValue[])[]
+  readonly columns: readonly string[]
+  readonly types: readonly string[]
+  readonly hasMore: boolean
+  readonly limit: number
+  readonly offset: number
+  /** Actors of the source that have no record. */
+  readonly missing_actors_count: number
+}
+
+const defaultLimit = 100
+const personColumns = ['person', 'id', 'created_at', 'person.$delete']
+
+export const actorsKind = (sources: readonly AnyActorSource[]): QueryKind<ActorsQuery, ActorsResponse> =>
+  defineQueryKind({ kind: 'ActorsQuery', schema: actorsSchema, run: (query, env) => runActors(query, env, sources) })
+
+export const actorOptionsKind = (sources: readonly AnyActorSource[]): QueryKind<OptionsQuery, ActorOptions> =>
+  defineQueryKind({ kind: 'InsightActorsQueryOptions', schema: optionsSchema, run: (query, env) => runOptions(query, env, sources) })
+
+function* runOptions(query: OptionsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorOptions> {
+  const { known, point } = checkSource(query.source, sources)
+  return known.options ? yield* known.options(point as never, env) : {}
+}
+
+function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
+  const source = yield* tableOf(query.source, sources, env)
+  const texts = query.select ?? (source.group === null ? personColumns : ['group'])
+  const columns = columnsOf(texts, source, env)
+  const rows = query.limit ?? defaultLimit
+  const offset = query.offset ?? 0
+  const [answer] = (yield [
+    { kind: 'statement', query: pageOf(query, source, columns, rows, offset, env), label: 'page of actors' },
+  ]) as readonly [Table]
+  const page = Math.min(answer.numRows, rows)
+
+  const valuesOf = (name: string): JsonValue[] => {
+    const vector = answer.getChild(name)
+    return vector ? columnValues(vector, env.project.timezone).slice(0, page) : []
+  }
+  const keys = valuesOf('actor_key') as ActorKey[]
+  const ids = valuesOf('actor_id')
+  const needsObjects = columns.some((column) => column.kind === 'actor')
+  const objects = needsObjects ? yield* objectsOf(keys, source, env) : new Map<ActorKey, ActorObject>()
+  const names = valuesOf('display_name')
+  const cells = columns.map((column, i): ((row: number) => JsonValue) => {
+    if (column.kind === 'value') {
+      const values = valuesOf(valueName(i))
+      return (row) => values[row]!
+    }
+    if (column.kind === 'constant') return () => column.value
+    if (column.kind === 'display') return (row) => ({ display_name: names[row]!, id: ids[row]! })
+    return (row) => objects.get(keys[row]!) ?? withoutRecord(ids[row]!, source)
+  })
+  return {
+    results: Array.from({ length: page }, (_, row) => cells.map((cell) => cell(row))),
+    columns: texts,
+    types: columns.map((column, i) => typeOf(column, answer, i)),
+    hasMore: answer.numRows > rows,
+    limit: rows,
+    offset,
+    missing_actors_count: needsObjects ? keys.filter((key) => !objects.has(key)).length : 0,
+  }
+}
+
+const valueName = (i: number): string => `column_${i}`
+const withoutRecord = (id: JsonValue, { group }: ActorTable): ActorObject => (group === null ? { id } : { id, group_type_index: group })
+
+const objectsOf = (keys: readonly ActorKey[], { group }: ActorTable, env: QueryEnv) =>
+  group === null ? personObjects(keys.map(Number), env) : groupObjects(keys.map(String), group, env)
+
+function typeOf(column: ActorColumn, answer: Table, i: number): string {
+  if (column.kind === 'value') return answer.schema.fields.find((f) => f.name === valueName(i))?.metadata.get('waymark.type') ?? 'String'
+  return column.kind === 'constant' ? 'UInt8' : 'Tuple(String, String)'
+}
+
+function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorColumn[], rows: number, offset: number, env: QueryEnv) {
+  const isAggregated = isFolded(columns)
+  const needsActor = !isAggregated || columns.some((column) => column.kind === 'actor' || column.kind === 'display')
+  const hidden: Expr[] = needsActor ? [alias(source.actor, 'actor_key'), alias(actorId(source), 'actor_id')] : []
+  if (columns.some((column) => column.kind === 'display')) hidden.push(alias(nameOf(source, env), 'display_name'))
+  const values = columns.flatMap((column, i) => (column.kind === 'value' ? [alias(bare(column.expr), valueName(i))] : []))
+
+  const scope = source.group === null ? 'person' : 'group'
+  const conditions = [query.properties, query.fixedProperties].flatMap((filters) => (filters ? [compileFilters(filters, scope, env)] : []))
+  if (query.search) conditions.push(searchCondition(query.search.trim(), source))
+  const where = allOf(...conditions.filter((condition) => !hasAggregate(condition)))
+  const having = allOf(...conditions.filter(hasAggregate))
+  const keys = isAggregated
+    ? [...hidden, ...values].filter((column) => !hasAggregate(column)).map((column) => (column.kind === 'alias' ? column.expr : column))
+    : []
+  return select({
+    columns: [...hidden, ...values],
+    from: source.from,
+    where: isTrue(where) ? null : where,
+    groupBy: groupBy(...keys),
+    having: isTrue(having) ? null : having,
+    orderBy: orderItems(query.orderBy, columns, source, env),
+    limit: limit(rows + 1, offset),
+  })
+}
+
+const bare = (expr: Expr): Expr => (expr.kind === 'alias' ? expr.expr : expr)
+const isTrue = (expr: Expr): boolean => expr.kind === 'literal' && expr.value === true

@@ -1,0 +1,89 @@
+import { call, equals, field, from, join, literal, table } from '../../ast/build.ts'
+import type { Expr, Query, Source } from '../../ast/nodes.ts'
+import { QueryError } from '../../errors/errors.ts'
+import { parseQuery } from '../../parser/parse.ts'
+import type { AnyActorSource, Asking } from '../actor-source.ts'
+import type { QueryEnv } from '../kind.ts'
+import { checkSource } from './check.ts'
+
+/** Where actors are read from: `people` or `groups` names the table with their fields. */
+export interface ActorTable {
+  readonly from: Source
+  /** A person's number, or a group's key. */
+  readonly actor: Expr
+  readonly group: number | null
+  /** Columns that only the source has. */
+  readonly columns: readonly string[]
+}
+
+const sqlKinds = new Set(['HogQLQuery', 'SqlLikeQuery'])
+
+export function* tableOf(
+  source: { readonly kind: string } | null | undefined,
+  sources: readonly AnyActorSource[],
+  env: QueryEnv,
+): Asking<ActorTable> {
+  if (!source) return { from: table('persons'), actor: field('persons', '@person_no'), group: null, columns: [] }
+  if (sqlKinds.has(source.kind)) return sqlTable(source)
+  const { known, point } = checkSource(source, sources)
+  const list = yield* known.actors(point as never, env)
+  return list.group === null ? people(list.query, list.columns) : groups(list.query, list.group, list.columns, field('source', 'actor'))
+}
+
+const people = (query: Query, columns: readonly string[]): ActorTable => ({
+  from: join(from(query, 'source'), table('@people', 'persons'), equals(field('source', 'actor'), field('persons', '@person_no'))),
+  actor: field('source', 'actor'),
+  group: null,
+  columns,
+})
+
+const groups = (query: Query, index: number, columns: readonly string[], key: Expr): ActorTable => ({
+  from: join(
+    from(query, 'source'),
+    table('groups'),
+    call('and', equals(key, field('groups', 'key')), equals(field('groups', 'index'), literal(index))),
+    'left',
+  ),
+  actor: key,
+  group: index,
+  columns,
+})
+
+/** A statement names its actors by a column: an alias made for it, or the first column that looks like an id. */
+function sqlTable(source: { readonly kind: string; readonly query?: unknown }): ActorTable {
+  if (typeof source.query !== 'string')
+    throw new QueryError('validation-failed', { message: 'The source has no statement.', attr: 'source__query' })
+  const query = parseQuery(source.query)
+  const names = columnNames(query)
+  const column = ['group_key', 'actor_id', 'person_id'].find((name) => names.includes(name)) ?? names.find((name) => /id/i.test(name))
+  if (!column)
+    throw new QueryError('validation-failed', {
+      message: 'The source must select a column that names the actors: person_id, actor_id or group_key.',
+      attr: 'source__query',
+    })
+  const others = names.filter((name) => name !== column)
+  const key = field('source', column)
+  if (column === 'group_key')
+    return {
+      from: join(from(query, 'source'), table('groups'), equals(key, field('groups', 'key'))),
+      actor: key,
+      group: 0,
+      columns: others,
+    }
+  return {
+    from: join(from(query, 'source'), table('persons'), equals(call('toString', key), call('toString', field('persons', 'id')))),
+    actor: field('persons', '@person_no'),
+    group: null,
+    columns: others,
+  }
+}
+
+function columnNames(query: Query): string[] {
+  const first = query.kind === 'set' ? columnNames(query.left) : null
+  if (first) return first
+  if (query.kind !== 'select') return []
+  return query.columns.flatMap((column) => {
+    if (column.kind === 'alias') return [column.name]
+    return column.kind === 'field' ? [column.chain.at(-1)!] : []
+  })
+}

@@ -1,0 +1,54 @@
+import { and, equals, field, literal, or } from '../ast/build.ts'
+import type { Expr } from '../ast/nodes.ts'
+import type { QueryEnv } from './kind.ts'
+import { actionCondition, compileFilters, testAccountCondition } from './property-filters.ts'
+import type { SeriesNode } from './series.ts'
+
+/** Without the conditions that are always true. */
+export const allOf = (...conditions: readonly Expr[]): Expr => and(...conditions.filter((c) => !(c.kind === 'literal' && c.value === true)))
+
+export const isMissing = (node: SeriesNode, env: QueryEnv): boolean => node.kind === 'ActionsNode' && !env.action(node.id)
+
+/** Is the event one of the node's, its filters aside? An action that is gone matches nothing. */
+export function nodeMatch(node: SeriesNode, env: QueryEnv): Expr {
+  switch (node.kind) {
+    case 'EventsNode':
+      return node.event == null ? literal(true) : equals(field('event'), literal(node.event))
+    case 'ActionsNode': {
+      const action = env.action(node.id)
+      return action ? actionCondition(action, env) : literal(false)
+    }
+    case 'GroupNode': {
+      const parts = node.nodes.map((part) => nodeCondition(part, env))
+      return node.operator === 'OR' ? or(...parts) : and(...parts)
+    }
+  }
+}
+
+export const nodeFilters = (node: SeriesNode, env: QueryEnv): Expr =>
+  allOf(...[node.properties, node.fixedProperties].map((filters) => (filters ? compileFilters(filters, 'event', env) : literal(true))))
+
+export const nodeCondition = (node: SeriesNode, env: QueryEnv): Expr => allOf(nodeMatch(node, env), nodeFilters(node, env))
+
+/** What a query asks of all its series: its own filters and the project's for test accounts. */
+export const queryFilters = (query: { readonly properties?: unknown; readonly filterTestAccounts?: boolean | null }, env: QueryEnv): Expr =>
+  allOf(
+    query.properties ? compileFilters(query.properties, 'event', env) : literal(true),
+    query.filterTestAccounts ? testAccountCondition(env) : literal(true),
+  )
+
+/** The name of a series; null for all events. */
+export function nodeName(node: SeriesNode, env: QueryEnv): string | null {
+  switch (node.kind) {
+    case 'EventsNode':
+      return node.event ?? null
+    case 'ActionsNode':
+      return env.action(node.id)?.name ?? null
+    case 'GroupNode':
+      return (
+        node.custom_name ??
+        node.name ??
+        node.nodes.map((part) => nodeName(part, env) ?? 'All events').join(node.operator === 'OR' ? ', ' : ' & ')
+      )
+  }
+}

@@ -1,0 +1,144 @@
+import type { Table } from 'apache-arrow'
+import { alias, call, field, groupBy, literal, select, table } from '../../ast/build.ts'
+import { countRolling } from '../../kernels/trends/rolling.ts'
+import { add, endOf, type Interval } from '../../lib/calendar.ts'
+import type { Micros } from '../../lib/zone.ts'
+import { bucketEdges } from '../buckets.ts'
+import { allOf } from '../series-condition.ts'
+import { bucketNumber } from './bucket-number.ts'
+import { type Group, groupKey, partColumn, partColumns, partFields, type UnitPlan } from './groups.ts'
+import type { PlanContext } from './plan.ts'
+import { actorOf, at, since, until } from './unit.ts'
+
+// Distinct actors of the 7 or 30 days that end with each bucket.
+
+export const windowDays = { weekly_active: 7, monthly_active: 30 } as const
+export type RollingMath = keyof typeof windowDays
+
+const dauFrom: Readonly<Record<RollingMath, readonly Interval[]>> = {
+  weekly_active: ['week', 'month', 'quarter', 'year'],
+  monthly_active: ['month', 'quarter', 'year'],
+}
+
+/** A bucket as long as the window holds whom the window holds. */
+export const isPlainUnique = (math: RollingMath, interval: Interval): boolean => dauFrom[math].includes(interval)
+
+/** Events are cut to days, or to the shorter interval that is asked for. */
+export const fineInterval = (interval: Interval): Interval =>
+  interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
+
+/** The window of a bucket as instants: after the first, up to and with the fine bucket that starts at the second. */
+export function windowOf(math: RollingMath, start: Micros, { range }: PlanContext['unit']): readonly [after: Micros, last: Micros] {
+  return [add('day', -windowDays[math], start, range.calendar), start]
+}
+
+export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
+  const { unit, parts } = context
+  const { range } = unit
+  const starts = unit.edges!.slice(0, -1)
+  const fine = fineInterval(range.interval)
+  const lookBack = endOf(fine, windowOf(math, starts[0] ?? range.from, unit)[0], range.calendar)
+  const edges = bucketEdges({ ...range, from: lookBack }, fine)
+  const { first, last } = windowsOfFine(math, edges, starts, unit)
+  const actor = actorOf(unit)
+  const query = select({
+    columns: [alias(bucketNumber(at, edges), 'bucket'), ...partColumns(parts), alias(actor.expr, 'actor')],
+    from: table('events'),
+    where: allOf(since(edges[0]!), until(range.to), context.events, actor.condition),
+    groupBy: groupBy(field('bucket'), ...partFields(parts.length), field('actor')),
+  })
+  return { query, read: (answer) => readRolling(answer, parts.length, starts.length, first, last) }
+}
+
+/** For each fine bucket the windows that it is in: a stretch of buckets, because windows move on with their buckets. */
+function windowsOfFine(math: RollingMath, edges: readonly Micros[], starts: readonly Micros[], unit: PlanContext['unit']) {
+  const count = Math.max(edges.length - 1, 0)
+  const first = new Int32Array(count)
+  const last = new Int32Array(count)
+  const after = starts.map((start) => windowOf(math, start, unit)[0])
+  let [low, high] = [0, -1]
+  for (let i = 0; i < count; i++) {
+    const at = edges[i]!
+    while (low < starts.length && starts[low]! < at) low++
+    while (high + 1 < starts.length && after[high + 1]! < at) high++
+    first[i] = low
+    last[i] = high
+  }
+  return { first, last }
+}
+
+function readRolling(answer: Table, partCount: number, windows: number, first: Int32Array, last: Int32Array): Group[] {
+  const fine = integers(answer, 'bucket')
+  const actors = numbered(answer, 'actor')
+  const { codes, values } = groupCodes(answer, partCount)
+  if (answer.numRows === 0) return []
+  const counts = countRolling({ fine, actor: actors.codes, group: codes, actors: actors.size, groups: values.length, first, last, windows })
+  // A value that only events between the windows have is no row.
+  return counts.flatMap((data, i) => (partCount === 0 || data.some((n) => n > 0) ? [{ parts: values[i]!, data: [...data] }] : []))
+}
+
+function integers(answer: Table, name: string): Int32Array {
+  const column = answer.getChild(name)
+  const out = new Int32Array(answer.numRows)
+  let row = 0
+  for (const chunk of column?.data ?? []) {
+    const values = chunk.values as Int32Array | BigInt64Array
+    for (let i = 0; i < chunk.length; i++) out[row++] = Number(values[i])
+  }
+  return out
+}
+
+/** Persons have numbers; keys of groups are given some. */
+function numbered(answer: Table, name: string): { codes: Int32Array; size: number } {
+  const column = answer.getChild(name)
+  if (typeof column?.get(0) !== 'string') {
+    const codes = integers(answer, name)
+    let most = -1
+    for (let i = 0; i < codes.length; i++) if (codes[i]! > most) most = codes[i]!
+    return { codes, size: most + 1 }
+  }
+  const numbers = new Map<string, number>()
+  const codes = new Int32Array(answer.numRows)
+  for (let row = 0; row < codes.length; row++) codes[row] = numberIn(numbers, column.get(row) as string)
+  return { codes, size: numbers.size }
+}
+
+function groupCodes(answer: Table, partCount: number): { codes: Int32Array | null; values: string[][] } {
+  if (partCount === 0) return { codes: null, values: [[]] }
+  const columns = Array.from({ length: partCount }, (_, i) => answer.getChild(partColumn(i)))
+  const numbers = new Map<string, number>()
+  const values: string[][] = []
+  const codes = new Int32Array(answer.numRows)
+  for (let row = 0; row < codes.length; row++) {
+    const parts = columns.map((column) => String(column?.get(row)))
+    const code = numberIn(numbers, groupKey(parts))
+    if (code === values.length) values.push(parts)
+    codes[row] = code
+  }
+  return { codes, values }
+}
+
+function numberIn(numbers: Map<string, number>, key: string): number {
+  let number = numbers.get(key)
+  if (number === undefined) {
+    number = numbers.size
+    numbers.set(key, number)
+  }
+  return number
+}
+
+/** As one number the window ends with the range, whatever its start. */
+export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPlan {
+  const { unit, parts } = context
+  const actor = actorOf(unit)
+  const query = select({
+    columns: [...partColumns(parts), alias(call('uniqExact', actor.expr), 'value')],
+    from: table('events'),
+    where: allOf(totalWindow(unit, math), context.events, actor.condition),
+    groupBy: groupBy(...partFields(parts.length)),
+  })
+  return { query, read: (answer) => context.readGroups(answer) }
+}
+
+export const totalWindow = ({ range }: PlanContext['unit'], math: RollingMath) =>
+  allOf(call('greater', field('@micros'), literal(add('day', -windowDays[math], range.to, range.calendar))), until(range.to))

@@ -1,0 +1,157 @@
+import { alias, call, callWith, field, from, groupBy, literal, select, table } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import { parseExpr } from '../../parser/parse.ts'
+import type { Math as SeriesMath, SeriesNode } from '../series.ts'
+import { allOf } from '../series-condition.ts'
+import type { UnitPlan } from './groups.ts'
+import { partColumns, partFields, readGroups } from './groups.ts'
+import type { PlanContext } from './plan.ts'
+import { actorOf, at, timeFilter } from './unit.ts'
+
+// Maths that one aggregate computes from the events of a bucket.
+
+const quantiles: Readonly<Record<string, number>> = { median: 0.5, p75: 0.75, p90: 0.9, p95: 0.95, p99: 0.99 }
+
+/** `avg(x)`, `quantile(0.9)(x)` */
+export function aggregate(name: string, value: Expr): Expr {
+  const level = quantiles[name]
+  return level === undefined ? call(name, value) : callWith('quantile', { params: [literal(level)], args: [value] })
+}
+
+/** The number that sums and averages are about, null where there is none. */
+export function numberOf(node: SeriesNode): Expr {
+  const property = node.math_property ?? ''
+  const value = property === '$time' ? call('toUnixTimestamp', field('timestamp')) : propertyOf(property, node.math_property_type)
+  const number = converted(call('toFloat', value), node)
+  return node.math_multiplier == null ? number : call('multiply', number, literal(node.math_multiplier))
+}
+
+function propertyOf(property: string, type: string | null | undefined): Expr {
+  if (type === 'person_properties') return field('person', 'properties', property)
+  if (type === 'session_properties') return field('session', property)
+  return field('properties', property)
+}
+
+const baseCurrency = 'USD'
+
+function converted(amount: Expr, { math_property_revenue_currency: currency }: SeriesNode): Expr {
+  if (!currency) return amount
+  if (currency.static) {
+    if (currency.static === baseCurrency) return amount
+    return call('convertCurrency', literal(currency.static), literal(baseCurrency), amount, call('toDate', field('timestamp')))
+  }
+  if (!currency.property) return amount
+  return call('convertCurrency', field('properties', currency.property), literal(baseCurrency), amount, call('toDate', field('timestamp')))
+}
+
+interface Aggregation {
+  readonly value: Expr
+  readonly condition: Expr
+}
+
+function aggregationOf({ unit }: PlanContext): Aggregation {
+  const math: SeriesMath = unit.node.math ?? 'total'
+  const actor = actorOf(unit)
+  const always = literal(true)
+  switch (math) {
+    case 'total':
+      return { value: call('count'), condition: always }
+    case 'unique_session':
+      return { value: call('uniqExact', field('$session_id')), condition: always }
+    case 'hogql':
+      return { value: parseExpr(unit.node.math_hogql ?? 'count()'), condition: always }
+    case 'dau':
+    case 'unique_group':
+    case 'weekly_active':
+    case 'monthly_active':
+      return { value: call('uniqExact', actor.expr), condition: actor.condition }
+    default:
+      return { value: aggregate(math, numberOf(unit.node)), condition: always }
+  }
+}
+
+export function planAggregate(context: PlanContext): UnitPlan {
+  const { parts, size, bucketOf } = context
+  const { value, condition } = aggregationOf(context)
+  const bucket = bucketOf(at)
+  const query = select({
+    columns: [...(bucket ? [alias(bucket, 'bucket')] : []), ...partColumns(parts), alias(value, 'value')],
+    from: table('events'),
+    where: allOf(timeFilter(context.unit), context.events, condition),
+    groupBy: groupBy(...(bucket ? [field('bucket')] : []), ...partFields(parts.length)),
+  })
+  return { query, read: (answer) => readGroups(answer, parts.length, size) }
+}
+
+/** Running totals of uniques: each actor counts once, in the bucket where it is first seen. */
+export function planFirstSightings(context: PlanContext): UnitPlan {
+  const { parts, size, bucketOf } = context
+  const actor = actorOf(context.unit)
+  const inner = select({
+    columns: [...partColumns(parts), alias(actor.expr, 'actor'), alias(call('min', at), 'first_at')],
+    from: table('events'),
+    where: allOf(timeFilter(context.unit), context.events, actor.condition),
+    groupBy: groupBy(...partFields(parts.length), field('actor')),
+  })
+  const query = select({
+    columns: [alias(bucketOf(field('first_at'))!, 'bucket'), ...partFields(parts.length), alias(call('count'), 'value')],
+    from: from(inner, 'sightings'),
+    groupBy: groupBy(field('bucket'), ...partFields(parts.length)),
+  })
+  return { query, read: (answer) => readGroups(answer, parts.length, size) }
+}
+
+/** One number per session, because a session lasts as long however many events it has. */
+export function planSessionDuration(context: PlanContext): UnitPlan {
+  const { parts, size, bucketOf, unit } = context
+  const bucket = bucketOf(at)
+  const keys = [...(bucket ? [field('bucket')] : []), ...partFields(parts.length)]
+  const duration = call('any', field('session', '$session_duration'))
+  const inner = select({
+    columns: [
+      ...(bucket ? [alias(bucket, 'bucket')] : []),
+      ...partColumns(parts),
+      alias(field('$session_id'), 'session_key'),
+      alias(duration, 'duration'),
+    ],
+    from: table('events'),
+    where: allOf(timeFilter(unit), context.events),
+    groupBy: groupBy(...keys, field('session_key')),
+  })
+  const number = call('toFloat', field('duration'))
+  const scaled = unit.node.math_multiplier == null ? number : call('multiply', number, literal(unit.node.math_multiplier))
+  const query = select({
+    columns: [...keys, alias(aggregate(unit.node.math ?? 'avg', scaled), 'value')],
+    from: from(inner, 'session_lengths'),
+    groupBy: groupBy(...keys),
+  })
+  return { query, read: (answer) => readGroups(answer, parts.length, size) }
+}
+
+const perActor = '_count_per_actor'
+
+/** Events per actor, then an aggregate over the actors that have any. */
+export function planCountPerActor(context: PlanContext): UnitPlan {
+  const { parts, size, bucketOf, unit } = context
+  const actor = actorOf(unit)
+  const bucket = bucketOf(at)
+  const keys = [...(bucket ? [field('bucket')] : []), ...partFields(parts.length)]
+  const inner = select({
+    columns: [
+      ...(bucket ? [alias(bucket, 'bucket')] : []),
+      ...partColumns(parts),
+      alias(actor.expr, 'actor'),
+      alias(call('count'), 'events_of_actor'),
+    ],
+    from: table('events'),
+    where: allOf(timeFilter(unit), context.events, actor.condition),
+    groupBy: groupBy(...keys, field('actor')),
+  })
+  const name = (unit.node.math ?? '').slice(0, -perActor.length)
+  const query = select({
+    columns: [...keys, alias(aggregate(name, field('events_of_actor')), 'value')],
+    from: from(inner, 'counts'),
+    groupBy: groupBy(...keys),
+  })
+  return { query, read: (answer) => readGroups(answer, parts.length, size) }
+}

@@ -1,0 +1,55 @@
+import { alias, call, equals, field, from, groupBy, literal, select, table, tuple } from '../../ast/build.ts'
+import type { Expr, Query } from '../../ast/nodes.ts'
+import { allOf, nodeMatch } from '../series-condition.ts'
+import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
+import type { PlanContext } from './plan.ts'
+import { actorOf, at, cohortFilter, sampleFilter, until } from './unit.ts'
+
+// Actors whose first event ever lies in the range. Looking back has no bound, so the range's start is applied to the first event alone.
+
+export const ignoresFiltersWhenLooking = (math: string | null | undefined): boolean => math === 'first_time_for_user'
+
+/** One row per actor: when its first event was, and the breakdown of that event. */
+export function firstEvents(context: PlanContext, isTrueOfFirst: Expr, isTrueOfAll: Expr): Query {
+  const { unit, query, parts } = context
+  const actor = actorOf(unit)
+  // Of events at the same time the one that arrived first is the first, and any of them may satisfy the filters.
+  const order = tuple(at, field('@log_seq'))
+  return select({
+    columns: [
+      alias(actor.expr, 'actor'),
+      alias(call('min', at), 'first_at'),
+      alias(call('minIf', at, isTrueOfFirst), 'matching_at'),
+      ...parts.map((part, i) => alias(call('argMinIf', part, order, isTrueOfFirst), partColumn(i))),
+    ],
+    from: table('events'),
+    where: allOf(
+      until(unit.range.to),
+      nodeMatch(unit.node, context.env),
+      isTrueOfAll,
+      cohortFilter(unit),
+      sampleFilter(query),
+      actor.condition,
+    ),
+    groupBy: groupBy(field('actor')),
+  })
+}
+
+export const isFirstInRange = ({ unit }: PlanContext): Expr =>
+  allOf(equals(field('first_at'), field('matching_at')), call('greaterOrEquals', field('first_at'), literal(unit.range.firstEvent)))
+
+export function planFirstTime(context: PlanContext): UnitPlan {
+  const { parts, size, bucketOf, unit, filters } = context
+  const inner = ignoresFiltersWhenLooking(unit.node.math)
+    ? firstEvents(context, filters, literal(true))
+    : firstEvents(context, literal(true), filters)
+  const bucket = bucketOf(field('first_at'))
+  const keys = [...(bucket ? [field('bucket')] : []), ...partFields(parts.length)]
+  const query = select({
+    columns: [...(bucket ? [alias(bucket, 'bucket')] : []), ...partFields(parts.length), alias(call('count'), 'value')],
+    from: from(inner, 'firsts'),
+    where: isFirstInRange(context),
+    groupBy: groupBy(...keys),
+  })
+  return { query, read: (answer) => readGroups(answer, parts.length, size) }
+}

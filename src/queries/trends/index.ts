@@ -1,0 +1,189 @@
+import type { Table } from 'apache-arrow'
+import { alias, call, field, select, table } from '../../ast/build.ts'
+import { InternalError } from '../../errors/errors.ts'
+import { bucketEdges } from '../buckets.ts'
+import { previousRange, type ResolvedRange, resolveDateRange, startsWithFirstEvent } from '../dates.ts'
+import { type Answer, type Ask, defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { allOf, isMissing } from '../series-condition.ts'
+import { type Breakdown, breakdownOf, isBrokenDown, partValue } from './breakdown.ts'
+import { applyFormula } from './formula-rows.ts'
+import type { Group } from './groups.ts'
+import { type Bins, binRanges, binsOf } from './histogram.ts'
+import { contextOf, planUnit } from './plan.ts'
+import { limitGroups, rankGroups } from './ranking.ts'
+import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
+import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, resolvedRange, rowOf, type TrendsRow } from './shape.ts'
+import { accumulate, scaleSample, smooth } from './transforms.ts'
+import { eventsOf, type Period, timeFilter, type Unit } from './unit.ts'
+import { otherValue } from './values.ts'
+
+export interface TrendsResponse {
+  readonly results: readonly TrendsRow[]
+  readonly hasMore: boolean
+  readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
+  readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
+}
+
+export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({ kind: 'TrendsQuery', schema: trendsSchema, run: runTrends })
+
+const tables = (answer: Answer): readonly Table[] => {
+  if (!Array.isArray(answer)) throw new InternalError('A list of statements was not answered by a list of tables')
+  return answer
+}
+
+/** The current range and, when the query compares, the one beside it. */
+export function* rangesOf(query: TrendsQuery, env: QueryEnv): Generator<Ask, ReadonlyMap<Period, ResolvedRange>, Answer> {
+  const interval = isTotal(query) ? 'day' : (query.interval ?? 'day')
+  const earliest = startsWithFirstEvent(query.dateRange) ? yield* firstEvent() : undefined
+  const current = resolveDateRange(query.dateRange, interval, env, { earliest, isExact: displayOf(query) === 'BoldNumber' })
+  const ranges = new Map<Period, ResolvedRange>([['current', current]])
+  if (query.compareFilter?.compare) ranges.set('previous', previousRange(current, query.compareFilter.compare_to))
+  return ranges
+}
+
+function* firstEvent(): Generator<Ask, number | null, Answer> {
+  const query = select({
+    columns: [alias(call('min', field('@micros')), 'first_at'), alias(call('count'), 'events')],
+    from: table('events'),
+  })
+  const [answer] = tables(yield [{ kind: 'statement', query, label: 'time of the earliest event' }])
+  return Number(answer?.getChild('events')?.get(0) ?? 0) > 0 ? Number(answer?.getChild('first_at')?.get(0)) : null
+}
+
+export function unitsOf(query: TrendsQuery, env: QueryEnv, breakdown: Breakdown, ranges: ReadonlyMap<Period, ResolvedRange>): Unit[] {
+  const cohorts = breakdown.cohorts.length ? breakdown.cohorts : [null]
+  return [...ranges].flatMap(([period, range]) => {
+    const edges = isTotal(query) ? null : bucketEdges(range)
+    return query.series.flatMap((node, order) =>
+      isMissing(node, env) ? [] : cohorts.map((cohort) => ({ node, order, period, range, edges, cohort })),
+    )
+  })
+}
+
+/** The bins of every part of every unit; only parts that have some ask for the smallest and largest value. */
+export function* binsOfUnits(
+  units: readonly Unit[],
+  query: TrendsQuery,
+  env: QueryEnv,
+  { parts }: Breakdown,
+): Generator<Ask, (Bins | null)[][], Answer> {
+  const binned = parts.filter((part) => part.binCount !== null)
+  if (binned.length === 0) return units.map(() => [])
+  const asks = units.map((unit) => ({
+    kind: 'statement' as const,
+    query: binRanges(binned.map(partValue), allOf(timeFilter(unit), eventsOf(unit, query, env))),
+    label: `range of the histogram of series ${unit.order}`,
+  }))
+  const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))
+  return tables(yield asks).map((answer) =>
+    parts.map((part) => {
+      const i = binned.indexOf(part)
+      return i < 0 ? null : binsOf(number(answer.getChild(`low${i}`)?.get(0)), number(answer.getChild(`high${i}`)?.get(0)), part.binCount!)
+    }),
+  )
+}
+
+interface Answered {
+  readonly unit: Unit
+  readonly groups: readonly Group[]
+}
+
+export function* answerUnits(
+  units: readonly Unit[],
+  query: TrendsQuery,
+  env: QueryEnv,
+  breakdown: Breakdown,
+): Generator<Ask, Answered[], Answer> {
+  const bins = yield* binsOfUnits(units, query, env, breakdown)
+  const plans = units.map((unit, i) => planUnit(contextOf(unit, query, env, breakdown, bins[i]!)))
+  if (plans.length === 0) return []
+  const answers = tables(yield plans.map((plan, i) => ({ kind: 'statement' as const, query: plan.query, label: labelOf(units[i]!) })))
+  return units.map((unit, i) => ({ unit, groups: plans[i]!.read(answers[i]!) }))
+}
+
+const labelOf = ({ order, period, node, cohort }: Unit): string =>
+  `series ${order}, ${node.math ?? 'total'}, ${period} period${cohort === null ? '' : `, cohort ${cohort}`}`
+
+function* runTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
+  const breakdown = breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap')
+  const ranges = yield* rangesOf(query, env)
+  const answered = yield* answerUnits(unitsOf(query, env, breakdown, ranges), query, env, breakdown)
+  const lines = linesOf(answered, query, env, breakdown)
+
+  const current = ranges.get('current')!
+  const filter = filterOf(query, current)
+  const axes = new Map<Period, Axis>([...ranges].map(([period, range]) => [period, axisOf(range, isTotal(query))]))
+  const rows = lines.map((line) => rowOf(line, query, env, axes.get(line.period)!, filter))
+  const formulas = formulasOf(query.trendsFilter)
+  const results = formulas.length ? formulas.flatMap((formula, i) => applyFormula(formula, i, rows, query)) : rows
+  const isOther = ({ breakdown_value: value }: TrendsRow) => (Array.isArray(value) ? value.includes(otherValue) : value === otherValue)
+  const hasMore = results.some(isOther)
+  const previous = ranges.get('previous')
+  return {
+    results: hasMore && breakdown.isOtherHidden ? results.filter((row) => !isOther(row)) : results,
+    hasMore,
+    resolved_date_range: resolvedRange(current),
+    ...(previous && { resolved_compare_date_range: resolvedRange(previous) }),
+  }
+}
+
+/** Groups in the order of the answer, with their values as numbers of the chart. */
+function linesOf(answered: readonly Answered[], query: TrendsQuery, env: QueryEnv, breakdown: Breakdown): Line[] {
+  const size = (unit: Unit) => (unit.edges ? unit.edges.length - 1 : 1)
+  const values = (unit: Unit, data: readonly number[]) => {
+    const scaled = scaleSample(data, query.samplingFactor, unit.node.math ?? 'total')
+    if (isTotal(query)) return scaled
+    const smoothed = smooth(scaled, query.trendsFilter?.smoothingIntervals ?? 1)
+    return isCumulative(query) ? accumulate(smoothed) : smoothed
+  }
+  const line = (unit: Unit, group: Group, named: Line['breakdown']): Line => ({
+    order: unit.order,
+    period: unit.period,
+    data: values(unit, group.data),
+    breakdown: named,
+  })
+
+  if (breakdown.cohorts.length) return cohortLines(answered, breakdown, line, env)
+  return answered.flatMap(({ unit, groups }) => {
+    if (!isBrokenDown(breakdown)) return [line(unit, groups[0] ?? { parts: [], data: new Array<number>(size(unit)).fill(0) }, null)]
+    return limitGroups(groups, breakdown).map((group) => line(unit, group, breakdownName(group.parts, breakdown)))
+  })
+}
+
+const breakdownName = (parts: readonly string[], { isList }: Breakdown): { value: BreakdownValue; label: string } => ({
+  value: isList ? parts : parts[0]!,
+  label: parts.join('::'),
+})
+
+/** Several cohorts are ranked like values; with all users among them they keep the order they are asked in. */
+function cohortLines(
+  answered: readonly Answered[],
+  { cohorts }: Breakdown,
+  line: (unit: Unit, group: Group, named: Line['breakdown']) => Line,
+  env: QueryEnv,
+): Line[] {
+  const named = (cohort: number | 'all') => ({
+    value: cohort,
+    label: cohort === 'all' ? 'all users' : (env.cohort(cohort)?.name ?? String(cohort)),
+  })
+  const pairs = answered.flatMap(({ unit, groups }) => groups.map((group) => ({ unit, group })))
+  const isAsked = cohorts.length === 1 || cohorts.includes('all')
+  const place = ({ unit }: { unit: Unit }) => cohorts.indexOf(unit.cohort!)
+  const ranks = new Map(
+    isAsked
+      ? []
+      : answered.flatMap(({ unit }) => {
+          const groups = pairs.filter((p) => p.unit.order === unit.order && p.unit.period === unit.period).map((p) => p.group)
+          return rankGroups(groups).map((group, i) => [group, i] as const)
+        }),
+  )
+  const periods: readonly Period[] = ['current', 'previous']
+  const sorted = [...pairs].sort(
+    (a, b) =>
+      periods.indexOf(a.unit.period) - periods.indexOf(b.unit.period) ||
+      (isAsked
+        ? place(a) - place(b) || a.unit.order - b.unit.order
+        : a.unit.order - b.unit.order || (ranks.get(a.group) ?? 0) - (ranks.get(b.group) ?? 0)),
+  )
+  return sorted.map(({ unit, group }) => line(unit, group, named(unit.cohort!)))
+}

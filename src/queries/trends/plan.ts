@@ -1,0 +1,74 @@
+import type { Table } from 'apache-arrow'
+import { literal } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import type { QueryEnv } from '../kind.ts'
+import { countPerActorMaths, firstTimeMaths, rollingMaths } from '../series.ts'
+import { isPlainUnique, planActiveTotal, planRolling, type RollingMath } from './active-users.ts'
+import { planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
+import { type Breakdown, partText } from './breakdown.ts'
+import { bucketNumber } from './bucket-number.ts'
+import { planFirstTime } from './first-time.ts'
+import { type Group, readGroups, type UnitPlan } from './groups.ts'
+import type { Bins } from './histogram.ts'
+import { isCumulative, type TrendsQuery } from './schema.ts'
+import { eventsOf, filtersOf, type Unit } from './unit.ts'
+
+/** What the maths need to know of a unit. */
+export interface PlanContext {
+  readonly unit: Unit
+  readonly query: TrendsQuery
+  readonly env: QueryEnv
+  /** The texts that rows are split by. */
+  readonly parts: readonly Expr[]
+  /** Which events belong to the unit, times aside. */
+  readonly events: Expr
+  /** Of these the filters, without the event's name. */
+  readonly filters: Expr
+  /** Numbers per group. */
+  readonly size: number
+  /** The number of the bucket at a time; null when one number is asked for. */
+  readonly bucketOf: (at: Expr) => Expr | null
+  readonly readGroups: (table: Table) => Group[]
+}
+
+export function contextOf(
+  unit: Unit,
+  query: TrendsQuery,
+  env: QueryEnv,
+  breakdown: Breakdown,
+  bins: readonly (Bins | null)[],
+): PlanContext {
+  // A cohort is a group too: without events of its members there is no row of it.
+  const parts =
+    unit.cohort === null
+      ? breakdown.parts.map((part, i) => partText(part, bins[i] ?? null, breakdown, env))
+      : [literal(String(unit.cohort))]
+  const size = unit.edges ? unit.edges.length - 1 : 1
+  return {
+    unit,
+    query,
+    env,
+    parts,
+    events: eventsOf(unit, query, env),
+    filters: filtersOf(unit, query, env),
+    size,
+    bucketOf: (at) => unit.edges && bucketNumber(at, unit.edges),
+    readGroups: (table) => readGroups(table, parts.length, size),
+  }
+}
+
+const among = (names: readonly string[], math: string): boolean => names.includes(math)
+
+export function planUnit(context: PlanContext): UnitPlan {
+  const { unit, query } = context
+  const math = unit.node.math ?? 'total'
+  if (among(rollingMaths, math)) {
+    if (!unit.edges) return planActiveTotal(context, math as RollingMath)
+    if (!isPlainUnique(math as RollingMath, unit.range.interval)) return planRolling(context, math as RollingMath)
+  }
+  if (among(firstTimeMaths, math)) return planFirstTime(context)
+  if (among(countPerActorMaths, math)) return planCountPerActor(context)
+  if (unit.node.math_property === '$session_duration' && math !== 'total') return planSessionDuration(context)
+  if (isCumulative(query) && (math === 'dau' || math === 'unique_group')) return planFirstSightings(context)
+  return planAggregate(context)
+}

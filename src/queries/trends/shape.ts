@@ -1,0 +1,118 @@
+import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
+import { isoInstant, type ResolvedRange } from '../dates.ts'
+import type { QueryEnv } from '../kind.ts'
+import { nodeName } from '../series-condition.ts'
+import { isCumulative, isTotal, type TrendsQuery } from './schema.ts'
+import type { Period } from './unit.ts'
+
+/** One line of a chart, or one number. */
+export interface TrendsRow {
+  data: number[] | null
+  days: string[]
+  labels: string[]
+  count: number
+  aggregated_value?: number
+  label: string
+  action: TrendsAction | null
+  filter: Readonly<Record<string, unknown>>
+  order: number
+  breakdown_value?: BreakdownValue
+  compare?: true
+  compare_label?: Period
+}
+export type BreakdownValue = string | number | readonly string[]
+
+export interface TrendsAction {
+  readonly days: readonly string[]
+  readonly id: string | null
+  readonly type: 'events'
+  readonly order: number
+  readonly name: string
+  readonly custom_name: string | null
+  readonly math: string | null
+  readonly math_property: string | null
+  readonly math_hogql: string | null
+  readonly math_group_type_index: number | null
+  readonly properties: Readonly<Record<string, never>>
+}
+
+export interface Axis {
+  readonly days: string[]
+  readonly labels: string[]
+  /** Starts of the buckets as instants, also where a row is one number. */
+  readonly instants: string[]
+}
+
+export function axisOf(range: ResolvedRange, isNumber: boolean): Axis {
+  const starts = bucketEdges(range).slice(0, -1)
+  return {
+    days: isNumber ? [] : starts.map((start) => bucketDay(start, range)),
+    labels: isNumber ? [] : starts.map((start) => bucketLabel(start, range)),
+    instants: starts.map((start) => isoInstant(start, range.calendar.zone)),
+  }
+}
+
+export interface Line {
+  readonly order: number
+  readonly period: Period
+  readonly data: readonly number[]
+  /** null without a breakdown. */
+  readonly breakdown: { readonly value: BreakdownValue; readonly label: string } | null
+}
+
+export function rowOf(line: Line, query: TrendsQuery, env: QueryEnv, axis: Axis, filter: TrendsRow['filter']): TrendsRow {
+  const node = query.series[line.order]!
+  const name = nodeName(node, env)
+  const label = name ?? 'All events'
+  const isNumber = isTotal(query)
+  const sum = line.data.reduce((total, value) => total + value, 0)
+  return {
+    data: isNumber ? [] : [...line.data],
+    days: axis.days,
+    labels: axis.labels,
+    count: isNumber ? 0 : isCumulative(query) ? (line.data.at(-1) ?? 0) : sum,
+    ...(isNumber && { aggregated_value: line.data[0] ?? 0 }),
+    label: line.breakdown ? (query.series.length > 1 ? `${label} - ${line.breakdown.label}` : line.breakdown.label) : label,
+    action: {
+      days: axis.instants,
+      id: name,
+      type: 'events',
+      order: line.order,
+      name: label,
+      custom_name: node.custom_name ?? null,
+      math: node.math ?? null,
+      math_property: node.math_property ?? null,
+      math_hogql: node.math_hogql ?? null,
+      math_group_type_index: node.math_group_type_index ?? null,
+      properties: {},
+    },
+    filter,
+    order: line.order,
+    ...(line.breakdown && { breakdown_value: line.breakdown.value }),
+    ...(query.compareFilter?.compare && { compare: true as const, compare_label: line.period }),
+  }
+}
+
+/** The query in the words of saved charts from before query objects. */
+export function filterOf(query: TrendsQuery, range: ResolvedRange): TrendsRow['filter'] {
+  const { zone } = range.calendar
+  const all: Record<string, unknown> = {
+    insight: 'TRENDS',
+    properties: query.properties,
+    filter_test_accounts: query.filterTestAccounts,
+    date_from: isoInstant(range.from, zone),
+    date_to: isoInstant(range.to, zone),
+    entity_type: 'events',
+    sampling_factor: query.samplingFactor,
+    aggregation_group_type_index: query.aggregation_group_type_index,
+    interval: query.interval ?? range.interval,
+    ...query.trendsFilter,
+    ...query.breakdownFilter,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined))
+}
+
+export const resolvedRange = ({ from, to, calendar }: ResolvedRange) => ({
+  date_from: isoInstant(from, calendar.zone),
+  date_to: isoInstant(to, calendar.zone),
+})

@@ -18,7 +18,7 @@ import type {
 } from '../ast/nodes.ts'
 import { tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
-import type { Span } from '../errors/span.ts'
+import { isSpanned, type Span } from '../errors/span.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
@@ -392,7 +392,8 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   }
   if (Object.hasOwn(tableFunctions, name))
     throw new QueryError('wrong-arity', { name, kind: 'Table function', ...tableFunctions[name]!, found: 0 }, source.span)
-  const table = Object.hasOwn(tables, name) && !tables[name]!.internal ? name : null
+  // What no statement may name, trees without a place in a text may.
+  const table = Object.hasOwn(tables, name) && (!tables[name]!.internal || !isSpanned(source.span)) ? name : null
   if (!table) {
     const known = [...Object.keys(tables).filter((t) => !tables[t]!.internal), ...scope.ctes.keys()]
     throw new QueryError('unknown-table', { name, candidates: nearestSpellings(name, known) }, source.span)

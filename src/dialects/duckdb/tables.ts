@@ -117,7 +117,7 @@ export function scanQuery(scan: ScanSource, read: (scanRead: ScanSource['reads']
     if (place === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no place in the store`)
     const { sql, needs: more = [] } = typeof place === 'string' ? { sql: place } : place
     for (const need of more) needs.add(need)
-    return read(wanted, sql === person.sql && scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : sql)
+    return read(wanted, place === person && scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : sql)
   })
   const personNo = scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : 't.person_no'
   const joins = [

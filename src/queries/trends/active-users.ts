@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import { alias, call, field, groupBy, literal, select, table } from '../../ast/build.ts'
+import { alias, call, field, groupBy, literal, select } from '../../ast/build.ts'
 import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
@@ -8,7 +8,7 @@ import { allOf } from '../series-condition.ts'
 import { bucketNumber } from './bucket-number.ts'
 import { type Group, groupKey, partColumn, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan.ts'
-import { actorOf, at, since, until } from './unit.ts'
+import { actorOf, at, eventsTable, since, until } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.
 
@@ -43,7 +43,7 @@ export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   const actor = actorOf(unit)
   const query = select({
     columns: [alias(bucketNumber(at, edges), 'bucket'), ...partColumns(parts), alias(actor.expr, 'actor')],
-    from: table('events'),
+    from: eventsTable(context.query),
     where: allOf(since(edges[0]!), until(range.to), context.events, actor.condition),
     groupBy: groupBy(field('bucket'), ...partFields(parts.length), field('actor')),
   })
@@ -133,7 +133,7 @@ export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPl
   const actor = actorOf(unit)
   const query = select({
     columns: [...partColumns(parts), alias(call('uniqExact', actor.expr), 'value')],
-    from: table('events'),
+    from: eventsTable(context.query),
     where: allOf(totalWindow(unit, math), context.events, actor.condition),
     groupBy: groupBy(...partFields(parts.length)),
   })

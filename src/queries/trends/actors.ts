@@ -18,7 +18,7 @@ import { answerUnits, rangesOf, unitsOf } from './index.ts'
 import { contextOf, type PlanContext } from './plan.ts'
 import { limitGroups } from './ranking.ts'
 import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
-import { actorOf, memberOf, type Period, since, timeFilter, type Unit, until } from './unit.ts'
+import { actorOf, eventsTable, memberOf, type Period, since, timeFilter, type Unit, until } from './unit.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from './values.ts'
 
 const value = z.union([z.string(), z.number()])
@@ -114,7 +114,7 @@ function actorsIn(context: PlanContext, bucket: Bucket | null, isOf: Expr): Quer
   const actor = actorOf(context.unit)
   return select({
     columns: [alias(actor.expr, 'actor'), alias(call('count'), 'event_count')],
-    from: table('events'),
+    from: eventsTable(context.query),
     where: allOf(timeOf(context, bucket), context.events, actor.condition, isOf),
     groupBy: groupBy(field('actor')),
   })
@@ -128,7 +128,10 @@ function firstActors(context: PlanContext, bucket: Bucket | null, isOf: Expr): Q
     ? firstEvents(marked, filters, literal(true))
     : firstEvents(marked, literal(true), filters)
   const inBucket = bucket
-    ? and(call('greaterOrEquals', field('first_at'), literal(bucket.start)), call('less', field('first_at'), literal(bucket.end)))
+    ? allOf(
+        isCumulative(context.query) ? literal(true) : call('greaterOrEquals', field('first_at'), literal(bucket.start)),
+        call('less', field('first_at'), literal(bucket.end)),
+      )
     : literal(true)
   return select({
     columns: [field('actor'), alias(literal(1), 'event_count')],

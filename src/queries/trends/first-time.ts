@@ -1,9 +1,9 @@
-import { alias, call, equals, field, from, groupBy, literal, select, table, tuple } from '../../ast/build.ts'
+import { alias, call, equals, field, from, groupBy, literal, select, tuple } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
 import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan.ts'
-import { actorOf, at, cohortFilter, sampleFilter, until } from './unit.ts'
+import { actorOf, at, cohortFilter, eventsTable, until } from './unit.ts'
 
 // Actors whose first event ever lies in the range. Looking back has no bound, so the range's start is applied to the first event alone.
 
@@ -22,15 +22,8 @@ export function firstEvents(context: PlanContext, isTrueOfFirst: Expr, isTrueOfA
       alias(call('minIf', at, isTrueOfFirst), 'matching_at'),
       ...parts.map((part, i) => alias(call('argMinIf', part, order, isTrueOfFirst), partColumn(i))),
     ],
-    from: table('events'),
-    where: allOf(
-      until(unit.range.to),
-      nodeMatch(unit.node, context.env),
-      isTrueOfAll,
-      cohortFilter(unit),
-      sampleFilter(query),
-      actor.condition,
-    ),
+    from: eventsTable(query),
+    where: allOf(until(unit.range.to), nodeMatch(unit.node, context.env), isTrueOfAll, cohortFilter(unit), actor.condition),
     groupBy: groupBy(field('actor')),
   })
 }

@@ -1,5 +1,5 @@
-import { alias, call, literal, select, table } from '../../ast/build.ts'
-import type { Expr, Query } from '../../ast/nodes.ts'
+import { alias, call, literal, select } from '../../ast/build.ts'
+import type { Expr, Query, TableSource } from '../../ast/nodes.ts'
 import { nullValue } from './values.ts'
 
 // Bins of equal width from the smallest to the largest value in range. They are half open; the last one is widened so that it holds the maximum.
@@ -58,12 +58,12 @@ function search(value: Expr, edges: readonly number[], low: number, high: number
 }
 
 /** Smallest and largest value of each part with bins. */
-export const binRanges = (values: readonly Expr[], where: Expr): Query =>
+export const binRanges = (values: readonly Expr[], events: TableSource, where: Expr): Query =>
   select({
     columns: values.flatMap((value, i) => [
       alias(call('min', call('toFloat', value)), `low${i}`),
       alias(call('max', call('toFloat', value)), `high${i}`),
     ]),
-    from: table('events'),
+    from: events,
     where,
   })

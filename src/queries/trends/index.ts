@@ -14,7 +14,7 @@ import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, resolvedRange, rowOf, type TrendsRow } from './shape.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
-import { eventsOf, type Period, timeFilter, type Unit } from './unit.ts'
+import { eventsOf, eventsTable, type Period, timeFilter, type Unit } from './unit.ts'
 import { otherValue } from './values.ts'
 
 export interface TrendsResponse {
@@ -71,7 +71,7 @@ export function* binsOfUnits(
   if (binned.length === 0) return units.map(() => [])
   const asks = units.map((unit) => ({
     kind: 'statement' as const,
-    query: binRanges(binned.map(partValue), allOf(timeFilter(unit), eventsOf(unit, query, env))),
+    query: binRanges(binned.map(partValue), eventsTable(query), allOf(timeFilter(unit), eventsOf(unit, query, env))),
     label: `range of the histogram of series ${unit.order}`,
   }))
   const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))

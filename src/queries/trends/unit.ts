@@ -1,5 +1,6 @@
 import { call, equals, field, inQuery, literal, select, table } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import type { Expr, TableSource } from '../../ast/nodes.ts'
+import { noSpan } from '../../errors/span.ts'
 import { type Micros, zoneOf } from '../../lib/zone.ts'
 import { isoInstant, type ResolvedRange } from '../dates.ts'
 import type { QueryEnv } from '../kind.ts'
@@ -48,14 +49,11 @@ export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =
   allOf(nodeFilters(unit.node, env), queryFilters(query, env))
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =>
-  allOf(nodeMatch(unit.node, env), filtersOf(unit, query, env), cohortFilter(unit), sampleFilter(query))
+  allOf(nodeMatch(unit.node, env), filtersOf(unit, query, env), cohortFilter(unit))
 
-const digits = 8
-
-/** The same distinct ids are in the sample of every query with that factor, on every engine. */
-export function sampleFilter({ samplingFactor }: Pick<TrendsQuery, 'samplingFactor'>): Expr {
-  if (samplingFactor == null || samplingFactor === 1) return literal(true)
-  const threshold = Math.min(Math.round(samplingFactor * 16 ** digits), 16 ** digits - 1)
-  const hash = call('substring', call('lower', call('hex', call('MD5', field('distinct_id')))), literal(1), literal(digits))
-  return call('less', hash, literal(threshold.toString(16).padStart(digits, '0')))
+/** The events, or a share of them: those of the same distinct ids in every query with that factor. */
+export function eventsTable({ samplingFactor }: Pick<TrendsQuery, 'samplingFactor'>): TableSource {
+  const events = table('events')
+  if (samplingFactor == null || samplingFactor === 1) return events
+  return { ...events, sample: { kind: 'sample', size: literal(samplingFactor), offset: null, percent: false, span: noSpan } }
 }

@@ -2,109 +2,12 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
-import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
-import { fillStore } from '../../harness/store.ts'
-import { type ReferenceEvent, type ReferenceQuery, type ReferenceSeries, referenceTrends } from '../../reference/trends.ts'
+import { projectPool } from '../../harness/projects.ts'
+import { referenceTrends } from '../../reference/trends.ts'
+import { asQuery, eventArb, queryArb } from '../../reference/trends-cases.ts'
 
-// Events with few names, persons and values, at times around changes of clocks; queries drawn along the axes that change how they are planned.
-
-const zones = ['UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Kathmandu', 'Pacific/Auckland', 'Pacific/Kiritimati'] as const
-// A change of clocks in New York (8 March), in Berlin (29 March), in Auckland (5 April).
-const firstDay = Date.parse('2020-02-24T00:00:00Z')
-const minutes = 45 * 24 * 60
-
-const valueArb = fc.constantFrom<string | number | boolean | null>('a', 'b', 'c', '', 'null', null, 1, 2.5, '10', 'x1', true)
-const eventArb: fc.Arbitrary<ReferenceEvent> = fc.record({
-  event: fc.constantFrom('view', 'buy'),
-  person: fc.integer({ min: 1, max: 5 }),
-  // Half past midnight in many zones, and the same instant often.
-  at: fc
-    .oneof(
-      fc.integer({ min: 0, max: minutes }),
-      fc.integer({ min: 0, max: 40 }).map((n) => n * 1440 + 30),
-    )
-    .map((m) => (firstDay + m * 60_000) * 1000),
-  session: fc.constantFrom('', 's1', 's2'),
-  group: fc.constantFrom('', 'g1', 'g2'),
-  properties: fc.record({ k: valueArb, n: valueArb, f: fc.constantFrom('yes', 'no') }, { requiredKeys: [] }),
-})
-
-const mathArb: fc.Arbitrary<Pick<ReferenceSeries, 'math' | 'property' | 'perGroup'>> = fc.oneof(
-  fc.record({ math: fc.constantFrom('total', 'dau', 'unique_session', 'unique_group', 'weekly_active', 'monthly_active') }),
-  fc.record({ math: fc.constantFrom('weekly_active', 'monthly_active') }),
-  fc.record({ math: fc.constantFrom('dau', 'weekly_active', 'avg_count_per_actor'), perGroup: fc.constant(true) }),
-  fc.record({ math: fc.constantFrom('first_time_for_user', 'first_matching_event_for_user') }),
-  fc.record({ math: fc.constantFrom('sum', 'avg', 'min', 'max'), property: fc.constant('n') }),
-  fc.record({ math: fc.constantFrom('avg_count_per_actor', 'max_count_per_actor') }),
-)
-const seriesArb: fc.Arbitrary<ReferenceSeries> = fc
-  .tuple(mathArb, fc.constantFrom(null, 'view', 'buy'), fc.option(fc.constantFrom('yes', 'no')))
-  .map(([math, event, filter]) => ({ ...math, event, ...(filter && { filter: ['f', filter] as const }) }))
-
-const dayText = (offset: number) => new Date(firstDay + offset * 86_400_000).toISOString().slice(0, 10)
-const shapeArb = fc
-  .record({
-    zone: fc.constantFrom(...zones),
-    weekStartDay: fc.constantFrom<0 | 1>(0, 1),
-    interval: fc.constantFrom<ReferenceQuery['interval']>('hour', 'day', 'week', 'month'),
-    start: fc.integer({ min: 0, max: 35 }),
-    length: fc.integer({ min: 0, max: 20 }),
-    breakdown: fc.option(fc.constantFrom('k', 'n'), { nil: undefined }),
-    limit: fc.constantFrom(2, 3, 25),
-    isTotal: fc.boolean(),
-    isCumulative: fc.boolean(),
-    smoothing: fc.constantFrom(1, 1, 3),
-  })
-  .map(({ start, length, ...rest }) => {
-    // Hours that come twice have one name in the reference: hours are drawn in a zone without a change, and for few days.
-    const isHours = rest.interval === 'hour'
-    const range = { from: dayText(start), to: dayText(start + (isHours ? length % 3 : length)) }
-    return { ...rest, ...range, zone: isHours ? ('Asia/Kathmandu' as const) : rest.zone, isTotal: rest.isTotal && !isHours }
-  })
-const queryArb: fc.Arbitrary<ReferenceQuery> = fc
-  .tuple(shapeArb, fc.array(seriesArb, { minLength: 1, maxLength: 2 }))
-  .map(([shape, series]) => ({ ...shape, series, isCumulative: shape.isCumulative && !shape.isTotal }))
-
-function asQuery(query: ReferenceQuery): object {
-  const end = query.interval === 'hour' ? `${query.to}T23:59:59.999999` : query.to
-  return {
-    kind: 'TrendsQuery',
-    series: query.series.map((s) => ({
-      kind: 'EventsNode',
-      event: s.event,
-      math: s.math,
-      ...(s.property && { math_property: s.property }),
-      ...((s.perGroup || s.math === 'unique_group') && { math_group_type_index: 0 }),
-      ...(s.filter && { properties: [{ type: 'event', key: s.filter[0], value: s.filter[1], operator: 'exact' }] }),
-    })),
-    interval: query.interval,
-    dateRange: { date_from: query.from, date_to: end },
-    ...(query.breakdown && { breakdownFilter: { breakdown: query.breakdown, breakdown_type: 'event', breakdown_limit: query.limit } }),
-    trendsFilter: {
-      display: query.isTotal ? 'ActionsTable' : query.isCumulative ? 'ActionsLineGraphCumulative' : 'ActionsLineGraph',
-      smoothingIntervals: query.smoothing,
-    },
-  }
-}
-
-const projects = new Map<string, TestProject>()
-afterAll(async () => {
-  for (const project of projects.values()) await project.close()
-})
-
-async function projectWith(query: ReferenceQuery, events: readonly ReferenceEvent[]): Promise<TestProject> {
-  const key = `${query.zone} ${query.weekStartDay}`
-  let project = projects.get(key)
-  if (!project) {
-    project = await openTestProject({ timezone: query.zone, weekStartDay: query.weekStartDay, now: new Date('2020-06-01T00:00:00Z') })
-    projects.set(key, project)
-  }
-  await fillStore(project, {
-    events: events.map((e) => ({ ...e, groups: [e.group] })),
-    isFresh: true,
-  })
-  return project
-}
+const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
+afterAll(() => pool.close())
 
 const round = (data: readonly number[]) => data.map((n) => Number(n.toFixed(6)))
 
@@ -115,7 +18,7 @@ test('generated queries over generated events answer what loops over the events 
       fc.array(queryArb, { minLength: 1, maxLength: 6, size: 'max' }),
       async (events, queries) => {
         for (const query of queries) {
-          const project = await projectWith(query, events)
+          const project = await pool.filled(query, events)
           const answer = (await answerQuery(asQuery(query), project)) as TrendsResponse
           const got = answer.results.map((row) => ({
             series: row.order,

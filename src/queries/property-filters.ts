@@ -1,116 +1,174 @@
-import { and, call, equals, field, inQuery, isIn, literal, not, or, select, table } from '../ast/build.ts'
+import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
-import { QueryError } from '../errors/errors.ts'
+import { noSpan } from '../errors/span.ts'
 import { parseExpr } from '../parser/parse.ts'
-import type { Action, QueryEnv } from './kind.ts'
+import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
+import { operatorCondition, type Read } from './filters/operators.ts'
+import { type FilterGroup, type FilterType, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
+import type { Action, ActionStep, QueryEnv } from './kind.ts'
+
+// From filters and actions to conditions.
 
 export type FilterScope = 'event' | 'person' | 'group' | 'session'
-/** A list (all of them), or groups of AND and OR. */
-export type PropertyFilters = unknown
 
-interface Filter {
-  readonly key?: unknown
-  readonly value?: unknown
-  readonly operator?: unknown
-  readonly type?: unknown
-  readonly values?: unknown
-  readonly negation?: unknown
-  readonly group_type_index?: unknown
+const cohortTypes: ReadonlySet<FilterType> = new Set(['cohort', 'static-cohort', 'precalculated-cohort'])
+
+/** What may be asked where. */
+const legal: Readonly<Record<FilterScope, ReadonlySet<FilterType> | null>> = {
+  event: null,
+  person: new Set<FilterType>(['person', 'hogql', ...cohortTypes]),
+  group: new Set<FilterType>(['group', 'hogql']),
+  session: new Set<FilterType>(['session', 'event', 'person', 'hogql', ...cohortTypes]),
 }
 
-const always = literal(true)
-
-/** The condition that the filters are; literal true when nothing remains of them. */
-export function compileFilters(filters: PropertyFilters, scope: FilterScope, env: QueryEnv): Expr {
-  if (Array.isArray(filters)) return joined(and, filters as Filter[], scope, env)
-  if (typeof filters !== 'object' || filters === null) return always
-  const filter = filters as Filter
-  if (Array.isArray(filter.values)) return joined(filter.type === 'OR' ? or : and, filter.values as Filter[], scope, env)
-  return filter.key === undefined ? always : compileFilter(filter, scope, env)
+/** `true` when nothing remains. */
+export function compileFilters(filters: unknown, scope: FilterScope, env: QueryEnv, place = 'properties'): Expr {
+  return groupCondition(readFilters(filters, place), scope, env)
 }
 
-function joined(by: typeof and, filters: readonly Filter[], scope: FilterScope, env: QueryEnv): Expr {
-  const parts = filters.map((filter) => compileFilters(filter, scope, env)).filter((part) => part !== always)
-  return parts.length ? by(...parts) : always
+export const testAccountCondition = (env: QueryEnv): Expr =>
+  compileFilters(env.project.testAccountFilters, 'event', env, 'test_account_filters')
+
+const isTrue = (expr: Expr) => expr.kind === 'literal' && expr.value === true
+
+function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryEnv): Expr {
+  const parts = group.values
+    .filter((item) => !('values' in item) || item.values.length > 0)
+    .map((item) => ('values' in item ? groupCondition(item, scope, env) : filterCondition(item, scope, env)))
+  if (group.type === 'OR') return parts.length === 0 || parts.some(isTrue) ? literal(true) : or(...parts)
+  return and(...parts.filter((part) => !isTrue(part)))
 }
 
-function compileFilter(filter: Filter, scope: FilterScope, env: QueryEnv): Expr {
-  const type = filter.type ?? scope
-  if (type === 'hogql') return parseExpr(String(filter.key))
-  if (type === 'cohort' || type === 'static-cohort') {
-    const members = select({
-      columns: [field('@person_no')],
-      from: table('cohort_people'),
-      where: equals(field('cohort_id'), literal(Number(filter.value))),
-    })
-    const isMember = inQuery(field('@person_no'), members)
-    return filter.operator === 'not_in' || filter.negation === true ? not(isMember) : isMember
-  }
-  return compare(propertyOf(filter, String(type), scope), filter)
-}
-
-function propertyOf({ key, group_type_index: index }: Filter, type: string, scope: FilterScope): Expr {
-  const name = String(key)
+function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
+  const { type, key, place } = filter
+  if (legal[scope] !== null && !legal[scope]!.has(type))
+    throw wrongFilter(place, `A filter of type ${type} cannot be used on a ${scope}.`, 'type')
+  if (cohortTypes.has(type)) return cohortCondition(filter, scope, env)
   switch (type) {
-    case 'event':
-    case 'feature':
-      return field('properties', name)
+    case 'hogql':
+      return parseExpr(key)
+    case 'element':
+      return elementCondition(filter)
     case 'person':
-      return field(...(scope === 'person' ? [] : ['person']), 'properties', name)
-    case 'group':
-      return field(...(scope === 'group' ? [] : [`group_${Number(index ?? 0)}`]), 'properties', name)
+      if (key === 'distinct_id') return distinctIdCondition(filter, scope, env)
+  }
+  return operatorCondition(readOf(filter, scope, env), filter, env)
+}
+
+const columnsOfEvents: ReadonlySet<string> = new Set(
+  [
+    'event',
+    'timestamp',
+    'distinct_id',
+    'person_id',
+    'uuid',
+    'created_at',
+    'person_mode',
+    '$session_id',
+    '$window_id',
+    'elements_chain',
+  ].concat([0, 1, 2, 3, 4].map((i) => `$group_${i}`)),
+)
+
+function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Read {
+  const { type, key, place } = filter
+  switch (type) {
+    case 'event_metadata': {
+      if (!columnsOfEvents.has(key)) throw wrongFilter(place, `Events have no field ${key}.`, 'key')
+      const isTime = key === 'timestamp' || key === 'created_at'
+      return { expr: key === 'person_id' || key === 'uuid' ? call('toString', field(key)) : field(key), type: isTime ? 'DateTime' : null }
+    }
+    case 'person':
+      return {
+        expr: scope === 'person' ? field('properties', key) : field('person', 'properties', key),
+        type: env.propertyType('person', key),
+      }
+    case 'group': {
+      const index = filter.groupTypeIndex ?? 0
+      if (scope !== 'group') return { expr: field(`group_${index}`, 'properties', key), type: env.propertyType(`group_${index}`, key) }
+      if (key === 'created_at' || key === 'updated_at') return { expr: field(key), type: 'DateTime' }
+      return { expr: field('properties', key), type: env.propertyType(`group_${index}`, key) }
+    }
     case 'session':
-      return field(...(scope === 'session' ? [] : ['session']), name)
-    case 'event_metadata':
-      return field(...name.split('.'))
+      return { expr: scope === 'session' ? field(key) : field('session', key), type: sessionType(key) }
     default:
-      throw new QueryError('unsupported-syntax', { what: `property filters of type ${type}` })
+      return key === '$elements_chain'
+        ? { expr: field('elements_chain'), type: null }
+        : { expr: field('properties', key), type: env.propertyType('event', key) }
   }
 }
 
-function compare(property: Expr, { operator, value }: Filter): Expr {
-  const values = Array.isArray(value) ? value : [value]
-  const constants = values.map((item) => literal(item as string | number | boolean | null))
-  switch (operator ?? 'exact') {
-    case 'exact':
-      if (values.length === 0) return always
-      return constants.length === 1 ? equals(property, constants[0]!) : isIn(property, constants)
-    case 'is_not':
-      if (values.length === 0) return always
-      return constants.length === 1 ? call('notEquals', property, constants[0]!) : not(isIn(property, constants))
-    case 'is_set':
-      return call('isNotNull', property)
-    case 'is_not_set':
-      return not(call('isNotNull', property))
-    case 'icontains':
-      return or(...values.map((item) => contains(property, item)))
-    case 'not_icontains':
-      return and(...values.map((item) => not(contains(property, item))))
-    case 'gt':
-      return call('greater', property, constants[0]!)
-    case 'gte':
-      return call('greaterOrEquals', property, constants[0]!)
-    case 'lt':
-      return call('less', property, constants[0]!)
-    case 'lte':
-      return call('lessOrEquals', property, constants[0]!)
-    default:
-      throw new QueryError('unsupported-syntax', { what: `the operator ${String(operator)} in property filters` })
+const sessionNumbers =
+  /^(\$?session_duration|duration|\$(pageview|autocapture|screen)_count|\$num_uniq_urls|\$page_screen_autocapture_count_up_to)$/
+const sessionType = (key: string): Read['type'] =>
+  sessionNumbers.test(key) ? 'Numeric' : /^\$(start|end)_timestamp$/.test(key) ? 'DateTime' : key === '$is_bounce' ? 'Boolean' : null
+
+function distinctIdCondition(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
+  const condition = operatorCondition({ expr: field('distinct_id'), type: null }, filter, env)
+  if (scope !== 'person') return condition
+  return inQuery(field('id'), select({ columns: [field('person_id')], from: table('person_distinct_ids'), where: condition }))
+}
+
+function cohortCondition({ value, operator, negation, place }: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
+  const person = scope === 'person' ? field('id') : field('person_id')
+  const ids = (Array.isArray(value) ? value : [value]).map((id) => {
+    const cohort = env.cohort(typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : (id as number))
+    if (!cohort) throw wrongFilter(place, `There is no cohort ${String(id)}.`, 'value')
+    return cohort.id
+  })
+  const member = or(...ids.map((id): Expr => ({ kind: 'in', expr: person, set: literal(id), not: false, cohort: true, span: noSpan })))
+  return negation || operator === 'not_in' || operator === 'is_not' ? not(member) : member
+}
+
+const elementAttributes: Readonly<Record<string, string>> = { text: 'text', href: 'href' }
+
+function elementCondition({ key, operator, value, place }: PropertyFilter): Expr {
+  const values = (Array.isArray(value) ? value : [value]).filter((one) => one !== undefined && one !== null).map(String)
+  if (key === 'selector' || key === 'tag_name') {
+    if (!['exact', 'is_not'].includes(operator))
+      throw wrongFilter(place, `The ${key} of an element takes exact and is_not only.`, 'operator')
+    if (values.length === 0) return literal(true)
+    const found = or(...values.map(key === 'selector' ? selectorMatches : tagIs))
+    return operator === 'is_not' ? not(found) : found
   }
+  const attribute = elementAttributes[key]
+  if (!attribute) throw wrongFilter(place, `An element has no ${key}. Choose one of selector, tag_name, text, href.`, 'key')
+  if (operator === 'is_set') return hasAttribute(attribute)
+  if (operator === 'is_not_set') return not(hasAttribute(attribute))
+  const matching: Readonly<Record<string, readonly [Matching, boolean]>> = {
+    exact: ['exact', false],
+    is_not: ['exact', true],
+    icontains: ['contains', false],
+    not_icontains: ['contains', true],
+    regex: ['regex', false],
+    not_regex: ['regex', true],
+  }
+  const how = matching[operator]
+  if (!how) throw wrongFilter(place, `The ${key} of an element takes no operator ${operator}.`, 'operator')
+  if (values.length === 0) return literal(true)
+  const found = or(...values.map((one) => attributeIs(attribute, one, how[0])))
+  return how[1] ? not(found) : found
 }
 
-const contains = (property: Expr, value: unknown): Expr => call('ilike', call('toString', property), literal(`%${String(value)}%`))
+/** Is an event one of the action's: any of its steps, of which all parts must hold. An action without steps matches nothing. */
+export const actionCondition = (action: Action, env: QueryEnv): Expr => or(...action.steps.map((step) => stepCondition(step, env)))
 
-/** Matches the events of an action: one of its steps, with all that the step asks for. */
-export function actionCondition(action: Action, env: QueryEnv): Expr {
-  return or(
-    ...action.steps.map((step) =>
-      and(
-        step.event == null ? always : equals(field('event'), literal(step.event)),
-        step.properties ? compileFilters(step.properties, 'event', env) : always,
-      ),
-    ),
-  )
+function stepCondition(step: ActionStep, env: QueryEnv): Expr {
+  const parts: Expr[] = []
+  if (step.event) parts.push(equals(field('event'), literal(step.event)))
+  if (step.selector) parts.push(selectorMatches(step.selector))
+  if (step.tag_name) parts.push(tagIs(step.tag_name))
+  if (step.text) parts.push(attributeIs('text', step.text, step.text_matching ?? 'exact'))
+  if (step.href) parts.push(attributeIs('href', step.href, step.href_matching ?? 'exact'))
+  if (step.url) parts.push(urlCondition(step.url, step.url_matching ?? 'contains'))
+  const filters = step.properties?.length ? compileFilters(step.properties, 'event', env, 'steps__properties') : literal(true)
+  return and(...parts, ...(isTrue(filters) ? [] : [filters]))
 }
 
-export const testAccountCondition = (env: QueryEnv): Expr => compileFilters(env.project.testAccountFilters, 'event', env)
+function urlCondition(url: string, how: Matching): Expr {
+  const address = field('properties', '$current_url')
+  if (how === 'exact') return equals(address, literal(url))
+  if (how === 'regex') return and(call('isNotNull', address), call('match', address, literal(url)))
+  // A star of the user's stands for anything, as in the saved actions of the reference system.
+  return and(call('isNotNull', address), call('like', address, literal(`%${url.replace(/[\\_]/g, '\\$&')}%`)))
+}

@@ -1,0 +1,200 @@
+import { and, call, isIn, literal, not, or } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import { calendarOf } from '../../lib/calendar.ts'
+import { zoneOf } from '../../lib/zone.ts'
+import { dateInstant, isoInstant, micros } from '../dates.ts'
+import type { PropertyType, QueryEnv } from '../kind.ts'
+import { type PropertyFilter, wrongFilter } from './schema.ts'
+import { semverCondition, semverOperators } from './semver.ts'
+
+// What each operator says about a value. The rule that surprises: a property that is missing is null, null is never the value, so the negated
+// operators keep it and all others drop it.
+
+/** What a filter reads, with the type that definitions give it; null: its text. */
+export interface Read {
+  readonly expr: Expr
+  readonly type: PropertyType | null
+}
+
+type One = string | number | boolean
+type Condition = (read: Read, value: One, filter: PropertyFilter, env: QueryEnv) => Expr
+
+const always = literal(true)
+
+/** What a filter's value is compared as. */
+function constant(value: One, type: PropertyType | null): Expr {
+  if (type === 'Numeric') {
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+    return literal(typeof number === 'number' && Number.isFinite(number) ? number : String(value))
+  }
+  if (type === 'Boolean') {
+    if (typeof value === 'string' && /^(true|false)$/i.test(value)) return literal(value.toLowerCase() === 'true')
+    return literal(value)
+  }
+  if (type === 'DateTime') return call('toDateTime', literal(String(value)))
+  return literal(String(value))
+}
+
+/** A typed value against a text that is none of its type: compared as texts. */
+function comparable(read: Read, value: One): readonly [Expr, Expr] {
+  const right = constant(value, read.type)
+  const isOdd =
+    right.kind === 'literal' && right.type === 'string' && read.type !== null && read.type !== 'String' && read.type !== 'DateTime'
+  return isOdd ? [call('toString', read.expr), right] : [read.expr, right]
+}
+
+const text = ({ expr, type }: Read): Expr => (type === null || type === 'String' ? expr : call('toString', expr))
+const compare =
+  (name: string): Condition =>
+  (read, value) => {
+    const [left, right] = comparable(read, value)
+    return and(call('isNotNull', read.expr), call(name, left, right))
+  }
+/** The value anywhere in the text; `%`, `_` and `\` in it stand for themselves. */
+const pattern = (value: One) => literal(`%${String(value).replace(/[\\%_]/g, '\\$&')}%`)
+const contains: Condition = (read, value) => and(call('isNotNull', read.expr), call('ilike', text(read), pattern(value)))
+const matches: Condition = (read, value) => and(call('isNotNull', read.expr), call('match', text(read), literal(String(value))))
+const equals: Condition = (read, value) => {
+  const [left, right] = comparable(read, value)
+  return and(call('isNotNull', read.expr), call('equals', left, right))
+}
+const orMissing = (read: Read, condition: Expr): Expr => or(call('isNull', read.expr), condition)
+const negated =
+  (condition: Condition): Condition =>
+  (read, value, filter, env) =>
+    orMissing(read, not(condition(read, value, filter, env)))
+
+const date =
+  (name: string): Condition =>
+  (read, value, filter, env) => {
+    const calendar = calendarOf(env.project)
+    const at = dateInstant(String(value), micros(env.now), calendar)
+    if (at === null) throw wrongFilter(filter.place, `${JSON.stringify(value)} is not a date.`, 'value')
+    const left = read.type === 'DateTime' ? read.expr : call('toDateTime', text(read))
+    return and(call('isNotNull', left), call(name, left, call('toDateTime', literal(isoInstant(at, zoneOf('UTC'))))))
+  }
+
+const cleaned = (expr: Expr, env: QueryEnv): Expr =>
+  env.project.pathCleaningFilters.reduce<Expr>(
+    (path, { regex, alias }) => call('replaceRegexpAll', path, literal(regex), literal(alias)),
+    expr,
+  )
+
+const semver = Object.fromEntries(
+  semverOperators.map((operator): [string, Condition] => [
+    operator,
+    (read, value, filter) => {
+      const condition = semverCondition(text(read), operator, String(value))
+      if (!condition) throw wrongFilter(filter.place, `${JSON.stringify(value)} is not a version such as 1.2.3.`, 'value')
+      return and(call('isNotNull', read.expr), condition)
+    },
+  ]),
+)
+
+/** Operators over one value. Several values: any of them, or all of them for the negated ones. */
+const conditions: Readonly<Record<string, Condition>> = {
+  exact: equals,
+  is_not: negated(equals),
+  icontains: contains,
+  icontains_multi: contains,
+  not_icontains: negated(contains),
+  not_icontains_multi: negated(contains),
+  regex: matches,
+  not_regex: negated(matches),
+  gt: compare('greater'),
+  gte: compare('greaterOrEquals'),
+  min: compare('greaterOrEquals'),
+  lt: compare('less'),
+  lte: compare('lessOrEquals'),
+  max: compare('lessOrEquals'),
+  is_date_exact: date('equals'),
+  is_date_before: date('less'),
+  is_date_after: date('greater'),
+  is_cleaned_path_exact: (read, value, _, env) =>
+    and(call('isNotNull', read.expr), call('equals', cleaned(text(read), env), cleaned(literal(String(value)), env))),
+  ...semver,
+}
+const wantsAll: ReadonlySet<string> = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex', 'semver_neq'])
+/** With an empty list these say something: nothing contains none of nothing. */
+const keepsEmptyList: ReadonlySet<string> = new Set([
+  'between',
+  'not_between',
+  'icontains',
+  'icontains_multi',
+  'not_icontains',
+  'not_icontains_multi',
+])
+
+export function operatorCondition(read: Read, filter: PropertyFilter, env: QueryEnv): Expr {
+  const { operator, value, place } = filter
+  switch (operator) {
+    case 'is_set':
+      return call('isNotNull', read.expr)
+    case 'is_not_set':
+      return call('isNull', read.expr)
+    case 'between':
+    case 'not_between':
+      return between(read, filter)
+    case 'in':
+    case 'not_in':
+      if (!Array.isArray(value)) throw wrongFilter(place, `The operator ${operator} needs a list.`, 'value')
+      return listed(read, scalars(value, filter), operator === 'not_in')
+  }
+  const condition = conditions[operator]
+  if (!condition)
+    throw wrongFilter(place, `${JSON.stringify(operator)} is not an operator. Known operators: ${operatorNames.join(', ')}.`, 'operator')
+  if (!Array.isArray(value)) {
+    const [one] = value === undefined || value === null ? [] : scalars([value], filter)
+    return one === undefined ? always : condition(read, one, filter, env)
+  }
+  const values = scalars(value, filter)
+  if (values.length === 0 && !keepsEmptyList.has(operator)) return always
+  if (values.length === 1) return condition(read, values[0]!, filter, env)
+  if (operator === 'exact' || operator === 'is_not') return listed(read, values, operator === 'is_not')
+  const parts = values.map((one) => condition(read, one, filter, env))
+  return wantsAll.has(operator) ? and(...parts) : or(...parts)
+}
+
+export const operatorNames: readonly string[] = [
+  ...Object.keys(conditions),
+  'between',
+  'not_between',
+  'in',
+  'not_in',
+  'is_set',
+  'is_not_set',
+]
+
+const isScalar = (value: unknown): value is One => ['string', 'number', 'boolean'].includes(typeof value)
+
+function scalars(values: readonly unknown[], filter: PropertyFilter): readonly One[] {
+  return values.map((value) => {
+    if (isScalar(value)) return value
+    throw wrongFilter(filter.place, `${JSON.stringify(value)} cannot be compared with a property.`, 'value')
+  })
+}
+
+function listed(read: Read, values: readonly One[], isNegated: boolean): Expr {
+  if (values.length === 0) return literal(isNegated)
+  const pairs = values.map((value) => comparable(read, value))
+  const isPlain = pairs.every(([left]) => left === read.expr)
+  const found = isPlain
+    ? isIn(
+        read.expr,
+        pairs.map(([, right]) => right),
+      )
+    : or(...pairs.map(([left, right]) => call('equals', left, right)))
+  return isNegated ? orMissing(read, not(found)) : and(call('isNotNull', read.expr), found)
+}
+
+function between(read: Read, filter: PropertyFilter): Expr {
+  const value = filter.value
+  const ends = Array.isArray(value) && value.length === 2 ? value.map((end) => (end === '' || end === null ? Number.NaN : Number(end))) : []
+  const [low, high] = ends
+  if (low === undefined || high === undefined || !Number.isFinite(low) || !Number.isFinite(high))
+    throw wrongFilter(filter.place, `The operator ${filter.operator} needs a list of two numbers.`, 'value')
+  if (low > high) throw wrongFilter(filter.place, `The first number of ${filter.operator} must not be larger than the second.`, 'value')
+  const number = read.type === 'Numeric' ? read.expr : call('toFloat', text(read))
+  const isInside = and(call('greaterOrEquals', number, literal(low)), call('lessOrEquals', number, literal(high)))
+  return and(call('isNotNull', number), filter.operator === 'between' ? isInside : not(isInside))
+}

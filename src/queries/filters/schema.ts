@@ -1,0 +1,83 @@
+import { QueryError } from '../../errors/errors.ts'
+
+// Filters as clients send them: a flat list, or groups nested to any depth. They are lenient by tradition: what is incomplete is no filter.
+
+export const filterTypes = [
+  'event',
+  'event_metadata',
+  'feature',
+  'person',
+  'group',
+  'session',
+  'cohort',
+  'static-cohort',
+  'precalculated-cohort',
+  'element',
+  'hogql',
+] as const
+export type FilterType = (typeof filterTypes)[number]
+
+/** Types that say nothing here, and are passed over. */
+const ignoredTypes: ReadonlySet<string> = new Set(['flag', 'empty'])
+
+export interface PropertyFilter {
+  readonly type: FilterType
+  readonly key: string
+  readonly operator: string
+  readonly value: unknown
+  readonly groupTypeIndex: number | null
+  readonly negation: boolean
+  /** Where it stands in the list, for messages. */
+  readonly place: string
+}
+
+export interface FilterGroup {
+  readonly type: 'AND' | 'OR'
+  readonly values: readonly (FilterGroup | PropertyFilter)[]
+}
+
+type Json = Readonly<Record<string, unknown>>
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isIncomplete = (filter: Json) => filter.key === undefined || filter.key === null || filter.key === ''
+
+export const wrongFilter = (place: string, message: string, field?: string): QueryError =>
+  new QueryError('validation-failed', { message, attr: field ? `${place}__${field}` : place })
+
+/** The tree of a request's filters, without those that are incomplete. */
+export function readFilters(given: unknown, place = 'properties'): FilterGroup {
+  if (given === null || given === undefined) return { type: 'AND', values: [] }
+  if (Array.isArray(given)) return { type: 'AND', values: readAll(given, place) }
+  if (!isObject(given)) throw wrongFilter(place, 'Filters are a list, or a group with type and values.')
+  const item = readItem(given, place)
+  return item === null ? { type: 'AND', values: [] } : 'values' in item ? item : { type: 'AND', values: [item] }
+}
+
+const readAll = (list: readonly unknown[], place: string) =>
+  list.map((item, i) => readItem(item, `${place}__${i}`)).filter((item) => item !== null)
+
+function readItem(item: unknown, place: string): FilterGroup | PropertyFilter | null {
+  if (!isObject(item)) throw wrongFilter(place, 'A filter is an object with key, value, operator and type.')
+  if (Array.isArray(item.values)) return readGroup(item, item.values, place)
+  const type = item.type ?? 'event'
+  if (Object.keys(item).length === 0 || (typeof type === 'string' && ignoredTypes.has(type))) return null
+  const cohort = typeof type === 'string' && type.endsWith('cohort')
+  if (isIncomplete(item) && !(cohort && item.value !== undefined && item.value !== null)) return null
+  if (typeof type !== 'string' || !(filterTypes as readonly string[]).includes(type))
+    throw wrongFilter(place, `Filters of type ${JSON.stringify(type)} are not supported. Known types: ${filterTypes.join(', ')}.`, 'type')
+  return {
+    type: type as FilterType,
+    key: String(item.key ?? 'id'),
+    operator: typeof item.operator === 'string' ? item.operator : 'exact',
+    value: item.value,
+    groupTypeIndex: typeof item.group_type_index === 'number' ? item.group_type_index : null,
+    negation: item.negation === true,
+    place,
+  }
+}
+
+function readGroup(group: Json, values: readonly unknown[], place: string): FilterGroup {
+  const type = group.type ?? 'AND'
+  if (type !== 'AND' && type !== 'OR')
+    throw wrongFilter(place, `${JSON.stringify(type)} is no type of a filter group. Choose AND or OR.`, 'type')
+  return { type, values: readAll(values, `${place}__values`) }
+}

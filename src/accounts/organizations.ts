@@ -78,6 +78,7 @@ const removeOrganizationRows = async (tables: AccountTables, organizationId: str
   const roles = (await tables.roles.find({ organization_id: organizationId })).map((one) => one.id)
   await tables.project_memberships.remove({ project_id: projects })
   await tables.dashboards.remove({ project_id: projects })
+  await tables.query_runs.remove({ project_id: projects })
   await tables.role_memberships.remove({ role_id: roles })
   for (const table of ['projects', 'roles', 'memberships', 'invites', 'domains', 'proxy_records'] as const)
     await tables[table].remove({ organization_id: organizationId } as never)

@@ -188,6 +188,7 @@ export const createProjects = (context: AccountContext) => {
         await tables.project_memberships.remove({ project_id: project.id })
         await tables.dashboards.remove({ project_id: project.id })
         await tables.activity.remove({ project_id: project.id })
+        await tables.query_runs.remove({ project_id: project.id })
         for (const member of await tables.users.find({ current_project_id: project.id })) await moveCurrent(tables, member)
         await log(context, tables, {
           by: user,

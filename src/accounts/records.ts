@@ -143,6 +143,18 @@ export const accountShapes = {
     body: 'json',
     created_at: 'time',
   },
+  query_runs: {
+    id: 'text',
+    project_id: 'integer',
+    task_id: 'text',
+    is_complete: 'boolean',
+    is_error: 'boolean',
+    error_message: 'text?',
+    results: 'json',
+    start_time: 'time',
+    end_time: 'time?',
+    expiration_time: 'time?',
+  },
   activity: {
     id: 'text',
     organization_id: 'text?',
@@ -175,10 +187,11 @@ export type ProjectMembership = RowOf<Shapes['project_memberships']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
+export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
 
 /** Never held in memory as a whole. */
-export const longTables: readonly (keyof Shapes)[] = ['activity', 'idempotent_answers']
+export const longTables: readonly (keyof Shapes)[] = ['activity', 'idempotent_answers', 'query_runs']
 
 export const level = { member: 1, admin: 8, owner: 15 } as const
 export type LevelName = keyof typeof level

@@ -1,6 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
+import type { QueryRuns } from './queries/runs.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
@@ -22,6 +23,7 @@ export interface App {
   readonly clock: () => Date
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
+  readonly queries: QueryRuns
   groupTypes(projectId: number): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>
   readiness(): Promise<Readiness>

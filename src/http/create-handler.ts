@@ -1,6 +1,7 @@
 import type { Waymark } from '../engine.ts'
-import type { App, Log, ProjectData } from './app.ts'
+import type { App, Log } from './app.ts'
 import { createLoginAttempts } from './login-attempts.ts'
+import { createQueryRuns } from './queries/runs.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { createService } from './service.ts'
 
@@ -24,8 +25,9 @@ export const createHandler = (
     accounts: waymark.accounts,
     clock: waymark.clock,
     limits,
+    queries: createQueryRuns(waymark.accounts),
     attempts: createLoginAttempts(waymark.clock),
-    project: async (id) => (await waymark.project(id)) as unknown as ProjectData,
+    project: (id) => waymark.project(id),
     groupTypes: async () => [],
     readiness: async () => ({ isReady: true, checks: {} }),
   }

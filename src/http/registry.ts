@@ -8,6 +8,7 @@ import { organizations } from './resources/organizations.ts'
 import { personalKeys } from './resources/personal-keys.ts'
 import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
+import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
 import { users } from './resources/users.ts'
 
@@ -24,6 +25,7 @@ export const resources: readonly Resource[] = [
   organizationProjects,
   projectList,
   projects,
+  query,
   personalKeys,
   users,
   login,

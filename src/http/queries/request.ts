@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { WaymarkError } from '../../errors/errors.ts'
+import { queryKinds } from '../../queries/registry.ts'
+import { failures, HttpError } from '../errors.ts'
+
+// The body of the query endpoint. Unlike the record routes it is strict, and says what does not fit in the words its clients look for.
+
+export const refreshModes = [
+  'blocking',
+  'force_blocking',
+  'async',
+  'force_async',
+  'lazy_async',
+  'async_except_on_cache_miss',
+  'force_cache',
+] as const
+export type RefreshMode = (typeof refreshModes)[number]
+
+export interface QueryRequest {
+  readonly query: Readonly<Record<string, unknown>> & { readonly kind: string }
+  readonly refresh: RefreshMode
+  readonly client_query_id: string | null
+}
+
+export const queryRequestSchema = z.object({
+  query: z.record(z.string(), z.unknown()).meta({ description: 'A query of one of the kinds, with its `kind`' }),
+  async: z.boolean().nullish(),
+  client_query_id: z.string().nullish(),
+  refresh: z.union([z.boolean(), z.enum(refreshModes)]).nullish(),
+  filters_override: z.record(z.string(), z.unknown()).nullish(),
+  variables_override: z.record(z.string(), z.unknown()).nullish(),
+  name: z.string().max(128).nullish(),
+})
+const known = new Set([...Object.keys(queryRequestSchema.shape), 'personal_api_key'])
+
+/** Kinds that clients of the reference system may send and that are not answered here. */
+const kindsElsewhere = [
+  'ActionsNode',
+  'DataTableNode',
+  'DataVisualizationNode',
+  'DataWarehouseNode',
+  'DatabaseSchemaQuery',
+  'ErrorTrackingQuery',
+  'EventsNode',
+  'ExperimentFunnelsQuery',
+  'ExperimentTrendsQuery',
+  'FunnelCorrelationActorsQuery',
+  'FunnelCorrelationQuery',
+  'HogQLAutocomplete',
+  'HogQLMetadata',
+  'HogQuery',
+  'InsightActorsQueryOptions',
+  'InsightVizNode',
+  'LifecycleQuery',
+  'PathsQuery',
+  'PersonsNode',
+  'RecordingsQuery',
+  'RetentionQuery',
+  'SavedInsightNode',
+  'SessionAttributionExplorerQuery',
+  'SessionsTimelineQuery',
+  'StickinessQuery',
+  'TimeToSeeDataJSONNode',
+  'TimeToSeeDataQuery',
+  'TimeToSeeDataSessionsQuery',
+  'TimeToSeeDataWaterfallNode',
+  'WebGoalsQuery',
+  'WebOverviewQuery',
+  'WebStatsTableQuery',
+  'WebTopClicksQuery',
+]
+
+const misfit = (place: string, problem: string) => failures.parse(`1 validation error for QueryRequest\n${place}\n  ${problem}`)
+
+const modeOf = (refresh: unknown, isAsync: boolean): RefreshMode => {
+  if (refresh === true) return isAsync ? 'force_async' : 'force_blocking'
+  if (refresh === undefined || refresh === null || refresh === false) return isAsync ? 'async' : 'blocking'
+  return refresh === 'force_cache' ? 'blocking' : (refresh as RefreshMode)
+}
+
+export const readQueryRequest = (body: unknown): QueryRequest => {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw misfit('', 'Input should be an object')
+  const strange = Object.keys(body).find((key) => !known.has(key))
+  if (strange !== undefined) throw misfit(strange, 'Extra inputs are not permitted')
+  const { query, async: isAsync, client_query_id, refresh } = body as Record<string, unknown>
+  if (query === undefined) throw misfit('query', 'Field required')
+  if (query === null || typeof query !== 'object' || Array.isArray(query)) throw misfit('query', 'Input should be an object')
+  const kind = (query as Record<string, unknown>).kind
+  if (kind === undefined) throw misfit('query', "Unable to extract tag using discriminator 'kind'")
+  if (typeof kind !== 'string' || !(Object.hasOwn(queryKinds, kind) || kindsElsewhere.includes(kind))) {
+    const tags = [...new Set([...Object.keys(queryKinds), ...kindsElsewhere])].sort().map((one) => `'${one}'`)
+    throw misfit('query', `Input tag '${String(kind)}' found using 'kind' does not match any of the expected tags: ${tags.join(', ')}`)
+  }
+  if (!Object.hasOwn(queryKinds, kind)) throw new HttpError(400, 'validation_error', 'invalid_input', `Unsupported query kind: ${kind}`)
+  const rest = queryRequestSchema.omit({ query: true }).safeParse(body)
+  if (!rest.success) throw misfit(rest.error.issues[0]!.path.join('.'), rest.error.issues[0]!.message)
+  return {
+    query: query as QueryRequest['query'],
+    refresh: modeOf(refresh, isAsync === true),
+    client_query_id: typeof client_query_id === 'string' && client_query_id !== '' ? client_query_id : null,
+  }
+}
+
+/** A query that its kind's schema refuses is a body that cannot be read; other mistakes keep their own words. */
+export const queryFailure = (error: unknown, kind: string): unknown => {
+  if (!(error instanceof WaymarkError) || error.code !== 'validation-failed' || !(error.cause instanceof z.ZodError)) return error
+  const issue = error.cause.issues[0]!
+  return misfit(['query', kind, ...issue.path].join('.'), issue.message)
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { QueryRun } from '../../accounts/records.ts'
+import type { Json } from '../../accounts/store.ts'
+import { failures, knownFailure } from '../errors.ts'
+import { maybeTime, time } from '../present.ts'
+
+// Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
+// process dies under it, the word that it was interrupted.
+
+const keptFor = 10 * 60_000
+const longest = 10 * 60_000
+const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value)
+
+export const present = (run: QueryRun) => ({
+  id: run.id,
+  team_id: run.project_id,
+  query_async: true,
+  complete: run.is_complete,
+  error: run.is_error,
+  error_message: run.error_message,
+  results: run.results,
+  start_time: time(run.start_time),
+  end_time: maybeTime(run.end_time),
+  expiration_time: maybeTime(run.expiration_time),
+  pickup_time: time(run.start_time),
+  task_id: run.task_id,
+  labels: null,
+  query_progress: null,
+})
+
+export const createQueryRuns = (accounts: Accounts) => {
+  const { store, clock, report } = accounts.context
+  const active = new Map<string, { readonly run: QueryRun; readonly stop: AbortController }>()
+  const place = (projectId: number, id: string) => `${projectId} ${id}`
+
+  /** Those that the last process left behind. */
+  const recovered = store.write(async (tables) => {
+    const end_time = clock()
+    const change = { is_complete: true, is_error: true, error_message: 'The query was interrupted by a restart.', end_time }
+    await tables.query_runs.update({ is_complete: false }, { ...change, expiration_time: new Date(end_time.getTime() + keptFor) })
+  })
+  recovered.catch((error: unknown) => report('interrupted queries could not be closed', error))
+
+  const find = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
+    const running = active.get(place(projectId, id))
+    if (running) return running.run
+    await recovered
+    const run = await store.read.query_runs.first({ project_id: projectId, id })
+    return run?.expiration_time && run.expiration_time <= clock() ? undefined : run
+  }
+
+  const finish = async (run: QueryRun, outcome: Pick<QueryRun, 'is_error' | 'error_message' | 'results'>) => {
+    const end_time = clock()
+    const change = { ...outcome, is_complete: true, end_time, expiration_time: new Date(end_time.getTime() + keptFor) }
+    // A cancelled run is no longer there: nothing is updated.
+    await store.write(async (tables) => {
+      await tables.query_runs.update({ project_id: run.project_id, id: run.id, task_id: run.task_id }, change)
+      for (const old of await tables.query_runs.find({ project_id: run.project_id, is_complete: true }))
+        if (old.expiration_time && old.expiration_time <= end_time)
+          await tables.query_runs.remove({ project_id: run.project_id, id: old.id })
+    })
+  }
+
+  return {
+    find,
+
+    async start(
+      projectId: number,
+      wantedId: string | null,
+      isForced: boolean,
+      work: (signal: AbortSignal) => Promise<object>,
+    ): Promise<QueryRun> {
+      const id = wantedId ?? randomUUID().replaceAll('-', '')
+      const known = await find(projectId, id)
+      if (known && !isForced) return known
+      active.get(place(projectId, id))?.stop.abort()
+      const run: QueryRun = {
+        id,
+        project_id: projectId,
+        task_id: randomUUID(),
+        is_complete: false,
+        is_error: false,
+        error_message: null,
+        results: null,
+        start_time: clock(),
+        end_time: null,
+        expiration_time: null,
+      }
+      await store.write(async (tables) => {
+        await tables.query_runs.remove({ project_id: projectId, id })
+        await tables.query_runs.insert(run)
+      })
+      const stop = new AbortController()
+      active.set(place(projectId, id), { run, stop })
+      const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longest)])
+      void work(signal)
+        .then(
+          (answer) => ({ is_error: false, error_message: null, results: JSON.parse(JSON.stringify(answer, plain)) as Json }),
+          (error: unknown) => {
+            const failure = knownFailure(error)
+            if (!failure) report('a query in the background failed', error)
+            return { is_error: true, error_message: failure?.message ?? 'The query failed.', results: null }
+          },
+        )
+        .then((outcome) => finish(run, outcome))
+        .catch((error: unknown) => report('the end of a query could not be written', error))
+        .finally(() => {
+          if (active.get(place(projectId, id))?.run === run) active.delete(place(projectId, id))
+        })
+      return run
+    },
+
+    async poll(projectId: number, id: string): Promise<QueryRun> {
+      const run = await find(projectId, id)
+      if (!run) throw failures.notFound(`Query ${id} not found for team ${projectId}`)
+      return run
+    },
+
+    /** Stops what runs and forgets the status. */
+    async cancel(projectId: number, id: string): Promise<void> {
+      active.get(place(projectId, id))?.stop.abort()
+      active.delete(place(projectId, id))
+      await store.write((tables) => tables.query_runs.remove({ project_id: projectId, id }))
+    },
+
+    /** Queries whose callers wait, so that they too can be cancelled by the id the client gave them. */
+    async watch<T>(projectId: number, id: string | null, work: (signal: AbortSignal) => Promise<T>, left: AbortSignal): Promise<T> {
+      const stop = new AbortController()
+      const signal = AbortSignal.any([stop.signal, left])
+      if (id === null) return work(signal)
+      const run: QueryRun = {
+        id,
+        project_id: projectId,
+        task_id: randomUUID(),
+        is_complete: false,
+        is_error: false,
+        error_message: null,
+        results: null,
+        start_time: clock(),
+        end_time: null,
+        expiration_time: null,
+      }
+      const key = place(projectId, id)
+      if (active.has(key)) return work(signal)
+      active.set(key, { run, stop })
+      try {
+        return await work(signal)
+      } finally {
+        if (active.get(key)?.run === run) active.delete(key)
+      }
+    },
+
+    /** Stops everything: the process is about to end. */
+    stop: () => {
+      for (const { stop } of active.values()) stop.abort()
+    },
+  }
+}
+export type QueryRuns = ReturnType<typeof createQueryRuns>

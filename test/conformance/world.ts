@@ -9,6 +9,7 @@ import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts'
+import type { Project } from '../../src/project.ts'
 
 // A whole server in memory whose surroundings a test can set: the clock, the operator's settings, name servers, the mail that goes out.
 
@@ -40,6 +41,7 @@ export interface World {
     given: Pick<PersonalKey, 'label'> & Partial<PersonalKey> & { value?: string },
   ): Promise<PersonalKey & { value: string }>
   setFeature(organizationId: string, key: string, isOn: boolean): Promise<void>
+  projectData(id: number): Promise<Project>
   close(): Promise<void>
 }
 
@@ -142,6 +144,7 @@ export async function startWorld(): Promise<World> {
       const features = isOn ? [...others, { key, name: key, description: '', unit: null, limit: null, note: null }] : others
       await store.write((tables) => tables.organizations.update({ id: organizationId }, { available_product_features: features }))
     },
+    projectData: (id) => waymark.project(id),
     close: async () => {
       await server.drain(1000)
       await waymark.close()

@@ -49,13 +49,18 @@ export const startHome = async (): Promise<Home> => {
   const outsider = await world.user('outsider@else.test', null)
   const other = await accounts.organizations.create(outsider, { name: 'Else' })
   const cookies = new Map<number, Record<string, string>>()
+  let loginTime: number | undefined
+  /** Logins last as long as the clock is not set: a session ends when time goes on. */
+  const loggedIn = async (user: User) => {
+    if (loginTime !== world.now?.getTime()) cookies.clear()
+    loginTime = world.now?.getTime()
+    const known = cookies.get(user.id) ?? (await world.login(user))
+    cookies.set(user.id, known)
+    return known
+  }
   const call: Home['call'] = async (method, path, { as = null, body, headers = {} } = {}) => {
     const credentials: Record<string, string> =
-      as === null
-        ? {}
-        : typeof as === 'string'
-          ? { authorization: `Bearer ${as}` }
-          : (cookies.get(as.id) ?? cookies.set(as.id, await world.login(as)).get(as.id)!)
+      as === null ? {} : typeof as === 'string' ? { authorization: `Bearer ${as}` } : await loggedIn(as)
     const response = await fetch(world.url + path, {
       method,
       headers: { ...credentials, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },

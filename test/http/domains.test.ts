@@ -1,0 +1,98 @@
+import { createSocket } from 'node:dgram'
+import { expect, test } from 'vitest'
+import { createTxtLookup } from '../../src/network/dns.ts'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+const base = '/api/organizations/@current/domains/'
+
+test('a domain is proven by its TXT record', async () => {
+  const { call, admin, member, world } = held.home
+  world.settings = { ...world.settings, isHosted: true }
+  world.now = new Date('2031-05-05T10:00:00Z')
+  const { body: made } = await call('POST', base, {
+    as: admin,
+    body: { domain: 'shop.example.com', is_verified: true, sso_enforcement: 'saml' },
+  })
+  expect(made).toMatchObject({ is_verified: false, verified_at: null, sso_enforcement: '', has_saml: false })
+  expect(made.verification_challenge).toMatch(/^[\w-]{43}$/)
+  const path = `${base}${made.id}/`
+  const early = refused(400, 'verification_required', undefined, 'sso_enforcement')
+  expect(await call('PATCH', path, { as: admin, body: { sso_enforcement: 'saml' } })).toMatchObject(early)
+  expect((await call('POST', `${path}verify`, { as: admin })).body.is_verified, 'no record yet').toBe(false)
+  world.txt.set('_waymark-challenge.shop.example.com', ['other', `${made.verification_challenge}x`])
+  expect((await call('POST', `${path}verify`, { as: admin })).body.is_verified, 'not the very text').toBe(false)
+  world.txt.set('_waymark-challenge.shop.example.com', ['other', made.verification_challenge])
+  expect((await call('POST', `${path}verify`, { as: admin })).body).toMatchObject({
+    is_verified: true,
+    verified_at: '2031-05-05T10:00:00Z',
+  })
+  expect(await call('POST', `${path}verify`, { as: admin })).toMatchObject(refused(400, 'already_verified'))
+  const saml = { saml_entity_id: 'e', saml_acs_url: 'https://idp.example.com', saml_x509_cert: 'c' }
+  const changed = await call('PATCH', path, { as: admin, body: { sso_enforcement: 'saml', jit_provisioning_enabled: 'true', ...saml } })
+  expect(changed.body).toMatchObject({ sso_enforcement: 'saml', jit_provisioning_enabled: true, has_saml: true })
+  expect((await call('GET', base, { as: member })).body).toMatchObject({ count: 1, results: [{ id: made.id }] })
+  expect(await call('DELETE', path, { as: member })).toMatchObject(refused(403, 'permission_denied'))
+  expect((await call('DELETE', path, { as: admin })).status).toBe(204)
+  expect(await call('GET', path, { as: admin })).toMatchObject(refused(404, 'not_found'))
+  world.now = null
+})
+
+test('a domain belongs to one organization', async () => {
+  const { call, admin, outsider } = held.home
+  await call('POST', base, { as: outsider, body: { domain: 'taken.example.com' } })
+  expect(await call('POST', base, { as: admin, body: { domain: 'taken.example.com' } })).toMatchObject(
+    refused(400, 'unique', 'domain with this domain already exists.', 'domain'),
+  )
+})
+
+const names: [string, string | null][] = [
+  ['example.com', null],
+  ['a-b.c1.example.co', null],
+  ['-a.example.com', 'invalid_input'],
+  ['a--b.example.com', 'invalid_input'],
+  ['a-.example.com', 'invalid_input'],
+  ['Example.com', 'invalid_input'],
+  ['example', 'invalid_input'],
+  ['example.c', 'invalid_input'],
+  ['ex ample.com', 'invalid_input'],
+  ['a@example.com', 'invalid_input'],
+  ['', 'blank'],
+  [`${'x'.repeat(125)}.com`, 'max_length'],
+]
+test.each(names)('the name %s', async (domain, code) => {
+  const { call, admin } = held.home
+  const answer = await call('POST', base, { as: admin, body: { domain } })
+  if (code) expect(answer).toMatchObject(refused(400, code, undefined, 'domain'))
+  else expect(answer.status).toBe(201)
+})
+
+test('name servers are really asked', async () => {
+  const server = createSocket('udp4')
+  const texts = new Map([['_waymark-challenge.real.test', ['first', 'rest']]])
+  server.on('message', (question, from) => {
+    const labels: string[] = []
+    let at = 12
+    for (let size = question[at]!; size > 0; size = question[at]!) {
+      labels.push(question.toString('ascii', at + 1, at + 1 + size))
+      at += size + 1
+    }
+    const strings = texts.get(labels.join('.'))
+    const data = Buffer.concat((strings ?? []).map((one) => Buffer.concat([Buffer.from([one.length]), Buffer.from(one)])))
+    const header = Buffer.from(question.subarray(0, 12))
+    header.writeUInt16BE(strings ? 0x8580 : 0x8583, 2) // an answer, or: there is no such name
+    header.writeUInt16BE(strings ? 1 : 0, 6)
+    header.fill(0, 8, 12)
+    const record = Buffer.alloc(12)
+    record.writeUInt16BE(0xc00c, 0)
+    record.writeUInt16BE(16, 2)
+    record.writeUInt16BE(1, 4)
+    record.writeUInt16BE(data.length, 10)
+    server.send(Buffer.concat([header, question.subarray(12, at + 5), ...(strings ? [record, data] : [])]), from.port, from.address)
+  })
+  await new Promise<void>((ready) => server.bind(0, '127.0.0.1', ready))
+  const lookup = createTxtLookup([`127.0.0.1:${server.address().port}`])
+  expect(await lookup('_waymark-challenge.real.test')).toEqual(['first'])
+  expect(await lookup('_waymark-challenge.none.test')).toEqual([])
+  server.close()
+})

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Scope } from '../../src/accounts/personal-keys.ts'
+import { type LevelName, level, type Organization, type User } from '../../src/accounts/records.ts'
+import { places } from '../../src/http/places.ts'
+import { isReading, type Row } from '../../src/http/resource.ts'
+import { type Answer, type Home, startHome } from './conversation.ts'
+
+// Every route by every kind of caller. The table is generated from the rows, so no route can be outside of it; what each caller must meet is said here
+// once more, from the order of checks alone.
+
+let home: Home
+beforeAll(async () => {
+  home = await startHome()
+  home.world.limits = { api: [], query: [], draft: [] }
+})
+afterAll(() => home.world.close())
+
+/** One organization for all rows but those that could delete it. */
+interface Place {
+  readonly organization: Organization
+  readonly projectId: number
+  readonly siblingId: number
+  readonly people: Readonly<Record<LevelName, User>>
+}
+let count = 0
+const newPlace = async (): Promise<Place> => {
+  const { world } = home
+  const tag = ++count
+  const organization = await world.makeOrganization({ name: `Place ${tag}`, owner: null, withProject: false })
+  const project = await world.makeProject(organization.id, {})
+  const sibling = await world.makeProject(organization.id, {})
+  const people = {
+    member: await world.user(`member${tag}@m.test`, organization.id, 'member'),
+    admin: await world.user(`admin${tag}@m.test`, organization.id, 'admin'),
+    owner: await world.user(`owner${tag}@m.test`, organization.id, 'owner'),
+  }
+  return { organization, projectId: project.id, siblingId: sibling.id, people }
+}
+
+let shared: Promise<Place> | undefined
+const placeFor = (row: Row): Promise<Place> => {
+  if (row.method === 'DELETE') return newPlace()
+  shared ??= newPlace()
+  return shared
+}
+const keyOf = async (user: User, given: object) => (await home.world.makeKey(user, { label: 'test', ...given })).value
+
+const nowhere = '00000000-0000-7000-8000-000000000000'
+const pathFor = (path: string, row: Row, at: Place, projectId = at.projectId) =>
+  `${path.replace(/:(\w+)/g, (_, name: string) => {
+    if (name === 'organization_id') return at.organization.id
+    if (name === 'project_id') return String(projectId)
+    if (name === 'id' && row.reach === 'organization record') return at.organization.id
+    if (name === 'id' && row.reach === 'project record') return String(projectId)
+    return name === 'uuid' ? '@me' : nowhere
+  })}/`
+
+const isAbout = (row: Row, what: string) => row.reach.startsWith(what)
+const denied = (answer: Answer) => answer.status === 401 || answer.status === 403
+const words = ({ status, body }: Answer) => `${status} ${body?.detail}`
+/** What a row of itself refuses, once the caller is in, is the business of its own tests. */
+const ownRefusals = /^403 (You can only|You can't change|You must upgrade|Your organization access level is insufficient\.$)/
+
+const rows = places.flatMap(({ path, rows }) => [...rows.values()].map((row) => ({ title: `${row.method} ${path}`, path, row })))
+
+test('names are unique, and every route of a project or an organization asks for one', () => {
+  expect(new Set(rows.map(({ row }) => row.name)).size).toBe(rows.length)
+  for (const { title, path, row } of rows) {
+    if (path.includes(':organization_id')) expect(row.reach, title).toMatch(/^organization|^project record$/)
+    if (path.includes(':project_id')) expect(row.reach, title).toBe('project')
+  }
+  expect(rows.filter(({ row }) => row.reach === 'open').map(({ path }) => path)).toEqual([
+    '/api/login',
+    '/api/logout',
+    '/api/signup/:id',
+    '/api/signup/:id',
+  ])
+})
+
+describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path, row }) => {
+  const send = (as: User | string | null, at: Place, projectId?: number) =>
+    home.call(row.method, pathFor(path, row, at, projectId), {
+      as,
+      ...(isReading(row.method) || row.method === 'DELETE' ? {} : { body: {} }),
+    })
+
+  test('nobody, and broken keys', async () => {
+    const at = await placeFor(row)
+    expect(words(await send(null, at))).toBe('401 Authentication credentials were not provided.')
+    expect(words(await send('phx_broken', at))).toBe('401 Personal API key found in request Authorization header is invalid.')
+  })
+
+  test('keys: scopes', async () => {
+    const at = await placeFor(row)
+    const key = (scopes: readonly string[]) => keyOf(at.people.owner, { scopes })
+    if (row.scope === 'none') {
+      expect(words(await send(await key(['*']), at))).toBe('403 This action does not support Personal API Key access')
+      return
+    }
+    if (row.scope === 'any') return expect((await send(await key(['query:read']), at)).status).toBe(200)
+    const missing = `403 API key missing required scope '${row.scope}'`
+    expect(words(await send(await key([row.scope === 'survey:read' ? 'webhook:write' : 'survey:write']), at))).toBe(missing)
+    if (row.scope.endsWith(':write')) expect(words(await send(await key([row.scope.replace('write', 'read')]), at))).toBe(missing)
+    expect(denied(await send(await key([row.scope.replace(/read$/, 'write') as Scope]), at))).toBe(false)
+  })
+
+  test('keys: limits', async () => {
+    if (row.scope === 'none') return
+    const at = await placeFor(row)
+    const otherOrganization = await home.world.makeOrganization({ name: 'Other', owner: at.people.owner, withProject: true })
+    const limited = (limits: object) => keyOf(at.people.owner, limits)
+    const organizationKey = await send(await limited({ scoped_organizations: [otherOrganization.id] }), at)
+    const projectKey = await send(await limited({ scoped_teams: [at.siblingId] }), at)
+    if (row.isExemptFromKeyLimits) {
+      expect([denied(organizationKey), denied(projectKey)]).toEqual([false, false])
+      return
+    }
+    expect(words(projectKey)).toBe(
+      isAbout(row, 'project')
+        ? `403 API key does not have access to the requested project: ID ${at.projectId}.`
+        : '403 API keys with scoped projects are only supported on project-based endpoints.',
+    )
+    const isRecord = row.reach.endsWith('record')
+    if (isRecord) expect(words(organizationKey)).toBe('404 Not found.')
+    else if (row.reach !== 'user')
+      expect(words(organizationKey)).toBe(`403 API key does not have access to the requested organization: ID ${at.organization.id}.`)
+  })
+
+  test('people of another organization', async () => {
+    if (row.reach === 'user') return
+    const at = await placeFor(row)
+    const answer = words(await send(home.outsider, at))
+    if (path.includes(':organization_id') || row.reach === 'organization')
+      expect(answer).toBe('403 You do not have permission to perform this action.')
+    else expect(answer).toBe(row.reach.endsWith('record') ? '404 Not found.' : "403 You don't have access to the project.")
+  })
+
+  test.each(Object.keys(level) as LevelName[])('%s', async (name) => {
+    const at = await placeFor(row)
+    const answer = await send(at.people[name], at)
+    const tooLow = isAbout(row, 'project')
+      ? "403 You don't have sufficient permissions in the project."
+      : (places.find((one) => one.path === path)?.resource.tooLow ?? 'Your organization access level is insufficient.').replace(/^/, '403 ')
+    if (level[name] < level[row.level] && row.reach !== 'user') expect(words(answer)).toBe(tooLow)
+    else if (denied(answer)) expect(words(answer)).toMatch(ownRefusals)
+    expect(answer.status).not.toBe(500)
+  })
+
+  test('a method that is not there: strangers learn nothing, insiders do', async () => {
+    const at = await placeFor(row)
+    const taken = new Set(places.find((one) => one.path === path)!.rows.keys())
+    const method = ['PUT', 'DELETE', 'PATCH', 'POST', 'GET'].find((one) => !taken.has(one))!
+    const path_ = pathFor(path, row, at)
+    expect((await home.call(method, path_)).status).toBe(401)
+    expect(words(await home.call(method, path_, { as: at.people.owner }))).toBe(`405 Method "${method}" not allowed.`)
+  })
+})

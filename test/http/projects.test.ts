@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+
+test('both paths serve the same records', async () => {
+  const { call, member, organization, project } = held.home
+  const flat = (await call('GET', `/api/projects/${project.id}/`, { as: member })).body
+  expect((await call('GET', `/api/organizations/${organization.id}/projects/${project.id}/`, { as: member })).body).toEqual(flat)
+  expect((await call('GET', '/api/projects/@current', { as: member })).body).toEqual(flat)
+  expect(flat).toMatchObject({
+    id: project.id,
+    organization: organization.id,
+    name: 'Default Project',
+    timezone: 'UTC',
+    week_start_day: null,
+    data_attributes: ['data-attr'],
+    effective_membership_level: 1,
+    group_types: [],
+  })
+  const short = (await call('GET', '/api/projects/', { as: member })).body.results
+  expect((await call('GET', '/api/organizations/@current/projects/', { as: member })).body.results).toEqual(short)
+  expect(Object.keys(short[0])).toContain('api_token')
+  expect(Object.keys(short[0])).not.toContain('data_attributes')
+})
+
+test('administrators create; what is sent is kept', async () => {
+  const { call, admin, member } = held.home
+  const body = {
+    name: 'Shop',
+    timezone: 'Europe/Berlin',
+    week_start_day: 1,
+    anonymize_ips: 'true',
+    test_account_filters: [{ key: 'email', value: 'x', operator: 'exact', type: 'person' }],
+    api_token: 'mine',
+  }
+  expect(await call('POST', '/api/projects/', { as: member, body })).toMatchObject(
+    refused(403, 'permission_denied', 'Your organization access level is insufficient.'),
+  )
+  const { status, body: made } = await call('POST', '/api/projects/', { as: admin, body })
+  expect([status, made]).toMatchObject([
+    201,
+    { ...body, anonymize_ips: true, api_token: expect.stringMatching(/^phc_\w{40,}$/), effective_membership_level: 8 },
+  ])
+  expect((await call('GET', '/api/projects/@current/', { as: admin })).body.id, 'it becomes the current one').toBe(made.id)
+  const demo = await call('POST', '/api/projects/', { as: member, body: { name: 'Try', is_demo: true } })
+  expect(demo.body.is_demo).toBe(true)
+  expect(await call('POST', '/api/projects/', { as: member, body: { is_demo: true } })).toMatchObject(refused(403, 'permission_denied'))
+})
+
+test("company people are test accounts, a mail provider's are not", async () => {
+  const { call, world } = held.home
+  for (const [email, count] of [
+    ['boss@company.test', 1],
+    ['boss@gmail.com', 0],
+  ] as const) {
+    const user = await world.user(email, null)
+    const { body } = await call('POST', '/api/organizations/', { as: user, body: { name: 'Co' } })
+    expect((await call('GET', `/api/projects/${body.teams[0].id}/`, { as: user })).body.test_account_filters, email).toHaveLength(count)
+  }
+})
+
+const wrong: [string, unknown, string][] = [
+  ['timezone', 'Mars/Base', 'invalid_choice'],
+  ['timezone', '+02:00', 'invalid_choice'],
+  ['name', '', 'blank'],
+  ['name', 'x'.repeat(201), 'max_length'],
+  ['week_start_day', 2, 'max_value'],
+  ['session_recording_linked_flag', { id: 1 }, 'invalid_input'],
+  ['session_recording_linked_flag', 'x', 'invalid_input'],
+  ['session_recording_network_payload_capture_config', { recordAll: true }, 'invalid_input'],
+  ['session_recording_sample_rate', '1.5', 'invalid_input'],
+  ['autocapture_exceptions_errors_to_ignore', ['x'.repeat(300)], 'invalid_input'],
+  ['test_account_filters', 'x', 'invalid_input'],
+  ['app_urls', null, 'null'],
+]
+test.each(wrong)('%s cannot be %j', async (field, value, code) => {
+  const { call, member } = held.home
+  expect(await call('PATCH', '/api/projects/@current/', { as: member, body: { [field]: value } })).toMatchObject(
+    refused(400, code, undefined, field),
+  )
+})
+
+test('settings that have a shape are kept as they are', async () => {
+  const { call, member } = held.home
+  const body = {
+    session_recording_linked_flag: { id: 1, key: 'f' },
+    session_recording_network_payload_capture_config: { recordBody: true },
+    session_recording_sample_rate: '0.50',
+    autocapture_exceptions_errors_to_ignore: ['ResizeObserver'],
+    path_cleaning_filters: [{ regex: '/\\d+', alias: '/:id' }],
+    extra_settings: { a: [1, null] },
+  }
+  expect((await call('PATCH', '/api/projects/@current/', { as: member, body })).body).toMatchObject(body)
+})
+
+test('a private project is open to administrators and to those let in', async () => {
+  const { call, admin, member, world } = held.home
+  const { body: made } = await call('POST', '/api/projects/', { as: admin, body: { name: 'Private' } })
+  const path = `/api/projects/${made.id}/`
+  const tooLow = refused(403, 'permission_denied', 'Your organization access level is insufficient.')
+  expect(await call('PATCH', path, { as: member, body: { access_control: true } })).toMatchObject(tooLow)
+  expect((await call('PATCH', path, { as: admin, body: { access_control: true } })).body.access_control).toBe(true)
+  const closed = refused(403, 'permission_denied', "You don't have sufficient permissions in the project.")
+  for (const method of ['GET', 'PATCH', 'DELETE'])
+    expect(await call(method, path, { as: member, ...(method === 'PATCH' ? { body: {} } : {}) })).toMatchObject(closed)
+  expect(await call('GET', `${path}feature_flags/`, { as: member })).toMatchObject(
+    refused(403, 'permission_denied', "You don't have access to the project."),
+  )
+  const names = async () => (await call('GET', '/api/projects/', { as: member })).body.results.map((one: { name: string }) => one.name)
+  expect(await names()).not.toContain('Private')
+  const now = new Date()
+  await world.accounts.context.store.write((tables) =>
+    tables.project_memberships.insert({ id: 'm', project_id: made.id, user_id: member.id, level: 8, joined_at: now, updated_at: now }),
+  )
+  expect(await names()).toContain('Private')
+  expect((await call('GET', path, { as: member })).body.effective_membership_level).toBe(8)
+  expect(await call('PATCH', path, { as: member, body: { access_control: false } }), 'not even by its own administrator').toMatchObject(
+    tooLow,
+  )
+  expect((await call('DELETE', path, { as: member })).status).toBe(204)
+})
+
+test('the dashboard shown first is one of the project', async () => {
+  const { call, admin, outsider } = held.home
+  const own = (await call('GET', '/api/projects/@current/', { as: admin })).body.primary_dashboard
+  const foreign = (await call('GET', '/api/projects/@current/', { as: outsider })).body.primary_dashboard
+  expect((await call('PATCH', '/api/projects/@current/', { as: admin, body: { primary_dashboard: own } })).status).toBe(200)
+  expect(await call('PATCH', '/api/projects/@current/', { as: admin, body: { primary_dashboard: foreign } })).toMatchObject(
+    refused(403, 'permission_denied'),
+  )
+})
+
+test('a reset token stops the old one', async () => {
+  const { call, admin, member, project, world } = held.home
+  const path = `/api/projects/${project.id}/reset_token/`
+  expect(await call('PATCH', path, { as: member, body: {} })).toMatchObject(refused(403, 'permission_denied'))
+  const { body } = await call('PATCH', path, { as: admin, body: {} })
+  expect(body.api_token).not.toBe(project.api_token)
+  expect(await world.accounts.projects.byToken(project.api_token)).toBeUndefined()
+  expect((await world.accounts.projects.byToken(body.api_token))?.id).toBe(project.id)
+})
+
+test('the log says who changed what, the newest first', async () => {
+  const { call, admin, member } = held.home
+  const { body: made } = await call('POST', '/api/projects/', { as: admin, body: { name: 'Logged' } })
+  const path = `/api/projects/${made.id}/`
+  for (const timezone of ['Asia/Tokyo', 'Asia/Tokyo', 'America/Lima']) await call('PATCH', path, { as: admin, body: { timezone } })
+  const { body: log } = await call('GET', `${path}activity/?limit=2`, { as: member })
+  expect(log).toMatchObject({ total_count: 3, previous: null, next: expect.stringContaining('page=2') })
+  expect(log.results[0]).toMatchObject({
+    user: { email: admin.email },
+    activity: 'updated',
+    scope: 'Project',
+    item_id: String(made.id),
+    detail: {
+      name: 'Logged',
+      changes: [{ type: 'Project', action: 'changed', field: 'timezone', before: 'Asia/Tokyo', after: 'America/Lima' }],
+    },
+  })
+  expect((await call('GET', `${path}activity/?limit=2&page=2`, { as: member })).body.results).toMatchObject([{ activity: 'created' }])
+  expect((await call('GET', `${path}is_generating_demo_data/`, { as: member })).body).toEqual({ is_generating_demo_data: false })
+})
+
+test("another organization's project is not there; below it nobody comes in", async () => {
+  const { call, member, other, world } = held.home
+  const foreign = await world.makeProject(other.id, {})
+  const gone = refused(404, 'not_found', 'Not found.')
+  for (const path of [
+    `/api/projects/${foreign.id}/`,
+    `/api/organizations/@current/projects/${foreign.id}/`,
+    '/api/projects/99999/',
+    '/api/projects/abc/',
+  ])
+    expect(await call('GET', path, { as: member }), path).toMatchObject(gone)
+  expect(await call('GET', `/api/organizations/${other.id}/projects/${foreign.id}/`, { as: member })).toMatchObject(
+    refused(403, 'permission_denied'),
+  )
+  expect(await call('GET', `/api/projects/${foreign.id}/query/x/`, { as: member })).toMatchObject(
+    refused(403, 'permission_denied', "You don't have access to the project."),
+  )
+  expect(await call('GET', '/api/projects/abc/query/x/', { as: member })).toMatchObject(refused(404, 'not_found', 'Project not found.'))
+})
+
+test('deleting needs an administrator and leaves one entry', async () => {
+  const { call, admin, member, world } = held.home
+  const { body: made } = await call('POST', '/api/projects/', { as: admin, body: { name: 'Short' } })
+  expect(await call('DELETE', `/api/projects/${made.id}/`, { as: member })).toMatchObject(refused(403, 'permission_denied'))
+  expect((await call('DELETE', `/api/projects/${made.id}`, { as: admin })).status).toBe(204)
+  expect(await call('GET', `/api/projects/${made.id}/`, { as: admin })).toMatchObject(refused(404, 'not_found'))
+  expect(await world.accounts.context.store.read.activity.find({ scope: 'Project', item_id: String(made.id) })).toMatchObject([
+    { activity: 'deleted', detail: { name: 'Short' } },
+  ])
+  expect((await call('GET', '/api/users/@me/', { as: admin })).body.team.id).not.toBe(made.id)
+})
+
+test('without the plan feature there is one project and one demo', async () => {
+  const { call, admin, organization, world } = held.home
+  await world.setFeature(organization.id, 'organizations_projects', false)
+  expect(await call('POST', '/api/projects/', { as: admin, body: { name: 'Two' } })).toMatchObject(
+    refused(403, 'permission_denied', 'You must upgrade your Waymark plan to be able to create and manage multiple projects.'),
+  )
+  await world.setFeature(organization.id, 'organizations_projects', true)
+  const nobody = await world.user('nobody@acme.test', null)
+  expect(await call('POST', '/api/projects/', { as: nobody, body: {} })).toMatchObject(
+    refused(400, 'invalid_input', 'You need to belong to an organization.'),
+  )
+})

@@ -1,13 +1,13 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
+import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
 import { Applier } from './applier.ts'
 import { decodeBatch } from './decode-batch.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
 import { readWork } from './read-work.ts'
-import { timeOrderedUuid } from './uuid.ts'
 import { UuidIndex } from './uuid-index.ts'
 import type { Warning, WarningSummary } from './warnings.ts'
 import type { Content, RecordWrite, Work } from './work.ts'
@@ -15,6 +15,8 @@ import type { Content, RecordWrite, Work } from './work.ts'
 export interface PipelineOptions {
   readonly log: IngestLog
   readonly store: ApplyStore
+  /** Folder for the index of event uuids, which may be deleted at any time; null keeps it in memory. */
+  readonly uuidFolder: string | null
   /** Part of every person's uuid. */
   readonly projectId: number
   readonly clock: () => Date
@@ -80,6 +82,7 @@ export class Pipeline {
   private failures = 0
   private isClosed = false
   private isFilling = false
+  private readonly newUuid: () => string
 
   private constructor(options: PipelineOptions, applier: Applier, uuids: UuidIndex) {
     this.options = options
@@ -88,12 +91,17 @@ export class Pipeline {
     this.uuids = uuids
     this.lastSeq = this.committedSeq = applier.appliedSeq
     this.nextSeq = this.lastSeq + 1
+    this.newUuid = timeOrderedUuids(options.clock)
   }
 
   /** What the log has beyond the store is applied first. */
   static async open(options: PipelineOptions): Promise<Pipeline> {
     const applier = await Applier.open(options.store, options.projectId)
-    const pipeline = new Pipeline(options, applier, await UuidIndex.open(options.store, applier.appliedSeq))
+    const pipeline = new Pipeline(
+      options,
+      applier,
+      await UuidIndex.open(options.store, applier.appliedSeq, options.uuidFolder, options.onError ?? (() => {})),
+    )
     await pipeline.replay()
     pipeline.fillSlots()
     return pipeline
@@ -114,7 +122,7 @@ export class Pipeline {
     this.assertOpen()
     const receivedAt = this.now()
     const { anonymizeIps } = this.options.settings()
-    const receipt = { receivedAt, ip: about.ip ?? null, anonymizeIps, newUuid: () => timeOrderedUuid(receivedAt) }
+    const receipt = { receivedAt, ip: about.ip ?? null, anonymizeIps, newUuid: this.newUuid }
     const batch = decodeBatch(body, receipt, about)
     const { events } = batch
     const dropped = events.filter((event) => event.isDropped).length
@@ -170,7 +178,7 @@ export class Pipeline {
     if (rows.length === 0) return []
     const receivedAt = this.now()
     const payloads = rows.map((row) => JSON.stringify(row))
-    const uuids = rows.map(() => timeOrderedUuid(receivedAt))
+    const uuids = rows.map(this.newUuid)
     const records: LogRecords = { kind, receivedAt, sentAt: null, historical: false, ip: null, uuids, payloads }
     const bytes = payloads.reduce((n, payload) => n + payload.length, 0)
     return (await this.accept(records, content, bytes)).applied.promise
@@ -430,6 +438,7 @@ export class Pipeline {
     await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))
     await this.applying
     await this.writing.catch(() => undefined)
+    await this.uuids.close()
     await this.options.store.close()
   }
 }

@@ -1,35 +1,139 @@
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
+import { firstRunRecords, UuidRuns } from '../storage/uuids/runs.ts'
+import { UuidSet } from '../storage/uuids/uuid-set.ts'
+import { putWords } from '../storage/uuids/words.ts'
 import type { PreparedEvent } from './prepare.ts'
 
-/** Which event uuids a project has. */
+/** Uuids of a part of the log that is not a run yet. */
+interface Part {
+  readonly from: number
+  to: number
+  readonly uuids: UuidSet
+}
+
+/**
+ * Which event uuids a project has, exactly and from the beginning. The latest are in memory; older ones are in sorted runs, of which memory
+ * holds filters. Nothing of it is the truth: what is missing or damaged is made again from the events.
+ */
 export class UuidIndex {
   private readonly store: ApplyStore
-  private pending = new Map<string, number>()
+  private runs: UuidRuns
+  /** In the order of the log; the last one grows. */
+  private parts: Part[] = []
+  private committedSeq: number
+  private sealing: Promise<void> = Promise.resolve()
+  private isClosed = false
+  private readonly onError: (error: unknown) => void
 
-  private constructor(store: ApplyStore) {
+  private constructor(store: ApplyStore, runs: UuidRuns, appliedSeq: number, onError: (error: unknown) => void) {
     this.store = store
+    this.runs = runs
+    this.committedSeq = appliedSeq
+    this.onError = onError
   }
 
-  static async open(store: ApplyStore, _appliedSeq: number): Promise<UuidIndex> {
-    return new UuidIndex(store)
+  static async open(store: ApplyStore, appliedSeq: number, folder: string | null, onError: (error: unknown) => void): Promise<UuidIndex> {
+    const runs = UuidRuns.open(folder, await store.identity(), appliedSeq)
+    const index = new UuidIndex(store, runs, appliedSeq, onError)
+    await index.readStore()
+    return index
   }
 
-  /** The places of those events that came before, in an earlier batch or in this one. */
-  async duplicates(events: readonly PreparedEvent[], firstSeq: number): Promise<Set<number>> {
-    const found = new Set<number>()
-    const unknown: string[] = []
-    for (const [i, { uuid, isDropped }] of events.entries()) {
-      if (isDropped) continue
-      if (this.pending.has(uuid)) found.add(i)
-      else {
-        this.pending.set(uuid, firstSeq + i)
-        unknown.push(uuid)
+  private async readStore(): Promise<void> {
+    const key = new Uint32Array(4)
+    for await (const { uuids, toSeq } of this.store.uuids(this.runs.toSeq + 1, this.committedSeq)) {
+      const part = this.growing(this.last + 1)
+      for (const uuid of uuids) {
+        putWords(uuid, key, 0)
+        part.uuids.add(key, 0)
       }
+      part.to = toSeq
+      await this.seal()
     }
-    const stored = new Set(await this.store.knownUuids(unknown))
-    for (const [i, { uuid }] of events.entries()) if (stored.has(uuid)) found.add(i)
+  }
+
+  private get last(): number {
+    return this.parts.at(-1)?.to ?? this.runs.toSeq
+  }
+
+  private growing(from: number): Part {
+    const last = this.parts.at(-1)
+    if (last && last.uuids.size < firstRunRecords) return last
+    const part = { from, to: from - 1, uuids: new UuidSet() }
+    this.parts.push(part)
+    return part
+  }
+
+  /** The places of those events that came before, in an earlier batch or in this one. Batches come in the order of the log. */
+  async duplicates(events: readonly PreparedEvent[], firstSeq: number): Promise<Set<number>> {
+    const keys = new Uint32Array(events.length * 4)
+    for (const [i, event] of events.entries()) putWords(event.uuid, keys, i * 4)
+    const found = await this.known(events, keys)
+    const part = this.growing(this.last + 1)
+    for (const [i, event] of events.entries()) if (!event.isDropped && !found.has(i)) part.uuids.add(keys, i * 4)
+    part.to = firstSeq + events.length - 1
     return found
   }
 
-  committed(_seq: number): void {}
+  private async known(events: readonly PreparedEvent[], keys: Uint32Array): Promise<Set<number>> {
+    const found = new Set<number>()
+    const fresh = new UuidSet(events.length)
+    try {
+      for (const [i, event] of events.entries()) {
+        const at = i * 4
+        if (event.isDropped) continue
+        if (fresh.has(keys, at) || this.parts.some((part) => part.uuids.has(keys, at)) || this.runs.has(keys, at)) found.add(i)
+        else fresh.add(keys, at)
+      }
+      return found
+    } catch (error) {
+      this.onError(error)
+      await this.rebuild()
+      return this.known(events, keys)
+    }
+  }
+
+  committed(seq: number): void {
+    this.committedSeq = Math.max(this.committedSeq, seq)
+    this.sealing = this.sealing.then(() => this.seal()).catch(this.onError)
+  }
+
+  /** Full parts whose events are in the store become runs. */
+  private async seal(): Promise<void> {
+    for (;;) {
+      const [first, next] = this.parts
+      if (!first || first.to > this.committedSeq || !(next || first.uuids.size >= firstRunRecords) || this.isClosed) return
+      await this.runs.add({ from: first.from, to: first.to }, first.uuids.records())
+      this.parts.shift()
+    }
+  }
+
+  private async rebuild(): Promise<void> {
+    await this.sealing
+    await this.runs.clear()
+    const kept = this.parts
+    const committed = this.committedSeq
+    this.committedSeq = (kept[0]?.from ?? committed + 1) - 1
+    this.parts = []
+    await this.readStore()
+    this.parts.push(...kept)
+    this.committedSeq = committed
+  }
+
+  /** Resolves when what is committed is in runs, as far as it fills them, and those are merged. */
+  async settled(): Promise<void> {
+    await this.sealing
+    await this.runs.settled()
+  }
+
+  /** Bytes for the uuids that are in runs. */
+  get runsMemory(): { readonly bytes: number; readonly count: number } {
+    return { bytes: this.runs.memory, count: this.runs.count }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.sealing
+    await this.runs.close()
+  }
 }

@@ -110,9 +110,15 @@ async function check(world: World, wanted: Json): Promise<void> {
       expect(found).toHaveLength((value as Json[]).length)
       for (const warning of value as Json[]) expect(found).toContainEqual(expect.objectContaining(warning))
     } else if (what === 'groups') {
-      const groups = await world.rows('SELECT group_type, group_type_index, group_key, version::INTEGER AS version, properties FROM groups JOIN group_types USING (group_type_index)')
+      const groups = await world.rows(
+        'SELECT group_type, group_type_index, group_key, version::INTEGER AS version, properties FROM groups JOIN group_types USING (group_type_index)',
+      )
       const shown = groups.map((group) => ({ ...group, properties: JSON.parse(group.properties as string) as Json }))
-      for (const group of value as Json[]) expect(shown.some((one) => fits(one, group)), JSON.stringify({ group, shown })).toBe(true)
+      for (const group of value as Json[])
+        expect(
+          shown.some((one) => fits(one, group)),
+          JSON.stringify({ group, shown }),
+        ).toBe(true)
     } else if (what === 'events_by_person') {
       const found = persons.map((person) => [
         [...person.distinct_ids].sort(),

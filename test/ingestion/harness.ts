@@ -48,7 +48,9 @@ let instance: Promise<DuckDBInstance> | null = null
 let databases = 0
 
 /** A project's store in memory with a pipeline before it. Tables are in the database `p`. */
-export async function openWorld(options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number } = {}): Promise<World> {
+export async function openWorld(
+  options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number; uuidFolder?: string } = {},
+): Promise<World> {
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
   const log = new TestLog()
@@ -64,6 +66,7 @@ export async function openWorld(options: { now?: string; limits?: PipelineOption
     Pipeline.open({
       log,
       store: await openApplyStore(async () => (await instance!).connect(), database),
+      uuidFolder: options.uuidFolder ?? null,
       projectId: options.projectId ?? 1,
       clock: () => world.now,
       settings: () => ({ anonymizeIps: world.anonymizeIps }),

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import { type SlotUse, slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
@@ -136,7 +137,10 @@ export interface ApplyStore {
   groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
   /** Small statements that give the rows of a scope's table the values of `slots`; to be run one by one, never beside a commit. */
   fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[]): Promise<(() => Promise<void>)[]>
-  knownUuids(uuids: readonly string[]): Promise<string[]>
+  /** Uuids of the events of a range of the log, some at a time. */
+  uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
+  /** A number made with the store, for files beside it that are of use only to this one. */
+  identity(): Promise<number>
   /** A group may be staged while the one before is being committed; commits follow one another. */
   openGroup(): Promise<StagedGroup>
   close(): Promise<void>
@@ -153,6 +157,7 @@ export interface FoundGroup {
 }
 
 const fillRows = 20_000
+const uuidRows = 100_000
 
 const personFields = `p.person_no AS "personNo", p.uuid::VARCHAR AS uuid, p.has_record AS "hasRecord", epoch_us(p.created_at)::DOUBLE AS "createdAt",
   p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes"`
@@ -216,13 +221,22 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
            g.version::DOUBLE AS version, g.properties, g.property_times AS "propertyTimes"
          FROM ${main}.groups g JOIN temp.main.wanted_texts w ON w.text = g.group_key AND w.number = g.group_type_index`,
       ),
-    knownUuids: async (uuids) => {
-      const found = await look<{ uuid: string }>(
-        wanted.uuids,
-        uuids.map((uuid) => [uuid]),
-        `SELECT DISTINCT e.uuid::VARCHAR AS uuid FROM ${main}.events e JOIN temp.main.wanted_uuids w ON w.uuid::UUID = e.uuid`,
-      )
-      return found.map((row) => row.uuid)
+    async *uuids(fromSeq, toSeq) {
+      for (let from = fromSeq; from <= toSeq; from += uuidRows) {
+        const to = Math.min(toSeq, from + uuidRows - 1)
+        const found = await inTurn(async () => {
+          const result = await reader.runAndReadAll(`SELECT uuid::VARCHAR FROM ${main}.events WHERE log_seq BETWEEN ${from} AND ${to}`)
+          return result.getColumns()[0] as string[] | undefined
+        })
+        yield { uuids: found ?? [], toSeq: to }
+      }
+    },
+    async identity() {
+      const [known] = await inTurn(() => rows(`SELECT value FROM ${main}.meta WHERE key = 'store_id'`))
+      if (known) return Number(known.value)
+      const made = randomInt(2 ** 32)
+      await inTurn(() => rows(`INSERT INTO ${main}.meta VALUES ('store_id', '${made}')`))
+      return made
     },
     fillSteps: async (scope, slots) => {
       const [table, column] = scope === 'event' ? ['events', 'log_seq'] : ['persons', 'person_no']

@@ -1,0 +1,120 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileMedium, memoryMedium, mergedBlocks, openFile, Run, type RunRange } from './run.ts'
+import { sortRecords } from './words.ts'
+
+// Runs of one size are merged into one of the next, so that a question for a uuid asks few of them: at a hundred million about twelve.
+
+export const firstRunRecords = 262_144
+const fanOut = 8
+const largestRun = firstRunRecords * fanOut ** 2 * 2
+
+const fileName = ({ from, to }: RunRange): string => `${from}-${to}.uuids`
+
+function* inBlocks(records: Uint32Array): Generator<Uint32Array> {
+  for (let at = 0; at < records.length; at += 16_384) yield records.subarray(at, at + 16_384)
+}
+
+/** Sorted runs of uuids over the beginning of the log, without gaps. */
+export class UuidRuns {
+  private readonly folder: string | null
+  private readonly store: number
+  private runs: Run[]
+  private merging: Promise<void> | null = null
+  private isClosed = false
+
+  private constructor(folder: string | null, store: number, runs: Run[]) {
+    this.folder = folder
+    this.store = store
+    this.runs = runs
+  }
+
+  /** Takes what is whole, of this store and without gaps up to `appliedSeq`; removes the rest. */
+  static open(folder: string | null, store: number, appliedSeq: number): UuidRuns {
+    if (folder === null) return new UuidRuns(null, store, [])
+    mkdirSync(folder, { recursive: true })
+    const found = readdirSync(folder).flatMap((name): { name: string; run: Run | null }[] => {
+      const run = name.endsWith('.uuids') ? Run.open(openFile(join(folder, name)), store) : null
+      return [{ name, run }]
+    })
+    // Of overlapping ones the longest is the result of a merge whose sources were not removed any more.
+    const whole = found.flatMap(({ run }) => run ?? []).sort((a, b) => a.range.from - b.range.from || b.range.to - a.range.to)
+    const runs: Run[] = []
+    for (const run of whole) if (run.range.from === (runs.at(-1)?.range.to ?? 0) + 1 && run.range.to <= appliedSeq) runs.push(run)
+    for (const { name, run } of found) {
+      if (run && runs.includes(run)) continue
+      run?.close()
+      rmSync(join(folder, name), { force: true, recursive: true })
+    }
+    return new UuidRuns(folder, store, runs)
+  }
+
+  get toSeq(): number {
+    return this.runs.at(-1)?.range.to ?? 0
+  }
+
+  get count(): number {
+    return this.runs.reduce((n, run) => n + run.count, 0)
+  }
+
+  /** Bytes kept in memory, when the runs are files. */
+  get memory(): number {
+    return this.runs.reduce((n, run) => n + run.memory, 0)
+  }
+
+  has(key: Uint32Array, at: number): boolean {
+    for (let i = this.runs.length - 1; i >= 0; i--) if (this.runs[i]!.has(key, at)) return true
+    return false
+  }
+
+  /** Adds the uuids of the next range of the log. */
+  async add(range: RunRange, records: Uint32Array): Promise<void> {
+    this.runs.push(await Run.write(this.medium(range), range, records.length / 4, this.store, inBlocks(sortRecords(records))))
+    this.merging ??= this.mergeAll().finally(() => {
+      this.merging = null
+    })
+  }
+
+  private medium(range: RunRange) {
+    return this.folder === null ? memoryMedium() : fileMedium(join(this.folder, fileName(range)))
+  }
+
+  private async mergeAll(): Promise<void> {
+    for (let runs = this.mergeable(); runs && !this.isClosed; runs = this.mergeable()) {
+      const range = { from: runs[0]!.range.from, to: runs.at(-1)!.range.to }
+      const count = runs.reduce((n, run) => n + run.count, 0)
+      const merged = await Run.write(this.medium(range), range, count, this.store, mergedBlocks(runs))
+      const place = this.runs.indexOf(runs[0]!)
+      this.runs.splice(place, runs.length, merged)
+      for (const run of runs) run.remove()
+    }
+  }
+
+  /** The last `fanOut` runs of one size. */
+  private mergeable(): Run[] | null {
+    const levels = this.runs.map(({ count }) => Math.round(Math.log(Math.max(count, firstRunRecords) / firstRunRecords) / Math.log(fanOut)))
+    for (let i = this.runs.length - fanOut; i >= 0; i--) {
+      const part = this.runs.slice(i, i + fanOut)
+      if (part.some((_, k) => levels[i + k] !== levels[i])) continue
+      return part.reduce((n, run) => n + run.count, 0) <= largestRun ? part : null
+    }
+    return null
+  }
+
+  /** Resolves when no merge is running. */
+  async settled(): Promise<void> {
+    await this.merging
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.merging?.catch(() => undefined)
+    for (const run of this.runs) run.close()
+  }
+
+  /** Forgets everything, because some of it cannot be read. */
+  async clear(): Promise<void> {
+    await this.merging?.catch(() => undefined)
+    for (const run of this.runs.splice(0)) run.remove()
+  }
+}

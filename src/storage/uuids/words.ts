@@ -1,0 +1,73 @@
+// A UUID as four unsigned 32-bit words, most significant first: the order of the words is the order of the texts.
+
+const digits = new Uint8Array(256)
+for (let i = 0; i < 16; i++) {
+  digits[i.toString(16).charCodeAt(0)] = i
+  digits[i.toString(16).toUpperCase().charCodeAt(0)] = i
+}
+
+function word(text: string, at: number, skip: number): number {
+  let value = 0
+  for (let i = at; i < at + 8 + (skip > 0 ? 1 : 0); i++) {
+    if (i === skip) continue
+    value = (value << 4) | digits[text.charCodeAt(i)]!
+  }
+  return value >>> 0
+}
+
+/** Writes the words of `uuid`, in its usual spelling, into `into` from `at` on. */
+export function putWords(uuid: string, into: Uint32Array, at: number): void {
+  into[at] = word(uuid, 0, -1)
+  into[at + 1] = word(uuid, 9, 13)
+  into[at + 2] = word(uuid, 19, 23)
+  into[at + 3] = word(uuid, 28, -1)
+}
+
+/** Mixes all words, so that uuids which differ only in their time or only in their last digits spread alike. */
+export function hashWords(words: Uint32Array, at: number): number {
+  let h = Math.imul(words[at]! ^ 0x9e3779b9, 0x85ebca6b)
+  h = Math.imul((h ^ (h >>> 15)) + words[at + 1]!, 0xc2b2ae35)
+  h = Math.imul((h ^ (h >>> 13)) + words[at + 2]!, 0x27d4eb2f)
+  h = Math.imul((h ^ (h >>> 15)) + words[at + 3]!, 0x165667b1)
+  h ^= h >>> 16
+  h = Math.imul(h, 0x85ebca6b)
+  return (h ^ (h >>> 13)) >>> 0
+}
+
+export function compareWords(a: Uint32Array, i: number, b: Uint32Array, j: number): number {
+  for (let k = 0; k < 4; k++) {
+    const [x, y] = [a[i + k]!, b[j + k]!]
+    if (x !== y) return x < y ? -1 : 1
+  }
+  return 0
+}
+
+/** Sorts records of four words. Bytes that are the same everywhere (the time of a burst of UUIDv7) cost one look. */
+export function sortRecords(records: Uint32Array): Uint32Array {
+  const count = records.length / 4
+  let from: Uint32Array = records
+  let to: Uint32Array = new Uint32Array(records.length)
+  const starts = new Uint32Array(65_536)
+  for (let pass = 0; pass < 8; pass++) {
+    const column = 3 - (pass >> 1)
+    const shift = (pass & 1) * 16
+    starts.fill(0)
+    for (let i = column; i < from.length; i += 4) starts[(from[i]! >>> shift) & 0xffff]!++
+    if (count > 0 && starts[(from[column]! >>> shift) & 0xffff] === count) continue
+    let sum = 0
+    for (let i = 0; i < starts.length; i++) {
+      const n = starts[i]!
+      starts[i] = sum
+      sum += n
+    }
+    for (let i = 0; i < from.length; i += 4) {
+      const place = starts[(from[i + column]! >>> shift) & 0xffff]!++ * 4
+      to[place] = from[i]!
+      to[place + 1] = from[i + 1]!
+      to[place + 2] = from[i + 2]!
+      to[place + 3] = from[i + 3]!
+    }
+    ;[from, to] = [to, from === records ? new Uint32Array(records.length) : from]
+  }
+  return from
+}

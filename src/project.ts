@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
 import { type AnswerOptions, answerQuery, type QueryProject } from './answer.ts'
@@ -42,7 +43,8 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
     try {
       const settings = () => ({ anonymizeIps: settingsWithDefaults(current.record.settings).anonymize_ips === true })
       const { log } = storage
-      const pipeline = await Pipeline.open({ log, store, projectId: record.id, clock, settings, onError: home.onError })
+      const uuidFolder = instance.isInMemory ? null : join(instance.dataDir, 'projects', String(record.id), 'uuids')
+      const pipeline = await Pipeline.open({ log, store, uuidFolder, projectId: record.id, clock, settings, onError: home.onError })
       return new Project(home, storage, pipeline, current)
     } catch (error) {
       await store.close()

@@ -32,7 +32,7 @@ export class Applier {
     this.people = new People(store, projectId, state.nextPersonNo)
     this.groups = new Groups(store, state.groupTypes)
     this.names = new EventNames(state.eventNames)
-    this.keys = new PropertyKeys(state.propertyKeys, state.retiredSlots)
+    this.keys = new PropertyKeys(state.propertyKeys, state.retiredSlots, state.appliedSeq)
     this.warnings = new Map(state.warnings.map((summary) => [summary.type, summary]))
     this.storedWarnings = new Set(this.warnings.keys())
     this.appliedSeq = state.appliedSeq
@@ -218,6 +218,7 @@ export class Applier {
     this.groups.stage(group)
     this.names.stage(group)
     this.keys.stage(group)
+    this.keys.storedSeq = this.appliedSeq
     for (const record of this.records.values()) this.stageRecord(record, group)
     this.records.clear()
     for (const { type, count, samples, lastSeen } of this.changedWarnings) {
@@ -264,6 +265,7 @@ export class Applier {
 async function loadState(store: ApplyStore) {
   const { tables } = store
   const meta = new Map((await store.rows(`SELECT key, value FROM ${tables}.meta`)).map((row) => [row.key as string, row.value as string]))
+  const appliedSeq = Number(meta.get('applied_seq') ?? 0)
   const groupTypes: string[] = []
   for (const row of await store.rows(`SELECT group_type_index::INTEGER AS index, group_type FROM ${tables}.group_types`))
     groupTypes[row.index as number] = row.group_type as string
@@ -278,7 +280,7 @@ async function loadState(store: ApplyStore) {
     `SELECT kind, count::DOUBLE AS count, samples, epoch_us(last_seen)::DOUBLE AS last FROM ${tables}.warnings`,
   )
   return {
-    appliedSeq: Number(meta.get('applied_seq') ?? 0),
+    appliedSeq,
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     groupTypes,
@@ -297,6 +299,7 @@ async function loadState(store: ApplyStore) {
         isDefined: row.is_defined as boolean,
         slot: row.slot as string | null,
         isSlotReady: row.slot_ready as boolean,
+        unfilledTo: appliedSeq,
         counts: row.counts as number[],
         firstSeen: row.first as number,
         lastSeen: row.last as number,

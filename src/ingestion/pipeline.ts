@@ -16,7 +16,7 @@ export interface PipelineOptions {
   readonly log: IngestLog
   readonly store: ApplyStore
   /** Folder for the index of event uuids, which may be deleted at any time; null keeps it in memory. */
-  readonly uuidFolder: string | null
+  readonly uuidFolder?: string | null
   /** Part of every person's uuid. */
   readonly projectId: number
   readonly clock: () => Date
@@ -35,7 +35,7 @@ interface Limits {
 }
 
 // A transaction of more rows than a row group of DuckDB has goes into the file at once instead of through the write-ahead log.
-const defaultLimits: Limits = { queueBytes: 256 * 1024 * 1024, groupRows: 131_072 }
+const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: 131_072 }
 const sliceMs = 10
 const retryMs = [10, 50, 250, 1_000, 5_000]
 
@@ -100,7 +100,7 @@ export class Pipeline {
     const pipeline = new Pipeline(
       options,
       applier,
-      await UuidIndex.open(options.store, applier.appliedSeq, options.uuidFolder, options.onError ?? (() => {})),
+      await UuidIndex.open(options.store, applier.appliedSeq, options.uuidFolder ?? null, options.onError ?? (() => {})),
     )
     await pipeline.replay()
     pipeline.fillSlots()
@@ -407,7 +407,8 @@ export class Pipeline {
     for (const scope of ['event', 'person'] as const) {
       const slots = applier.keys.slots(scope).filter((slot) => keys.some((key) => key.scope === scope && key.slot === slot.column))
       if (slots.length === 0) continue
-      const steps = await this.options.store.fillSteps(scope, slots)
+      const toSeq = Math.max(...keys.filter((key) => key.scope === scope).map((key) => key.unfilledTo))
+      const steps = await this.options.store.fillSteps(scope, slots, toSeq)
       for (const step of steps) {
         if (this.isClosed || this.applier !== applier) return
         await this.inTurn(step)

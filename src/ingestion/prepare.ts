@@ -98,12 +98,20 @@ const unsetKeys = (value: unknown): string[] | null => {
   return keys.length ? keys.map(readable) : null
 }
 
-function shapeOf(properties: Readonly<Properties>): string {
+const shapes = new Map<string, string>()
+const shapesKept = 10_000
+
+/** One text for all events of a make: it is kept with each event until that is written. */
+function shapeOf(properties: Readonly<Properties>, hasReplacements: boolean): string {
   let shape = ''
   for (const name in properties) {
     const type = valueTypeOf(properties[name])
-    if (type >= 0) shape += `${type}${name}\0`
+    if (type >= 0) shape += `${type}${hasReplacements ? readable(name) : name}\0`
   }
+  const known = shapes.get(shape)
+  if (known !== undefined) return known
+  if (shapes.size >= shapesKept) shapes.clear()
+  shapes.set(shape, shape)
   return shape
 }
 
@@ -221,7 +229,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
       isAbsent(groupType) || isAbsent(groupKey)
         ? null
         : { type: asText(groupType), key: cut(asText(groupKey), groupKeyLimit), set: copyOf(properties.$group_set) ?? {} },
-    shape: isDropped ? '' : readable(shapeOf(properties)),
+    shape: isDropped ? '' : shapeOf(properties, text.includes('\uFFFD')),
     warnings: time.warnings.length ? [...warnings, ...time.warnings] : warnings,
     isDropped,
   }

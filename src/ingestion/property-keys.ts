@@ -11,6 +11,8 @@ export interface PropertyKey {
   isDefined: boolean
   slot: string | null
   isSlotReady: boolean
+  /** Last record of the log that was stored before the slot was in use; only while it is not ready. */
+  unfilledTo: number
   /** In the order of `valueTypes`. */
   readonly counts: number[]
   firstSeen: number
@@ -50,9 +52,12 @@ export class PropertyKeys {
   private isRetiredChanged = false
   /** Keys that were refused because there are too many; read and cleared by the apply stage. */
   refused = 0
+  /** Last record of the group before the one being worked out. */
+  storedSeq: number
 
-  constructor(stored: readonly PropertyKey[], retired: readonly string[]) {
+  constructor(stored: readonly PropertyKey[], retired: readonly string[], storedSeq: number) {
     this.retired = new Set(retired)
+    this.storedSeq = storedSeq
     for (const key of stored) {
       this.scope(key.scope).set(key.name, key)
       if (sum(key.counts) < settlingCount) this.unsettled.add(key)
@@ -83,6 +88,7 @@ export class PropertyKeys {
       isDefined: false,
       slot: null,
       isSlotReady: false,
+      unfilledTo: 0,
       counts: valueTypes.map(() => 0),
       firstSeen: time,
       lastSeen: time,
@@ -123,6 +129,7 @@ export class PropertyKeys {
     const taken = new Set([...this.scope(key.scope).values()].map((other) => other.slot))
     key.slot = slotNames(kind).find((name) => !taken.has(name) && !this.retired.has(`${key.scope}:${name}`)) ?? null
     key.isSlotReady = false
+    key.unfilledTo = this.storedSeq
     this.changed.add(key)
   }
 

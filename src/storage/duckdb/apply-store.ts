@@ -135,8 +135,11 @@ export interface ApplyStore {
   personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
   groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
-  /** Small statements that give the rows of a scope's table the values of `slots`; to be run one by one, never beside a commit. */
-  fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[]): Promise<(() => Promise<void>)[]>
+  /**
+   * Small statements that give the rows of a scope's table the values of `slots` (events: those up to `toSeq`). To be run one by one, never
+   * beside a commit.
+   */
+  fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[], toSeq: number): Promise<(() => Promise<void>)[]>
   /** Uuids of the events of a range of the log, some at a time. */
   uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
   /** A number made with the store, for files beside it that are of use only to this one. */
@@ -238,7 +241,7 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
       await inTurn(() => rows(`INSERT INTO ${main}.meta VALUES ('store_id', '${made}')`))
       return made
     },
-    fillSteps: async (scope, slots) => {
+    fillSteps: async (scope, slots, toSeq) => {
       const [table, column] = scope === 'event' ? ['events', 'log_seq'] : ['persons', 'person_no']
       const set = slots.map((slot) => `${slot.column} = ${slotFromJson(slot, 'properties')}`).join(', ')
       const [range] = await inTurn(() =>

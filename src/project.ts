@@ -65,6 +65,7 @@ export class Project {
   private readonly pipeline: Pipeline
   private readonly current: { record: ProjectRecord }
   private facts: StoreFacts | undefined
+  private isClosed = false
 
   /** @internal Use `waymark.createProject` or `waymark.project`. */
   constructor(home: ProjectHome, storage: ProjectStorage, pipeline: Pipeline, current: { record: ProjectRecord }) {
@@ -125,11 +126,13 @@ export class Project {
 
   /** @internal */
   async [closeProject](): Promise<void> {
+    this.isClosed = true
     await this.pipeline.close()
     await this.storage.close()
   }
 
   private async refresh(): Promise<void> {
+    if (this.isClosed) throw new WaymarkError('closed', {})
     const record = await this.home.record(this.id)
     if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(this.id) })
     this.current.record = record

@@ -1,10 +1,23 @@
 import { defineConfig } from 'tsup'
 
-const shared = { target: 'node20', sourcemap: true, splitting: true, treeshake: true } as const
+const shared = { target: 'node20', sourcemap: true } as const
 
 export default defineConfig([
-  { ...shared, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: true, clean: true },
-  { ...shared, entry: { cli: 'src/cli/main.ts' }, format: ['esm'], banner: { js: '#!/usr/bin/env node' } },
-  // The server with its surroundings in reach, for the conformance runner; not part of the package.
-  { ...shared, entry: { 'internal/world': 'test/conformance/world.ts' }, format: ['esm'] },
+  {
+    ...shared,
+    // internal/world is the server with its surroundings in reach, for the conformance runner; not part of the package.
+    entry: { index: 'src/index.ts', cli: 'src/cli/main.ts', 'internal/world': 'test/conformance/world.ts' },
+    format: ['esm'],
+    splitting: true,
+    dts: { entry: { index: 'src/index.ts' } },
+    clean: true,
+  },
+  {
+    ...shared,
+    entry: { index: 'src/index.ts' },
+    format: ['cjs'],
+    // Modules without a CommonJS form: `require` of those came to Node 20 only with its later versions.
+    noExternal: ['chevrotain', /^@chevrotain\//, 'lodash-es', 'p-queue', 'p-timeout', 'eventemitter3'],
+    dts: { entry: { index: 'src/index.ts' } },
+  },
 ])

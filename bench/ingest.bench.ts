@@ -23,7 +23,7 @@ const events = Number(values.events)
 const batchSize = 1000
 const inFlight = 4
 const people = 100_000
-const poolBatches = 50
+const poolBatches = 10
 
 const pool = () => Array.from({ length: poolBatches }, (_, i) => makeEvents(batchSize, people, i + 1))
 const withDirectory = async <T>(work: (directory: string) => Promise<T>): Promise<T> => {

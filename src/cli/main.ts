@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Command, readValues, usage, wrongUsage } from './command.ts'
 import { init } from './init.ts'

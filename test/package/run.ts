@@ -37,11 +37,13 @@ const asCommonJs = (example: string): string => {
   const imports = example.replace(/^import (\{[^}]*\}) from ('[^']+')$/gm, 'const $1 = require($2)')
   return `(async () => {\n${imports}\n})().catch((error) => { console.error(error); process.exitCode = 1 })\n`
 }
+/** As on the Node versions that cannot `require` a module. */
+const strictRequire = process.allowedNodeEnvironmentFlags.has('--experimental-require-module') ? ['--no-experimental-require-module'] : []
 const runsInItsOwnFolder = (name: string, file: string, text: string) => {
   const own = join(folder, name)
   mkdirSync(own)
   writeFileSync(join(own, file), text)
-  const printed = run(own, process.execPath, file)
+  const printed = run(own, process.execPath, ...strictRequire, file)
   mustHold(printed.trim() !== '', 'the example printed nothing')
   console.log(printed.trim().replace(/^/gm, '        '))
 }
@@ -54,7 +56,7 @@ try {
       { filename: string; size: number; files: { path: string }[] },
     ]
     tarball = join(folder, packed.filename)
-    const allowed = /^(dist\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/
+    const allowed = /^(dist\/(?!internal)|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/
     const strays = packed.files.map((file) => file.path).filter((path) => !allowed.test(path))
     mustHold(strays.length === 0, `the package holds files that do not belong in it: ${strays.join(', ')}`)
     mustHold(

@@ -4,7 +4,6 @@ import {
   aggregate,
   aggregates,
   arrayOfItems,
-  float,
   floatLike,
   like,
   listOf,
@@ -65,7 +64,8 @@ export const aggregateFunctions = aggregates({
     summary: 'Number of rows; with an argument, of rows where it is not NULL.',
     clickhouse: 'count',
     duckdb: (args, context) => rowsCall('count', args.length ? [args[0]!.sql] : ['*'], context),
-    ofList: (list) => `coalesce(list_count(${list}), 0)`,
+    // In arrays NULL counts
+    ofList: (list) => `coalesce(len(${list}), 0)`,
     cases: [
       ['select count() from numbers(4)', 4],
       ['select count(x) from (select arrayJoin([1, NULL, 3]) as x)', 2],
@@ -190,25 +190,12 @@ export const aggregateFunctions = aggregates({
   uniqCombined64: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqCombined64'),
   uniqHLL12: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqHLL12'),
   uniqTheta: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqTheta'),
-  median: aggregate({
-    args: [1, 1],
-    returns: floatLike,
-    summary: 'The middle value; halfway between the two middle ones when their number is even. Exact.',
-    clickhouse: { name: 'quantileExactInclusive', params: () => ['0.5'] },
-    duckdb: (args, context) => orDefault(rowsCall('quantile_cont', [float(args[0]!), '0.5'], context), context, nan),
-    ofList: (list, _item, context) => orDefault(`list_aggregate(CAST(${list} AS DOUBLE[]), 'quantile_cont', 0.5)`, context, nan),
-    cases: [
-      ['select median(number) from numbers(4)', 1.5],
-      ['select median(x) from (select arrayJoin([1, NULL, 3, 10]) as x)', 3],
-      ['select isNaN(median(number)) from numbers(0)', 1],
-    ],
-  }),
   groupArray: aggregate({
     args: [1, 1],
-    returns: arrayOfItems,
+    returns: (args) => (isNamed(args[0]!, 'Nothing') ? args[0]! : arrayOfItems(args)),
     summary: 'All values that are not NULL, in the order met.',
     clickhouse: 'groupArray',
-    duckdb: (args, context) => `coalesce(${listOf(args[0]!.sql, context)}, [])`,
+    duckdb: (args, context) => (isNamed(args[0]!.type, 'Nothing') ? 'NULL' : `coalesce(${listOf(args[0]!.sql, context)}, [])`),
     cases: [
       ['select groupArray(number) from numbers(3)', [0, 1, 2]],
       ["select groupArray(x) from (select arrayJoin(['a', NULL, 'b']) as x)", ['a', 'b']],

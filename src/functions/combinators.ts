@@ -64,7 +64,13 @@ function addOrNull(row: Made): Made {
     args: row.args,
     returns: (args, context) => nullable(row.returns(args, context)),
     summary: `${row.summary} NULL when there are no values.`,
-    duckdb: isUnsupported(inner) ? inner : (args, context) => `CASE WHEN ${countOf(args, context)} > 0 THEN ${inner(args, context)} END`,
+    // Arrays and maps are never NULL
+    duckdb: isUnsupported(inner)
+      ? inner
+      : (args, context) =>
+          context.type.kind === 'scalar'
+            ? `CASE WHEN ${countOf(args, context)} > 0 THEN ${inner(args, context)} END`
+            : inner(args, context),
   })
 }
 
@@ -77,7 +83,7 @@ function addOrDefault(row: Made): Made {
     duckdb: isUnsupported(inner)
       ? inner
       : (args, context) =>
-          isNullable(context.type)
+          isNullable(context.type) || context.type.kind !== 'scalar'
             ? inner(args, context)
             : `CASE WHEN ${countOf(args, context)} > 0 THEN ${inner(args, context)} ELSE ${duckDefault(context.type)} END`,
   })

@@ -1,5 +1,7 @@
 import { nearestSpellings } from '../lib/spelling.ts'
 import { aggregateFunctions } from './aggregates.ts'
+import { collectionFunctions, digestFunctions } from './aggregates-collections.ts'
+import { statisticsFunctions } from './aggregates-statistics.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
 import { arrayFunctions } from './arrays.ts'
 import { bitFunctions, bitmapFunctions } from './bits.ts'
@@ -60,7 +62,10 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Maps: mapFunctions,
   Tuples: tupleFunctions,
   Aggregates: aggregateFunctions,
-  'Aggregates with suffixes': withCombinators(aggregateFunctions),
+  Statistics: statisticsFunctions,
+  'Aggregates of arrays, maps and texts': collectionFunctions,
+  Digests: digestFunctions,
+  'Aggregates with suffixes': withCombinators({ ...aggregateFunctions, ...statisticsFunctions, ...collectionFunctions }),
   'Window functions': windowFunctions,
   'Table functions': tableFunctions,
 }

@@ -1,0 +1,6 @@
+import { httpReference } from '../src/http/reference.ts'
+
+/** Pages that are written from the registries, by their file in this folder. A test holds each against its file. */
+export const pages: Readonly<Record<string, () => string>> = {
+  'http.md': httpReference,
+}

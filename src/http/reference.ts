@@ -1,0 +1,61 @@
+import { places } from './places.ts'
+import { resources } from './registry.ts'
+import type { Row } from './resource.ts'
+
+// The reference page `docs/http.md`, read from the rows.
+
+const who = (row: Row): string => {
+  if (row.reach === 'open') return 'anybody'
+  if (row.reach === 'user') return 'logged in'
+  return row.level
+}
+const scope = (row: Row): string => {
+  if (row.reach === 'open') return ''
+  return row.scope === 'none' ? 'login only' : row.scope === 'any' ? 'any key' : `\`${row.scope}\``
+}
+
+const preface = `# The HTTP API
+
+Generated from the routes: \`npm run docs\`. \`GET /openapi.json\` describes bodies and answers field by field.
+
+**Keys.** \`Authorization: Bearer phx_…\`, else the field \`personal_api_key\` of the body, else the query parameter of that name; only the first one
+found is tried. A key has scopes (\`write\` includes \`read\`, \`*\` is everything) and may be limited to projects or organizations. Managing keys takes a
+login (\`POST /api/login/\`), not a key. \`@current\` stands for the organization or project the caller works in, \`@me\` for the caller.
+
+**Order of checks.** Who calls (401), how often (429), what the key may do and whose things they are (403), which level it takes (403); only then whether
+the method (405) or the object (404) exists. The record of a foreign organization or project is simply not there (404).
+
+**Pages.** Lists take \`limit\` (100; pages hold at most 1000) and \`offset\` and answer \`{"count", "next", "previous", "results"}\`.
+
+**Failures.** Every one has the body \`{"type", "code", "detail", "attr"}\`; \`attr\` names the field to blame, nested ones joined by \`__\`.
+
+**Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one. \`Idempotency-Key\` on a post that creates makes it happen once: the same
+request with the same key within a day gets the first answer again, less secrets. Calls with keys are limited per key: 480 a minute and 4800 an hour,
+120 queries an hour; \`RateLimit\` says what is left, \`Retry-After\` how long to wait.
+
+**Times** are ISO 8601 in UTC, with microseconds when there are some. A trailing slash is optional everywhere.
+
+Operators have \`/_health\`, \`/_livez\`, \`/_readyz\` and \`/metrics\` (Prometheus), without a key.
+`
+
+export const httpReference = (): string => {
+  const parts = [preface]
+  for (const resource of resources) {
+    parts.push(`## ${resource.name}\n\n${resource.summary}.\n`)
+    const rows = places
+      .filter((place) => place.resource === resource)
+      .flatMap((place) => [...place.rows.values()].map((row) => ({ row, path: `${place.path}/` })))
+    parts.push(
+      ['| route | does | who | scope | status |', '|---|---|---|---|---|']
+        .concat(
+          rows.map(
+            ({ row, path }) =>
+              `| \`${row.method} ${path}\` | ${row.summary.replaceAll('|', '\\|')} | ${who(row)} | ${scope(row)} | ${row.status} |`,
+          ),
+        )
+        .join('\n'),
+      '',
+    )
+  }
+  return `${parts.join('\n').trimEnd()}\n`
+}

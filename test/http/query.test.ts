@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { draftSql } from '../../src/http/queries/draft-sql.ts'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+const path = '/api/projects/@current/query/'
+const trends = {
+  kind: 'TrendsQuery',
+  series: [{ kind: 'EventsNode', event: 'signup' }],
+  dateRange: { date_from: '2024-01-01', date_to: '2024-01-03' },
+}
+
+const ask = (body: unknown, as = held.home.member) => held.home.call('POST', path, { as, body })
+const settled = async (id: string) => {
+  for (;;) {
+    const { body } = await held.home.call('GET', `${path}${id}/`, { as: held.home.member })
+    if (body.query_status.complete) return body.query_status
+    await new Promise((resume) => setImmediate(resume))
+  }
+}
+
+test('a query answers what was captured', async () => {
+  const { call, project } = held.home
+  const event = (distinct_id: string, day: string) => ({ event: 'signup', distinct_id, timestamp: `${day}T10:00:00Z` })
+  const batch = [event('a', '2024-01-01'), event('b', '2024-01-03'), event('c', '2024-01-03')]
+  expect((await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })).status).toBe(200)
+  const { status, body } = await ask({ query: trends })
+  expect([status, body.results]).toMatchObject([200, [{ data: [1, 0, 2], count: 3 }]])
+})
+
+const misfits: [string, unknown, string][] = [
+  ['no query', {}, 'query'],
+  ['an unknown field', { query: trends, extra: 1 }, 'Extra inputs are not permitted'],
+  ['no kind', { query: {} }, "Unable to extract tag using discriminator 'kind'"],
+  [
+    'an unknown kind',
+    { query: { kind: 'Tomato Soup' } },
+    "Input tag 'Tomato Soup' found using 'kind' does not match any of the expected tags",
+  ],
+  ['a query that is no object', { query: 'select 1' }, 'Input should be an object'],
+  ['what its kind does not allow', { query: { kind: 'TrendsQuery', series: 1 } }, 'query.TrendsQuery.series'],
+  ['a refresh that is none', { query: trends, refresh: 'sometimes' }, 'refresh'],
+]
+test.each(misfits)('a body with %s cannot be read', async (_, body, part) => {
+  const answer = await ask(body)
+  expect(answer).toMatchObject(refused(400, 'parse_error'))
+  expect(answer.body.detail).toContain('1 validation error for QueryRequest')
+  expect(answer.body.detail).toContain(part)
+})
+
+test('a kind that is not answered here is said to be', async () => {
+  expect(await ask({ query: { kind: 'SavedInsightNode', shortId: 'x' } })).toMatchObject(
+    refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode'),
+  )
+})
+
+test('in the background: polled to its end, known once, cancelled, in its own project', async () => {
+  const { call, member, outsider, world } = held.home
+  const started = await ask({ query: trends, async: true, client_query_id: 'mine' })
+  expect(started).toMatchObject({ status: 200, body: { id: 'mine', query_async: true, query_status: { id: 'mine', complete: false } } })
+  const done = await settled('mine')
+  expect(done).toMatchObject({ complete: true, error: false, error_message: null, results: { results: [{ data: [1, 0, 2] }] } })
+  expect(Date.parse(done.expiration_time) - Date.parse(done.end_time)).toBe(600_000)
+  expect((await ask({ query: trends, async: true, client_query_id: 'mine' })).body.query_status.task_id, 'not run again').toBe(done.task_id)
+  expect((await ask({ query: trends, refresh: 'force_async', client_query_id: 'mine' })).body.task_id).not.toBe(done.task_id)
+  const elsewhere = await call('GET', `${path}mine/`, { as: outsider })
+  expect(elsewhere).toMatchObject(refused(404, 'not_found', expect.stringMatching(/^Query mine not found for team \d+$/)))
+  await settled('mine')
+  expect((await call('DELETE', `${path}mine/`, { as: member })).status).toBe(204)
+  expect((await call('GET', `${path}mine/`, { as: member })).status).toBe(404)
+  expect((await call('DELETE', `${path}unknown/`, { as: member })).status).toBe(204)
+  await ask({ query: trends, async: true, client_query_id: 'late' })
+  await settled('late')
+  world.now = new Date(Date.now() + 601_000)
+  expect((await call('GET', `${path}late/`, { as: member })).status, 'kept for ten minutes').toBe(404)
+  world.now = null
+})
+
+test("an error in the background is the caller's to read", async () => {
+  await ask({ query: { kind: 'TrendsQuery', series: 1 }, async: true, client_query_id: 'wrong' })
+  expect(await settled('wrong')).toMatchObject({
+    complete: true,
+    error: true,
+    error_message: expect.stringContaining('series'),
+    results: null,
+  })
+})
+
+test('there is no list, and keys need only query:read', async () => {
+  const { call, member, key } = held.home
+  expect(await call('GET', path, { as: member })).toMatchObject(refused(405, 'method_not_allowed', 'Method "GET" not allowed.'))
+  const as = await key(member, ['query:read'])
+  expect((await call('POST', path, { as, body: { query: trends } })).status).toBe(200)
+  expect((await call('DELETE', `${path}x/`, { as })).status).toBe(204)
+})
+
+test('queries of a key are limited by the hour', async () => {
+  const { call, member, key, world } = held.home
+  const as = await key(member, ['query:read'])
+  world.limits = { ...world.limits, query: [{ count: 2, seconds: 3600 }] }
+  const statuses = []
+  for (let i = 0; i < 3; i++) statuses.push((await call('POST', path, { as, body: { query: trends } })).status)
+  expect(statuses).toEqual([200, 200, 429])
+  expect((await call('GET', `${path}x/`, { as })).status, 'polling is not a query').toBe(404)
+})
+
+const drafts: [string, string][] = [
+  [
+    'Top 5 events in the last 7 days?',
+    'select event, count() as total from events where timestamp >= now() - interval 7 day group by event order by total desc limit 5',
+  ],
+  ['most common events', 'select event, count() as total from events group by event order by total desc limit 10'],
+  [
+    'how many users did sign up per week',
+    "select toStartOfWeek(timestamp) as week, count(distinct person_id) as people from events where event = 'sign up' group by week order by week",
+  ],
+  ['how many events', 'select count() as total from events'],
+  [
+    'count of "purchase" events per day',
+    "select toStartOfDay(timestamp) as day, count() as total from events where event = 'purchase' group by day order by day",
+  ],
+  [
+    'daily active users over the last 30 days',
+    'select toStartOfDay(timestamp) as day, count(distinct person_id) as people from events where timestamp >= now() - interval 30 day group by day order by day',
+  ],
+  [
+    'last 20 $pageview events',
+    "select event, distinct_id, timestamp, properties from events where event = '$pageview' order by timestamp desc limit 20",
+  ],
+  [
+    'top 3 $browser for $pageview events',
+    "select properties.$browser as value, count() as total from events where event = '$pageview' group by value order by total desc limit 3",
+  ],
+]
+test.each(drafts)('drafts: %s', (prompt, sql) => expect(draftSql(prompt)).toBe(sql))
+
+test('drafts: what is missing, too long or unclear', async () => {
+  const { call, member } = held.home
+  const draft = (prompt: string) => call('GET', `${path}draft_sql/?prompt=${encodeURIComponent(prompt)}`, { as: member })
+  expect(await draft('')).toMatchObject(refused(400, 'required', undefined, 'prompt'))
+  expect(await draft('x'.repeat(401))).toMatchObject(refused(400, 'too_long', undefined, 'prompt'))
+  expect(await draft('please be nice')).toMatchObject(refused(400, 'unclear', undefined, 'prompt'))
+  expect((await draft("how many users did it's")).body.sql).toContain("event = 'it\\'s'")
+})

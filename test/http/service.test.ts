@@ -1,0 +1,178 @@
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { createMailer } from '../../src/network/smtp.ts'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+const json = { 'content-type': 'application/json' }
+
+test('paths: a slash at the end does not matter, unknown ones are said to be', async () => {
+  const { call, member, world } = held.home
+  for (const path of ['/api/organizations/@current', '/api/organizations/@current/'])
+    expect((await call('GET', path, { as: member })).status).toBe(200)
+  expect(await call('GET', '/api/nothing/', { as: member })).toMatchObject(refused(404, 'not_found', 'Endpoint not found.'))
+  expect(await call('POST', '/api/organizations/@current/nothing/')).toMatchObject(refused(404, 'not_found', 'Endpoint not found.'))
+  expect((await fetch(`${world.url}/elsewhere`)).status).toBe(404)
+})
+
+const bodies: [string, string, Record<string, string>, number, string][] = [
+  ['not JSON', '{"name":', json, 400, 'parse_error'],
+  ['not UTF-8', '\ud800', json, 400, 'parse_error'],
+  ['another kind of text', '<a/>', { 'content-type': 'application/xml' }, 415, 'unsupported_media_type'],
+  ['more than 10 MB', JSON.stringify({ name: 'x'.repeat(11 * 1024 * 1024) }), json, 413, 'request_too_large'],
+]
+test.each(bodies)('a body that is %s', async (_, body, headers, status, code) => {
+  const { call, member } = held.home
+  expect(await call('POST', '/api/organizations/', { as: member, body, headers })).toMatchObject(refused(status, code))
+})
+
+test('forms are read like JSON', async () => {
+  const { call, admin, world } = held.home
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const path = '/api/organizations/@current/'
+  expect((await call('PATCH', path, { as: admin, body: 'name=A+B&enforce_2fa=true', headers: form })).body).toMatchObject({
+    name: 'A B',
+    enforce_2fa: true,
+  })
+  const multipart = new FormData()
+  multipart.set('name', 'C')
+  const response = await fetch(world.url + path, { method: 'PATCH', body: multipart, headers: await world.login(admin) })
+  expect(await response.json()).toMatchObject({ name: 'C' })
+})
+
+test('every answer has a request id and may be read from other sites', async () => {
+  const { world, call, member } = held.home
+  const response = await fetch(`${world.url}/api/organizations/`, { headers: { 'x-request-id': 'abc-1' } })
+  expect([response.status, response.headers.get('x-request-id'), response.headers.get('access-control-allow-origin')]).toEqual([
+    401,
+    'abc-1',
+    '*',
+  ])
+  expect((await call('GET', '/api/nothing/')).headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/)
+  const preflight = await fetch(`${world.url}/api/organizations/`, { method: 'OPTIONS' })
+  expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, expect.stringContaining('Authorization')])
+  const head = await fetch(`${world.url}/api/users/@me/`, { method: 'HEAD', headers: await world.login(member) })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+})
+
+test('a login cookie counts only for pages of our own', async () => {
+  const { call, admin } = held.home
+  const body = { name: 'Mine' }
+  const foreign = refused(403, 'permission_denied', 'Requests from other sites cannot use a login session.')
+  expect(
+    await call('PATCH', '/api/organizations/@current/', { as: admin, body, headers: { 'sec-fetch-site': 'cross-site' } }),
+  ).toMatchObject(foreign)
+  expect(await call('PATCH', '/api/organizations/@current/', { as: admin, body, headers: { origin: 'https://evil.test' } })).toMatchObject(
+    foreign,
+  )
+  expect(
+    (await call('PATCH', '/api/organizations/@current/', { as: admin, body, headers: { 'sec-fetch-site': 'same-origin' } })).status,
+  ).toBe(200)
+})
+
+test('keys are limited in how often they may call, logins are not', async () => {
+  const { call, member, key, world } = held.home
+  const [one, two] = [await key(member, ['*']), await key(member, ['*'])]
+  world.limits = { ...world.limits, api: [{ count: 3, seconds: 60 }] }
+  world.now = new Date('2033-03-03T00:00:00Z')
+  const me = (as: string | typeof member) => call('GET', '/api/users/@me/', { as })
+  expect((await me(one)).headers.get('ratelimit')).toBe('"api";r=2;t=60')
+  world.now = new Date('2033-03-03T00:00:18.500Z')
+  await me(one)
+  await me(one)
+  const refusal = await me(one)
+  expect(refusal).toMatchObject(refused(429, 'throttled', 'Request was throttled. Expected available in 42 seconds.'))
+  expect([refusal.headers.get('retry-after'), refusal.headers.get('ratelimit-remaining')]).toEqual(['42', '0'])
+  expect([(await me(two)).status, (await me(member)).status]).toEqual([200, 200])
+  world.now = new Date('2033-03-03T00:01:00.001Z')
+  expect((await me(one)).status).toBe(200)
+  expect((await me(one)).status).toBe(429)
+  world.now = null
+})
+
+test('ten wrong passwords close an address for five minutes', async () => {
+  const { call, world } = held.home
+  await world.makeUser({ email: 'guess@acme.test', password: 'the right one', organizationId: null, level: 1 })
+  const login = (password: string) => call('POST', '/api/login/', { body: { email: 'guess@acme.test', password } })
+  expect((await login('the right one')).status).toBe(200)
+  for (let i = 0; i < 10; i++) expect(await login(`wrong ${i}`)).toMatchObject(refused(400, 'invalid_credentials'))
+  expect(await login('the right one')).toMatchObject(refused(429, 'throttled'))
+  world.now = new Date(Date.now() + 301_000)
+  expect((await login('the right one')).status).toBe(200)
+  world.now = null
+})
+
+test('logging out ends the session', async () => {
+  const { call, member, world } = held.home
+  const headers = await world.login(member)
+  expect((await call('GET', '/api/users/@me/', { headers })).status).toBe(200)
+  expect((await call('POST', '/api/logout/', { headers })).status).toBe(204)
+  expect((await call('GET', '/api/users/@me/', { headers })).status).toBe(401)
+})
+
+test('users choose what they work in', async () => {
+  const { call, owner, organization, other } = held.home
+  const { body: second } = await call('POST', '/api/organizations/', { as: owner, body: { name: 'Second' } })
+  const set = (body: object) => call('PATCH', '/api/users/@me/', { as: owner, body })
+  expect((await set({ set_current_organization: organization.id })).body).toMatchObject({ organization: { id: organization.id } })
+  expect((await set({ set_current_team: second.teams[0].id })).body).toMatchObject({
+    organization: { id: second.id },
+    team: { id: second.teams[0].id },
+  })
+  expect(await set({ set_current_organization: other.id })).toMatchObject(
+    refused(400, 'does_not_exist', undefined, 'set_current_organization'),
+  )
+  expect((await set({ theme_mode: 'dark', first_name: 'Ada' })).body).toMatchObject({ theme_mode: 'dark', first_name: 'Ada' })
+  expect(await set({ email: 'member@acme.test' })).toMatchObject(refused(400, 'unique', undefined, 'email'))
+  expect(await call('GET', `/api/users/${held.home.member.uuid}/`, { as: owner })).toMatchObject(refused(404, 'not_found'))
+})
+
+test('pages for operators need no key and tell nothing about people', async () => {
+  const { world } = held.home
+  const page = async (path: string) => {
+    const response = await fetch(world.url + path)
+    return { status: response.status, text: await response.text() }
+  }
+  for (const path of ['/_health', '/_livez', '/_readyz']) expect((await page(path)).status, path).toBe(200)
+  const metrics = (await page('/metrics')).text
+  expect(metrics).toMatch(/waymark_http_requests_total\{method="GET",route="\/api\/users\/:uuid",status="200"\} \d+/)
+  expect(metrics).not.toContain('acme.test')
+  expect(JSON.parse((await page('/openapi.json')).text)).toMatchObject({ openapi: '3.1.0' })
+})
+
+test('mail goes out over SMTP', async () => {
+  const lines: string[] = []
+  const server = createServer((socket) => {
+    let isData = false
+    socket.write('220 test\r\n')
+    let rest = ''
+    socket.on('data', (chunk) => {
+      rest += chunk.toString()
+      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
+        const line = rest.slice(0, end)
+        rest = rest.slice(end + 2)
+        lines.push(line)
+        if (isData && line !== '.') continue
+        if (isData) isData = false
+        else if (line === 'DATA') isData = true
+        socket.write(isData ? '354 go on\r\n' : line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
+      }
+    })
+  })
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  const { port } = server.address() as { port: number }
+  const mailer = await createMailer(`smtp://127.0.0.1:${port}`, 'Waymark <no-reply@acme.test>')
+  await mailer.send({ to: 'new@acme.test', replyTo: 'boss@acme.test', subject: 'Grüße', text: 'Line one\n.\nLine three' })
+  mailer.close()
+  await new Promise((done) => server.close(done))
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'MAIL FROM:<no-reply@acme.test>',
+      'RCPT TO:<new@acme.test>',
+      'Reply-To: boss@acme.test',
+      'Line one',
+      '..',
+      'Line three',
+    ]),
+  )
+})

@@ -1,13 +1,18 @@
 import type { AnyActorSource } from './actor-source.ts'
 import { actorOptionsKind, actorsKind } from './actors/index.ts'
+import { funnelsActors } from './funnels/actors.ts'
+import { funnels } from './funnels/index.ts'
 import type { QueryKind } from './kind.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
 
 /** Kinds whose points stand for people. */
-const actorSources: readonly AnyActorSource[] = [trendsActors]
+const actorSources: readonly AnyActorSource[] = [trendsActors, funnelsActors]
 
-const kinds = [trends, actorsKind(actorSources), actorOptionsKind(actorSources)] as unknown as readonly QueryKind<unknown, object>[]
+const kinds = [trends, funnels, actorsKind(actorSources), actorOptionsKind(actorSources)] as unknown as readonly QueryKind<
+  unknown,
+  object
+>[]
 
 /** Every kind of query that can be asked, by its name. */
 export const queryKinds: Readonly<Record<string, QueryKind<unknown, object>>> = Object.fromEntries(kinds.map((kind) => [kind.kind, kind]))

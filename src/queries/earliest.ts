@@ -1,0 +1,15 @@
+import type { Table } from 'apache-arrow'
+import { alias, call, select, table } from '../ast/build.ts'
+import type { Micros } from '../lib/zone.ts'
+import { type DateRange, startsWithFirstEvent } from './dates.ts'
+import type { QueryRun } from './kind.ts'
+import { at } from './scope.ts'
+import { doubles } from './vectors.ts'
+
+/** The time of the project's first event, asked for only when the range begins with it. Null: there is none. */
+export function* earliestFor(range: DateRange | null | undefined): QueryRun<Micros | null | undefined> {
+  if (!startsWithFirstEvent(range)) return undefined
+  const query = select({ columns: [alias(call('count'), 'n'), alias(call('min', at), 'first')], from: table('events') })
+  const answer = (yield { kind: 'statement', query, label: 'time of the earliest event' }) as Table
+  return doubles(answer, 'n')[0] === 0 ? null : doubles(answer, 'first')[0]!
+}

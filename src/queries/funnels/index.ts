@@ -1,0 +1,178 @@
+import type { Interval } from '../../lib/calendar.ts'
+import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
+import { isoInstant, micros, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
+import { earliestFor } from '../earliest.ts'
+import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { isMissing, nodeName } from '../series-condition.ts'
+import { type FunnelBreakdown, funnelBreakdown } from './breakdown.ts'
+import { otherSplit, type SplitBy, walkFunnel } from './collect.ts'
+import { PeriodCollector, type PeriodCounts } from './periods.ts'
+import type { FunnelScan } from './scan.ts'
+import { type FunnelsQuery, funnelsSchema } from './schema.ts'
+import { settingsOf } from './settings.ts'
+import { type FunnelStepResult, StepCollector, StepCounts, type StepLabel, stepResults } from './steps.ts'
+import { ConversionTimes, type TimeToConvert } from './time-to-convert.ts'
+
+export interface FunnelTrend {
+  readonly count: number
+  readonly data: readonly number[]
+  readonly days: readonly string[]
+  readonly labels: readonly string[]
+  readonly breakdown_value?: unknown
+  readonly compare?: true
+  readonly compare_label?: 'current' | 'previous'
+}
+
+export type FunnelResults = readonly FunnelStepResult[] | readonly (readonly FunnelStepResult[])[] | TimeToConvert | readonly FunnelTrend[]
+
+export interface FunnelsAnswer {
+  readonly results: FunnelResults
+  readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
+  readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
+}
+
+export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
+  kind: 'FunnelsQuery',
+  schema: funnelsSchema,
+  *run(query, env) {
+    const { scan, previous } = yield* planFunnel(query, env)
+    const current = yield* resultsOf(scan, env)
+    const answer = { results: current, resolved_date_range: shownRange(scan.range) }
+    if (!previous || !Array.isArray(current)) return answer
+    const before = yield* resultsOf({ ...scan, range: previous }, env)
+    const compared = [...labelled(current, 'current'), ...labelled(before as readonly object[], 'previous')] as unknown as FunnelResults
+    return { ...answer, results: compared, resolved_compare_date_range: shownRange(previous) }
+  },
+})
+
+/** The scan of a query, and the range to compare with. */
+export function* planFunnel(query: FunnelsQuery, env: QueryEnv): QueryRun<{ scan: FunnelScan; previous: ResolvedRange | null }> {
+  const settings = settingsOf(query)
+  const earliest = yield* earliestFor(query.dateRange)
+  const range = resolveDateRange(query.dateRange, (query.interval ?? 'day') as Interval, env, { earliest })
+  const breakdown: FunnelBreakdown =
+    settings.viz === 'time_to_convert' ? { parts: [], cohorts: [], limit: 0 } : funnelBreakdown(query.breakdownFilter, env)
+  const previous = query.compareFilter?.compare ? previousRange(range, query.compareFilter.compare_to) : null
+  return { scan: { query, settings, range, breakdown, withEvents: false }, previous }
+}
+
+const shownRange = ({ from, to, calendar }: ResolvedRange) => ({
+  date_from: isoInstant(from, calendar.zone),
+  date_to: isoInstant(to, calendar.zone),
+})
+
+function labelled(rows: readonly object[], label: 'current' | 'previous'): readonly object[] {
+  return rows.map((row) => (Array.isArray(row) ? labelled(row, label) : { ...row, compare: true, compare_label: label }))
+}
+
+function resultsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
+  switch (scan.settings.viz) {
+    case 'steps':
+      return stepsOf(scan, env)
+    case 'time_to_convert':
+      return timesOf(scan, env)
+    case 'trends':
+      return trendsOf(scan, env)
+  }
+}
+
+function* stepsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
+  const { steps, order } = scan.settings
+  const collector = new StepCollector(steps)
+  const { splitOf } = yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => collector.sink(slice.columns))
+  const labels = stepLabels(scan.query, order === 'unordered', env)
+  const scale = 1 / (scan.query.samplingFactor ?? 1)
+  const rows = [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
+  if (!isSplit(scan.breakdown)) return rows[0] ? stepResults(rows[0].counts, labels, scale) : []
+  return topRows(rows, scan.breakdown, steps).map(({ split, counts }) =>
+    stepResults(counts, labels, scale).map((step) => ({ ...step, ...split })),
+  )
+}
+
+const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0 || cohorts.length > 0
+
+interface SplitRow<C> {
+  readonly split: SplitBy | null
+  readonly counts: C
+}
+
+/** The deepest first; what is beyond the limit becomes one row. */
+function topRows(
+  rows: readonly SplitRow<StepCounts>[],
+  { limit, cohorts }: FunnelBreakdown,
+  steps: number,
+): readonly SplitRow<StepCounts>[] {
+  const sorted = [...rows].sort((a, b) => deeper(b.counts, a.counts) || compareSplits(a.split, b.split))
+  if (cohorts.length || sorted.length <= limit) return sorted
+  const rest = new StepCounts(steps)
+  for (const { counts } of sorted.slice(limit)) rest.merge(counts)
+  return [...sorted.slice(0, limit), { split: otherSplit, counts: rest }]
+}
+
+function deeper(a: StepCounts, b: StepCounts): number {
+  for (let step = a.count.length - 1; step >= 0; step--) if (a.count[step] !== b.count[step]) return a.count[step]! - b.count[step]!
+  return 0
+}
+
+const compareSplits = (a: SplitBy | null, b: SplitBy | null) => {
+  const [x, y] = [JSON.stringify(a?.breakdown), JSON.stringify(b?.breakdown)]
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+/** Names of the rows that stand on their own; all others are in the row of the rest. */
+export function* topSplits(scan: FunnelScan, env: QueryEnv): QueryRun<readonly unknown[]> {
+  const collector = new StepCollector(scan.settings.steps)
+  const { splitOf } = yield* walkFunnel(scan, env, { steps: scan.settings.steps, periods: null }, (slice) => collector.sink(slice.columns))
+  const rows = [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
+  return topRows(rows, scan.breakdown, scan.settings.steps).map(({ split }) => split?.breakdown_value)
+}
+
+export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: QueryEnv): readonly StepLabel[] {
+  return query.series.map((node, i) => {
+    if (isUnordered) return { actionId: null, name: `Completed ${i + 1} step${i === 0 ? '' : 's'}`, customName: null, type: 'events' }
+    const customName = node.custom_name ?? null
+    if (node.kind === 'ActionsNode')
+      return { actionId: node.id, name: isMissing(node, env) ? (node.name ?? null) : nodeName(node, env), customName, type: 'actions' }
+    const name = nodeName(node, env)
+    return { actionId: name, name: name ?? node.name ?? 'All events', customName, type: 'events' }
+  })
+}
+
+function* timesOf(scan: FunnelScan, env: QueryEnv): QueryRun<TimeToConvert> {
+  const { steps, from, to, binCount } = scan.settings
+  const times = new ConversionTimes(from, to)
+  yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => times.sink(slice.columns))
+  return times.result(binCount)
+}
+
+function* trendsOf(scan: FunnelScan, env: QueryEnv): QueryRun<readonly FunnelTrend[]> {
+  const { range, settings, breakdown } = scan
+  const edges = bucketEdges(range)
+  const collector = new PeriodCollector(edges.length - 1, settings.from, settings.to)
+  const { splitOf } = yield* walkFunnel(scan, env, { steps: stepsUntil(scan), periods: Float64Array.from(edges) }, () => collector.sink)
+  const shown = edges.slice(0, -1).flatMap((_, i) => (isShown(edges[i + 1]!, scan, env) ? [i] : []))
+  const trend = (counts: PeriodCounts | undefined): FunnelTrend => {
+    const rates = counts?.rates()
+    return {
+      count: shown.length,
+      data: shown.map((i) => rates?.[i] ?? 0),
+      days: shown.map((i) => bucketDay(edges[i]!, range)),
+      labels: shown.map((i) => bucketLabel(edges[i]!, range)),
+    }
+  }
+  const rows = [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
+  if (!isSplit(breakdown)) return [trend(rows[0]?.counts)]
+  // Only the values that most actors entered with; trends have no row for the rest.
+  const top = rows
+    .sort((a, b) => b.counts.total - a.counts.total || compareSplits(a.split, b.split))
+    .slice(0, breakdown.cohorts.length || breakdown.limit)
+  return top
+    .sort((a, b) => compareSplits(a.split, b.split))
+    .map(({ split, counts }) => ({ ...trend(counts), breakdown_value: split?.breakdown_value }))
+}
+
+/** A trend looks no further than the step it converts to. An unordered one needs all, because any of them may come first. */
+export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order === 'unordered' ? settings.steps : settings.to + 1)
+
+const isShown = (end: number, { settings }: FunnelScan, env: QueryEnv) =>
+  !settings.hidesUnfinishedPeriods || end + settings.window <= micros(env.now)

@@ -1,0 +1,219 @@
+import type { Table } from 'apache-arrow'
+import { alias, and, call, equals, field, groupBy, literal, or, select, table } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import { type ActorColumns, type FunnelColumns, groupByActor } from '../../kernels/funnels/columns.ts'
+import { parseExpr } from '../../parser/parse.ts'
+import type { ResolvedRange } from '../dates.ts'
+import type { QueryEnv, QueryRun, StatementAsk } from '../kind.ts'
+import { at, eventsTable, memberOf, person, since, until } from '../scope.ts'
+import { allOf, nodeCondition, nodeMatch, queryFilters } from '../series-condition.ts'
+import { codesOf, doubles, integers, TextCodes, texts } from '../vectors.ts'
+import type { FunnelBreakdown } from './breakdown.ts'
+import type { FunnelsQuery } from './schema.ts'
+import type { FunnelSettings } from './settings.ts'
+
+// What a funnel asks of the store: for each event that matters its actor, its time, the steps it matches. In slices of actors, so that memory
+// holds them however many there are.
+
+const eventsPerSlice = 6_000_000
+
+export interface FunnelScan {
+  readonly query: FunnelsQuery
+  readonly settings: FunnelSettings
+  readonly range: ResolvedRange
+  readonly breakdown: FunnelBreakdown
+  /** Ask for the uuid of each event too. */
+  readonly withEvents: boolean
+}
+
+/** The events of one slice of actors. */
+export interface Slice {
+  readonly columns: ActorColumns
+  /** The person's number, or the text of the group or expression. */
+  actor(code: number): number | string
+  /** The uuid of the event at a place in the columns; with `withEvents`. */
+  uuid(place: number): string
+}
+
+export type ActorKind = 'person' | 'group' | 'expression'
+export const actorKindOf = (query: FunnelsQuery): ActorKind =>
+  query.funnelsFilter?.funnelAggregateByHogQL ? 'expression' : query.aggregation_group_type_index != null ? 'group' : 'person'
+
+/** Breakdown values by code; code 0 is "no value". */
+export class BreakdownValues {
+  private readonly codes = new TextCodes()
+
+  constructor(parts: number) {
+    this.codes.code(JSON.stringify(Array.from({ length: parts }, () => '')))
+  }
+
+  code(values: readonly string[]): number {
+    return this.codes.code(JSON.stringify(values))
+  }
+
+  parts(code: number): readonly string[] {
+    return JSON.parse(this.codes.values[code]!) as string[]
+  }
+}
+
+/** Runs `each` over all slices. */
+export function* eachSlice(
+  scan: FunnelScan,
+  cohort: number | 'all' | null,
+  values: BreakdownValues,
+  env: QueryEnv,
+  each: (slice: Slice) => Iterable<void>,
+): QueryRun<void> {
+  const { query, settings } = scan
+  const actor = actorExpr(query)
+  const steps = query.series.map((node) => nodeCondition(node, env))
+  const exclusions = (query.funnelsFilter?.exclusions ?? []).map((exclusion) => ({
+    condition: nodeCondition(exclusion, env),
+    // Standing at `from` up to the step before `to`.
+    bits: bitsBetween(exclusion.funnelFromStep, exclusion.funnelToStep),
+  }))
+  const scope = allOf(
+    since(scan.range.from),
+    until(scan.range.to),
+    queryFilters(query, env),
+    cohort === null || cohort === 'all' ? literal(true) : memberOf(cohort),
+    actorKindOf(query) === 'person' ? literal(true) : and(call('isNotNull', actor), call('notEquals', actor, literal(''))),
+  )
+  // A strict funnel is broken by any event, so it reads them all.
+  const where = settings.order === 'strict' ? scope : allOf(scope, or(...steps, ...exclusions.map((e) => e.condition)))
+
+  const count = (yield statement('funnel size', scan, [alias(call('count'), 'n')], where)) as Table
+  const slices = Math.max(1, Math.ceil(doubles(count, 'n')[0]! / eventsPerSlice))
+  const columns = [
+    alias(actor, 'actor'),
+    alias(at, 'at'),
+    alias(bitmask(steps), 'steps'),
+    ...(exclusions.length ? [alias(bitmaskOf(exclusions), 'excluded')] : []),
+    ...scan.breakdown.parts.map((part, i) => alias(part, `value_${i}`)),
+    ...(scan.withEvents ? [alias(call('toString', field('uuid')), 'event_uuid')] : []),
+  ]
+  const firstTimes = query.series.flatMap((node, step) => {
+    const isFirst = node.math === 'first_time_for_user'
+    if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
+    // The first one ever is looked for before the range too, and among all events of the name unless the math says otherwise.
+    return [{ step, condition: isFirst ? nodeMatch(node, env) : steps[step]! }]
+  })
+
+  for (let slice = 0; slice < slices; slice++) {
+    const sliced = sliceOf(actor, slice, slices, query)
+    const asks = [
+      statement('funnel events', scan, columns, allOf(where, sliced)),
+      ...firstTimes.map(({ condition }) => firstTimesOf(actor, allOf(condition, until(scan.range.to), sliced))),
+    ]
+    const [events, ...firsts] = (yield asks) as readonly Table[]
+    const read = readSlice(events!, scan, values)
+    for (const [i, table] of firsts.entries()) keepFirst(read, table, firstTimes[i]!.step, read.codes)
+    const grouped = groupByActor(read.columns, read.actors)
+    const uuids = scan.withEvents ? texts(events!, 'event_uuid') : []
+    const pauses = each({ columns: grouped, actor: read.name, uuid: (place) => uuids[grouped.origin[place]!]! })
+    for (const _ of pauses) yield { kind: 'pause' }
+  }
+}
+
+const statement = (label: string, { query }: FunnelScan, columns: readonly Expr[], where: Expr): StatementAsk => ({
+  kind: 'statement',
+  label,
+  query: select({ columns, from: eventsTable(query.samplingFactor), where }),
+})
+
+const firstTimesOf = (actor: Expr, where: Expr): StatementAsk => ({
+  kind: 'statement',
+  label: 'first times',
+  query: select({
+    columns: [alias(actor, 'actor'), alias(call('min', at), 'first')],
+    from: table('events'),
+    where,
+    groupBy: groupBy(actor),
+  }),
+})
+
+export function actorExpr(query: FunnelsQuery): Expr {
+  const expression = query.funnelsFilter?.funnelAggregateByHogQL
+  if (expression) return call('toString', parseExpr(expression))
+  const group = query.aggregation_group_type_index
+  return group == null ? person : field(`$group_${group}`)
+}
+
+/** Persons go by their numbers, other actors by the first digits of a hash of their text. */
+function sliceOf(actor: Expr, slice: number, slices: number, query: FunnelsQuery): Expr {
+  if (slices === 1) return literal(true)
+  if (actorKindOf(query) === 'person') return equals(call('modulo', actor, literal(slices)), literal(slice))
+  const edge = (i: number) =>
+    Math.floor((i * 65536) / slices)
+      .toString(16)
+      .padStart(4, '0')
+  const hash = call('substring', call('lower', call('hex', call('MD5', actor))), literal(1), literal(4))
+  const from = call('greaterOrEquals', hash, literal(edge(slice)))
+  return slice === slices - 1 ? from : and(from, call('less', hash, literal(edge(slice + 1))))
+}
+
+const bitsBetween = (from: number, to: number) => {
+  let bits = 0
+  for (let step = from; step < to; step++) bits |= 1 << step
+  return bits
+}
+
+const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditions.map((condition, i) => ({ condition, bits: 1 << i })))
+
+function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
+  const terms = parts.map(({ condition, bits }) => call('if', condition, literal(bits >>> 0), literal(0)))
+  return terms.length === 1 ? terms[0]! : terms.reduce((sum, term) => call('bitOr', sum, term))
+}
+
+interface ReadSlice {
+  readonly columns: FunnelColumns
+  readonly actors: number
+  readonly codes: TextCodes | null
+  name(code: number): number | string
+}
+
+function readSlice(events: Table, scan: FunnelScan, values: BreakdownValues): ReadSlice {
+  const codes = actorKindOf(scan.query) === 'person' ? null : new TextCodes()
+  const actor = codes ? codesOf(events, 'actor', codes) : integers(events, 'actor')
+  let actors = codes?.values.length ?? 0
+  if (!codes) for (const number of actor) if (number >= actors) actors = number + 1
+  const columns: FunnelColumns = {
+    actor,
+    time: doubles(events, 'at'),
+    steps: integers(events, 'steps'),
+    exclusions: events.getChild('excluded') ? integers(events, 'excluded') : null,
+    breakdown: scan.breakdown.parts.length ? valueCodes(events, scan.breakdown.parts.length, values) : null,
+  }
+  return { columns, actors, codes, name: codes ? (code) => codes.values[code]! : (code) => code }
+}
+
+/** Codes of whole tuples: each part is coded on its own, and only a tuple not met before is looked up by its texts. */
+function valueCodes(events: Table, parts: number, values: BreakdownValues): Int32Array {
+  const codes = Array.from({ length: parts }, () => new TextCodes())
+  const columns = codes.map((code, i) => codesOf(events, `value_${i}`, code))
+  const out = new Int32Array(events.numRows)
+  const known = new Map<number, number>()
+  for (let row = 0; row < out.length; row++) {
+    let key = 0
+    for (let i = 0; i < parts; i++) key = key * codes[i]!.values.length + columns[i]![row]!
+    let code = known.get(key)
+    if (code === undefined) {
+      code = values.code(columns.map((column, i) => codes[i]!.values[column[row]!]!))
+      known.set(key, code)
+    }
+    out[row] = code
+  }
+  return out
+}
+
+/** Of the events that match `step`, only those at the actor's first time keep its bit. */
+function keepFirst(read: ReadSlice, table: Table, step: number, codes: TextCodes | null): void {
+  const actor = codes ? codesOf(table, 'actor', codes) : integers(table, 'actor')
+  const first = doubles(table, 'first')
+  const byActor = new Map<number, number>()
+  for (let i = 0; i < actor.length; i++) byActor.set(actor[i]!, first[i]!)
+  const { columns } = read
+  const bit = 1 << step
+  for (let i = 0; i < columns.steps.length; i++)
+    if ((columns.steps[i]! & bit) !== 0 && byActor.get(columns.actor[i]!) !== columns.time[i]) columns.steps[i]! &= ~bit
+}

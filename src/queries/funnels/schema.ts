@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { maxSteps } from '../../kernels/funnels/columns.ts'
+import { intervals } from '../../lib/calendar.ts'
+import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema } from '../schemas.ts'
+import { actionsNodeSchema, eventsNodeSchema, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
+
+export const windowUnits = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const
+export const vizTypes = ['steps', 'time_to_convert', 'trends'] as const
+export const orderTypes = ['ordered', 'strict', 'unordered'] as const
+export const attributionTypes = ['first_touch', 'last_touch', 'all_events', 'step'] as const
+
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T, what: string) =>
+  z.enum(values, { error: (issue) => `${JSON.stringify(issue.input)} is not ${what}. Choose one of ${values.join(', ')}.` })
+
+const stepIndex = z.number().int().min(0)
+const exclusionFields = { funnelFromStep: stepIndex, funnelToStep: stepIndex }
+export const exclusionSchema = z.discriminatedUnion('kind', [
+  eventsNodeSchema.extend(exclusionFields),
+  actionsNodeSchema.extend(exclusionFields),
+])
+
+export const funnelsFilterSchema = z.looseObject({
+  funnelVizType: oneOf(vizTypes, 'a form of funnel').nullish(),
+  funnelOrderType: oneOf(orderTypes, 'an order of steps').nullish(),
+  funnelWindowInterval: z.number().positive().nullish(),
+  funnelWindowIntervalUnit: oneOf(windowUnits, 'a unit of the window').nullish(),
+  exclusions: z.array(exclusionSchema).nullish(),
+  breakdownAttributionType: oneOf(attributionTypes, 'an attribution').nullish(),
+  breakdownAttributionValue: stepIndex.nullish(),
+  funnelFromStep: stepIndex.nullish(),
+  funnelToStep: stepIndex.nullish(),
+  funnelAggregateByHogQL: z.string().nullish(),
+  binCount: z.union([z.number(), z.literal('auto')]).nullish(),
+  hideIncompleteConversionWindowPeriods: z.boolean().nullish(),
+})
+
+export const funnelsSchema = z
+  .looseObject({
+    kind: z.literal('FunnelsQuery'),
+    series: z
+      .array(seriesNodeSchema)
+      .min(2, { error: 'A funnel needs at least two steps.' })
+      .max(maxSteps, { error: `A funnel has ${maxSteps} steps at most.` }),
+    interval: oneOf(intervals as unknown as readonly [string, ...string[]], 'an interval').nullish(),
+    dateRange: dateRangeSchema.nullish(),
+    funnelsFilter: funnelsFilterSchema.nullish(),
+    breakdownFilter: breakdownFilterSchema.nullish(),
+    compareFilter: compareFilterSchema.nullish(),
+    properties: filtersSchema.nullish(),
+    filterTestAccounts: z.boolean().nullish(),
+    samplingFactor: z.number().gt(0).lte(1).nullish(),
+    aggregation_group_type_index: groupTypeIndex.nullish(),
+  })
+  .superRefine((query, context) => {
+    const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
+    checkSteps(query.series, query.funnelsFilter ?? {}, wrong)
+    checkExclusions(query.series, query.funnelsFilter ?? {}, wrong)
+  })
+
+export type FunnelsQuery = z.infer<typeof funnelsSchema>
+export type FunnelsFilter = z.infer<typeof funnelsFilterSchema>
+export type Exclusion = z.infer<typeof exclusionSchema>
+type Wrong = (message: string, ...path: (string | number)[]) => void
+
+function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong: Wrong): void {
+  const last = series.length - 1
+  const from = filter.funnelFromStep ?? 0
+  const to = filter.funnelToStep ?? last
+  if (from > last - 1)
+    wrong(`There is no step to convert to behind step ${from}; the last one is ${last}.`, 'funnelsFilter', 'funnelFromStep')
+  else if (to > last) wrong(`There is no step ${to}; the last one is ${last}.`, 'funnelsFilter', 'funnelToStep')
+  else if (to <= from) wrong('funnelToStep must come behind funnelFromStep.', 'funnelsFilter', 'funnelToStep')
+
+  const isUnordered = filter.funnelOrderType === 'unordered'
+  if (filter.breakdownAttributionType === 'step') {
+    const step = filter.breakdownAttributionValue ?? 0
+    if (step > last)
+      wrong(`There is no step ${step} to attribute to; the last one is ${last}.`, 'funnelsFilter', 'breakdownAttributionValue')
+    if (isUnordered && step !== 0)
+      wrong('An unordered funnel can be attributed to its first step only.', 'funnelsFilter', 'breakdownAttributionValue')
+  }
+  series.forEach((node, i) => {
+    if (!node.optionalInFunnel) return
+    if (i === 0) wrong('The first step cannot be optional.', 'series', i, 'optionalInFunnel')
+    if (isUnordered) wrong('An unordered funnel has no optional steps.', 'series', i, 'optionalInFunnel')
+    if ((filter.funnelVizType ?? 'steps') !== 'steps') wrong('Only the view by steps has optional steps.', 'series', i, 'optionalInFunnel')
+    const required = series.slice(i + 1).find((next) => !next.optionalInFunnel)
+    if (required && isSame(node, required)) wrong('An optional step cannot be the same as the required step behind it.', 'series', i)
+  })
+}
+
+function checkExclusions(series: readonly SeriesNode[], filter: FunnelsFilter, wrong: Wrong): void {
+  const last = series.length - 1
+  for (const [i, exclusion] of (filter.exclusions ?? []).entries()) {
+    const place = ['funnelsFilter', 'exclusions', i] as const
+    const { funnelFromStep: from, funnelToStep: to } = exclusion
+    if (from >= to) wrong('An exclusion must end behind the step where it begins.', ...place, 'funnelToStep')
+    else if (from > last - 1) wrong(`An exclusion cannot begin at step ${from}; the last one is ${last}.`, ...place, 'funnelFromStep')
+    else if (to > last) wrong(`An exclusion cannot end at step ${to}; the last one is ${last}.`, ...place, 'funnelToStep')
+    else if (filter.funnelOrderType === 'unordered' && (from !== 0 || to !== last))
+      wrong('In an unordered funnel an exclusion spans all steps.', ...place)
+    else if (series.slice(from, to + 1).some((step) => covers(exclusion, step)))
+      wrong('An exclusion cannot be an event of a step that it spans.', ...place)
+  }
+}
+
+const filtersText = (node: { readonly properties?: unknown; readonly fixedProperties?: unknown }) => {
+  const count = (filters: unknown): boolean =>
+    Array.isArray(filters)
+      ? filters.length > 0
+      : typeof filters === 'object' && filters !== null && count((filters as { values?: unknown }).values ?? [])
+  return [node.properties, node.fixedProperties].filter(count).map((filters) => JSON.stringify(filters))
+}
+
+const identity = (node: SeriesNode | Exclusion): string =>
+  node.kind === 'EventsNode'
+    ? `event ${JSON.stringify(node.event ?? null)}`
+    : node.kind === 'ActionsNode'
+      ? `action ${node.id}`
+      : JSON.stringify(node.nodes)
+
+const isSame = (a: SeriesNode, b: SeriesNode): boolean => identity(a) === identity(b) && filtersText(a).join() === filtersText(b).join()
+
+/** Every event of the step is one of the exclusion. */
+function covers(exclusion: Exclusion, step: SeriesNode): boolean {
+  const isAny = exclusion.kind === 'EventsNode' && exclusion.event == null
+  if (!isAny && identity(exclusion) !== identity(step)) return false
+  const filters = filtersText(exclusion)
+  return filters.length === 0 || filters.join() === filtersText(step).join()
+}

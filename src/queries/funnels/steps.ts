@@ -1,0 +1,99 @@
+import type { ActorColumns } from '../../kernels/funnels/columns.ts'
+import type { Outcome } from '../../kernels/funnels/fold.ts'
+import { Floats } from '../../kernels/grow.ts'
+import { mean, median } from '../../lib/statistics.ts'
+
+const microsPerSecond = 1e6
+
+/** What one breakdown value gathers: per step how many got there, and the seconds each took from the step before. */
+export class StepCounts {
+  readonly count: number[]
+  readonly seconds: Floats[]
+
+  constructor(steps: number) {
+    this.count = Array.from({ length: steps }, () => 0)
+    this.seconds = Array.from({ length: steps }, () => new Floats(16))
+  }
+
+  add(outcome: Outcome, time: Float64Array): void {
+    let before = -1
+    for (let step = 0; step < this.count.length; step++) {
+      const event = outcome.events[step]!
+      if (event < 0) continue
+      this.count[step]!++
+      if (before >= 0) this.seconds[step]!.push((time[event]! - time[before]!) / microsPerSecond)
+      before = event
+    }
+  }
+
+  merge(other: StepCounts): void {
+    for (let step = 0; step < this.count.length; step++) {
+      this.count[step]! += other.count[step]!
+      for (const value of other.seconds[step]!.view()) this.seconds[step]!.push(value)
+    }
+  }
+
+  get deepest(): number {
+    return this.count.at(-1)!
+  }
+}
+
+export class StepCollector {
+  readonly byValue = new Map<number, StepCounts>()
+
+  constructor(private readonly steps: number) {}
+
+  /** A sink for one slice of actors. */
+  sink(columns: ActorColumns): (outcome: Outcome) => void {
+    return (outcome) => {
+      let counts = this.byValue.get(outcome.value)
+      if (!counts) {
+        counts = new StepCounts(this.steps)
+        this.byValue.set(outcome.value, counts)
+      }
+      counts.add(outcome, columns.time)
+    }
+  }
+}
+
+/** One step of a series as answers show it. */
+export interface StepLabel {
+  readonly actionId: string | number | null
+  readonly name: string | null
+  readonly customName: string | null
+  readonly type: 'events' | 'actions'
+}
+
+export interface FunnelStepResult {
+  readonly action_id: string | number | null
+  readonly name: string | null
+  readonly custom_name: string | null
+  readonly order: number
+  readonly people: readonly never[]
+  readonly count: number
+  readonly type: 'events' | 'actions'
+  readonly average_conversion_time: number | null
+  readonly median_conversion_time: number | null
+  readonly breakdown?: unknown
+  readonly breakdown_value?: unknown
+  readonly compare?: true
+  readonly compare_label?: 'current' | 'previous'
+}
+
+/** `scale`: what a sampled count is multiplied with. */
+export function stepResults(counts: StepCounts, labels: readonly StepLabel[], scale: number): readonly FunnelStepResult[] {
+  return labels.map((label, order) => {
+    const seconds = counts.seconds[order]!.view()
+    return {
+      action_id: label.actionId,
+      name: label.name,
+      custom_name: label.customName,
+      order,
+      people: [],
+      count: Math.round(counts.count[order]! * scale),
+      type: label.type,
+      average_conversion_time: mean(seconds),
+      median_conversion_time: median(seconds),
+    }
+  })
+}

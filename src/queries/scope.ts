@@ -1,0 +1,25 @@
+import { call, equals, field, inQuery, literal, select, table } from '../ast/build.ts'
+import type { Expr, TableSource } from '../ast/nodes.ts'
+import { noSpan } from '../errors/span.ts'
+import { type Micros, zoneOf } from '../lib/zone.ts'
+import { isoInstant } from './dates.ts'
+
+// Conditions on events that several kinds share: when, who, which sample.
+
+export const person: Expr = field('@person_no')
+export const at: Expr = field('@micros')
+
+/** Beside `timestamp` the text is a constant of its type, so whole parts of the store are skipped by their times. */
+export const instant = (micros: Micros): Expr => literal(isoInstant(micros, zoneOf('UTC')))
+export const since = (from: Micros): Expr => call('greaterOrEquals', field('timestamp'), instant(from))
+export const until = (to: Micros): Expr => call('lessOrEquals', field('timestamp'), instant(to))
+
+export const memberOf = (cohort: number): Expr =>
+  inQuery(person, select({ columns: [person], from: table('cohort_people'), where: equals(field('cohort_id'), literal(cohort)) }))
+
+/** The events, or a share of them: those of the same distinct ids in every query with that factor. */
+export function eventsTable(samplingFactor: number | null | undefined): TableSource {
+  const events = table('events')
+  if (samplingFactor == null || samplingFactor === 1) return events
+  return { ...events, sample: { kind: 'sample', size: literal(samplingFactor), offset: null, percent: false, span: noSpan } }
+}

@@ -23,17 +23,20 @@ export interface PrintSettings {
   readonly timeRange?: readonly [from: number, to: number]
 }
 
+const parameterMark = (place: number) => `\u0001${place}\u0002`
+const parameterMarks = /\u0001(\d+)\u0002/g
+
 /** An alias that stands for much and is used by aliases that are used by others grows without end. */
 const longestStatement = 4_000_000
 
 export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintSettings): PrintedQuery {
   const printer = new Printer(dialect, settings)
-  const sql = printer.statement(query)
-  return { sql, params: printer.params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
+  const { sql, params } = printer.withParameters(printer.statement(query))
+  return { sql, params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
 }
 
 class Printer implements Printing {
-  readonly params: ParameterValue[] = []
+  private readonly values: ParameterValue[] = []
   private readonly dialect: Dialect
   private readonly settings: PrintSettings
   private readonly bound = new Map<string, string>()
@@ -46,16 +49,34 @@ class Printer implements Printing {
     this.settings = settings
   }
 
-  // Equal values are one parameter, so that an expression of GROUP BY stays equal to itself in the select list.
+  // Equal values are one parameter, so that an expression of GROUP BY stays equal to itself in the select list. Numbers are given at the
+  // end: a cell may read a constant and print nothing of it.
   bind(value: ParameterValue): string {
     const key = `${typeof value}:${value}`
     let text = this.bound.get(key)
     if (text === undefined) {
-      this.params.push(value)
-      text = this.dialect.parameter(this.params.length, value)
+      text = parameterMark(this.values.length)
+      this.values.push(value)
       this.bound.set(key, text)
     }
     return text
+  }
+
+  /** The printed text with its parameters numbered in order of first use. */
+  withParameters(text: string): { sql: string; params: ParameterValue[] } {
+    const params: ParameterValue[] = []
+    const numbers = new Map<string, number>()
+    const sql = text.replace(parameterMarks, (_, place: string) => {
+      const value = this.values[Number(place)]
+      if (value === undefined) throw new InternalError(`a parameter that was not bound: ${place}`)
+      let number = numbers.get(place)
+      if (number === undefined) {
+        number = params.push(value)
+        numbers.set(place, number)
+      }
+      return this.dialect.parameter(number, value)
+    })
+    return { sql, params }
   }
 
   fresh(): string {

@@ -1,12 +1,13 @@
-import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, type SqlType, scalar } from '../types/types.ts'
+import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, type SqlType, scalar, unknownType } from '../types/types.ts'
 import { once, timeText, toText } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell } from './row.ts'
 import { instantOfText } from './text-times.ts'
-import { localTime, momentOf, zoneOf } from './zone-text.ts'
+import { localTime, momentOf, zoneArgument, zoneOf } from './zone-text.ts'
 
 // Casts to dates and times. A text without an offset is local to the zone of the call, else of the project.
 
+/** The zone that an argument names, for the type of the result. */
 const zoneText = (arg: Arg | undefined): string | undefined => (typeof arg?.constant === 'string' ? arg.constant : undefined)
 const dateTime64 = (digits: number, mayBeNull: boolean, zone?: string): SqlType => ({
   ...scalar('DateTime64', mayBeNull),
@@ -58,7 +59,7 @@ const toDateTime =
   (isMonthFirst: boolean): SqlCell =>
   ([x, zone], context) => {
     const { type, sql } = x!
-    const timezone = zoneText(zone) ?? context.timezone
+    const timezone = zoneArgument(zone, unknownType, context)
     if (isNothing(x!)) return 'CAST(NULL AS TIMESTAMP)'
     if (isNamed(type, 'Date')) return momentOf(`CAST(${sql} AS TIMESTAMP)`, timezone, context)
     if (isTime(type)) return wholeSeconds(type, sql)
@@ -69,7 +70,7 @@ const toDateTimeOnClickhouse =
   (bestEffort: string): SqlCell =>
   ([x, zone], context) => {
     if (isNothing(x!)) return 'CAST(NULL AS Nullable(DateTime))'
-    const timezone = clickhouseZone(zoneText(zone), context)
+    const timezone = clickhouseZone(zoneArgument(zone, unknownType, context), context)
     return isText(x!.type) || x!.type.kind === 'unknown' ? `${bestEffort}(${x!.sql}, 6, ${timezone})` : `toDateTime(${x!.sql}, ${timezone})`
   }
 const timeType: FunctionRow['returns'] = ([x], { args }) =>
@@ -133,11 +134,13 @@ const textOf: FunctionRow = {
   summary: 'The value as text; times in a zone when one is given.',
   sql: {
     duckdb: ([x, zone], context) =>
-      zone && isTime(x!.type) && !isNamed(x!.type, 'Date') ? timeText(x!, context, zoneText(zone)) : toText(x!, context),
+      zone && isTime(x!.type) && !isNamed(x!.type, 'Date')
+        ? timeText(x!, context, zoneArgument(zone, x!.type, context))
+        : toText(x!, context),
     clickhouse: ([x, zone], context) => {
       if (isNamed(x!.type, 'Bool')) return `toString(toBool(${x!.sql}))`
       if (!isTime(x!.type) || isNamed(x!.type, 'Date')) return `toString(${x!.sql})`
-      return `toString(${x!.sql}, ${clickhouseZone(zoneText(zone) ?? zoneOf(x!.type, context), context)})`
+      return `toString(${x!.sql}, ${clickhouseZone(zoneArgument(zone, x!.type, context), context)})`
     },
   },
   cases: [
@@ -210,7 +213,7 @@ export const timeConversionFunctions = functions({
       },
       clickhouse: ([x, digits, zone], context) => {
         const name = isText(x!.type) ? 'parseDateTime64BestEffortOrNull' : 'toDateTime64'
-        return `${name}(${x!.sql}, ${digitsOf(digits, 3)}, ${clickhouseZone(zoneText(zone), context)})`
+        return `${name}(${x!.sql}, ${digitsOf(digits, 3)}, ${clickhouseZone(zoneArgument(zone, unknownType, context), context)})`
       },
     },
     cases: [
@@ -238,10 +241,10 @@ export const timeConversionFunctions = functions({
     sql: {
       duckdb: ([x, format, zone], context) => {
         const text = typeof format!.constant === 'string' ? context.literal(duckdbFormat(format!.constant)) : format!.sql
-        return momentOf(`try_strptime(${x!.sql}, ${text})`, zoneText(zone) ?? context.timezone, context)
+        return momentOf(`try_strptime(${x!.sql}, ${text})`, zoneArgument(zone, unknownType, context), context)
       },
       clickhouse: ([x, format, zone], context) =>
-        `parseDateTimeOrNull(${x!.sql}, ${format!.sql}, ${clickhouseZone(zoneText(zone), context)})`,
+        `parseDateTimeOrNull(${x!.sql}, ${format!.sql}, ${clickhouseZone(zoneArgument(zone, unknownType, context), context)})`,
     },
     cases: [
       ["toString(parseDateTime('2024-01-05 10:11:12', '%Y-%m-%d %H:%i:%s'))", '2024-01-05 10:11:12'],

@@ -4,8 +4,8 @@ import { localTime, zoneOf } from './zone-text.ts'
 
 // Conversions between the forms values have on DuckDB (types/types.ts lists them), for cells of all families.
 
-/** Something short enough to be written twice. */
-const isCheap = (sql: string): boolean => /^([\w."$]{1,80}|'[^']{0,20}')$/.test(sql)
+/** A name, a number, a parameter: short enough to be written twice. */
+const isCheap = (sql: string): boolean => /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
 
 /** Uses a value several times but computes and prints it once. */
 export function once(context: CellContext, value: string, body: (name: string) => string): string {

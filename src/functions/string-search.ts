@@ -70,7 +70,7 @@ export const groupCount = (pattern: string): number =>
 const extracted = (name: 'regexp_extract' | 'regexp_extract_all', text: string, pattern: Arg): string => {
   const group = (i: number) => `${name}(${text}, ${pattern.sql}, ${i}, 's')`
   if (typeof pattern.constant === 'string') return group(groupCount(pattern.constant) > 0 ? 1 : 0)
-  return `CASE WHEN contains(${pattern.sql}, '(') THEN ${group(1)} ELSE ${group(0)} END`
+  return `CASE WHEN regexp_matches(${pattern.sql}, '(^|[^\\\\])\\((?:[^?]|\\?P?<)') THEN ${group(1)} ELSE ${group(0)} END`
 }
 
 const texts = arrayOf(scalar('String'))

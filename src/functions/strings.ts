@@ -1,3 +1,4 @@
+import { QueryError } from '../errors/errors.ts'
 import { isNamed, isNullable, isText, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
 import { once, toText } from './duckdb-values.ts'
@@ -428,7 +429,7 @@ export const stringFunctions = scalars({
     returns: whenAll('String'),
     summary: 'A text with the other arguments in place of {} or {0}, {1}, …; {{ and }} are braces.',
     duckdb: ([format, ...rest], context) => {
-      if (typeof format!.constant !== 'string') return 'CAST(NULL AS VARCHAR)'
+      if (typeof format!.constant !== 'string') throw new QueryError('invalid-query', { message: 'The format must be a constant.' })
       const parts = formatParts(format!.constant).map((part) =>
         typeof part === 'string'
           ? context.bind(part)
@@ -465,7 +466,7 @@ export const stringFunctions = scalars({
     returns: whenAll('String'),
     summary: 'The bytes of a text in another character set.',
     duckdb: unsupported('a text of DuckDB is always UTF-8'),
-    cases: [["hex(convertCharset('é', 'UTF-8', 'ISO-8859-1'))", 'E9']],
+    cases: [["length(convertCharset('é', 'UTF-8', 'ISO-8859-1'))", 1]],
   },
   encodeXMLComponent: {
     args: 1,

@@ -37,7 +37,8 @@ export const duckdb: Dialect = {
   cell: (row) => row.sql.duckdb,
   identifier,
   literal,
-  parameter: (index) => `$${index}`,
+  // A text without a type makes some of DuckDB's functions fail for good (array_slice), and others choose the wrong overload.
+  parameter: (index, value) => (typeof value === 'string' ? `CAST($${index} AS VARCHAR)` : `$${index}`),
 
   constant({ value, type }, printing) {
     if (value === null) return 'NULL'

@@ -197,13 +197,21 @@ function decimalData(values: readonly bigint[], validity: Validity, precision: n
   return makeData({ type: new Decimal(scale, precision, 128), length: values.length, ...validity.finish(), data } as never) as Data
 }
 
+/** DuckDB keeps a decimal in the smallest integer that holds its digits. */
+function readDecimal(view: DataView, index: number, width: number): bigint {
+  if (width <= 4) return BigInt(view.getInt16(index * 2, true))
+  if (width <= 9) return BigInt(view.getInt32(index * 4, true))
+  if (width <= 18) return view.getBigInt64(index * 8, true)
+  return read128(view, index * 16, true)
+}
+
 function decimals({ width, scale }: DuckDBDecimalType): Builder {
   const validity = new Validity()
   const values: bigint[] = []
   return {
     append(vector, start, end) {
-      const { items, dataView } = memory(vector)
-      for (let i = start; i < end; i++) values.push(!isValid(vector, i) ? 0n : items ? BigInt(items[i]!) : read128(dataView, i * 16, true))
+      const { dataView } = memory(vector)
+      for (let i = start; i < end; i++) values.push(isValid(vector, i) ? readDecimal(dataView, i, width) : 0n)
       validity.append(vector, start, end)
     },
     finish: () => decimalData(values, validity, width, scale),

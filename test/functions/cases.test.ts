@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { alias, call, field, from, select } from '../../src/ast/build.ts'
+import type { Expr } from '../../src/ast/nodes.ts'
+import { families } from '../../src/functions/registry.ts'
+import { type Case, type FunctionRow, isUnsupported } from '../../src/functions/row.ts'
+import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
+import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'
+import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+
+// Every function's cases, on both engines: as written, and with columns in place of constants.
+
+let project: TestProject
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  project = await openTestProject()
+  clickhouse = await openClickHouse()
+})
+afterAll(async () => {
+  await project.close()
+  await clickhouse.close()
+})
+
+type Engine = 'duckdb' | 'clickhouse'
+const engines: readonly Engine[] = ['clickhouse', 'duckdb']
+const rowOf = async (engine: Engine, query: Parameters<TestProject['rows']>[0]): Promise<readonly unknown[]> =>
+  (engine === 'duckdb' ? await project.rows(query) : await clickhouse.rows(query, project))[0] ?? []
+
+/** Functions (or single cases) whose cells look at the constant itself: a scale, a zone, an escape. */
+const needConstants = new Set([
+  'toTypeName',
+  'toDecimal',
+  'toDateTime64',
+  'toDayOfWeek',
+  'toWeek',
+  'toYearWeek',
+  'toStartOfWeek',
+  'toLastDayOfWeek',
+  'date_part',
+  "like('a\\\\xb', 'a\\\\x%')",
+  "replaceRegexpAll('hello', '', '-')",
+  'JSONExtractString(\'{"a":["x","y"]}\', \'a\', -1)',
+])
+/** Ways to say that an argument must be a constant, or cannot be NULL. */
+const saysConstant = /\bconst(ant)?\b|pad_string|must be one of|cannot be inside Nullable/i
+
+/** One value to ask for: an expression, and the columns it reads. */
+interface Question {
+  readonly label: string
+  readonly one: Case
+  readonly expr: Expr
+  readonly columns: readonly Expr[]
+  readonly onColumns: boolean
+}
+
+const isStatement = (expression: string) => /^\s*(select|with)\b/i.test(expression)
+
+function questions(name: string, row: FunctionRow): Question[] {
+  let names = 0
+  return row.cases.flatMap((one): Question[] => {
+    if (isStatement(one[0])) return []
+    const expr = parseExpr(one[0])
+    const written: Question = { label: one[0], one, expr, columns: [], onColumns: false }
+    if (row.kind !== 'scalar' || expr.kind !== 'call' || row.isVolatile || needConstants.has(name) || needConstants.has(one[0]))
+      return [written]
+    const { args } = expr
+    // Each constant on its own becomes a column, once with a type that has NULL and once without.
+    const onColumns = args.flatMap((arg, i) =>
+      arg.kind !== 'literal' || arg.value === null
+        ? []
+        : [false, true].map((mayBeNull): Question => {
+            const column = `c${names++}`
+            return {
+              label: `${one[0]} with a ${mayBeNull ? 'nullable ' : ''}column as argument ${i + 1}`,
+              one,
+              expr: { ...expr, args: args.map((other, j) => (i === j ? field(column) : other)) },
+              columns: [alias(mayBeNull ? call('toNullable', arg) : arg, column)],
+              onColumns: true,
+            }
+          }),
+    )
+    return [written, ...onColumns]
+  })
+}
+
+const statementOf = (asked: readonly Question[]) => {
+  const columns = asked.flatMap((question) => question.columns)
+  return select({
+    columns: asked.map(({ expr }, i) => alias(expr, `v${i}`)),
+    from: columns.length === 0 ? null : from(select({ columns }), 't'),
+  })
+}
+
+/** All in one statement; one by one when that fails. */
+async function answers(engine: Engine, asked: readonly Question[]): Promise<readonly unknown[]> {
+  if (asked.length === 0) return []
+  try {
+    return await rowOf(engine, statementOf(asked))
+  } catch (error) {
+    if (asked.length === 1) return [error]
+    const found: unknown[] = []
+    for (const question of asked) found.push(...(await answers(engine, [question])))
+    return found
+  }
+}
+
+function shown(value: unknown, [, expected, options]: Case): unknown {
+  if (value instanceof Error) return String(value)
+  if (options?.unordered && Array.isArray(value)) return [...value].map((item) => JSON.stringify(item)).sort()
+  return near(value, expected, options?.tolerance ?? 0)
+}
+/** Numbers that are near enough to the expected ones become them, and so do times in another spelling. */
+function near(value: unknown, expected: unknown, tolerance: number): unknown {
+  if (Array.isArray(value) && Array.isArray(expected)) return value.map((item, i) => near(item, expected[i], tolerance))
+  if (typeof value === 'number' && typeof expected === 'number')
+    return Math.abs(value - expected) <= tolerance * Math.max(1, Math.abs(expected)) ? expected : value
+  if (typeof value === 'string' && typeof expected === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value))
+    return Date.parse(value) === Date.parse(`${expected.replace(' ', 'T')}${/[zZ]$/.test(expected) ? '' : 'Z'}`) ? expected : value
+  return value
+}
+
+for (const [family, rows] of Object.entries(families))
+  describe.skipIf(Object.values(rows).every((row) => row.cases.length === 0))(family, () => {
+    for (const [name, row] of Object.entries(rows)) {
+      if (row.cases.length === 0) continue
+      test(name, async () => {
+        const asked = questions(name, row)
+        const takesConstants = new Set<Question>()
+        const [found, expected]: [unknown[], unknown[]] = [[], []]
+        for (const engine of engines) {
+          if (isUnsupported(row.sql[engine])) continue
+          const values = await answers(engine, asked)
+          for (const [i, question] of asked.entries()) {
+            const value = values[i]
+            if (question.onColumns && value instanceof Error && saysConstant.test(value.message)) takesConstants.add(question)
+            if (takesConstants.has(question)) continue
+            found.push([engine, question.label, shown(value, question.one)])
+            expected.push([engine, question.label, shown(question.one[1], question.one)])
+          }
+          for (const one of row.cases.filter(([expression]) => isStatement(expression))) {
+            const [value] = await rowOf(engine, parseQuery(one[0])).catch((error: unknown) => [error])
+            found.push([engine, one[0], shown(value, one)])
+            expected.push([engine, one[0], shown(one[1], one)])
+          }
+        }
+        expect(found).toEqual(expected)
+      })
+    }
+  })
+
+describe('known differences', () => {
+  const listed = Object.values(families).flatMap((rows) =>
+    Object.entries(rows).flatMap(([name, row]) => (row.differences ?? []).map(({ expression }) => [name, expression] as const)),
+  )
+  test.each(listed)('%s: %s', async (_, expression) => {
+    const query = select({ columns: [alias(parseExpr(expression), 'value')] })
+    expect(await rowOf('duckdb', query)).not.toEqual(await rowOf('clickhouse', query))
+  })
+})

@@ -5,7 +5,7 @@ import type { Surroundings } from './accounts/context.ts'
 import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
-import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
+import { BrokenFileError, type Instance, isCorruption, openInstance } from './storage/duckdb/instance.ts'
 import { type Lock, lockDirectory } from './storage/lock.ts'
 import { logDefaults } from './storage/log/file-log.ts'
 import type { StorageOptions } from './storage/project-storage.ts'
@@ -149,7 +149,13 @@ class Projects {
   private async open(id: number): Promise<Project> {
     const record = Number.isInteger(id) ? await this.home.record(id) : undefined
     if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
-    return openProject(this.home, record)
+    try {
+      return await openProject(this.home, record)
+    } catch (error) {
+      if (!isCorruption(error)) throw error
+      // A bad block that only the first look at the rows met: now everything is read, and the store rescued.
+      return openProject({ ...this.home, storage: { ...this.home.storage, wasStale: true } }, record)
+    }
   }
 
   async remove(id: number): Promise<void> {
@@ -215,11 +221,13 @@ export class Waymark {
   }
 
   private async shutDown(): Promise<void> {
+    let isClean = false
     try {
       await this.parts.projects.close()
       await this.parts.instance.close()
+      isClean = true
     } finally {
-      await this.parts.lock?.release()
+      await this.parts.lock?.release(isClean)
     }
   }
 }

@@ -52,7 +52,7 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
     }
   } catch (error) {
     await storage.close()
-    await instance.detach(storage.database)
+    await instance.abandon(storage.database)
     throw error
   }
 }

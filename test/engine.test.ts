@@ -1,8 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type OpenOptions, open, type Waymark } from '../src/engine.ts'
 
@@ -57,6 +69,33 @@ describe('opening', () => {
     await once(child, 'exit')
     const waymark = await start()
     expect((await waymark.project(1)).recoveryReports()).toEqual([])
+  })
+
+  test('a store damaged after a clean end is rescued when its rows are first looked at', async () => {
+    const batch = Array.from({ length: 5000 }, (_, i) => ({
+      event: `event ${i}`,
+      distinct_id: `user ${i}`,
+      properties: { $set: { text: `${i}`.repeat(20) } },
+    }))
+    let waymark = await start()
+    await (await waymark.createProject()).ingest({ batch })
+    await waymark.close()
+    const store = join(dataDir, 'projects', '1', 'store.duckdb')
+    const handle = openSync(store, 'r+')
+    for (let at = 12_288 + 100_000; at < statSync(store).size - 1000; at += 262_144) writeSync(handle, Buffer.alloc(500, 0x5a), 0, 500, at)
+    closeSync(handle)
+    waymark = await start()
+    const project = await waymark.project(1)
+    expect(project.recoveryReports().map((report) => report.kind)).toEqual(['store-rebuilt'])
+    await waymark.close()
+    const instance = await DuckDBInstance.create(store, { access_mode: 'READ_ONLY' })
+    const connection = await instance.connect()
+    const [row] = (
+      await connection.runAndReadAll('SELECT count(*)::INTEGER AS n, count(DISTINCT distinct_id)::INTEGER AS ids FROM events')
+    ).getRowObjectsJS()
+    expect(row).toEqual({ n: 5000, ids: 5000 })
+    connection.closeSync()
+    instance.closeSync()
   })
 
   test(':memory: can be opened many times, each for itself', async () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -21,7 +21,8 @@ interface Owner {
 export interface Lock {
   /** The owner before did not close the directory: it crashed or was killed. */
   readonly wasStale: boolean
-  release(): Promise<void>
+  /** `isClean` false: the directory could not be closed as it should be, so the next owner is told that the lock was stale. */
+  release(isClean?: boolean): Promise<void>
 }
 
 const lockName = 'waymark.lock'
@@ -111,8 +112,10 @@ export async function lockDirectory(dataDir: string): Promise<Lock> {
   }
   return {
     wasStale,
-    async release() {
-      if ((await readFile(path, 'utf8').catch(() => null)) === mine) await rm(path, { force: true })
+    async release(isClean = true) {
+      if ((await readFile(path, 'utf8').catch(() => null)) !== mine) return
+      if (isClean) await rm(path, { force: true })
+      else await writeFile(path, JSON.stringify({ ...me, boot: 'over' } satisfies Owner))
     },
   }
 }

@@ -67,6 +67,13 @@ test('of many who find a stale lock one gets it', async () => {
   expect(results.filter((result) => result.status === 'fulfilled').length).toBe(1)
 })
 
+test('a directory that could not be closed as it should be is stale for the next owner', async () => {
+  await (await lockDirectory(directory)).release(false)
+  const next = await lockDirectory(directory)
+  expect(next.wasStale).toBe(true)
+  await next.release()
+})
+
 test('a lock that somebody else holds by now is not released', async () => {
   const lock = await lockDirectory(directory)
   owner({})

@@ -142,17 +142,23 @@ export class Instance implements Sql {
     if (!this.isInMemory) await rm(join(this.dataDir, 'projects', String(id)), { recursive: true, force: true })
   }
 
-  /** Waits for running statements, checkpoints and lets go of all files. Connections of their own must be closed before. */
+  /** Waits for running statements, checkpoints and lets go of all files, then throws what went wrong. Connections of their own must be closed before. */
   async close(): Promise<void> {
     await this.pool.close()
     const connection = await this.database.connect()
+    const failures: unknown[] = []
     for (const name of this.attached.keys()) {
-      if (!this.isInMemory) await connection.run(`CHECKPOINT ${identifier(name)}`)
-      await connection.run(`DETACH ${identifier(name)}`)
+      try {
+        if (!this.isInMemory) await connection.run(`CHECKPOINT ${identifier(name)}`)
+        await connection.run(`DETACH ${identifier(name)}`)
+      } catch (error) {
+        failures.push(error)
+      }
     }
     this.attached.clear()
     connection.closeSync()
     this.database.closeSync()
+    if (failures.length > 0) throw failures[0]
   }
 }
 

@@ -21,6 +21,8 @@ interface Made extends AggregateRow {
   readonly suffix: string
 }
 
+/** A state or a map is one argument, however many the plain aggregate takes. */
+const single = ([least, most]: Arity): Arity => [least, most === null ? 1 : most]
 const wider = ([least, most]: Arity, by: number): Arity => [least + by, most === null ? null : most + by]
 const item = (type: SqlType | undefined): SqlType => (type?.kind === 'array' ? type.item : unknownType)
 const typed = (type: SqlType, context: CellContext): CellContext => ({ ...context, type })
@@ -145,23 +147,24 @@ const addMap = (row: Made): Made =>
     row,
     'Map',
     {
-      args: row.args,
+      args: single(row.args),
       returns: ([first, ...others], context) =>
         first?.kind === 'map' ? mapOf(first.key, row.returns([first.value, ...others], context)) : unknownType,
       summary: `${row.summary} Separately for each key of maps.`,
     },
-    (fold, args, context) => {
-      const [key, entry] = [context.fresh(), context.fresh()]
-      const entries = `flatten(${rowsCall('list', [`map_entries(${args[0]!.sql})`], withoutDistinct(context))})`
-      const [value, inner] = [
-        args[0]!.type.kind === 'map' ? args[0]!.type.value : unknownType,
-        context.type.kind === 'map' ? context.type.value : unknownType,
-      ]
-      const items = `list_transform(list_filter(${entries}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)`
-      const keys = `list_sort(list_distinct(list_transform(${entries}, lambda ${entry}: ${entry}.key)))`
-      return `coalesce(map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${fold(items, value, typed(inner, context))}))), MAP {})`
-    },
+    (fold, args, context) =>
+      foldMaps(fold, rowsCall('list', [`map_entries(${args[0]!.sql})`], withoutDistinct(context)), args[0]!.type, context),
   )
+
+/** An aggregate over the values of each key, of a printed list of the entries of maps. */
+export function foldMaps(fold: ListFold, lists: string, map: SqlType, context: CellContext): string {
+  const [key, entry] = [context.fresh(), context.fresh()]
+  const entries = `flatten(${lists})`
+  const [value, inner] = [map.kind === 'map' ? map.value : unknownType, context.type.kind === 'map' ? context.type.value : unknownType]
+  const items = `list_transform(list_filter(${entries}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)`
+  const keys = `list_sort(list_distinct(list_transform(${entries}, lambda ${entry}: ${entry}.key)))`
+  return `coalesce(map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${fold(items, value, typed(inner, context))}))), MAP {})`
+}
 
 const addArg =
   (which: 'Min' | 'Max') =>
@@ -207,7 +210,7 @@ const addState = (row: Made): Made =>
   })
 const addMerge = (row: Made): Made =>
   make(row, 'Merge', {
-    args: row.args,
+    args: single(row.args),
     returns: ([state, ...others], context) => row.returns(state?.kind === 'state' ? state.args : [unknownType, ...others], context),
     summary: `From intermediate states: ${row.summary}`,
     duckdb: unsupported(stateReason),
@@ -245,9 +248,45 @@ const chains: readonly (readonly Suffix[])[] = [
   ]),
 ]
 
-/** Suffixes of every other aggregate. */
-const common: readonly (readonly Suffix[])[] = [['If'], ['Distinct'], ['OrDefault'], ['OrNull'], ['OrNull', 'If'], ['OrDefault', 'If']]
+/** Other aggregates have -If, the ones in daily use some more, and a few their states. */
+const daily: readonly (readonly Suffix[])[] = [
+  ['OrNull'],
+  ['OrNull', 'If'],
+  ['OrDefault'],
+  ['OrDefault', 'If'],
+  ['Distinct'],
+  ['Distinct', 'If'],
+]
 const overLists: readonly (readonly Suffix[])[] = [['Array'], ['Array', 'If'], ['ForEach'], ['ForEach', 'If']]
+const states: readonly (readonly Suffix[])[] = [['State'], ['State', 'If'], ['Merge'], ['Merge', 'If']]
+const further: Readonly<Record<string, readonly (readonly Suffix[])[]>> = {
+  any: [...daily, ...overLists],
+  anyLast: daily,
+  argMin: [...daily, ...states],
+  argMax: [...daily, ...states],
+  avg: [
+    ['Map', 'Merge'],
+    ['Map', 'Merge', 'If'],
+    ['Map', 'State'],
+  ],
+  groupArray: daily,
+  groupUniqArray: daily,
+  quantile: [...daily, ...overLists],
+  quantiles: states,
+  sum: [
+    ['ForEach', 'State'],
+    ['ForEach', 'Merge'],
+    ['Map', 'State'],
+  ],
+  min: [['Map', 'State']],
+  max: [['Map', 'State']],
+  count: [['Map', 'State']],
+  sumMap: [...daily, ['State'], ['Merge'], ['Merge', 'If']],
+  minMap: [...daily, ['State']],
+  maxMap: [...daily, ['State']],
+  uniq: [...daily, ...overLists, ...states, ['Map'], ['Map', 'State'], ['Map', 'Merge'], ['Map', 'Merge', 'If']],
+  uniqExact: [...daily, ...overLists, ...states],
+}
 
 const fullBases: ReadonlySet<string> = new Set(['avg', 'sum', 'min', 'max', 'count', 'countDistinct', 'median'])
 
@@ -256,10 +295,11 @@ export function withCombinators(family: AggregateFamily, cases: Readonly<Record<
   const made: Record<string, AggregateRow> = {}
   for (const [base, row] of Object.entries(family)) {
     if (!row.clickhouse) continue
-    const wanted = fullBases.has(base) ? chains : [...common, ...(row.ofList ? overLists : [])]
+    const wanted = [...(fullBases.has(base) ? chains : [['If'] as const]), ...(further[base] ?? [])]
     for (const chain of wanted) {
       const name = base + chain.join('')
-      if (name in family) continue
+      // sumMap has a row of its own, and its further suffixes are made from that one
+      if (Object.hasOwn(family, base + chain[0]) || Object.hasOwn(made, name)) continue
       const { suffix: _, ...result } = chain.reduce<Made>((r, s) => suffixes[s](r), { ...row, suffix: '' })
       made[name] = cases[name] ? { ...result, cases: cases[name] } : result
     }

@@ -3,9 +3,9 @@ import { aggregateFunctions } from './aggregates.ts'
 import { collectionFunctions, digestFunctions } from './aggregates-collections.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
+import { arrayReduceFunctions, suffixedFunctions } from './array-reduce.ts'
 import { arrayFunctions } from './arrays.ts'
 import { bitFunctions, bitmapFunctions } from './bits.ts'
-import { withCombinators } from './combinators.ts'
 import { comparisonFunctions } from './comparison.ts'
 import { conditionalFunctions } from './conditional.ts'
 import { conversionFunctions } from './conversion.ts'
@@ -20,6 +20,7 @@ import { jsonFunctions } from './json.ts'
 import { logicalFunctions } from './logical.ts'
 import { mapFunctions } from './maps.ts'
 import { mathFunctions } from './math.ts'
+import { membershipFunctions } from './membership.ts'
 import { nullFunctions } from './nulls.ts'
 import { roundingFunctions } from './rounding.ts'
 import type { FunctionFamily, FunctionRow } from './row.ts'
@@ -65,7 +66,9 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Statistics: statisticsFunctions,
   'Aggregates of arrays, maps and texts': collectionFunctions,
   Digests: digestFunctions,
-  'Aggregates with suffixes': withCombinators({ ...aggregateFunctions, ...statisticsFunctions, ...collectionFunctions }),
+  'Aggregates with suffixes': suffixedFunctions,
+  'Aggregates over an array': arrayReduceFunctions,
+  Membership: membershipFunctions,
   'Window functions': windowFunctions,
   'Table functions': tableFunctions,
 }

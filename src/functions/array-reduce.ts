@@ -1,0 +1,80 @@
+import { QueryError, UnsupportedError } from '../errors/errors.ts'
+import type { SqlType } from '../types/types.ts'
+import type { AggregateRow } from './aggregate.ts'
+import { aggregateFunctions } from './aggregates.ts'
+import { collectionFunctions } from './aggregates-collections.ts'
+import { statisticsFunctions } from './aggregates-statistics.ts'
+import { foldMaps, withCombinators } from './combinators.ts'
+import { itemOf } from './lambda.ts'
+import { type Arg, functions } from './row.ts'
+
+const plain = { ...aggregateFunctions, ...statisticsFunctions, ...collectionFunctions }
+
+/** `sumIf`, `avgArrayOrNull` …: all that suffixes make of the plain aggregates. */
+export const suffixedFunctions = withCombinators(plain)
+
+/** What arrayReduce may be asked for by name. */
+const permitted: ReadonlySet<string> = new Set(
+  ['count', 'sum', 'min', 'max', 'avg', 'uniq']
+    .flatMap((base) => [base, `${base}Map`, `${base}MapState`])
+    .concat('avgState', 'median', 'uniqState'),
+)
+
+function aggregateNamed(arg: Arg | undefined): { name: string; row: AggregateRow } {
+  const name = typeof arg?.constant === 'string' ? arg.constant : ''
+  const row = plain[name] ?? suffixedFunctions[name]
+  if (!row || !permitted.has(name))
+    throw new QueryError('invalid-query', {
+      message: `arrayReduce can be asked for ${[...permitted].join(', ')}, not for '${arg?.constant ?? ''}'.`,
+    })
+  return { name, row }
+}
+
+/** -Map aggregates are folded over the entries of maps by their base. */
+const baseOf = (name: string): AggregateRow | undefined => (name.endsWith('Map') ? plain[name.slice(0, -'Map'.length)] : undefined)
+
+export const arrayReduceFunctions = functions({
+  arrayReduce: {
+    kind: 'scalar',
+    args: [2, null],
+    returns: (types, { args }): SqlType => {
+      const items = types.slice(1).map(itemOf)
+      return aggregateNamed(args[0]).row.returns(items, { args: [], params: [] })
+    },
+    summary: 'An aggregate, named as text, over the items of an array.',
+    sql: {
+      duckdb: (args, context) => {
+        const { name, row } = aggregateNamed(args[0])
+        const array = args[1]!
+        const map = baseOf(name)
+        if (map?.ofList && itemOf(array.type).kind === 'map') {
+          const x = context.fresh()
+          return foldMaps(map.ofList, `list_transform(${array.sql}, lambda ${x}: map_entries(${x}))`, itemOf(array.type), context)
+        }
+        if (!row.ofList)
+          throw new UnsupportedError('unsupported-function', {
+            name: `arrayReduce('${name}')`,
+            engine: 'DuckDB',
+            reason: 'intermediate states of aggregates belong to ClickHouse',
+          })
+        return row.ofList(array.sql, itemOf(array.type), context)
+      },
+      clickhouse: (args) => {
+        const { name } = aggregateNamed(args[0])
+        const engine = name === 'median' ? 'quantileExactInclusive(0.5)' : name.replace(/^uniq/, 'uniqExact')
+        return `arrayReduce('${engine}', ${args
+          .slice(1)
+          .map((a) => a.sql)
+          .join(', ')})`
+      },
+    },
+    cases: [
+      ["arrayReduce('sum', [1, 2])", 3],
+      ["arrayReduce('uniq', [1, 1, 2])", 2],
+      ["arrayReduce('avg', [1, 2])", 1.5],
+      ["arrayReduce('median', [1, 2, 7])", 2],
+      ["arrayReduce('max', ['a', 'b'])", 'b'],
+      ["arrayReduce('sumMap', [map('a', 1), map('a', 2)])", { a: 3 }],
+    ],
+  },
+})

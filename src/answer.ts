@@ -58,7 +58,7 @@ export function compileFor(
   return compile(query, { resolve: resolveContext(env, settings), store: snapshotOf(project.settings.id, facts), dialect: duckdb })
 }
 
-const statementOf = ({ sql, params, columns }: Compiled['printed']): Statement => ({
+export const statementOf = ({ sql, params, columns }: Compiled['printed']): Statement => ({
   sql,
   params,
   columns: columns.map(({ name, type }) => ({ name, typeName: typeName(type) })),

@@ -2,9 +2,12 @@ import { join } from 'node:path'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
 import { type AnswerOptions, answerQuery, type QueryProject } from './answer.ts'
+import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
+import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
+import { definitionStore } from './project-definitions.ts'
 import type { ProjectSettings } from './queries/kind.ts'
 import { queryEnv } from './query-env.ts'
 import { openApplyStore } from './storage/duckdb/apply-store.ts'
@@ -60,6 +63,9 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
 /** One project: its events go in, its queries are answered. */
 export class Project {
   readonly id: number
+  /** List, create, retrieve, update and remove. */
+  readonly actions: ActionService
+  readonly cohorts: CohortService
   private readonly home: ProjectHome
   private readonly storage: ProjectStorage
   private readonly pipeline: Pipeline
@@ -74,6 +80,15 @@ export class Project {
     this.pipeline = pipeline
     this.current = current
     this.id = current.record.id
+    const definitions = definitionStore({
+      instance: home.instance,
+      database: storage.database,
+      pipeline,
+      clock: home.clock,
+      queries: () => this.forQueries(),
+    })
+    this.actions = actionService(definitions)
+    this.cohorts = cohortService(definitions)
   }
 
   /**
@@ -105,13 +120,25 @@ export class Project {
     return this.pipeline.definePropertyTypes(rows)
   }
 
+  /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
+  createAction(fields: unknown): Promise<StoredAction> {
+    return this.actions.create(fields)
+  }
+
+  /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
+  createCohort(fields: unknown): Promise<StoredCohort> {
+    return this.cohorts.create(fields)
+  }
+
   /**
    * Answers the very JSON of the HTTP endpoint, from everything acknowledged before the call.
    *
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
   async query(query: unknown, options: QueryOptions = {}): Promise<object> {
-    return answerQuery(query, await this.forQueries(), { signal: options.signal })
+    const project = await this.forQueries()
+    if (namesCohorts([query, project.settings.testAccountFilters])) await this.cohorts.refresh()
+    return answerQuery(query, project, { signal: options.signal })
   }
 
   /** Exact counts of what was wrong with events, with a few samples of each kind. */

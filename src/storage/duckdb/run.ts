@@ -83,7 +83,11 @@ export async function* streamStatement(
   }
 }
 
-async function prepare(connection: DuckDBConnection, { sql, params }: Statement): Promise<DuckDBPreparedStatement> {
+/** The statement with its values bound by their types. The caller destroys it. */
+export async function prepare(
+  connection: DuckDBConnection,
+  { sql, params }: Pick<Statement, 'sql' | 'params'>,
+): Promise<DuckDBPreparedStatement> {
   const prepared = await connection.prepare(sql)
   params.forEach((value, i) => {
     if (value === null) prepared.bindNull(i + 1)

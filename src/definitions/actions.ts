@@ -1,0 +1,56 @@
+import { WaymarkError } from '../errors/errors.ts'
+import { type ActionFields, actionFieldsSchema } from '../queries/action-definition.ts'
+import { check, freeId, oneAtATime } from './records.ts'
+import type { DefinitionStore } from './store.ts'
+
+export interface StoredAction extends ActionFields {
+  readonly id: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export interface ActionService {
+  list(): Promise<StoredAction[]>
+  retrieve(id: number): Promise<StoredAction>
+  /** Keeps the caller's own id when it is free. */
+  create(fields: unknown): Promise<StoredAction>
+  update(id: number, fields: unknown): Promise<StoredAction>
+  remove(id: number): Promise<void>
+}
+
+export function actionService(store: DefinitionStore): ActionService {
+  const inTurn = oneAtATime()
+  const all = async (): Promise<Map<number, StoredAction>> =>
+    new Map([...(await store.definitions('actions'))].map(([id, text]) => [id, { ...(JSON.parse(text) as StoredAction), id }]))
+  const retrieve = async (id: number): Promise<StoredAction> => {
+    const found = (await all()).get(id)
+    if (!found) throw new WaymarkError('not-found', { what: 'action', id: String(id) })
+    return found
+  }
+  const save = async (action: StoredAction): Promise<StoredAction> => {
+    const { id, ...definition } = action
+    await store.write([{ table: 'actions', id, definition: JSON.stringify(definition) }])
+    return action
+  }
+  return {
+    list: async () => [...(await all()).values()].sort((a, b) => a.id - b.id),
+    retrieve,
+    create: (fields) =>
+      inTurn(async () => {
+        const checked = check(actionFieldsSchema, fields)
+        const now = store.clock().toISOString()
+        return save({ ...checked, id: freeId(fields, new Set((await all()).keys())), created_at: now, updated_at: now })
+      }),
+    update: (id, fields) =>
+      inTurn(async () => {
+        const known = await retrieve(id)
+        const checked = check(actionFieldsSchema, { ...known, ...(fields as object) })
+        return save({ ...checked, id, created_at: known.created_at, updated_at: store.clock().toISOString() })
+      }),
+    remove: (id) =>
+      inTurn(async () => {
+        await retrieve(id)
+        await store.write([{ table: 'actions', id, definition: null }])
+      }),
+  }
+}

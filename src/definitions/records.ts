@@ -1,0 +1,28 @@
+import type { z } from 'zod'
+import { WaymarkError } from '../errors/errors.ts'
+
+export function check<T>(schema: z.ZodType<T>, value: unknown): T {
+  const checked = schema.safeParse(value)
+  if (checked.success) return checked.data
+  const issue = checked.error.issues[0]!
+  throw new WaymarkError('validation-failed', { message: issue.message, attr: issue.path.join('__') || null })
+}
+
+/** The id that the caller wrote, when it is one and nobody has it; else the next one. */
+export function freeId(fields: unknown, taken: ReadonlySet<number>): number {
+  const asked = (fields as { id?: unknown } | null)?.id
+  if (typeof asked === 'number' && Number.isInteger(asked) && asked > 0 && asked <= 2 ** 31 - 1 && !taken.has(asked)) return asked
+  let id = 1
+  for (const other of taken) id = Math.max(id, other + 1)
+  return id
+}
+
+/** Reading what is there and writing what follows from it is one step. */
+export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work, work)
+    last = next.catch(() => undefined)
+    return next
+  }
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { filtersSchema } from './series.ts'
+
+const matching = z.enum(['exact', 'contains', 'regex']).nullish()
+const text = z.string().nullish()
+
+export const actionStepSchema = z.looseObject({
+  event: text,
+  properties: filtersSchema.nullish(),
+  tag_name: text,
+  text,
+  text_matching: matching,
+  href: text,
+  href_matching: matching,
+  selector: text,
+  url: text,
+  url_matching: matching,
+})
+
+/** What a caller writes of an action: an event belongs to it when one of the steps fits. */
+export const actionFieldsSchema = z.looseObject({
+  name: z.string().trim().min(1, { error: 'An action needs a name.' }).max(400),
+  description: z.string().nullish(),
+  steps: z.array(actionStepSchema).default([]),
+})
+export type ActionFields = z.infer<typeof actionFieldsSchema>

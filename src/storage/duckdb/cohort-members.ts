@@ -1,0 +1,62 @@
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import { type Instance, identifier } from './instance.ts'
+import { prepare, type Statement } from './run.ts'
+
+// Members of dynamic cohorts are made from the store itself, so they go into it without the log: rebuilt, it is asked for them again.
+
+const markKey = (cohort: number) => `cohort_${cohort}`
+const attempts = 3
+const isConflict = (error: unknown) => error instanceof Error && /Conflict/i.test(error.message)
+
+export function cohortMembers(instance: Pick<Instance, 'use'>, database: string) {
+  const at = `${identifier(database)}.main`
+  const inTransaction = async (work: (connection: DuckDBConnection) => Promise<unknown>): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await instance.use(async (connection) => {
+          await connection.run('BEGIN TRANSACTION')
+          try {
+            await work(connection)
+            await connection.run('COMMIT')
+          } catch (error) {
+            await connection.run('ROLLBACK').catch(() => undefined)
+            throw error
+          }
+        })
+      } catch (error) {
+        if (attempt === attempts || !isConflict(error)) throw error
+      }
+    }
+  }
+  const first = (sql: string, params: DuckDBValue[]) =>
+    instance.use(async (connection) => (await connection.runAndReadAll(sql, params)).getRowsJS()[0]?.[0])
+  const clear = async (connection: DuckDBConnection, cohort: number) => {
+    await connection.run(`DELETE FROM ${at}.cohort_members WHERE cohort_id = ${Number(cohort)}`)
+    await connection.run(`DELETE FROM ${at}.meta WHERE key = $1`, [markKey(cohort)])
+  }
+  return {
+    async mark(cohort: number): Promise<string | null> {
+      return ((await first(`SELECT value FROM ${at}.meta WHERE key = $1`, [markKey(cohort)])) as string | undefined) ?? null
+    },
+    /** The statement answers one row per member, with the number of the person in its first column. */
+    refresh: (cohort: number, { sql, params, columns }: Statement, mark: string): Promise<void> =>
+      inTransaction(async (connection) => {
+        await clear(connection, cohort)
+        const insert = `INSERT INTO ${at}.cohort_members SELECT ${Number(cohort)}, q.${identifier(columns[0]!.name)} FROM (${sql}) q`
+        const prepared = await prepare(connection, { sql: insert, params })
+        try {
+          await prepared.run()
+        } finally {
+          prepared.destroySync()
+        }
+        await connection.run(`INSERT INTO ${at}.meta VALUES ($1, $2)`, [markKey(cohort), mark])
+      }),
+    clear: (cohort: number): Promise<void> => inTransaction((connection) => clear(connection, cohort)),
+    async count(cohort: number): Promise<number> {
+      // Members who were merged since are one.
+      const sql = `SELECT count(DISTINCT coalesce(m.survivor, c.person_no))::DOUBLE FROM ${at}.cohort_members c
+        LEFT JOIN ${at}.person_merges m ON m.merged = c.person_no WHERE c.cohort_id = $1`
+      return Number(await first(sql, [cohort]))
+    },
+  }
+}

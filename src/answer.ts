@@ -3,9 +3,13 @@ import type { Query } from './ast/nodes.ts'
 import { type Compiled, compile } from './compile.ts'
 import { duckdb } from './dialects/duckdb/dialect.ts'
 import { QueryError, WaymarkError } from './errors/errors.ts'
+import { type Explainable, explain } from './explain.ts'
 import type { StoreSnapshot } from './plan/context.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, StatementAsk } from './queries/kind.ts'
 import { queryKinds } from './queries/registry.ts'
+import { answerTable } from './queries/rows.ts'
+import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
+import type { SqlQuery } from './queries/sql/schema.ts'
 import type { ResolveContext } from './resolver/context.ts'
 import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
 import type { RunOptions, Statement } from './storage/duckdb/run.ts'
@@ -35,16 +39,14 @@ export interface StatementSettings {
   readonly bounceSeconds?: number
 }
 
-export interface Explained {
-  readonly label: string
-  readonly query: Query
-  readonly compiled: Compiled
+interface AskedStatement extends Explainable {
+  seconds: number
 }
 
 /** Runs one statement of the language and answers an Arrow table. */
 export async function runStatement(query: Query, project: QueryProject, options: AnswerOptions & StatementSettings = {}): Promise<Table> {
   const facts = await project.facts()
-  const { printed } = compileFor(query, project, facts, project.env(facts), options)
+  const { printed } = compileFor(query, project, facts, envFor(project, facts, options), options)
   return project.run(statementOf(printed), options)
 }
 
@@ -64,10 +66,14 @@ export const statementOf = ({ sql, params, columns }: Compiled['printed']): Stat
   columns: columns.map(({ name, type }) => ({ name, typeName: typeName(type) })),
 })
 
-export function resolveContext(env: QueryEnv, { isUtc, bounceSeconds }: StatementSettings): ResolveContext {
-  const { id, timezone, weekStartDay } = env.project
+export function envFor(project: QueryProject, facts: StoreFacts, { isUtc }: StatementSettings): QueryEnv {
+  const env = project.env(facts)
+  return isUtc ? { ...env, project: { ...env.project, timezone: 'UTC' } } : env
+}
+
+export function resolveContext(env: QueryEnv, { bounceSeconds }: StatementSettings): ResolveContext {
   return {
-    project: { id, timezone: isUtc ? 'UTC' : timezone, weekStartDay },
+    project: env.project,
     now: env.now,
     propertyType: (scope, name) => env.propertyType(scope, name),
     cohort: (which) => env.cohort(which),
@@ -93,15 +99,53 @@ export function snapshotOf(projectId: number, facts: StoreFacts): StoreSnapshot 
 
 /** Answers a query of any kind: the JSON of the HTTP endpoint. */
 export async function answerQuery(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<object> {
+  const started = performance.now()
+  const { kind, parsed } = check(query)
+  const facts = await project.facts()
+  const { answer, asked } = await drive(kind, parsed, project, facts, options, settingsOf(query))
+  const seconds = (since: number) => (performance.now() - since) / 1000
+  return {
+    ...answer,
+    timings: [...asked.map(({ label, seconds: t }) => ({ k: `./${label}`, t })), { k: '.', t: seconds(started) }],
+    ...((query as { explain?: unknown }).explain === true ? { explain: asked.map(explain) } : {}),
+  }
+}
+
+/**
+ * The rows of a query as Arrow, without the limits of an answer: of a statement all it asks for, of any other kind the columns of its answer.
+ */
+export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
+  const { statement, table } = await arrowOf(query, project, options)
+  return statement ? project.run(statement, options) : table!
+}
+
+/** The same batch by batch, as the engine makes them. */
+export async function* queryArrowBatches(
+  query: unknown,
+  project: QueryProject,
+  options: AnswerOptions = {},
+): AsyncGenerator<RecordBatch, void, undefined> {
+  const { statement, table } = await arrowOf(query, project, options)
+  yield* statement ? project.stream(statement, options) : table!.batches
+}
+
+async function arrowOf(query: unknown, project: QueryProject, options: AnswerOptions): Promise<{ statement?: Statement; table?: Table }> {
+  const { kind, parsed } = check(query)
+  const facts = await project.facts()
+  const settings = settingsOf(query)
+  if (kind.kind !== sqlLike.kind && kind.kind !== hogQl.kind)
+    return { table: answerTable((await drive(kind, parsed, project, facts, options, settings)).answer) }
+  const env = envFor(project, facts, settings)
+  return { statement: statementOf(compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings).printed) }
+}
+
+function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unknown } {
   const kind = kindOf(query)
   const parsed = kind.schema.safeParse(query)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    const attr = issue?.path.join('__') || null
-    throw new WaymarkError('validation-failed', { message: issue?.message ?? 'The query is not valid', attr }, { cause: parsed.error })
-  }
-  const facts = await project.facts()
-  return (await drive(kind, parsed.data, project, facts, options, settingsOf(query))).answer
+  if (parsed.success) return { kind, parsed: parsed.data }
+  const [issue] = parsed.error.issues
+  const attr = issue?.path.join('__') || null
+  throw new WaymarkError('validation-failed', { message: issue?.message ?? 'The query is not valid', attr }, { cause: parsed.error })
 }
 
 function kindOf(query: unknown): QueryKind<unknown, object> {
@@ -130,15 +174,19 @@ async function drive<Q, R extends object>(
   facts: StoreFacts,
   options: AnswerOptions,
   settings: StatementSettings,
-): Promise<{ answer: R; explained: Explained[] }> {
-  const env = project.env(facts)
-  const explained: Explained[] = []
+): Promise<{ answer: R; asked: readonly AskedStatement[] }> {
+  const env = envFor(project, facts, settings)
+  const asked: AskedStatement[] = []
   const deadline = Date.now() + (options.timeoutSeconds ?? 60) * 1000
   const run = async ({ query: tree, label }: StatementAsk): Promise<Table> => {
     const compiled = compileFor(tree, project, facts, env, settings)
-    explained.push({ label, query: tree, compiled })
+    const started = performance.now()
+    const entry = { label, query: tree, compiled, seconds: 0 }
+    asked.push(entry)
     const left = Math.max(0.001, (deadline - Date.now()) / 1000)
-    return project.run(statementOf(compiled.printed), { signal: options.signal, timeoutSeconds: left })
+    const table = await project.run(statementOf(compiled.printed), { signal: options.signal, timeoutSeconds: left })
+    entry.seconds = (performance.now() - started) / 1000
+    return table
   }
   const answerTo = async (ask: Ask): Promise<Answer> => {
     if ('query' in ask) return run(ask)
@@ -162,5 +210,5 @@ async function drive<Q, R extends object>(
     }
     step = generator.next(answer)
   }
-  return { answer: step.value, explained }
+  return { answer: step.value, asked }
 }

@@ -1,4 +1,5 @@
 import type { Expr, Query } from './ast/nodes.ts'
+import { print } from './ast/print.ts'
 import { sessionsQuery } from './catalog/sessions.ts'
 import type { Dialect, PrintedQuery } from './dialects/dialect.ts'
 import { printQuery } from './dialects/printer.ts'
@@ -40,5 +41,5 @@ export function compile(query: Query, { resolve: context, store, dialect }: Comp
 /** What a column without an alias is called: the last part of a name, or the expression itself. */
 export function columnName(expr: Expr): string {
   if (expr.kind === 'field') return expr.chain.at(-1)!
-  return expr.kind
+  return print(expr)
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
-import { type AnswerOptions, answerQuery, type QueryProject } from './answer.ts'
+import { type AnswerOptions, answerQuery, type QueryProject, queryArrow, queryArrowBatches } from './answer.ts'
 import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
 import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -136,9 +137,21 @@ export class Project {
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
   async query(query: unknown, options: QueryOptions = {}): Promise<object> {
-    const project = await this.forQueries()
-    if (namesCohorts([query, project.settings.testAccountFilters])) await this.cohorts.refresh()
-    return answerQuery(query, project, { signal: options.signal })
+    return answerQuery(query, await this.readyFor(query), { signal: options.signal })
+  }
+
+  /**
+   * The rows of a query as one Arrow table, without the limits of an answer.
+   *
+   * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
+   */
+  async queryArrow(query: unknown, options: QueryOptions = {}): Promise<Table> {
+    return queryArrow(query, await this.readyFor(query), { signal: options.signal })
+  }
+
+  /** The same batch by batch, so that a result larger than memory can pass through. */
+  async *queryArrowBatches(query: unknown, options: QueryOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
+    yield* queryArrowBatches(query, await this.readyFor(query), { signal: options.signal })
   }
 
   /** Exact counts of what was wrong with events, with a few samples of each kind. */
@@ -156,6 +169,12 @@ export class Project {
     this.isClosed = true
     await this.pipeline.close()
     await this.storage.close()
+  }
+
+  private async readyFor(query: unknown): Promise<QueryProject> {
+    const project = await this.forQueries()
+    if (namesCohorts([query, project.settings.testAccountFilters])) await this.cohorts.refresh()
+    return project
   }
 
   private async refresh(): Promise<void> {

@@ -37,8 +37,8 @@ export interface CatalogTable {
   readonly timeField?: string
   /** What `{filters}` is about. */
   readonly scope?: 'event' | 'person' | 'group' | 'session'
-  /** A query over other tables, made for what is read from it. */
-  readonly isView?: true
+  /** A query over other tables, made for what is read from it; the value is a field to read when nothing else is. */
+  readonly isView?: string
   /** No statement can name it in FROM. */
   readonly internal?: true
 }
@@ -126,7 +126,7 @@ const distinctIdFields: CatalogTable['fields'] = {
 }
 
 const sessions: CatalogTable = {
-  isView: true,
+  isView: 'session_id',
   timeField: '$start_timestamp',
   scope: 'session',
   fields: Object.fromEntries(

@@ -23,7 +23,9 @@ export const lazyJoins: Pass = (query, context) => {
   const fresh = freshAliases(query)
   const viewOf = (scan: ScanSource): TypedSource => {
     const fields = [...new Set(scan.reads.map((read) => read.field))]
-    return { kind: 'derived', alias: scan.alias, query: lazyJoins(eventNames(context.view(scan.table, fields), context), context) }
+    // Rows can be counted without reading anything from them.
+    const view = context.view(scan.table, fields.length ? fields : [tables[scan.table]!.isView!])
+    return { kind: 'derived', alias: scan.alias, query: lazyJoins(eventNames(view, context), context) }
   }
   return rewrite(query, {
     source: (source) => {

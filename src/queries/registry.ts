@@ -3,13 +3,14 @@ import { actorOptionsKind, actorsKind } from './actors/index.ts'
 import { funnelsActors } from './funnels/actors.ts'
 import { funnels } from './funnels/index.ts'
 import type { QueryKind } from './kind.ts'
+import { hogQl, sqlLike } from './sql/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
 
 /** Kinds whose points stand for people. */
 const actorSources: readonly AnyActorSource[] = [trendsActors, funnelsActors]
 
-const kinds = [trends, funnels, actorsKind(actorSources), actorOptionsKind(actorSources)] as unknown as readonly QueryKind<
+const kinds = [sqlLike, hogQl, trends, funnels, actorsKind(actorSources), actorOptionsKind(actorSources)] as unknown as readonly QueryKind<
   unknown,
   object
 >[]

@@ -1,4 +1,4 @@
-import { type Data, DataType, type Table, Type, type TypeMap, type Vector } from 'apache-arrow'
+import { type Data, DataType, Table, Type, type TypeMap, tableFromJSON, type Vector } from 'apache-arrow'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 
 // Arrow columns as the values of a JSON answer: times as ISO text in the project's zone, truth as 1 and 0, what JSON cannot hold as null.
@@ -127,3 +127,18 @@ export const typeKey = 'waymark.type'
 
 export const columnTypes = (table: Table): [name: string, type: string][] =>
   table.schema.fields.map((column) => [column.name, column.metadata.get(typeKey) ?? 'Nullable(String)'])
+
+/** The results of an answer as columns. Rows that are objects give a column for each of their fields; what is nested goes as JSON text. */
+export function answerTable(answer: object): Table {
+  const { results, columns } = answer as { results?: unknown; columns?: readonly string[] }
+  const rows = Array.isArray(results) ? (results as unknown[]) : results === undefined ? [] : [results]
+  const flat = rows.map((row) => {
+    const entries = Array.isArray(row)
+      ? row.map((value, i): [string, unknown] => [columns?.[i] ?? String(i), value])
+      : Object.entries(row as object)
+    return Object.fromEntries(
+      entries.map(([name, value]) => [name, typeof value === 'object' && value !== null ? JSON.stringify(value) : value]),
+    )
+  })
+  return flat.length ? (tableFromJSON(flat) as Table) : new Table()
+}

@@ -29,6 +29,7 @@ export async function openClickHouse(): Promise<ClickHouse> {
 
   const ours: ClickHouse = {
     async load(project) {
+      await project.facts() // waits for what was ingested
       const { id } = project.settings
       const database = `"${projectDatabase(id)}".main`
       for (const [table, { columns }] of Object.entries(clickHouseTables)) {

@@ -4,7 +4,8 @@ import { type SqlType, typeName } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { scanQuery } from './tables.ts'
 
-const escaped = (text: string, quote: string) => `${quote}${text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
+const escaped = (text: string, quote: string) =>
+  `${quote}${text.replaceAll('\0', '').replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
 const identifier = (name: string) => escaped(name, '`')
 const literal = (text: string) => escaped(text, "'")
 

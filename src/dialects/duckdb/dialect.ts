@@ -6,8 +6,8 @@ import type { Dialect, Printing } from '../dialect.ts'
 import { scanQuery } from './tables.ts'
 import { duckType } from './types.ts'
 
-const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+const identifier = (name: string) => `"${name.replaceAll('\0', '').replaceAll('"', '""')}"`
+const literal = (text: string) => `'${text.replaceAll('\0', '').replaceAll("'", "''")}'`
 
 /** A JSON pointer: it takes any key, where DuckDB's own paths know `*` and refuse the empty one. Positions count from zero there. */
 const pointer = (path: readonly (string | number)[]) =>

@@ -164,7 +164,7 @@ const smallest = -(1n << 63n)
 const largest = (1n << 63n) - 1n
 
 /** Sums are 128 bits wide in DuckDB. They are 64 in the answer whenever they fit. */
-function wide(isSigned: boolean): Builder {
+function wide(isSigned: boolean, isStream: boolean): Builder {
   const validity = new Validity()
   const values: bigint[] = []
   return {
@@ -174,7 +174,7 @@ function wide(isSigned: boolean): Builder {
       validity.append(vector, start, end)
     },
     finish() {
-      if (values.every((value) => value >= smallest && value <= largest))
+      if (!isStream && values.every((value) => value >= smallest && value <= largest))
         return makeData({ type: new Int64(), length: values.length, ...validity.finish(), data: BigInt64Array.from(values) })
       return decimalData(values, validity, 38, 0)
     },
@@ -218,8 +218,8 @@ function decimals({ width, scale }: DuckDBDecimalType): Builder {
   }
 }
 
-/** Few different texts are kept once each; many are laid out one after the other. */
-function texts(textOf: (vector: DuckDBVector, row: number) => string | null): Builder {
+/** Each different text is kept once. */
+function codedTexts(): Builder {
   const validity = new Validity()
   const codes = new Map<string, number>()
   let indices = new Int32Array(2048)
@@ -232,7 +232,7 @@ function texts(textOf: (vector: DuckDBVector, row: number) => string | null): Bu
         indices = grown
       }
       for (let i = start; i < end; i++) {
-        const text = textOf(vector, i)
+        const text = textItem(vector, i)
         validity.appendOne(text !== null)
         if (text !== null) {
           const code = codes.get(text) ?? codes.size
@@ -256,9 +256,27 @@ function texts(textOf: (vector: DuckDBVector, row: number) => string | null): Bu
   }
 }
 
+function plainTexts(): Builder {
+  const validity = new Validity()
+  const values: string[] = []
+  return {
+    append(vector, start, end) {
+      for (let i = start; i < end; i++) {
+        const text = textItem(vector, i)
+        validity.appendOne(text !== null)
+        values.push(text ?? '')
+      }
+    },
+    finish() {
+      const { nullCount, nullBitmap } = validity.finish()
+      return utf8(values, nullCount, nullBitmap)
+    },
+  }
+}
+
 const encoder = new TextEncoder()
 
-function utf8(values: readonly string[]): Data<Utf8> {
+function utf8(values: readonly string[], nullCount = 0, nullBitmap?: Uint8Array): Data<Utf8> {
   const valueOffsets = new Int32Array(values.length + 1)
   const encoded = values.map((value) => encoder.encode(value))
   encoded.forEach((bytes, i) => {
@@ -268,10 +286,10 @@ function utf8(values: readonly string[]): Data<Utf8> {
   encoded.forEach((bytes, i) => {
     data.set(bytes, valueOffsets[i])
   })
-  return makeData({ type: new Utf8(), length: values.length, nullCount: 0, valueOffsets, data })
+  return makeData({ type: new Utf8(), length: values.length, nullCount, nullBitmap, valueOffsets, data })
 }
 
-const stringItem = (vector: DuckDBVector, row: number): string | null => {
+const textItem = (vector: DuckDBVector, row: number): string | null => {
   const item = vector.getItem(row)
   return item === null ? null : String(item)
 }
@@ -299,8 +317,8 @@ function lists(
   }
 }
 
-function structs(type: DuckDBStructType): Builder {
-  const children = type.entryTypes.map(builderOf)
+function structs(type: DuckDBStructType, isStream: boolean): Builder {
+  const children = type.entryTypes.map((entry) => builderOf(entry, isStream))
   const validity = new Validity()
   let length = 0
   return {
@@ -322,7 +340,7 @@ function structs(type: DuckDBStructType): Builder {
 
 const items = (vector: DuckDBVector) => memory(vector).items
 
-function builderOf(type: DuckDBType): Builder {
+function builderOf(type: DuckDBType, isStream: boolean): Builder {
   switch (type.typeId) {
     case DuckDBTypeId.BOOLEAN:
       return booleans()
@@ -352,13 +370,13 @@ function builderOf(type: DuckDBType): Builder {
     case DuckDBTypeId.TIMESTAMP_TZ:
       return copied(new TimestampMicrosecond('UTC'), BigInt64Array, items)
     case DuckDBTypeId.HUGEINT:
-      return wide(true)
+      return wide(true, isStream)
     case DuckDBTypeId.UHUGEINT:
-      return wide(false)
+      return wide(false, isStream)
     case DuckDBTypeId.DECIMAL:
       return decimals(type as DuckDBDecimalType)
     case DuckDBTypeId.LIST: {
-      const child = builderOf((type as { valueType: DuckDBType }).valueType)
+      const child = builderOf((type as { valueType: DuckDBType }).valueType, isStream)
       return lists(
         child,
         (valueOffsets, length, validity, data) =>
@@ -369,7 +387,7 @@ function builderOf(type: DuckDBType): Builder {
       const { keyType, valueType } = type as unknown as { keyType: DuckDBType; valueType: DuckDBType }
       const entry = { entryTypes: [keyType, valueType], entryNames: ['key', 'value'] } as unknown as DuckDBStructType
       return lists(
-        structs(entry),
+        structs(entry, isStream),
         (valueOffsets, length, validity, data) =>
           makeData({
             type: new Map_(new Field('entries', data.type, false) as never),
@@ -382,11 +400,11 @@ function builderOf(type: DuckDBType): Builder {
       )
     }
     case DuckDBTypeId.STRUCT:
-      return structs(type as DuckDBStructType)
+      return structs(type as DuckDBStructType, isStream)
     case DuckDBTypeId.SQLNULL:
       return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount))
     default:
-      return texts(stringItem)
+      return isStream ? plainTexts() : codedTexts()
   }
 }
 
@@ -398,14 +416,18 @@ export interface ResultColumn {
 
 export const typeKey = 'waymark.type'
 
-/** One record batch of these chunks. All batches made with one list of `types` have equal schemas where no text is concerned. */
-export function recordBatch(
-  chunks: readonly DuckDBDataChunk[],
-  types: readonly DuckDBType[],
-  columns: readonly ResultColumn[],
-  names: readonly string[] = [],
-): RecordBatch {
-  const builders = types.map(builderOf)
+export interface BatchShape {
+  readonly types: readonly DuckDBType[]
+  readonly columns: readonly ResultColumn[]
+  /** What the engine calls them: stands in where `columns` says nothing. */
+  readonly names: readonly string[]
+  /** One of many batches: all must have one schema, whatever their values are. */
+  readonly isStream?: boolean
+}
+
+/** One record batch of these chunks. */
+export function recordBatch(chunks: readonly DuckDBDataChunk[], { types, columns, names, isStream = false }: BatchShape): RecordBatch {
+  const builders = types.map((type) => builderOf(type, isStream))
   let rows = 0
   for (const chunk of chunks) {
     const count = chunk.rowCount

@@ -37,8 +37,8 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
     const prepared = await prepare(connection, statement)
     try {
       const result = await prepared.run()
-      const types = result.columnTypes()
-      const batch = recordBatch(await result.fetchAllChunks(), types, statement.columns, result.columnNames())
+      const shape = { types: result.columnTypes(), names: result.columnNames(), columns: statement.columns }
+      const batch = recordBatch(await result.fetchAllChunks(), shape)
       return new Table(batch.schema, [batch])
     } finally {
       prepared.destroySync()
@@ -58,7 +58,7 @@ export async function* streamStatement(
   try {
     prepared = await prepare(connection, statement)
     const result = await prepared.stream()
-    const types = result.columnTypes()
+    const shape = { types: result.columnTypes(), names: result.columnNames(), columns: statement.columns, isStream: true }
     let yielded = false
     for (;;) {
       const chunks = []
@@ -71,7 +71,7 @@ export async function* streamStatement(
       }
       watch.throwIfStopped()
       if (rows === 0 && yielded) return
-      yield recordBatch(chunks, types, statement.columns)
+      yield recordBatch(chunks, shape)
       yielded = true
       if (rows < most) return
     }

@@ -1,0 +1,33 @@
+import type { Query } from './ast/nodes.ts'
+import { print } from './ast/print.ts'
+import type { Compiled } from './compile.ts'
+import type { TypedQuery } from './resolver/typed.ts'
+import { typeName } from './types/types.ts'
+
+/** A statement on its way to an engine. */
+export interface Explainable {
+  readonly label: string
+  readonly query: Query
+  readonly compiled: Compiled
+}
+
+/** The same as plain data: the statement, its tree, the plan that the passes left, and what the engine is given. */
+export const explain = ({ label, query, compiled: { planned, printed } }: Explainable): object => ({
+  label,
+  statement: print(query),
+  ast: plain(query),
+  plan: plain(planned),
+  sql: printed.sql,
+  params: printed.params,
+})
+
+/** Rows of functions and places in the text say nothing in a plan; types are named. */
+function plain(tree: Query | TypedQuery): unknown {
+  return JSON.parse(
+    JSON.stringify(tree, (key, value: unknown) => {
+      if (key === 'row' || key === 'span') return undefined
+      if (key === 'type' && typeof value === 'object' && value !== null) return typeName(value as Parameters<typeof typeName>[0])
+      return typeof value === 'bigint' ? value.toString() : value
+    }),
+  )
+}

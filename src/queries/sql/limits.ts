@@ -1,0 +1,31 @@
+import { limit as limitNode, literal } from '../../ast/build.ts'
+import type { Limit, Query } from '../../ast/nodes.ts'
+
+export interface RowLimits {
+  /** Rows of an answer when the statement does not say. */
+  readonly defaultRows: number
+  readonly mostRows: number
+}
+export const rowLimits: RowLimits = { defaultRows: 100, mostRows: 10_000 }
+
+export interface Limited {
+  readonly query: Query
+  /** What the answer is cut to; the statement asks one row more, so that more is known to be there. */
+  readonly rows: number
+  readonly offset: number
+}
+
+/** The statement with its outermost limit as an answer allows it. */
+export function limited(query: Query, { defaultRows, mostRows }: RowLimits): Limited {
+  const given = query.limit
+  const asked = numberOf(given?.limit)
+  const offset = numberOf(given?.offset) ?? 0
+  // A share of the rows, and ties, are not known before the rows are: they are cut afterwards.
+  if (given && (given.percent || given.withTies || (given.limit && asked === null))) return { query, rows: mostRows, offset }
+  const rows = Math.min(asked ?? defaultRows, mostRows)
+  const limit: Limit = { ...(given ?? limitNode(0)), limit: literal(rows + 1) }
+  return { query: { ...query, limit }, rows, offset }
+}
+
+const numberOf = (expr: Limit['limit'] | undefined): number | null =>
+  expr?.kind === 'literal' && expr.type === 'int' ? Number(expr.value) : null

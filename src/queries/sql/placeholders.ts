@@ -1,0 +1,121 @@
+import { and, call, field, literal } from '../../ast/build.ts'
+import type { Expr, Field, Literal, Node, Placeholder, Query, Source } from '../../ast/nodes.ts'
+import { rewrite, walk } from '../../ast/walk.ts'
+import { tables } from '../../catalog/tables.ts'
+import { QueryError } from '../../errors/errors.ts'
+import type { Span } from '../../errors/span.ts'
+import { calendarOf } from '../../lib/calendar.ts'
+import { nearestSpellings } from '../../lib/spelling.ts'
+import { dateInstant, micros } from '../dates.ts'
+import type { QueryEnv } from '../kind.ts'
+import { compileFilters, type FilterScope } from '../property-filters.ts'
+import type { SqlQuery } from './schema.ts'
+
+/** The statement with every `{…}` replaced by what it stands for. */
+export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryEnv): Query {
+  const values = given.values ?? {}
+  const variables = new Map(Object.values(given.variables ?? {}).map((v) => [v.code_name, v.isNull ? null : (v.value ?? null)]))
+  if (Object.hasOwn(values, 'filters') && given.filters)
+    throw new QueryError('invalid-query', { message: 'There is both a value named filters and the field filters: keep one of them' })
+
+  const replace = (node: Node): Node => {
+    if (node.kind === 'placeholder' && !isFilters(node, values)) return standsFor(node, values, variables)
+    // Inner selects come first, so what is left in here belongs to this one.
+    if (node.kind === 'select')
+      return rewrite<Node>({ ...node }, (inner) =>
+        inner.kind === 'placeholder' && isFilters(inner, values) ? filtersOf(given.filters, node.from, env) : inner,
+      )
+    return node
+  }
+  return rewrite(query, replace)
+}
+
+const isFilters = ({ chain }: Placeholder, values: object) =>
+  chain[0] === 'filters' && chain.length === 1 && !Object.hasOwn(values, 'filters')
+
+function standsFor({ chain, span }: Placeholder, values: Readonly<Record<string, unknown>>, variables: ReadonlyMap<string, unknown>): Expr {
+  const [name, ...rest] = chain as [string, ...string[]]
+  if (name === 'variables' && !Object.hasOwn(values, name)) {
+    const wanted = rest.join('.')
+    if (!variables.has(wanted))
+      throw new QueryError('unknown-variable', { name: wanted, candidates: closest(wanted, [...variables.keys()]) }, span)
+    return constantTree(variables.get(wanted), span)
+  }
+  let value: unknown = values
+  for (const part of chain) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
+      throw new QueryError('unknown-placeholder', { name: chain.join('.'), candidates: closest(name, Object.keys(values)) }, span)
+    value = (value as Record<string, unknown>)[part]
+  }
+  return constantTree(value, span)
+}
+
+/** The nearest by spelling; among few names also a distant one. */
+function closest(name: string, names: readonly string[]): string[] {
+  const near = nearestSpellings(name, names)
+  return near.length > 0 || names.length > 3 ? near : [...names]
+}
+
+/** A value of a request as a tree. */
+function constantTree(value: unknown, span: Span): Expr {
+  if (value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value))
+    return { ...literal(value as Literal['value']), span }
+  if (Array.isArray(value)) return { kind: 'array', items: value.map((item) => constantTree(item, span)), span }
+  if (typeof value === 'object') {
+    const entries = Object.entries(value).map(([key, item]) => ({
+      kind: 'dictEntry' as const,
+      key: { ...literal(key), span },
+      value: constantTree(item, span),
+      span,
+    }))
+    return { kind: 'dict', entries, span }
+  }
+  return { ...literal(null), span }
+}
+
+/** The filters as a condition on the table that the select reads first. */
+function filtersOf(filters: SqlQuery['filters'], from: Source | null, env: QueryEnv): Expr {
+  const first = firstTable(from)
+  const table = first && tables[first.table]
+  const scope: FilterScope = table?.scope ?? 'event'
+  const conditions = [
+    ...(filters?.properties?.length ? [compileFilters(filters.properties, scope, env)] : []),
+    ...(filters?.filterTestAccounts ? [compileFilters(env.project.testAccountFilters, scope, env)] : []),
+    ...(table?.timeField ? dateConditions(filters?.dateRange, table.timeField, env) : []),
+  ]
+  const condition = and(...conditions)
+  return first ? qualified(condition, first.name) : condition
+}
+
+function dateConditions(range: NonNullable<SqlQuery['filters']>['dateRange'], time: string, env: QueryEnv): Expr[] {
+  const at = (text: string) => {
+    const found = dateInstant(text, micros(env.now), calendarOf(env.project))
+    if (found === null) throw new QueryError('wrong-type', { message: `'${text}' is no date` })
+    return literal(new Date(found / 1000).toISOString())
+  }
+  const { date_from: from, date_to: to } = range ?? {}
+  return [
+    ...(from && from !== 'all' ? [call('greaterOrEquals', field(time), at(from))] : []),
+    ...(to ? [call('less', field(time), at(to))] : []),
+  ]
+}
+
+function firstTable(source: Source | null): { readonly table: string; readonly name: string } | null {
+  if (source?.kind === 'join') return firstTable(source.left)
+  if (source?.kind !== 'table') return null
+  const table = source.chain.join('.')
+  return Object.hasOwn(tables, table) ? { table, name: source.alias ?? table } : null
+}
+
+/** Under its table's name a field cannot be mistaken for an alias, nor for a field of another table. */
+function qualified(condition: Expr, name: string): Expr {
+  const inner = new Set<Field>()
+  walk(condition, (node) => {
+    if (node.kind !== 'subquery') return true
+    walk(node, (below) => {
+      if (below.kind === 'field') inner.add(below)
+    })
+    return false
+  })
+  return rewrite(condition, (node) => (node.kind === 'field' && !inner.has(node) ? { ...node, chain: [name, ...node.chain] } : node))
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answerQuery } from '../../../src/answer.ts'
+import { WaymarkError } from '../../../src/errors/errors.ts'
+import type { SqlAnswer } from '../../../src/queries/sql/index.ts'
+import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
+
+let project: TestProject
+beforeAll(async () => {
+  project = await openTestProject({ timezone: 'Europe/Berlin' })
+  await project.project.ingest({
+    batch: Array.from({ length: 120 }, (_, i) => ({
+      event: i % 2 ? 'odd' : 'even',
+      distinct_id: `u${i % 3}`,
+      timestamp: new Date(Date.UTC(2024, 0, 1, i)).toISOString(),
+      properties: { n: i, name: `n${i}` },
+    })),
+  })
+})
+afterAll(() => project.close())
+
+const ask = (query: string, more: object = {}) => answerQuery({ kind: 'HogQLQuery', query, ...more }, project) as Promise<SqlAnswer>
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'answered',
+    (error: unknown) => (error instanceof WaymarkError ? error.code : String(error)),
+  )
+
+describe('rows of an answer', () => {
+  const cases: readonly (readonly [statement: string, rows: number, hasMore: boolean, limit: number])[] = [
+    ['select 1 from events', 100, true, 100],
+    ['select 1 from events limit 120', 120, false, 120],
+    ['select 1 from events limit 119', 119, true, 119],
+    ['select 1 from events limit 10 offset 115', 5, false, 10],
+    ['select 1 from events offset 20', 100, false, 100],
+    ['select number from numbers(20000) limit 15000', 10_000, true, 10_000],
+    ['select 1 from events limit 2 by event', 4, false, 100],
+    ['select 1 from events union all select 2 from events', 100, true, 100],
+    ['select (select count() from events) as c', 1, false, 100],
+  ]
+  for (const [statement, rows, hasMore, limit] of cases)
+    test(statement, async () => {
+      const answer = await ask(statement)
+      expect([answer.results.length, answer.hasMore, answer.limit]).toEqual([rows, hasMore, limit])
+    })
+})
+
+test('an answer says what it is made of', async () => {
+  const answer = await ask('select event, count() as c, properties.name from events where properties.n = {n} group by 1, 3', {
+    values: { n: '7' },
+  })
+  expect(answer).toMatchObject({
+    columns: ['event', 'c', 'name'],
+    types: [
+      ['event', 'String'],
+      ['c', 'UInt64'],
+      ['name', 'Nullable(String)'],
+    ],
+    results: [['odd', 1, 'n7']],
+    hasMore: false,
+    offset: 0,
+  })
+})
+
+test('times are in the zone of the project, or in UTC when the request says so', async () => {
+  const query = 'select timestamp from events order by timestamp limit 1'
+  expect((await ask(query)).results).toEqual([['2024-01-01T01:00:00+01:00']])
+  expect((await ask(query, { modifiers: { convertToProjectTimezone: false } })).results).toEqual([['2024-01-01T00:00:00Z']])
+})
+
+describe('placeholders', () => {
+  const count = async (where: string, more: object) => (await ask(`select count() from events e where ${where}`, more)).results[0]![0]
+  const variables = { v1: { code_name: 'which', value: 'odd', variableId: 'v1' } }
+  const cases: readonly (readonly [name: string, where: string, more: object, count: number])[] = [
+    ['a value', 'distinct_id = {id}', { values: { id: 'u1' } }, 40],
+    ['a value inside another', 'distinct_id = {who.id}', { values: { who: { id: 'u1' } } }, 40],
+    ['a list', 'distinct_id in {ids}', { values: { ids: ['u1', 'u2'] } }, 80],
+    ['a variable', 'event = {variables.which}', { variables }, 60],
+    ['filters that were not given', '{filters}', {}, 120],
+    ['filters on properties', '{filters}', { filters: { properties: [{ type: 'event', key: 'n', operator: 'exact', value: '5' }] } }, 1],
+    [
+      'a range that is local to the project',
+      '{filters}',
+      { filters: { dateRange: { date_from: '2024-01-01', date_to: '2024-01-02' } } },
+      23,
+    ],
+    ['filters without their placeholder are ignored', 'true', { filters: { dateRange: { date_from: '2030-01-01' } } }, 120],
+  ]
+  for (const [name, where, more, expected] of cases) test(name, async () => expect(await count(where, more)).toBe(expected))
+
+  test('filters mean the table, even where an alias has the name of its field', async () => {
+    const more = { filters: { dateRange: { date_from: '2024-01-01', date_to: '2024-01-02' } } }
+    expect((await ask("select 'x' as timestamp from events where {filters}", more)).results.length).toBe(23)
+  })
+
+  const mistakes: readonly (readonly [statement: string, more: object, code: string])[] = [
+    ['select {gone}', {}, 'unknown-placeholder'],
+    ['select {variables.wich}', { variables }, 'unknown-variable'],
+    ['select {filters}', { values: { filters: 1 }, filters: {} }, 'invalid-query'],
+  ]
+  for (const [statement, more, code] of mistakes)
+    test(`${statement} is refused`, async () => expect(await codeOf(ask(statement, more))).toBe(code))
+})

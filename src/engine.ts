@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { access, constants, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
@@ -7,6 +7,7 @@ import { WaymarkError } from './errors/errors.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
 import { BrokenFileError, type Instance, isCorruption, openInstance } from './storage/duckdb/instance.ts'
 import { type Lock, lockDirectory } from './storage/lock.ts'
+import { disk } from './storage/log/disk.ts'
 import { logDefaults } from './storage/log/file-log.ts'
 import type { StorageOptions } from './storage/project-storage.ts'
 
@@ -86,10 +87,12 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       storage: storageOptions(options, lock?.wasStale ?? false),
       clock,
       record: async (id) => accounts.projects.byId(id),
+      noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       onError: options.onError ?? warn,
     })
     accounts = await openControl(instance, clock, projects, options.surroundings)
-    return new Waymark({ dataDir, instance, lock, accounts, projects, clock })
+    const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
+    return new Waymark({ dataDir, instance, lock, accounts, projects, clock, minFreeBytes })
   } catch (error) {
     await instance?.close()
     await lock?.release()
@@ -131,6 +134,8 @@ const openControl = async (
 /** The projects that are open. Each is opened once, when it is first asked for. */
 class Projects {
   private readonly opened = new Map<number, Promise<Project>>()
+  /** Those that are open by now. */
+  readonly ready = new Set<Project>()
   private readonly home: ProjectHome
 
   constructor(home: ProjectHome) {
@@ -142,7 +147,10 @@ class Projects {
     if (known) return known
     const opening = this.open(id)
     this.opened.set(id, opening)
-    opening.catch(() => this.opened.delete(id))
+    opening.then(
+      (project) => this.ready.add(project),
+      () => this.opened.delete(id),
+    )
     return opening
   }
 
@@ -161,7 +169,9 @@ class Projects {
   async remove(id: number): Promise<void> {
     const project = this.opened.get(id)
     this.opened.delete(id)
-    await (await project?.catch(() => null))?.[closeProject]()
+    const open = await project?.catch(() => null)
+    if (open) this.ready.delete(open)
+    await open?.[closeProject]()
     await this.home.instance.dropProject(id)
   }
 
@@ -171,7 +181,18 @@ class Projects {
   }
 }
 
+export interface Condition {
+  readonly isOpen: boolean
+  readonly isWritable: boolean
+  readonly freeBytes: number | null
+  readonly minFreeBytes: number
+  readonly projects: number
+  /** Durable records that queries do not see yet. */
+  readonly lag: number
+}
+
 interface Parts {
+  readonly minFreeBytes: number
   readonly dataDir: string
   readonly instance: Instance
   readonly lock: Lock | null
@@ -208,6 +229,22 @@ export class Waymark {
   async project(id: number): Promise<Project> {
     this.mustBeOpen()
     return this.parts.projects.get(id)
+  }
+
+  /** @internal For probes: whether the directory can be written, how much room it has, how far the applying of events is behind. */
+  async condition(): Promise<Condition> {
+    const projects = [...this.parts.projects.ready]
+    const lag = projects.reduce((sum, project) => sum + project.progress.lag, 0)
+    const isOpen = this.closing === null
+    if (this.dataDir === ':memory:') return { isOpen, isWritable: true, freeBytes: null, minFreeBytes: 0, projects: projects.length, lag }
+    const [isWritable, freeBytes] = await Promise.all([
+      access(this.dataDir, constants.W_OK).then(
+        () => true,
+        () => false,
+      ),
+      disk.freeBytes(this.dataDir).catch(() => null),
+    ])
+    return { isOpen, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes, projects: projects.length, lag }
   }
 
   /** Finishes what was acknowledged, writes everything into the files and gives the directory free. A second call waits for the first one. */

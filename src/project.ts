@@ -9,7 +9,7 @@ import { WaymarkError } from './errors/errors.ts'
 import { type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
 import { definitionStore } from './project-definitions.ts'
-import type { ProjectSettings } from './queries/kind.ts'
+import type { ProjectSettings, QueryEnv } from './queries/kind.ts'
 import { queryEnv } from './query-env.ts'
 import { openApplyStore } from './storage/duckdb/apply-store.ts'
 import { readFacts, type StoreFacts } from './storage/duckdb/facts.ts'
@@ -27,6 +27,7 @@ export interface ProjectHome {
   readonly clock: () => Date
   /** The project's fields as they are now. */
   record(id: number): Promise<ProjectRecord | undefined>
+  noteFirstEvents(id: number): Promise<void>
   onError(error: unknown): void
 }
 
@@ -36,6 +37,8 @@ export const closeProject = Symbol('closeProject')
 export interface QueryOptions extends Pick<AnswerOptions, 'signal'> {
   readonly refresh?: unknown
   readonly client_query_id?: string
+  /** Rows of an answer: when the query does not say, and at most. */
+  readonly rows?: QueryEnv['limits']
 }
 
 export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
@@ -99,7 +102,9 @@ export class Project {
    */
   async ingest(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
-    return this.pipeline.ingest(body, about)
+    const answer = await this.pipeline.ingest(body, about)
+    if (answer.accepted > 0 && !this.current.record.ingested_event) await this.home.noteFirstEvents(this.id)
+    return answer
   }
 
   /**
@@ -137,7 +142,7 @@ export class Project {
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
   async query(query: unknown, options: QueryOptions = {}): Promise<object> {
-    return answerQuery(query, await this.readyFor(query), { signal: options.signal })
+    return answerQuery(query, limited(await this.readyFor(query), options.rows), { signal: options.signal })
   }
 
   /**
@@ -152,6 +157,16 @@ export class Project {
   /** The same batch by batch, so that a result larger than memory can pass through. */
   async *queryArrowBatches(query: unknown, options: QueryOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
     yield* queryArrowBatches(query, await this.readyFor(query), { signal: options.signal })
+  }
+
+  /** @internal How far the log is, and how many records of it queries would still wait for. */
+  get progress(): { readonly position: number; readonly lag: number } {
+    return { position: this.pipeline.position, lag: this.pipeline.lag }
+  }
+
+  /** @internal */
+  async groupTypes(): Promise<StoreFacts['groupTypes']> {
+    return (await (await this.forQueries()).facts()).groupTypes
   }
 
   /** Exact counts of what was wrong with events, with a few samples of each kind. */
@@ -215,3 +230,6 @@ const settingsOf = (record: ProjectRecord): ProjectSettings => {
     pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
   }
 }
+
+const limited = (project: QueryProject, rows: QueryEnv['limits']): QueryProject =>
+  rows ? { ...project, env: (facts) => ({ ...project.env(facts), limits: rows }) } : project

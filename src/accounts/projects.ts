@@ -163,6 +163,11 @@ export const createProjects = (context: AccountContext) => {
         return { ...project, ...updated }
       }),
 
+    /** Not an entry of the log: nobody decided it. */
+    noteFirstEvents: async (id: number): Promise<void> => {
+      await store.write((tables) => tables.projects.update({ id, ingested_event: false }, { ingested_event: true }))
+    },
+
     /** The old token stops at once. */
     resetToken: (user: User, project: ProjectRecord): Promise<ProjectRecord> =>
       store.write(async (tables) => {

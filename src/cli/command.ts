@@ -9,7 +9,9 @@ export interface Option {
   /** Further values are kept in a list. */
   readonly isRepeatable?: true
 }
+export type Environment = Readonly<Record<string, string | undefined>>
 export interface Values {
+  readonly env: Environment
   /** The last one given, else of the environment, else the default. */
   text(name: string): string | undefined
   required(name: string): string
@@ -35,7 +37,7 @@ export const wrongUsage = (message: string) => new WaymarkError('wrong-usage', {
 /** `--data-dir` is `WAYMARK_DATA_DIR` in the environment. */
 const variable = (name: string) => `WAYMARK_${name.toUpperCase().replaceAll('-', '_')}`
 
-export const readValues = (command: Command, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Values => {
+export const readValues = (command: Command, args: readonly string[], env: Environment): Values => {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, option]) => [
       name,
@@ -54,6 +56,7 @@ export const readValues = (command: Command, args: readonly string[], env: Reado
     return typeof given === 'string' && given !== '' ? given : command.options[name]?.default
   }
   return {
+    env,
     text,
     required: (name) => {
       const value = text(name)

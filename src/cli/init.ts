@@ -1,5 +1,5 @@
 import type { FirstStart } from '../accounts/accounts.ts'
-import type { Command } from './command.ts'
+import type { Command, Values } from './command.ts'
 import { dataOption, withAccounts } from './directory.ts'
 
 /** What a fresh installation tells: once printed, the personal key is nowhere to be found again. */
@@ -10,7 +10,7 @@ export const shown = (start: FirstStart) => ({
   ...(start.personalKey === null ? {} : { personal_api_key: start.personalKey }),
 })
 
-export const bootstrapKeys = (env: NodeJS.ProcessEnv = process.env) => ({
+export const bootstrapKeys = ({ env }: Values) => ({
   projectKey: env.WAYMARK_BOOTSTRAP_PROJECT_API_KEY || undefined,
   personalKey: env.WAYMARK_BOOTSTRAP_PERSONAL_API_KEY || undefined,
 })
@@ -20,7 +20,7 @@ export const init: Command = {
   summary: 'Makes the first organization, owner, project and keys.',
   options: { data: dataOption, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
-    const start = await withAccounts(values.required('data'), (accounts) => accounts.firstStart(bootstrapKeys()))
+    const start = await withAccounts(values.required('data'), (accounts) => accounts.firstStart(bootstrapKeys(values)))
     const facts = shown(start)
     if (values.isOn('json')) return out(JSON.stringify(facts))
     out(`Organization     ${facts.organization_id}`)

@@ -59,7 +59,7 @@ export const serve: Command = {
     const stopping = askedToStop()
     const waymark = await open({ dataDir: values.required('data'), clock, surroundings: await surroundingsOf(values, () => url, log) })
     try {
-      const start = await waymark.accounts.firstStart(bootstrapKeys())
+      const start = await waymark.accounts.firstStart(bootstrapKeys(values))
       const handler = createHandler(waymark, { log: ({ level, message, ...fields }) => log(level, message, fields) })
       const server = await startServer(handler, { host: values.required('host'), port })
       url = server.url

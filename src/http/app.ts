@@ -1,4 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts'
+import type { ProjectRecord } from '../accounts/records.ts'
+import type { QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { QueryRuns } from './queries/runs.ts'
@@ -6,10 +8,7 @@ import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
-  query(
-    query: unknown,
-    options?: { readonly signal?: AbortSignal; readonly refresh?: unknown; readonly client_query_id?: string },
-  ): Promise<object>
+  query(query: unknown, options?: QueryOptions): Promise<object>
 }
 
 export interface Readiness {
@@ -24,7 +23,8 @@ export interface App {
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
   readonly queries: QueryRuns
-  groupTypes(projectId: number): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
+  readonly rows: () => QueryOptions['rows']
+  groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>
   readiness(): Promise<Readiness>
 }

@@ -1,5 +1,6 @@
-import type { Waymark } from '../engine.ts'
-import type { App, Log } from './app.ts'
+import type { Condition, Waymark } from '../engine.ts'
+import type { QueryOptions } from '../project.ts'
+import type { App, Log, Readiness } from './app.ts'
 import { createLoginAttempts } from './login-attempts.ts'
 import { createQueryRuns } from './queries/runs.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
@@ -10,6 +11,22 @@ export interface HandlerOptions {
   readonly log?: Log
   /** How often keys may call; asked at every call. */
   readonly limits?: () => RateLimits
+  /** Rows of a query's answer: when it does not say, and at most. */
+  readonly rows?: () => QueryOptions['rows']
+}
+
+/** More records than this behind, and new events had better go elsewhere for a while. */
+const largestLag = 1_000_000
+
+const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, lag }: Condition): Readiness => {
+  const checks = {
+    open: { isOk: isOpen },
+    write: { isOk: isWritable },
+    disk_free_bytes: { isOk: freeBytes === null || freeBytes > minFreeBytes, ...(freeBytes === null ? {} : { detail: freeBytes }) },
+    lag_records: { isOk: lag < largestLag, detail: lag },
+    projects_open: { isOk: true, detail: projects },
+  }
+  return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }
 
 /**
@@ -19,7 +36,7 @@ export interface HandlerOptions {
  */
 export const createHandler = (
   waymark: Waymark,
-  { log, limits = () => defaultRateLimits }: HandlerOptions = {},
+  { log, limits = () => defaultRateLimits, rows = () => undefined }: HandlerOptions = {},
 ): ((request: Request, address?: string | null) => Promise<Response>) => {
   const app: App = {
     accounts: waymark.accounts,
@@ -28,8 +45,14 @@ export const createHandler = (
     queries: createQueryRuns(waymark.accounts),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
-    groupTypes: async () => [],
-    readiness: async () => ({ isReady: true, checks: {} }),
+    groupTypes: async (record) => {
+      // A store that nothing was written to need not be opened to say so.
+      if (!record.ingested_event) return []
+      const types = await (await waymark.project(record.id)).groupTypes()
+      return types.map(({ index, name }) => ({ group_type: name, group_type_index: index }))
+    },
+    rows,
+    readiness: async () => readinessOf(await waymark.condition()),
   }
   return createService(app, { log })
 }

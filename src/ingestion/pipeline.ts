@@ -117,6 +117,16 @@ export class Pipeline {
     await this.caughtUp()
   }
 
+  /** The last record that is durable. */
+  get position(): number {
+    return this.lastSeq
+  }
+
+  /** Records that are durable and not yet seen by queries. */
+  get lag(): number {
+    return this.lastSeq - this.committedSeq
+  }
+
   /** Answers when the batch is durable and its duplicates are counted. Takes what `POST /batch/` takes, less the key. */
   async ingest(body: unknown, about: { ip?: string | null; sentAt?: unknown } = {}): Promise<IngestAnswer> {
     this.assertOpen()

@@ -21,6 +21,7 @@ export interface World {
   now: Date | null
   settings: AccountSettings
   limits: RateLimits
+  rows: { defaultRows: number; mostRows: number }
   /** Whether mail is set up. What was sent is in `outbox`. */
   hasMail: boolean
   readonly outbox: Mail[]
@@ -61,7 +62,11 @@ export async function startWorld(): Promise<World> {
   const { accounts } = waymark
   const { context } = accounts
   const { store } = context
-  const handler = createHandler(waymark, { limits: () => world.limits, log: (line) => line.level === 'error' && world.reports.push(line) })
+  const handler = createHandler(waymark, {
+    limits: () => world.limits,
+    rows: () => world.rows,
+    log: (line) => line.level === 'error' && world.reports.push(line),
+  })
   const server = await startServer(handler, { host: '127.0.0.1', port: 0 })
   const world: World = {
     url: server.url,
@@ -70,6 +75,7 @@ export async function startWorld(): Promise<World> {
     now: null,
     settings: { ...defaultSettings, siteUrl: server.url },
     limits: defaultRateLimits,
+    rows: { defaultRows: 100, mostRows: 10_000 },
     hasMail: false,
     outbox: [],
     txt: new Map(),

@@ -40,7 +40,10 @@ export async function openTestProject({ timezone = 'UTC', weekStartDay = 0, now,
   const onError = (error: unknown) => {
     throw error
   }
-  const project = await openProject({ instance, storage, clock, record: async () => record, onError }, record)
+  const project = await openProject(
+    { instance, storage, clock, noteFirstEvents: async () => {}, record: async () => record, onError },
+    record,
+  )
   const target = await project.forQueries()
 
   const ours: TestProject = {

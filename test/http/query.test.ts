@@ -23,7 +23,15 @@ test('a query answers what was captured', async () => {
   const { call, project } = held.home
   const event = (distinct_id: string, day: string) => ({ event: 'signup', distinct_id, timestamp: `${day}T10:00:00Z` })
   const batch = [event('a', '2024-01-01'), event('b', '2024-01-03'), event('c', '2024-01-03')]
+  const record = async () => (await call('GET', '/api/projects/@current/', { as: held.home.member })).body
+  expect(await record()).toMatchObject({ ingested_event: false, has_group_types: false })
+  batch.push({ ...event('d', '2023-01-01'), properties: { $groups: { company: 'acme' } } } as (typeof batch)[number])
   expect((await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })).status).toBe(200)
+  expect(await record()).toMatchObject({
+    ingested_event: true,
+    has_group_types: true,
+    group_types: [{ group_type: 'company', group_type_index: 0 }],
+  })
   const { status, body } = await ask({ query: trends })
   expect([status, body.results]).toMatchObject([200, [{ data: [1, 0, 2], count: 3 }]])
 })

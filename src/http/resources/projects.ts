@@ -27,7 +27,7 @@ const projectSchema = z.looseObject({
 })
 
 const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membership'>, project: ProjectRecord) => {
-  const groupTypes = await app.groupTypes(project.id)
+  const groupTypes = await app.groupTypes(project)
   return {
     id: project.id,
     organization: project.organization_id,

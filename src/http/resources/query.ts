@@ -40,7 +40,7 @@ export const query = defineResource({
         const { query, refresh, client_query_id } = readQueryRequest(body)
         const work = async (signal: AbortSignal): Promise<object> => {
           try {
-            return await (await app.project(project.id)).query(query, { signal })
+            return await (await app.project(project.id)).query(query, { signal, rows: app.rows() })
           } catch (error) {
             throw queryFailure(error, query.kind)
           }

@@ -260,7 +260,7 @@ export async function createThings(world) {
   }
   const setLimit = async (name, to) => {
     const windows = { burst: 60, sustained: 3600, minute: 60, hour: 3600 }
-    const rows = { default_returned_rows: 'defaultRows', max_returned_rows: 'largestRows' }
+    const rows = { default_returned_rows: 'defaultRows', max_returned_rows: 'mostRows' }
     if (rows[name]) world.rows = { ...world.rows, [rows[name]]: to }
     else if (/query/.test(name)) world.limits = { ...world.limits, query: [{ count: Number(to.count ?? to), seconds: to.seconds ?? 3600 }] }
     else if (/api|burst|sustained/.test(name))

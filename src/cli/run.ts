@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+import { InternalError, WaymarkError } from '../errors/errors.ts'
+import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
+import { init } from './init.ts'
+import { createKey } from './keys-create.ts'
+import { serve } from './serve.ts'
+import { createUser } from './users-create.ts'
+
+const commands: readonly Command[] = [serve, init, createUser, createKey]
+
+const help = () =>
+  [
+    'waymark <command> [options]',
+    '',
+    ...commands.map((command) => `  ${command.name.padEnd(14)} ${command.summary}`),
+    '',
+    '`waymark help <command>` shows its options. Each option is also read from the environment, --data as WAYMARK_DATA.',
+  ].join('\n')
+
+/** The command whose words the arguments begin with, and what follows them. */
+const find = (args: readonly string[]): { command: Command; rest: readonly string[] } => {
+  for (const command of commands) {
+    const words = command.name.split(' ')
+    if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
+  }
+  throw wrongUsage(`There is no command ${args.join(' ')}. \`waymark help\` shows what there is.`)
+}
+
+const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
+
+/** Runs one call of the binary; answers its exit code. */
+export async function runCommand(args: readonly string[], env: Environment, output: Output): Promise<number> {
+  try {
+    const [first, ...others] = args
+    if (first === undefined || first === 'help' || first === '--help' || first === '-h') {
+      output.out(others.length > 0 ? usage(find(others).command) : help())
+      return exitCodes.done
+    }
+    const { command, rest } = find(args)
+    if (rest.includes('--help') || rest.includes('-h')) output.out(usage(command))
+    else await command.run(readValues(command, rest, env), output)
+    return exitCodes.done
+  } catch (error) {
+    if (error instanceof WaymarkError) output.err(`waymark: ${error.message}`)
+    else
+      output.err(`waymark: ${error instanceof InternalError || !(error instanceof Error) ? String(error) : (error.stack ?? error.message)}`)
+    return error instanceof WaymarkError && error.code === 'wrong-usage' ? exitCodes.wrongUsage : exitCodes.failed
+  }
+}

@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCommand } from '../../src/cli/run.ts'
+
+// The commands as a shell calls them.
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'waymark-cli-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const start = (args: readonly string[], env: Record<string, string> = {}): ChildProcess =>
+  spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+
+interface Result {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+const finish = (child: ChildProcess): Promise<Result> =>
+  new Promise((resolve) => {
+    let [out, err] = ['', '']
+    child.stdout!.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stderr!.on('data', (chunk) => {
+      err += chunk
+    })
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+/** In this process, where nothing has to be killed. */
+const run = async (args: readonly string[], env: Record<string, string> = {}): Promise<Result> => {
+  const [out, err]: [string[], string[]] = [[], []]
+  const code = await runCommand(args, env, { out: (line) => out.push(line), err: (line) => err.push(line) })
+  const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')
+  return { code, out: text(out), err: text(err) }
+}
+
+const firstLine = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    let text = ''
+    child.stdout!.on('data', (chunk) => {
+      text += chunk
+      if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')))
+    })
+  })
+
+test('init makes the first of everything once; users and keys come after it', async () => {
+  const data = join(directory, 'first')
+  const env = { WAYMARK_DATA: data, WAYMARK_BOOTSTRAP_PROJECT_API_KEY: 'phc_fixed_for_automation' }
+  const first = JSON.parse((await run(['init', '--json'], env)).out)
+  expect(first).toEqual({
+    organization_id: expect.any(String),
+    project_id: 1,
+    project_api_key: 'phc_fixed_for_automation',
+    personal_api_key: expect.stringMatching(/^phx_/),
+  })
+  const { personal_api_key: _, ...lasting } = first
+  expect(JSON.parse((await run(['init', '--json'], env)).out), 'a key is shown once').toEqual(lasting)
+  const user = await run(
+    ['users', 'create', '--organization', first.organization_id, '--email', 'ada@acme.test', '--level', 'admin', '--json'],
+    env,
+  )
+  expect(JSON.parse(user.out)).toMatchObject({ email: 'ada@acme.test', level: 8, personal_api_key: expect.stringMatching(/^phx_/) })
+  const key = await run(
+    ['keys', 'create', '--user', 'ada@acme.test', '--label', 'CI', '--scopes', 'query:read,project:write', '--json'],
+    env,
+  )
+  expect(JSON.parse(key.out)).toMatchObject({ label: 'CI', scopes: ['query:read', 'project:write'] })
+  const twice = await run(['users', 'create', '--organization', first.organization_id, '--email', 'Ada@acme.test', '--json'], env)
+  expect(twice).toEqual({ code: 1, out: '', err: 'waymark: There is already an account with this email address.\n' })
+})
+
+test('serve tells where it is in one line, answers, and ends on SIGTERM with what was acknowledged', async () => {
+  const data = join(directory, 'served')
+  const env = { WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: 'phx_fixed_for_automation' }
+  const child = start(['serve', '--data', data, '--port', '0', '--json'], env)
+  const ended = finish(child)
+  const facts = JSON.parse(await firstLine(child))
+  expect(Object.keys(facts)).toEqual(['url', 'organization_id', 'project_id', 'project_api_key', 'personal_api_key'])
+  const headers = { authorization: `Bearer ${facts.personal_api_key}` }
+  const batch = [{ event: 'signup', distinct_id: 'u1', timestamp: '2024-01-01T00:00:00Z', properties: { secret: 'x' } }]
+  expect(
+    (await fetch(`${facts.url}/batch/`, { method: 'POST', body: JSON.stringify({ api_key: facts.project_api_key, batch }) })).status,
+  ).toBe(200)
+  expect((await fetch(`${facts.url}/_readyz`)).status).toBe(200)
+  const second = await run(['serve', '--data', data, '--port', '0'])
+  expect([second.code, second.err]).toEqual([1, expect.stringMatching(/^waymark: .* is in use by process \d+/)])
+  child.kill('SIGTERM')
+  const { code, err } = await ended
+  expect(code).toBe(0)
+  const lines = err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.find((line) => line.route === '/batch')).toMatchObject({
+    level: 'info',
+    method: 'POST',
+    status: 200,
+    request_id: expect.any(String),
+  })
+  expect(err).not.toMatch(/u1|secret|phx_|phc_/)
+
+  const again = start(['serve', '--data', data, '--port', '0', '--json'], env)
+  const afterwards = finish(again)
+  const { url, ...rest } = JSON.parse(await firstLine(again))
+  expect(rest).not.toHaveProperty('personal_api_key')
+  const query = {
+    kind: 'TrendsQuery',
+    series: [{ kind: 'EventsNode', event: 'signup' }],
+    dateRange: { date_from: '2024-01-01', date_to: '2024-01-01' },
+  }
+  const answer = await fetch(`${url}/api/projects/${facts.project_id}/query/`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  })
+  expect(await answer.json()).toMatchObject({ results: [{ count: 1 }] })
+  again.kill('SIGINT')
+  expect((await afterwards).code).toBe(0)
+})
+
+test('one clear line for what cannot be', async () => {
+  const taken = createServer()
+  await new Promise<void>((ready) => taken.listen(0, '127.0.0.1', ready))
+  const { port } = taken.address() as { port: number }
+  const data = join(directory, 'mistakes')
+  const file = join(import.meta.dirname, 'commands.test.ts')
+  const mistakes: [readonly string[], number, RegExp][] = [
+    [['serve', '--data', data, '--port', String(port)], 1, /^waymark: Cannot listen on 127\.0\.0\.1:\d+: the port is in use\.\n$/],
+    [['serve', '--data', file], 1, /^waymark: .* cannot be used: .*\n$/],
+    [['serve', '--port', 'many'], 2, /^waymark: --port is a number up to 65535, not many\.\n$/],
+    [['serve', '--nonsense'], 2, /^waymark: Unknown option '--nonsense'/],
+    [['serve', 'extra'], 2, /^waymark: Unexpected argument 'extra'/],
+    [['dance'], 2, /^waymark: There is no command dance/],
+    [['keys', 'create', '--data', data, '--user', 'no@one.test'], 2, /^waymark: --label L is needed/],
+    [
+      ['keys', 'create', '--data', data, '--user', 'no@one.test', '--label', 'x', '--scopes', '*'],
+      1,
+      /^waymark: There is no user no@one\.test\.\n$/,
+    ],
+  ]
+  for (const [args, code, text] of mistakes) {
+    const result = await run(args)
+    expect(result.err, args.join(' ')).toMatch(text)
+    expect(result.code, args.join(' ')).toBe(code)
+  }
+  taken.close()
+  expect((await run(['help', 'serve'])).out).toContain('--port N')
+})
+
+test.skipIf(process.getuid?.() === 0)('a directory that cannot be written', async () => {
+  const locked = await mkdtemp(join(tmpdir(), 'waymark-locked-'))
+  await chmod(locked, 0o500)
+  expect(await run(['init', '--data', join(locked, 'data')])).toMatchObject({ code: 1, err: expect.stringMatching(/cannot be used/) })
+  await rm(locked, { recursive: true })
+})

@@ -29,8 +29,8 @@ const mathArb: fc.Arbitrary<Pick<ReferenceSeries, 'math' | 'property' | 'perGrou
   fc.record({ math: fc.constantFrom('weekly_active', 'monthly_active') }),
   fc.record({ math: fc.constantFrom('dau', 'weekly_active', 'avg_count_per_actor'), perGroup: fc.constant(true) }),
   fc.record({ math: fc.constantFrom('first_time_for_user', 'first_matching_event_for_user') }),
-  fc.record({ math: fc.constantFrom('sum', 'avg', 'min', 'max'), property: fc.constant('n') }),
-  fc.record({ math: fc.constantFrom('avg_count_per_actor', 'max_count_per_actor') }),
+  fc.record({ math: fc.constantFrom('sum', 'avg', 'min', 'max', 'median', 'p75', 'p90', 'p99'), property: fc.constant('n') }),
+  fc.record({ math: fc.constantFrom('avg_count_per_actor', 'max_count_per_actor', 'median_count_per_actor', 'p90_count_per_actor') }),
 )
 const seriesArb: fc.Arbitrary<ReferenceSeries> = fc
   .tuple(mathArb, fc.constantFrom(null, 'view', 'buy'), fc.option(fc.constantFrom('yes', 'no')))
@@ -60,8 +60,23 @@ export const queryArb: fc.Arbitrary<ReferenceQuery> = fc
   .tuple(shapeArb, fc.array(seriesArb, { minLength: 1, maxLength: 2 }))
   .map(([shape, series]) => ({ ...shape, series, isCumulative: shape.isCumulative && !shape.isTotal }))
 
+export type Merges = readonly (readonly [merged: number, survivor: number])[]
+export const mergesArb: fc.Arbitrary<Merges> = fc.constantFrom<Merges>(
+  [],
+  [],
+  [[5, 1]],
+  [
+    [5, 1],
+    [4, 1],
+    [3, 2],
+  ],
+)
+/** What a merge means: events of the one are events of the other. */
+export const afterMerges = (events: readonly ReferenceEvent[], merges: Merges): ReferenceEvent[] =>
+  events.map((e) => ({ ...e, person: merges.find(([merged]) => merged === e.person)?.[1] ?? e.person }))
+
 /** The query as a caller writes it. */
-export function asQuery(query: ReferenceQuery): object {
+export function asQuery(query: ReferenceQuery): { readonly kind: string; readonly [field: string]: unknown } {
   const end = query.interval === 'hour' ? `${query.to}T23:59:59.999999` : query.to
   return {
     kind: 'TrendsQuery',

@@ -1,39 +1,68 @@
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
+import { type ClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
+import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { projectPool } from '../../harness/projects.ts'
-import { referenceTrends } from '../../reference/trends.ts'
-import { asQuery, eventArb, queryArb } from '../../reference/trends-cases.ts'
+import { type ReferenceEvent, type ReferenceQuery, type ReferenceRow, referenceTrends } from '../../reference/trends.ts'
+import { afterMerges, asQuery, eventArb, mergesArb, queryArb } from '../../reference/trends-cases.ts'
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
-afterAll(() => pool.close())
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  clickhouse = await openClickHouse()
+})
+afterAll(async () => {
+  await pool.close()
+  await clickhouse.close()
+})
+
+const runs = Number(process.env.WAYMARK_RUNS ?? 40)
+const eventsArb = fc.array(eventArb, { maxLength: 60, size: 'max' })
+const queriesArb = fc.array(queryArb, { minLength: 1, maxLength: 6, size: 'max' })
 
 const round = (data: readonly number[]) => data.map((n) => Number(n.toFixed(6)))
+const rowsOf = ({ results }: TrendsResponse, query: ReferenceQuery): ReferenceRow[] =>
+  results.map((row) => ({
+    series: row.order,
+    breakdown: (row.breakdown_value as string | undefined) ?? null,
+    data: round(query.isTotal ? [row.aggregated_value!] : row.data!),
+  }))
+const expected = (events: readonly ReferenceEvent[], query: ReferenceQuery) =>
+  referenceTrends(events, query).map((row) => ({ ...row, data: round(row.data) }))
 
 test('generated queries over generated events answer what loops over the events answer', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(eventArb, { maxLength: 60, size: 'max' }),
-      fc.array(queryArb, { minLength: 1, maxLength: 6, size: 'max' }),
-      async (events, queries) => {
-        for (const query of queries) {
-          const project = await pool.filled(query, events)
-          const answer = (await answerQuery(asQuery(query), project)) as TrendsResponse
-          const got = answer.results.map((row) => ({
-            series: row.order,
-            breakdown: row.breakdown_value ?? null,
-            data: round(query.isTotal ? [row.aggregated_value!] : row.data!),
-          }))
-          const want = referenceTrends(events, query).map((row) => ({ ...row, data: round(row.data) }))
-          expect(got).toEqual(want)
-          if (!query.isTotal) {
-            const first = answer.results[0]
-            if (first) expect(first.days.length).toBe(first.data!.length)
-          }
-        }
-      },
-    ),
-    { numRuns: Number(process.env.WAYMARK_RUNS ?? 40) },
+    fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, queries) => {
+      for (const query of queries) {
+        const answer = (await answerQuery(asQuery(query), await pool.filled(query, events, { merges }))) as TrendsResponse
+        expect(rowsOf(answer, query)).toEqual(expected(afterMerges(events, merges), query))
+        const first = query.isTotal ? undefined : answer.results[0]
+        if (first) expect(first.days.length).toBe(first.data!.length)
+      }
+    }),
+    { numRuns: runs },
   )
-}, 60_000)
+}, 120_000)
+
+test('and so does ClickHouse', async () => {
+  await fc.assert(
+    fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, [first, ...others]) => {
+      // One load serves all queries, so they share a zone.
+      const project = await pool.filled(first!, events, { merges })
+      await clickhouse.load(project)
+      for (const drawn of [first!, ...others]) {
+        const query = {
+          ...drawn,
+          zone: first!.zone,
+          weekStartDay: first!.weekStartDay,
+          interval: drawn.interval === 'hour' ? ('day' as const) : drawn.interval,
+        }
+        const answer = (await answerOnClickHouse(clickhouse, asQuery(query), project)) as TrendsResponse
+        expect(rowsOf(answer, query)).toEqual(expected(afterMerges(events, merges), query))
+      }
+    }),
+    { numRuns: Math.ceil(runs / 4) },
+  )
+}, 120_000)

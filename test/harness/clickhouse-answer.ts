@@ -1,0 +1,30 @@
+import { Table, type Vector, vectorFromArray } from 'apache-arrow'
+import type { Answer, Ask, StatementAsk } from '../../src/queries/kind.ts'
+import { queryKinds } from '../../src/queries/registry.ts'
+import type { ClickHouse } from './clickhouse.ts'
+import type { TestProject } from './duckdb.ts'
+
+/** The answer of a query kind when ClickHouse runs its statements. */
+export async function answerOnClickHouse(clickhouse: ClickHouse, query: { readonly kind: string }, project: TestProject): Promise<object> {
+  const kind = queryKinds[query.kind]!
+  const run = async (ask: StatementAsk): Promise<Table> => {
+    const { columns } = await clickhouse.print(ask.query, project)
+    const rows = await clickhouse.rows(ask.query, project)
+    const vectors = columns.map(({ name }, i): [string, Vector] => [
+      name,
+      vectorFromArray(rows.map((row) => row[i] as string | number | null)),
+    ])
+    return new Table(Object.fromEntries(vectors))
+  }
+  const answerTo = async (ask: Ask): Promise<Answer> => {
+    if ('query' in ask) return run(ask)
+    if ('kind' in ask) return undefined
+    const tables: Table[] = []
+    for (const statement of ask) tables.push(await run(statement))
+    return tables
+  }
+  const generator = kind.run(kind.schema.parse(query), project.env(await project.facts()))
+  let step = generator.next()
+  while (!step.done) step = generator.next(await answerTo(step.value))
+  return step.value
+}

@@ -1,0 +1,122 @@
+import { scalar, tupleOf } from '../types/types.ts'
+import { once, onceAll } from './duckdb-values.ts'
+import { always } from './results.ts'
+import type { Arg, Case, CellContext, FunctionRow, SqlCell } from './row.ts'
+import { type ScalarSpec, scalars } from './scalars.ts'
+
+// Lengths of vectors and distances between them. A vector is an array or a tuple of numbers.
+
+/** As a list of floats. */
+const items = (vector: Arg, context: CellContext): string =>
+  vector.type.kind === 'tuple'
+    ? once(
+        context,
+        vector.sql,
+        (t) =>
+          `[${tupleItems(vector)
+            .map((i) => `CAST(struct_extract_at(${t}, ${i}) AS DOUBLE)`)
+            .join(', ')}]`,
+      )
+    : `CAST(${vector.sql} AS DOUBLE[])`
+const tupleItems = ({ type }: Arg): number[] => (type.kind === 'tuple' ? type.items.map((_, i) => i + 1) : [])
+
+type Norm = (list: string, context: CellContext) => string
+const folded =
+  (name: 'list_sum' | 'list_max', of: (x: string) => string): Norm =>
+  (list, context) => {
+    const x = context.fresh()
+    return `coalesce(${name}(list_transform(${list}, lambda ${x}: ${of(x)})), 0)`
+  }
+const norms = {
+  L1: folded('list_sum', (x) => `abs(${x})`),
+  L2: (list: string, context: CellContext) => `sqrt(${folded('list_sum', (x) => `${x} * ${x}`)(list, context)})`,
+  Linf: folded('list_max', (x) => `abs(${x})`),
+} as const
+const lp =
+  (p: string): Norm =>
+  (list, context) =>
+    `pow(${folded('list_sum', (x) => `pow(abs(${x}), ${p})`)(list, context)}, 1.0 / ${p})`
+
+const difference = (a: Arg, b: Arg, context: CellContext): string =>
+  onceAll(context, [items(a, context), items(b, context)], (x, y) => {
+    const i = context.fresh()
+    return `CASE WHEN len(${x}) = len(${y}) THEN list_transform(range(1, len(${x}) + 1), lambda ${i}: ${x}[${i}] - ${y}[${i}]) ELSE error('The vectors must be equally long') END`
+  })
+/** The vector at length 1, as a tuple. */
+const normalized =
+  (norm: (args: readonly Arg[]) => Norm): SqlCell =>
+  (args, context) => {
+    const [vector] = args
+    return once(context, items(vector!, context), (list) =>
+      once(
+        context,
+        norm(args)(list, context),
+        (length) =>
+          `row(${tupleItems(vector!)
+            .map((i) => `${list}[${i}] / ${length}`)
+            .join(', ')})`,
+      ),
+    )
+  }
+const normalizedType: FunctionRow['returns'] = ([vector]) =>
+  tupleOf(vector?.kind === 'tuple' ? vector.items.map(() => scalar('Float64')) : [])
+
+const row = (
+  args: number,
+  summary: string,
+  duckdb: SqlCell,
+  cases: readonly Case[],
+  returns: FunctionRow['returns'] = always('Float64'),
+): ScalarSpec => ({ args, returns, summary, duckdb, cases })
+
+const family = (
+  name: keyof typeof norms,
+  what: string,
+  cases: readonly [length: number, distance: number, part: number],
+): Record<string, ScalarSpec> => ({
+  [`${name}Norm`]: row(1, `The length of a vector by ${what}.`, ([v], context) => norms[name](items(v!, context), context), [
+    [`${name}Norm([3, -4])`, cases[0]],
+    [`${name}Norm((3, -4))`, cases[0]],
+  ]),
+  [`${name}Distance`]: row(
+    2,
+    `The distance of two vectors by ${what}.`,
+    ([a, b], context) => norms[name](difference(a!, b!, context), context),
+    [[`${name}Distance([1, 2], [4, 6])`, cases[1]]],
+  ),
+  [`${name}Normalize`]: row(
+    1,
+    `A tuple at the length 1 by ${what}.`,
+    normalized(() => norms[name]),
+    [[`tupleElement(${name}Normalize((3, 4)), 1)`, cases[2], { tolerance: 1e-12 }]],
+    normalizedType,
+  ),
+})
+
+export const vectorFunctions = scalars({
+  ...family('L1', 'the sum of its parts', [7, 7, 3 / 7]),
+  ...family('L2', "Pythagoras' rule", [5, 5, 0.6]),
+  ...family('Linf', 'its biggest part', [4, 4, 0.75]),
+  LpNorm: row(2, 'The length of a vector by a power.', ([v, p], context) => lp(p!.sql)(items(v!, context), context), [
+    ['LpNorm([1, 2], 3)', 2.080083823051904, { tolerance: 1e-12 }],
+  ]),
+  LpDistance: row(3, 'The distance of two vectors by a power.', ([a, b, p], context) => lp(p!.sql)(difference(a!, b!, context), context), [
+    ['LpDistance([1, 2], [2, 3], 3)', 1.2599210498948732, { tolerance: 1e-12 }],
+  ]),
+  LpNormalize: row(
+    2,
+    'A tuple at the length 1 by a power.',
+    normalized((args) => lp(args[1]!.sql)),
+    [['tupleElement(LpNormalize((1, 2), 2), 1)', 0.4472135954999579, { tolerance: 1e-12 }]],
+    normalizedType,
+  ),
+  cosineDistance: row(
+    2,
+    '1 less the cosine of the angle between two vectors.',
+    ([a, b], context) => `(1 - list_cosine_similarity(${items(a!, context)}, ${items(b!, context)}))`,
+    [
+      ['cosineDistance([1, 2], [2, 3])', 0.007722123286332261, { tolerance: 1e-9 }],
+      ['cosineDistance((1, 0), (0, 1))', 1],
+    ],
+  ),
+})

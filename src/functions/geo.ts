@@ -43,8 +43,8 @@ export const geoFunctions = scalars({
     [2, null],
     flag,
     'Whether a point lies in a polygon.',
-    ['pointInPolygon((1.0, 1.0), [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)])', 1],
-    ['pointInPolygon((3.0, 1.0), [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)])', 0],
+    ['pointInPolygon((1, 1), [(0, 0), (2, 0), (2, 2), (0, 2)])', 1],
+    ['pointInPolygon((3, 1), [(0, 0), (2, 0), (2, 2), (0, 2)])', 0],
   ),
   geohashEncode: place([2, 3], text, 'The geohash of a longitude and latitude, with a length.', [
     'geohashEncode(-5.60302734375, 42.593994140625, 5)',

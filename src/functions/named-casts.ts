@@ -23,7 +23,8 @@ const quoted = (text: string): string => `CAST(to_json(${text}) AS VARCHAR)`
 /** A value as ClickHouse writes it into JSON: slashes escaped, infinite numbers as text. */
 function jsonText(value: Arg, context: CellContext): string {
   const { type, sql } = value
-  const item = (text: string, of: SqlType): string => (isNullable(of) ? `coalesce(${jsonText(argOf(text, of), context)}, 'null')` : jsonText(argOf(text, of), context))
+  const item = (text: string, of: SqlType): string =>
+    isNullable(of) ? `coalesce(${jsonText(argOf(text, of), context)}, 'null')` : jsonText(argOf(text, of), context)
   if (type.kind === 'array') {
     const name = context.fresh()
     return `'[' || array_to_string(list_transform(${sql}, lambda ${name}: ${item(name, type.item)}), ',') || ']'`
@@ -34,20 +35,33 @@ function jsonText(value: Arg, context: CellContext): string {
     return `'{' || array_to_string(list_transform(map_entries(${sql}), lambda ${name}: ${key} || ':' || ${item(`${name}.value`, type.value)}), ',') || '}'`
   }
   if (type.kind === 'tuple')
-    return once(context, sql, (t) => `'[' || array_to_string([${type.items.map((of, i) => item(`struct_extract_at(${t}, ${i + 1})`, of)).join(', ')}], ',') || ']'`)
+    return once(
+      context,
+      sql,
+      (t) => `'[' || array_to_string([${type.items.map((of, i) => item(`struct_extract_at(${t}, ${i + 1})`, of)).join(', ')}], ',') || ']'`,
+    )
   if (isNamed(type, 'Bool')) return `CAST(${asNumber(value)} AS VARCHAR)`
-  if (isFloat(type)) return once(context, toText(value, context), (t) => `CASE WHEN ${t} IN ('inf', '-inf', 'nan') THEN '"' || ${t} || '"' ELSE ${t} END`)
+  if (isFloat(type))
+    return once(context, toText(value, context), (t) => `CASE WHEN ${t} IN ('inf', '-inf', 'nan') THEN '"' || ${t} || '"' ELSE ${t} END`)
   if (isNumeric(type)) return toText(value, context)
   return `replace(${quoted(toText(value, context))}, '/', '\\/')`
 }
 
-const strictNames = { Int8: 'TINYINT', Int32: 'INTEGER', Int64: 'BIGINT', UInt8: 'UTINYINT', UInt64: 'UBIGINT', UInt128: 'UHUGEINT' } as const
+const strictNames = {
+  Int8: 'TINYINT',
+  Int32: 'INTEGER',
+  Int64: 'BIGINT',
+  UInt8: 'UTINYINT',
+  UInt64: 'UBIGINT',
+  UInt128: 'UHUGEINT',
+} as const
 /** What no user needs: a cast that fails, for trees made inside. */
 const strict = (name: keyof typeof strictNames): ScalarSpec => ({
   args: 1,
   returns: whenAll(name),
   summary: `Internal: the value as ${name}; fails when it is none.`,
-  duckdb: ([x]) => `CAST(${isFloat(x!.type) ? `trunc(${x!.sql})` : isTime(x!.type) && !isNamed(x!.type, 'Date') ? `(epoch_us(${x!.sql}) // 1000000)` : asNumber(x!)} AS ${strictNames[name]})`,
+  duckdb: ([x]) =>
+    `CAST(${isFloat(x!.type) ? `trunc(${x!.sql})` : isTime(x!.type) && !isNamed(x!.type, 'Date') ? `(epoch_us(${x!.sql}) // 1000000)` : asNumber(x!)} AS ${strictNames[name]})`,
   clickhouse: `to${name}`,
   cases: [[`_to${name}('5')`, 5]],
 })
@@ -117,7 +131,8 @@ export const namedCastFunctions = scalars({
     returns: whenAll('String'),
     summary: 'The value as JSON.',
     duckdb: ([x], context) => jsonText(x!, context),
-    clickhouse: ([x]) => (isNamed(x!.type, 'Nothing') ? asText(x!) : `toJSONString(${isNamed(x!.type, 'Bool') ? `toUInt8(${x!.sql})` : x!.sql})`),
+    clickhouse: ([x]) =>
+      isNamed(x!.type, 'Nothing') ? asText(x!) : `toJSONString(${isNamed(x!.type, 'Bool') ? `toUInt8(${x!.sql})` : x!.sql})`,
     cases: [
       ['toJSONString([1, 2])', '[1,2]'],
       ["toJSONString('a/b\"c')", '"a\\/b\\"c"'],
@@ -137,18 +152,18 @@ export const namedCastFunctions = scalars({
     duckdb: (args, context) => jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context),
     clickhouse: passed('JSONExtract'),
     cases: [
-      ['JSONExtract(\'{"a":[1,2]}\', \'a\', \'Array(Int64)\')', [1, 2]],
-      ['JSONExtract(\'{"a":"x"}\', \'a\', \'String\')', 'x'],
-      ['JSONExtract(\'{"a":"x"}\', \'a\', \'Int64\')', 0],
-      ['JSONExtract(\'{"a":"x"}\', \'a\', \'Nullable(Int64)\')', null],
-      ['JSONExtract(\'{"a":5}\', \'a\', \'String\')', '5'],
-      ['JSONExtract(\'{"a":300}\', \'a\', \'UInt8\')', 0],
-      ['JSONExtract(\'{"a":1.9}\', \'a\', \'Int64\')', 1],
-      ['JSONExtract(\'{"a":true}\', \'a\', \'Bool\')', 1],
-      ['JSONExtract(\'{"a":[1,"x",null]}\', \'a\', \'Array(Nullable(String))\')', ['1', 'x', null]],
-      ['JSONExtract(\'{"a":{"x":1}}\', \'a\', \'Map(String, Int64)\')', { x: 1 }],
-      ['JSONExtract(\'[1,"a"]\', \'Tuple(Int64, String)\')', [1, 'a']],
-      ['JSONExtract(\'{}\', \'b\', \'Nullable(String)\')', null],
+      ["JSONExtract('{\"a\":[1,2]}', 'a', 'Array(Int64)')", [1, 2]],
+      ["JSONExtract('{\"a\":\"x\"}', 'a', 'String')", 'x'],
+      ["JSONExtract('{\"a\":\"x\"}', 'a', 'Int64')", 0],
+      ["JSONExtract('{\"a\":\"x\"}', 'a', 'Nullable(Int64)')", null],
+      ["JSONExtract('{\"a\":5}', 'a', 'String')", '5'],
+      ["JSONExtract('{\"a\":300}', 'a', 'UInt8')", 0],
+      ["JSONExtract('{\"a\":1.9}', 'a', 'Int64')", 1],
+      ["JSONExtract('{\"a\":true}', 'a', 'Bool')", 1],
+      ["JSONExtract('{\"a\":[1,\"x\",null]}', 'a', 'Array(Nullable(String))')", ['1', 'x', null]],
+      ["JSONExtract('{\"a\":{\"x\":1}}', 'a', 'Map(String, Int64)')", { x: 1 }],
+      ["JSONExtract('[1,\"a\"]', 'Tuple(Int64, String)')", [1, 'a']],
+      ["JSONExtract('{}', 'b', 'Nullable(String)')", null],
       ["JSONExtract('x', 'Array(String)')", []],
     ],
   },
@@ -165,7 +180,13 @@ export const namedCastFunctions = scalars({
     clickhouse: passed('JSONExtractKeysAndValues'),
     cases: [
       ['JSONExtractKeysAndValues(\'{"a":1,"b":"x"}\', \'Int64\')', [['a', 1]]],
-      ['JSONExtractKeysAndValues(\'{"a":1,"b":"x"}\', \'String\')', [['a', '1'], ['b', 'x']]],
+      [
+        'JSONExtractKeysAndValues(\'{"a":1,"b":"x"}\', \'String\')',
+        [
+          ['a', '1'],
+          ['b', 'x'],
+        ],
+      ],
     ],
   },
   _toInt8: strict('Int8'),

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../errors/errors.ts'
-import { arrayOf, isNullable, isText, scalar, type SqlType, tupleOf } from '../types/types.ts'
+import { arrayOf, isNullable, isText, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
 import { always } from './results.ts'
 import { type Arg, type Arity, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
@@ -29,7 +29,11 @@ const isCurrency = (arg: Arg): boolean | null =>
 const convert: SqlCell = ([from, to, amount]) => {
   if (isCurrency(from!) === false || isCurrency(to!) === false) return '0'
   if (from!.constant !== undefined && from!.constant === to!.constant) return amount!.sql
-  throw new UnsupportedError('unsupported-function', { name: 'convertCurrency', engine: 'this engine', reason: 'there are no exchange rates here' })
+  throw new UnsupportedError('unsupported-function', {
+    name: 'convertCurrency',
+    engine: 'this engine',
+    reason: 'there are no exchange rates here',
+  })
 }
 
 const versionPattern = 'v?(\\d+)\\.(\\d+)\\.(\\d+)(?:[-+].*)?'
@@ -38,7 +42,14 @@ const numbers: SqlType = arrayOf(scalar('Int64', true))
 /** What a table shows as a drawing or a button: a tuple that names it. */
 const drawn = (name: string, field: string, sample: unknown, more: readonly string[] = []): ScalarSpec => ({
   args: more.length ? [1, 2] : 1,
-  returns: (types) => tupleOf([scalar('String'), scalar('String'), scalar('String'), types[0]!, ...more.flatMap((_, i) => (types[i + 1] ? [scalar('String'), types[i + 1]!] : []))]),
+  returns: (types) =>
+    tupleOf([
+      scalar('String'),
+      scalar('String'),
+      scalar('String'),
+      types[0]!,
+      ...more.flatMap((_, i) => (types[i + 1] ? [scalar('String'), types[i + 1]!] : [])),
+    ]),
   summary: `A cell that is shown as a ${name === 'Sparkline' ? 'line' : 'button'}.`,
   duckdb: tag('row', name, field, more),
   clickhouse: tag('tuple', name, field, more),
@@ -47,7 +58,13 @@ const drawn = (name: string, field: string, sample: unknown, more: readonly stri
 const tag =
   (maker: string, name: string, field: string, more: readonly string[]): SqlCell =>
   (args) => {
-    const parts = [`'__hx_tag'`, `'${name}'`, `'${field}'`, args[0]!.sql, ...more.flatMap((other, i) => (args[i + 1] ? [`'${other}'`, args[i + 1]!.sql] : []))]
+    const parts = [
+      `'__hx_tag'`,
+      `'${name}'`,
+      `'${field}'`,
+      args[0]!.sql,
+      ...more.flatMap((other, i) => (args[i + 1] ? [`'${other}'`, args[i + 1]!.sql] : [])),
+    ]
     return `${maker}(${parts.join(', ')})`
   }
 
@@ -65,7 +82,8 @@ export const productFunctions = functions(
     convertCurrency: {
       args: [3, 4],
       returns: always('Float64'),
-      summary: 'An amount in another currency. There are no exchange rates here: only unknown currencies (0) and equal ones have an answer.',
+      summary:
+        'An amount in another currency. There are no exchange rates here: only unknown currencies (0) and equal ones have an answer.',
       duckdb: convert,
       clickhouse: convert,
       cases: [
@@ -97,9 +115,24 @@ export const productFunctions = functions(
     },
     sparkline: drawn('Sparkline', 'data', [1, 2]),
     recordingButton: drawn('RecordingButton', 'sessionId', 's', ['recordingStatus']),
-    matchesAction: neither(1, () => scalar('Bool'), 'Whether an event is one of an action, given by id or name.', 'an action is replaced by its conditions before anything is printed'),
-    getSurveyResponse: neither([1, 3], always('String'), 'The answer to a question of a survey.', 'surveys are not kept here; read the property $survey_response'),
-    uniqueSurveySubmissionsFilter: neither([1, 3], () => scalar('Bool'), 'Whether an event is the last one of a submission of a survey.', 'surveys are not kept here'),
+    matchesAction: neither(
+      1,
+      () => scalar('Bool'),
+      'Whether an event is one of an action, given by id or name.',
+      'an action is replaced by its conditions before anything is printed',
+    ),
+    getSurveyResponse: neither(
+      [1, 3],
+      always('String'),
+      'The answer to a question of a survey.',
+      'surveys are not kept here; read the property $survey_response',
+    ),
+    uniqueSurveySubmissionsFilter: neither(
+      [1, 3],
+      () => scalar('Bool'),
+      'Whether an event is the last one of a submission of a survey.',
+      'surveys are not kept here',
+    ),
     embedText: neither([1, 2], () => arrayOf(scalar('Float64')), 'The embedding of a text.', 'there is no language model here'),
     explainCSPReport: neither(1, always('String'), 'A report of a content security policy in words.', 'there is no language model here'),
     getBotName: agent('name'),

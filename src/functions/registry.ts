@@ -1,4 +1,5 @@
 import { nearestSpellings } from '../lib/spelling.ts'
+import { addressFunctions } from './addresses.ts'
 import { aggregateFunctions } from './aggregates.ts'
 import { collectionFunctions, digestFunctions } from './aggregates-collections.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
@@ -15,13 +16,18 @@ import { datePartFunctions } from './date-parts.ts'
 import { dateShiftFunctions } from './date-shifts.ts'
 import { dateStartFunctions } from './date-starts.ts'
 import { dateTextFunctions } from './date-texts.ts'
+import { encodingFunctions } from './encodings.ts'
+import { geoFunctions } from './geo.ts'
 import { intervalFunctions } from './intervals.ts'
 import { jsonFunctions } from './json.ts'
 import { logicalFunctions } from './logical.ts'
 import { mapFunctions } from './maps.ts'
 import { mathFunctions } from './math.ts'
 import { membershipFunctions } from './membership.ts'
+import { namedCastFunctions } from './named-casts.ts'
 import { nullFunctions } from './nulls.ts'
+import { productFunctions } from './product.ts'
+import { readableFunctions } from './readable.ts'
 import { roundingFunctions } from './rounding.ts'
 import type { FunctionFamily, FunctionRow } from './row.ts'
 import { replaceFunctions } from './string-replace.ts'
@@ -31,6 +37,7 @@ import { stringFunctions } from './strings.ts'
 import { timeWindowFunctions } from './time-windows.ts'
 import { tupleFunctions } from './tuples.ts'
 import { urlFunctions } from './urls.ts'
+import { vectorFunctions } from './vectors.ts'
 import { tableFunctions, windowFunctions } from './windows.ts'
 
 /** Every function of the language by family, in the order of the reference page. */
@@ -42,16 +49,23 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Arithmetic: arithmeticFunctions,
   Conversion: conversionFunctions,
   'Conversion to times and text': timeConversionFunctions,
+  'Casts by name of a type': namedCastFunctions,
   Text: stringFunctions,
   'Search in text': searchFunctions,
   'Replacing in text': replaceFunctions,
   'Splitting text': splitFunctions,
   JSON: jsonFunctions,
   URLs: urlFunctions,
+  Addresses: addressFunctions,
+  'Encodings and hashes': encodingFunctions,
   Mathematics: mathFunctions,
   Rounding: roundingFunctions,
   Bits: bitFunctions,
   Bitmaps: bitmapFunctions,
+  Vectors: vectorFunctions,
+  Geography: geoFunctions,
+  'For people to read': readableFunctions,
+  Product: productFunctions,
   'Parts of dates': datePartFunctions,
   'Beginnings of dates': dateStartFunctions,
   'Moving dates': dateShiftFunctions,

@@ -30,6 +30,9 @@ const needConstants = new Set([
   'toTypeName',
   'toDecimal',
   'toDateTime64',
+  'arrayReduce',
+  'convertCurrency',
+  'formatReadableTimeDelta',
   'toDayOfWeek',
   'toWeek',
   'toYearWeek',
@@ -41,7 +44,7 @@ const needConstants = new Set([
   'JSONExtractString(\'{"a":["x","y"]}\', \'a\', -1)',
 ])
 /** Ways to say that an argument must be a constant, or cannot be NULL. */
-const saysConstant = /\bconst(ant)?\b|pad_string|must be one of|Nullable\(/i
+const saysConstant = /\bconst(ant)?\b|pad_string|must be (one of|given as a text constant)|Nullable\(|has signature/i
 
 /** One value to ask for: an expression, and the columns it reads. */
 interface Question {

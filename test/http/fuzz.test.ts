@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { places } from '../../src/http/places.ts'
+import { withHome } from './conversation.ts'
+
+// Requests of every shape at every route: whatever comes, the answer is one of ours.
+
+const held = withHome()
+const runs = Number(process.env.WAYMARK_FUZZ_RUNS ?? 2000)
+
+const odd = fc.constantFrom(
+  '@current',
+  '@me',
+  '0',
+  '-1',
+  '1',
+  '99999999999999999999',
+  '%00',
+  '%ff',
+  "'",
+  '..',
+  'a'.repeat(300),
+  '日本',
+  '{}',
+  'null',
+  '__proto__',
+)
+const segment = fc.oneof(odd, fc.uuid(), fc.string({ maxLength: 20 }).map(encodeURIComponent))
+const path = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...places.map((place) => place.path)), fc.array(segment, { minLength: 3, maxLength: 3 }))
+      .map(([pattern, parts]) => {
+        let i = 0
+        return pattern.replace(/:\w+/g, () => parts[i++] ?? 'x')
+      }),
+  },
+  { weight: 1, arbitrary: fc.array(segment, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`) },
+)
+const fieldNames = [
+  'name',
+  'target_email',
+  'level',
+  'domain',
+  'user_uuid',
+  'label',
+  'scopes',
+  'scoped_teams',
+  'query',
+  'async',
+  'refresh',
+  'client_query_id',
+  'timezone',
+  'set_current_team',
+  'email',
+  'password',
+  'first_name',
+  'personal_api_key',
+  'private_project_access',
+  'is_demo',
+  'test_account_filters',
+  'session_recording_sample_rate',
+]
+const value = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  odd,
+  fc.constantFrom<unknown>(1, 8, 15, true, 'true', [], {}, { kind: 'TrendsQuery', series: [] }, { kind: 'SqlLikeQuery', query: 'select' }),
+)
+const body = fc.oneof(
+  { weight: 4, arbitrary: fc.dictionary(fc.constantFrom(...fieldNames), value, { maxKeys: 5 }).map((one) => JSON.stringify(one)) },
+  { weight: 1, arbitrary: fc.jsonValue().map((one) => JSON.stringify(one)) },
+  { weight: 1, arbitrary: fc.string() },
+)
+const query = fc.dictionary(
+  fc.constantFrom('limit', 'offset', 'page', 'prompt', 'personal_api_key'),
+  fc.oneof(odd, fc.integer().map(String)),
+  { maxKeys: 2 },
+)
+const type = fc.constantFrom(
+  'application/json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'multipart/form-data; boundary=x',
+  'text/plain',
+  'application/xml',
+  ';',
+)
+
+test(`${runs} requests, no fault of ours`, async () => {
+  const { world, admin, owner, outsider, key } = held.home
+  world.limits = { api: [], query: [], draft: [] }
+  world.hasMail = true
+  const callers = [
+    ...(await Promise.all([admin, owner, outsider].map((user) => world.login(user)))),
+    { authorization: `Bearer ${await key(owner, ['*'])}` },
+    {},
+  ]
+  const request = fc.record({
+    method: fc.constantFrom('GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'),
+    path,
+    query,
+    body,
+    type,
+    caller: fc.constantFrom(...callers),
+  })
+  await fc.assert(
+    fc.asyncProperty(request, async (one) => {
+      // An owner may end the organization that the others need.
+      if (one.method === 'DELETE' && /^\/api\/(organizations|projects)\/@current\/?$/.test(one.path)) return
+      const url = new URL(world.url)
+      url.pathname = one.path
+      for (const [name, value] of Object.entries(one.query)) url.searchParams.set(name, value)
+      const takesBody = one.method !== 'GET' && one.method !== 'HEAD'
+      const response = await fetch(url, {
+        method: one.method,
+        headers: { ...one.caller, 'content-type': one.type },
+        ...(takesBody ? { body: one.body } : {}),
+      })
+      const text = await response.text()
+      expect(response.status, `${one.method} ${url.pathname} ${one.body}: ${text}`).not.toBe(500)
+      if (response.status >= 400 && one.method !== 'HEAD' && url.pathname.startsWith('/api/'))
+        expect(Object.keys(JSON.parse(text)), one.path).toEqual(['type', 'code', 'detail', 'attr'])
+    }),
+    { numRuns: runs, endOnFailure: true },
+  )
+  expect(world.reports).toEqual([])
+}, 600_000)

@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
+import { doctor } from './doctor.ts'
+import { importFiles } from './import.ts'
 import { init } from './init.ts'
 import { createKey } from './keys-create.ts'
+import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { createUser } from './users-create.ts'
 
-const commands: readonly Command[] = [serve, init, createUser, createKey]
+const commands: readonly Command[] = [serve, init, importFiles, query, createUser, createKey, doctor]
 
 const help = () =>
   [

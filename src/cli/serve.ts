@@ -1,12 +1,14 @@
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
 import { open } from '../engine.ts'
 import { createHandler } from '../http/create-handler.ts'
+import { withLocalDoor } from '../http/local-door.ts'
 import { startServer } from '../http/node-server.ts'
 import { createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { dataOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
+import { announce, newSecret } from './running-server.ts'
 
 const portOf = (text: string): number => {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port is a number up to 65535, not ${text}.`)
@@ -61,8 +63,13 @@ export const serve: Command = {
     try {
       const start = await waymark.accounts.firstStart(bootstrapKeys(values))
       const handler = createHandler(waymark, { log: ({ level, message, ...fields }) => log(level, message, fields) })
-      const server = await startServer(handler, { host: values.required('host'), port })
+      const secret = newSecret()
+      const server = await startServer(
+        withLocalDoor(handler, (id) => waymark.project(id), secret),
+        { host: values.required('host'), port },
+      )
       url = server.url
+      const retract = await announce(values.required('data'), { url, secret })
       const facts = { url, ...shown(start) }
       if (values.isOn('json')) out(JSON.stringify(facts))
       else {
@@ -72,6 +79,7 @@ export const serve: Command = {
       }
       await stopping
       log('info', 'draining')
+      await retract()
       await server.drain()
     } finally {
       await waymark.close()

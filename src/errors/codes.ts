@@ -46,6 +46,7 @@ export interface ErrorData {
   closed: Record<string, never>
   'cannot-listen': { host: string; port: number; reason: string }
   'wrong-usage': { message: string }
+  'command-failed': { message: string }
   // taking events
   'bad-event': { message: string; index: number | null; attr: string | null }
   'queue-full': { bytes: number; limit: number }
@@ -162,6 +163,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   },
   'cannot-listen': { text: (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}.`, status: 409 },
   'wrong-usage': { text: (d) => d.message, status: 400 },
+  'command-failed': { text: (d) => d.message, status: 400 },
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },
   'queue-full': {

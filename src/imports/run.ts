@@ -22,6 +22,8 @@ export interface ImportProgress {
   readonly rows: number
   readonly bytesRead: number
   readonly bytes: number
+  /** Nothing of this file follows. */
+  readonly isDone: boolean
 }
 
 export interface ImportRun {
@@ -114,7 +116,7 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
       if (run.signal?.aborted) break
       row++
       summary.rows++
-      if (row % rowsBetweenProgress === 0) run.onProgress?.({ file: file.name, rows: row, bytesRead, bytes: file.bytes })
+      if (row % rowsBetweenProgress === 0) run.onProgress?.({ file: file.name, rows: row, bytesRead, bytes: file.bytes, isDone: false })
       if (row <= done) {
         summary.skipped++
         continue
@@ -137,7 +139,7 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
     // biome-ignore lint/correctness/noUnsafeFinally: a failed batch is the reason to stop, whatever else ended the loop
     if (failed) throw failed.reason
   }
-  run.onProgress?.({ file: file.name, rows: row, bytesRead: file.bytes, bytes: file.bytes })
+  run.onProgress?.({ file: file.name, rows: row, bytesRead: file.bytes, bytes: file.bytes, isDone: true })
 }
 
 function note(summary: ImportSummary, event: ImportedEvent): void {

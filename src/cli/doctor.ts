@@ -1,0 +1,81 @@
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { open } from '../engine.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import type { RecoveryReport } from '../storage/project-storage.ts'
+import type { Command, Output } from './command.ts'
+import { dataOption } from './directory.ts'
+import { runningServer } from './running-server.ts'
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'Checks a data directory, its logs and its stores, and says what it found.',
+  options: { data: dataOption },
+  run: async (values, output) => {
+    const dataDir = values.required('data')
+    if (!(await stat(dataDir).catch(() => null))?.isDirectory())
+      throw new WaymarkError('command-failed', { message: `${dataDir} is no directory.` })
+    const { bavail, bsize } = await statfs(dataDir)
+    output.out(`Directory        ${dataDir}, ${bytesText(bavail * bsize)} free`)
+    const server = await runningServer(dataDir)
+    if (server) {
+      output.out(`Server           ${server.url} owns it and answers; what follows is checked when no server runs`)
+      return
+    }
+    const problems = await checkProjects(dataDir, output)
+    output.out('Imports          approved and unlimited, unless a project says otherwise')
+    if (problems > 0)
+      throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
+    output.out('All is well.')
+  },
+}
+
+async function checkProjects(dataDir: string, { out }: Output): Promise<number> {
+  const waymark = await open({ dataDir, recovery: 'partial' })
+  let problems = 0
+  try {
+    const folders = await readdir(join(dataDir, 'projects')).catch(() => [])
+    for (const name of folders.filter((folder) => /^\d+$/.test(folder)).sort((a, b) => Number(a) - Number(b))) {
+      try {
+        const project = await waymark.project(Number(name))
+        const [[events] = [0]] = await count(project)
+        const log = await sizeOf(join(dataDir, 'projects', name, 'log'))
+        const store = (await stat(join(dataDir, 'projects', name, 'store.duckdb')).catch(() => null))?.size ?? 0
+        out(`Project ${name.padEnd(8)} ${Number(events).toLocaleString('en')} events, store ${bytesText(store)}, log ${bytesText(log)}`)
+        for (const report of project.recoveryReports()) {
+          problems++
+          out(`  ${reportText(report)}`)
+        }
+        for (const { type, count: times } of project.warnings()) out(`  warning ${type}: ${times.toLocaleString('en')}`)
+      } catch (error) {
+        problems++
+        out(`Project ${name.padEnd(8)} ${error instanceof Error ? error.message : String(error)}`)
+      }
+    }
+  } finally {
+    await waymark.close()
+  }
+  return problems
+}
+
+const count = async (project: { query(query: unknown): Promise<object> }): Promise<readonly (readonly unknown[])[]> =>
+  ((await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: unknown[][] }).results
+
+function reportText(report: RecoveryReport): string {
+  if (report.kind === 'log-damaged')
+    return `the log is damaged in ${report.file}: records ${report.fromSeq} to ${report.toSeq} cannot be read`
+  return `${report.kind.replaceAll('-', ' ')} (${report.reason}); the old file is kept as ${report.keptAs}`
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => [])
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+function bytesText(bytes: number): string {
+  let [value, unit] = [bytes, 0]
+  while (value >= 1024 && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1]
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
+}

@@ -1,0 +1,192 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { WaymarkError } from '../errors/errors.ts'
+import { fieldSource, type Mapping } from '../imports/formats/mapped.ts'
+import { ImportFileError, type ImportFormat, importFormats, openSource, type SourceFile } from '../imports/open.ts'
+import type { ImportedEvent } from '../imports/record.ts'
+import { type BatchResult, type Checkpoints, type ImportSummary, runImport } from '../imports/run.ts'
+import { decodeBatch } from '../ingestion/decode-batch.ts'
+import { readTableFile } from '../storage/duckdb/read-file.ts'
+import { type Command, type Output, type Values, wrongUsage } from './command.ts'
+import { dataOption } from './directory.ts'
+import { progressLine } from './progress.ts'
+import { isBadEvent, type ProjectAccess, projectId, projectOption, withProject } from './project-access.ts'
+
+export const importFiles: Command = {
+  name: 'import',
+  summary: 'Imports past events from files: exports, JSON lines, CSV, Parquet, access logs; plain, gzip or zstd.',
+  takes: 'FILE…',
+  options: {
+    data: dataOption,
+    project: projectOption,
+    from: { value: 'FORMAT', summary: `what the files are, when looking at them does not tell: ${importFormats.join(', ')}` },
+    map: {
+      value: 'FIELD=COLUMN,…',
+      summary: 'columns of a plain file: event, distinct_id, timestamp, uuid, properties; FIELD==TEXT for a constant',
+    },
+    url: { value: 'URL', summary: 'send to this server instead of a directory; needs --key' },
+    key: { value: 'KEY', summary: "the project's API key, with --url" },
+    'dry-run': { summary: 'store nothing; say what would be stored' },
+    json: { summary: 'print the summary as one line of JSON' },
+  },
+  run: async (values, output) => {
+    if (values.rest.length === 0) throw wrongUsage('import takes one or more files.')
+    const options = { format: formatOf(values.text('from')), mapping: mappingOf(values.text('map')), readTable: readTableFile }
+    const files: SourceFile[] = []
+    for (const path of values.rest) files.push(await openSource(path, options).catch(refused))
+    if (values.isOn('dry-run'))
+      return report(await carry(files, { ingest: null, checkpoints: undefined }), values, output, 'Would be stored')
+    const url = values.text('url')
+    if (url !== undefined) return report(await carry(files, toServer(url, values.required('key'))), values, output, 'Sent')
+    const dataDir = values.required('data')
+    await withProject(dataDir, projectId(values), async (project) =>
+      report(await carry(files, await toProject(project, dataDir, projectId(values))), values, output, 'Stored'),
+    )
+  },
+}
+
+const refused = (error: unknown): never => {
+  if (error instanceof ImportFileError) throw new WaymarkError('command-failed', { message: error.message }, { cause: error })
+  throw error
+}
+
+function formatOf(text: string | undefined): ImportFormat | undefined {
+  if (text === undefined || (importFormats as readonly string[]).includes(text)) return text as ImportFormat | undefined
+  throw wrongUsage(`--from is one of ${importFormats.join(', ')}, not ${text}.`)
+}
+
+const fields = ['event', 'distinct_id', 'timestamp', 'uuid', 'properties'] as const
+
+function mappingOf(text: string | undefined): Mapping {
+  const mapping: Record<string, ReturnType<typeof fieldSource>> = {}
+  for (const part of text?.split(',') ?? []) {
+    const at = part.indexOf('=')
+    const field = part.slice(0, at).trim()
+    if (at < 0 || !(fields as readonly string[]).includes(field))
+      throw wrongUsage(`--map takes FIELD=COLUMN with a field of ${fields.join(', ')}, not ${part}.`)
+    mapping[field] = fieldSource(part.slice(at + 1))
+  }
+  return mapping
+}
+
+interface Target {
+  /** Null: only checked. */
+  readonly ingest: ((batch: readonly ImportedEvent[]) => Promise<BatchResult>) | null
+  readonly checkpoints: Checkpoints | undefined
+}
+
+const counted = (warnings: readonly { readonly type: string }[]): BatchResult['warnings'] => {
+  const counts = new Map<string, number>()
+  for (const { type } of warnings) counts.set(type, (counts.get(type) ?? 0) + 1)
+  return [...counts].map(([kind, count]) => ({ kind, count }))
+}
+
+async function toProject(project: ProjectAccess, dataDir: string, id: number): Promise<Target> {
+  const folder = join(dataDir, 'imports')
+  await mkdir(folder, { recursive: true })
+  return {
+    checkpoints: checkpointFiles(folder, id),
+    ingest: async (batch) => {
+      const answer = await project.ingest({ batch, historical_migration: true })
+      return { ...answer, warnings: counted(answer.warnings) }
+    },
+  }
+}
+
+/** How far each file has got, by its content: an import that is called again goes on where all before is stored. */
+const checkpointFiles = (folder: string, project: number): Checkpoints => {
+  const fileOf = (fingerprint: string) => join(folder, `${project}-${fingerprint}.json`)
+  return {
+    read: async (fingerprint) => {
+      const text = await readFile(fileOf(fingerprint), 'utf8').catch(() => null)
+      return text === null ? 0 : ((JSON.parse(text) as { rows?: number }).rows ?? 0)
+    },
+    write: (fingerprint, rows) => writeFile(fileOf(fingerprint), JSON.stringify({ rows })),
+  }
+}
+
+const retryAfterMs = 1000
+const mostTries = 60
+
+/** Over the wire any client uses; that answers no counts, so what was sent is what is reported. */
+const toServer = (url: string, key: string): Target => ({
+  checkpoints: undefined,
+  ingest: async (batch) => {
+    const body = JSON.stringify({ api_key: key, historical_migration: true, batch })
+    for (let tries = 1; ; tries++) {
+      const response = await fetch(new URL('/batch/', url), { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      if (response.ok) return { accepted: batch.length, duplicates: 0, dropped: 0, warnings: [] }
+      const { detail } = (await response.json().catch(() => ({}))) as { detail?: string }
+      if ((response.status !== 429 && response.status !== 503) || tries === mostTries)
+        throw new WaymarkError('command-failed', {
+          message: `${url} refused the events (${response.status}): ${detail ?? response.statusText}`,
+        })
+      await new Promise((resume) => setTimeout(resume, Number(response.headers.get('retry-after') ?? 0) * 1000 || retryAfterMs))
+    }
+  },
+})
+
+const nowhere = { receivedAt: Date.now(), ip: null, anonymizeIps: false, newUuid: () => crypto.randomUUID() }
+
+/** What ingestion would say of a batch. */
+function check(batch: readonly ImportedEvent[]): BatchResult {
+  const { events } = decodeBatch({ batch, historical_migration: true }, nowhere)
+  const dropped = events.filter((event) => event.isDropped).length
+  return { accepted: events.length - dropped, duplicates: 0, dropped, warnings: counted(events.flatMap((event) => event.warnings)) }
+}
+
+async function carry(files: readonly SourceFile[], { ingest, checkpoints }: Target): Promise<ImportSummary> {
+  const line = progressLine(process.stderr)
+  const stop = new AbortController()
+  const interrupt = () => stop.abort()
+  process.once('SIGINT', interrupt)
+  process.once('SIGTERM', interrupt)
+  const refusedRows: string[] = []
+  // One event that cannot be taken must not keep its neighbours out.
+  const send = async (batch: readonly ImportedEvent[]): Promise<BatchResult> => {
+    for (let left = batch; ; ) {
+      if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+      try {
+        return ingest === null ? check(left) : await ingest(left)
+      } catch (error) {
+        if (!isBadEvent(error) || error.data.index === null) throw error
+        refusedRows.push(error.data.message)
+        left = left.filter((_, i) => i !== error.data.index)
+      }
+    }
+  }
+  try {
+    const summary = await runImport({ files, send, checkpoints, signal: stop.signal, onProgress: (progress) => line.show(progress) })
+    for (const problem of refusedRows) summary.problems.push({ file: '', row: 0, problem })
+    summary.unreadable += refusedRows.length
+    return summary
+  } finally {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+    line.end()
+  }
+}
+
+const shownEvents = 10
+
+function report(summary: ImportSummary, values: Values, { out }: Output, done: string): void {
+  const events = [...summary.events].sort((a, b) => b[1] - a[1])
+  if (values.isOn('json')) {
+    const { warnings, events: _, ...rest } = summary
+    out(JSON.stringify({ ...rest, warnings: Object.fromEntries(warnings), events: Object.fromEntries(events) }))
+    return
+  }
+  const number = (value: number) => value.toLocaleString('en')
+  out(`${done.padEnd(16)} ${number(summary.stored)} events of ${number(summary.rows)} rows`)
+  if (summary.skipped > 0) out(`Stored before    ${number(summary.skipped)} rows`)
+  if (summary.duplicates > 0) out(`Already there    ${number(summary.duplicates)}`)
+  if (summary.dropped > 0) out(`Dropped          ${number(summary.dropped)}`)
+  if (summary.earliest !== null) out(`Time             ${summary.earliest} to ${summary.latest}`)
+  for (const [name, count] of events.slice(0, shownEvents)) out(`  ${name.padEnd(30)} ${number(count)}`)
+  if (events.length > shownEvents) out(`  and ${number(events.length - shownEvents)} more names`)
+  for (const [kind, count] of summary.warnings) out(`Warning          ${kind}: ${number(count)}`)
+  if (summary.unreadable > 0) out(`Not readable     ${number(summary.unreadable)} rows, such as:`)
+  for (const { file, row, problem } of summary.problems.slice(0, 5)) out(`  ${file ? `${file} row ${row}: ` : ''}${problem}`)
+  if (summary.isAborted)
+    throw new WaymarkError('command-failed', { message: 'Interrupted. Call it again to go on from here; nothing is stored twice.' })
+}

@@ -1,0 +1,76 @@
+import { tableFromArrays, tableToIPC } from 'apache-arrow'
+import { WaymarkError } from '../errors/errors.ts'
+import { type Command, wrongUsage } from './command.ts'
+import { dataOption } from './directory.ts'
+import { projectId, projectOption, withProject } from './project-access.ts'
+import { tableText } from './table-text.ts'
+
+const formats = ['table', 'json', 'csv', 'arrow'] as const
+type Format = (typeof formats)[number]
+
+interface Rows {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+export const query: Command = {
+  name: 'query',
+  summary: 'Answers one query, as SQL or as JSON of any kind.',
+  takes: "'SQL or JSON'",
+  options: {
+    data: dataOption,
+    project: projectOption,
+    format: { value: 'F', summary: `one of ${formats.join(', ')}`, default: 'table' },
+  },
+  run: async (values, { out }) => {
+    const [text, ...more] = values.rest
+    if (text === undefined || more.length > 0) throw wrongUsage('query takes one statement, in quotes.')
+    const format = values.required('format') as Format
+    if (!formats.includes(format)) throw wrongUsage(`--format is one of ${formats.join(', ')}, not ${format}.`)
+    const asked = queryOf(text)
+    const answer = await withProject(values.required('data'), projectId(values), (project) => project.query(asked))
+    if (format === 'json') return out(JSON.stringify(answer, null, 2))
+    const rows = rowsOf(answer)
+    if (format === 'csv') return out(csv(rows))
+    if (format === 'arrow') {
+      process.stdout.write(arrow(rows))
+      return
+    }
+    out(tableText(rows.columns, rows.rows))
+    if ((answer as { hasMore?: boolean }).hasMore) out('(there are more rows; LIMIT and OFFSET choose which are shown)')
+  },
+}
+
+function queryOf(text: string): object {
+  if (!text.trimStart().startsWith('{')) return { kind: 'SqlLikeQuery', query: text }
+  try {
+    return JSON.parse(text) as object
+  } catch (cause) {
+    throw new WaymarkError('wrong-usage', { message: `This is no JSON: ${(cause as Error).message}.` }, { cause })
+  }
+}
+
+/** Kinds without columns answer objects: their fields are the columns. */
+function rowsOf(answer: object): Rows {
+  const { columns, results } = answer as { columns?: readonly string[]; results?: unknown }
+  if (columns && Array.isArray(results)) return { columns, rows: results as unknown[][] }
+  const list = (Array.isArray(results) ? results.flat() : [results ?? answer]) as Readonly<Record<string, unknown>>[]
+  const names = [...new Set(list.flatMap((row) => Object.keys(row)))]
+  return { columns: names, rows: list.map((row) => names.map((name) => row[name] ?? null)) }
+}
+
+export const cellText = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const csv = ({ columns, rows }: Rows) => [columns, ...rows].map((row) => row.map((cell) => quoted(cellText(cell))).join(',')).join('\n')
+
+function arrow({ columns, rows }: Rows): Uint8Array {
+  const column = (i: number): unknown[] | Float64Array => {
+    const values = rows.map((row) => row[i] ?? null)
+    return values.length > 0 && values.every((value) => typeof value === 'number')
+      ? Float64Array.from(values as number[])
+      : values.map((value) => (value === null ? null : cellText(value)))
+  }
+  return tableToIPC(tableFromArrays(Object.fromEntries(columns.map((name, i) => [name, column(i)]))), 'stream')
+}

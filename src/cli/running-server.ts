@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ErrorCode } from '../errors/codes.ts'
+import { WaymarkError } from '../errors/errors.ts'
+
+// While a server owns a directory, this file in it says where it listens and the secret of its door for the command line.
+
+interface Announcement {
+  readonly url: string
+  readonly secret: string
+}
+
+const fileOf = (dataDir: string) => join(dataDir, 'server.json')
+
+export const newSecret = (): string => randomBytes(32).toString('base64url')
+
+export async function announce(dataDir: string, announcement: Announcement): Promise<() => Promise<void>> {
+  const file = fileOf(dataDir)
+  await rm(file, { force: true })
+  await writeFile(file, JSON.stringify(announcement), { mode: 0o600 })
+  return () => rm(file, { force: true })
+}
+
+/** The server that owns the directory, or null when none answers there. */
+export async function runningServer(dataDir: string): Promise<RunningServer | null> {
+  try {
+    const { url, secret } = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Announcement
+    const alive = await fetch(`${url}/_livez`, { signal: AbortSignal.timeout(2000) })
+    return alive.ok ? new RunningServer(url, secret) : null
+  } catch {
+    return null
+  }
+}
+
+export class RunningServer {
+  constructor(
+    readonly url: string,
+    private readonly secret: string,
+  ) {}
+
+  query = (project: number, query: unknown): Promise<object> => this.call('query', project, query)
+  ingest = (project: number, body: unknown): Promise<object> => this.call('ingest', project, body)
+
+  private async call(action: 'query' | 'ingest', project: number, body: unknown): Promise<object> {
+    const response = await fetch(`${this.url}/_local/${action}/${project}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const answer = (await response.json()) as { code?: ErrorCode; data?: never; detail?: string }
+    if (response.ok) return answer
+    if (answer.code && answer.data) throw new WaymarkError(answer.code, answer.data)
+    throw new WaymarkError('engine-refused', { message: answer.detail ?? `The server answered ${response.status}.` })
+  }
+}

@@ -1,0 +1,45 @@
+import { resolve } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+
+/**
+ * Rows of a CSV or Parquet file, in order. A second instance reads it, one that can reach this file and nothing else. Columns of a CSV are texts;
+ * whole numbers beyond 2^53 are texts too.
+ */
+export async function* readTableFile(path: string, format: 'csv' | 'parquet'): AsyncGenerator<Record<string, unknown>, void, void> {
+  const file = resolve(path)
+  const quoted = `'${file.replaceAll("'", "''")}'`
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    const settings = [
+      "memory_limit = '512MB'",
+      'threads = 1',
+      'preserve_insertion_order = true',
+      `allowed_paths = [${quoted}]`,
+      'enable_external_access = false',
+      'lock_configuration = true',
+    ]
+    for (const setting of settings) await connection.run(`SET GLOBAL ${setting}`)
+    const source = format === 'parquet' ? `read_parquet(${quoted})` : `read_csv(${quoted}, all_varchar = true, header = true)`
+    const result = await connection.stream(`SELECT * FROM ${source}`)
+    const names = result.deduplicatedColumnNames()
+    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+      for (const row of chunk.getRows()) yield Object.fromEntries(names.map((name, i) => [name, plain(row[i])]))
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** What a property can hold: DuckDB's own classes become texts, lists and objects. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  if (value === null || typeof value !== 'object') return value
+  if ('items' in value && Array.isArray(value.items)) return value.items.map(plain)
+  if ('entries' in value && Array.isArray(value.entries))
+    return Object.fromEntries(value.entries.map((entry: { key: unknown; value: unknown }) => [String(entry.key), plain(entry.value)]))
+  if ('entries' in value && typeof value.entries === 'object' && value.entries !== null)
+    return Object.fromEntries(Object.entries(value.entries).map(([key, item]) => [key, plain(item)]))
+  if ('micros' in value && typeof value.micros === 'bigint') return new Date(Number(value.micros) / 1000).toISOString()
+  return String(value)
+}

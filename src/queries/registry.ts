@@ -1,5 +1,6 @@
 import type { AnyActorSource } from './actor-source.ts'
 import { actorOptionsKind, actorsKind } from './actors/index.ts'
+import { events } from './events/index.ts'
 import { funnelsActors } from './funnels/actors.ts'
 import { funnels } from './funnels/index.ts'
 import type { QueryKind } from './kind.ts'
@@ -10,10 +11,15 @@ import { trends } from './trends/index.ts'
 /** Kinds whose points stand for people. */
 const actorSources: readonly AnyActorSource[] = [trendsActors, funnelsActors]
 
-const kinds = [sqlLike, hogQl, trends, funnels, actorsKind(actorSources), actorOptionsKind(actorSources)] as unknown as readonly QueryKind<
-  unknown,
-  object
->[]
+const kinds = [
+  sqlLike,
+  hogQl,
+  trends,
+  funnels,
+  events,
+  actorsKind(actorSources),
+  actorOptionsKind(actorSources),
+] as unknown as readonly QueryKind<unknown, object>[]
 
 /** Every kind of query that can be asked, by its name. */
 export const queryKinds: Readonly<Record<string, QueryKind<unknown, object>>> = Object.fromEntries(kinds.map((kind) => [kind.kind, kind]))

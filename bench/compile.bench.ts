@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util'
+import { print } from '../src/ast/print.ts'
+import { parseQuery } from '../src/parser/parse.ts'
+import { machine, median, rounded } from './measure.ts'
+
+// How long does a statement take from text to tree, warm?
+
+const { values } = parseArgs({ options: { runs: { type: 'string', default: '2000' }, events: { type: 'string' } } })
+const runs = Number(values.runs)
+
+const branches = Array.from(
+  { length: 8 },
+  (_, i) => `    countIf(event = 'step ${i}' and properties.plan in ('a', 'b', 'c')) as step_${i},`,
+)
+const statements = {
+  simple: "select event, count() from events where event = '$pageview' and timestamp > now() - interval 7 day group by event limit 10",
+  thirtyLines: `
+with visits as (
+  select person_id, toStartOfDay(timestamp) as day,
+${branches.join('\n')}
+    argMax(properties.$current_url, timestamp) as last_url
+  from events e
+  left join persons p on e.person_id = p.id
+  where timestamp between toDateTime('2024-01-01') and now()
+    and e.person.properties.email not ilike '%@example.com'
+    and (properties.$browser =~* 'chrome|safari' or properties.$os is not null)
+  group by person_id, day
+  having step_0 > 0
+)
+select
+  day,
+  case when step_1 > 10 then 'many' when step_1 > 0 then 'some' else 'none' end as class,
+  count(distinct person_id) as people,
+  quantile(0.9)(step_2 / (step_3 ?? 1)) as p90,
+  sum(people) over (partition by class order by day rows between 6 preceding and current row) as rolling,
+  arrayMap(x -> x * 2 + 1, groupArray(step_4))[1] as first,
+  f'{class}: {people}' as label
+from visits
+group by day, class
+order by day desc, people desc
+limit 100 offset 10`,
+}
+
+for (const [name, statement] of Object.entries(statements)) {
+  const printed = print(parseQuery(statement))
+  if (print(parseQuery(printed)) !== printed) throw new Error(`${name} does not come back from its text`)
+  const times: number[] = []
+  for (let i = 0; i < runs; i++) {
+    const start = performance.now()
+    parseQuery(statement)
+    times.push(performance.now() - start)
+  }
+  const warm = times.slice(Math.floor(runs / 4)).sort((a, b) => a - b)
+  console.log(
+    JSON.stringify({
+      bench: 'compile',
+      what: `parse, ${name}`,
+      lines: statement.trim().split('\n').length,
+      median_ms: rounded(median(warm)),
+      p95_ms: rounded(warm[Math.floor(warm.length * 0.95)]!),
+      ...machine(),
+    }),
+  )
+}

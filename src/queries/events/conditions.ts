@@ -1,0 +1,79 @@
+import { call, equals, field, inQuery, isIn, literal, select, table } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import { QueryError } from '../../errors/errors.ts'
+import { calendarOf } from '../../lib/calendar.ts'
+import { zoneOf } from '../../lib/zone.ts'
+import { columnOf, withoutAlias } from '../columns.ts'
+import { dateInstant, isoInstant, micros } from '../dates.ts'
+import type { ActionStep, QueryEnv } from '../kind.ts'
+import { actionCondition, compileFilters } from '../property-filters.ts'
+import { queryFilters } from '../series-condition.ts'
+import type { EventsQuery } from './schema.ts'
+
+/** Clocks of clients run ahead a little: "now" includes what has just been sent. */
+const slack = 5_000_000
+
+/** Every condition of the query. Those of `where` may hold aggregates. */
+export function conditionsOf(query: EventsQuery, env: QueryEnv): Expr[] {
+  return [
+    ...timeBounds(query, env),
+    ...eventConditions(query),
+    ...actionConditions(query, env),
+    ...(query.personId == null ? [] : [personCondition(String(query.personId))]),
+    ...(query.fixedProperties ? [compileFilters(query.fixedProperties, 'event', env, 'fixedProperties')] : []),
+    queryFilters(query, env),
+    ...(query.where ?? []).filter((text) => text.trim() !== '').map((text) => withoutAlias(columnOf(text))),
+  ]
+}
+
+function timeBounds({ after, before }: EventsQuery, env: QueryEnv): Expr[] {
+  const now = micros(env.now)
+  const at = (text: string, attr: 'after' | 'before') => {
+    const instant = dateInstant(text, now, calendarOf(env.project))
+    if (instant !== null) return instant
+    throw new QueryError('validation-failed', {
+      message: `${JSON.stringify(text)} is not a date. Write 2026-01-31, 2026-01-31T08:00:00Z, or a time before now such as -24h or -7d.`,
+      attr,
+    })
+  }
+  const bound = (name: string, instant: number) => call(name, field('timestamp'), literal(isoInstant(instant, zoneOf('UTC'))))
+  const until = bound('less', before ? at(before, 'before') : now + slack)
+  return after === 'all' ? [until] : [bound('greater', at(after || '-24h', 'after')), until]
+}
+
+function eventConditions({ event, events }: EventsQuery): Expr[] {
+  const names = event ? [event] : (events ?? [])
+  if (names.length === 0) return []
+  return [
+    names.length === 1
+      ? equals(field('event'), literal(names[0]!))
+      : isIn(
+          field('event'),
+          names.map((name) => literal(name)),
+        ),
+  ]
+}
+
+function actionConditions({ actionId, actionSteps }: EventsQuery, env: QueryEnv): Expr[] {
+  const conditions: Expr[] = []
+  if (actionId != null) {
+    const action = env.action(actionId)
+    if (!action) throw new QueryError('validation-failed', { message: `There is no action ${actionId}.`, attr: 'actionId' })
+    if (action.steps.length === 0)
+      throw new QueryError('validation-failed', { message: `The action ${action.name} has no steps.`, attr: 'actionId' })
+    conditions.push(actionCondition(action, env))
+  }
+  if (actionSteps?.length) conditions.push(actionCondition({ id: 0, name: '', steps: actionSteps as readonly ActionStep[] }, env))
+  return conditions
+}
+
+/** All events of the person, whatever distinct id they came with. Who is unknown has none. */
+const personCondition = (id: string): Expr =>
+  inQuery(
+    field('@person_no'),
+    select({
+      columns: [field('@person_no')],
+      from: table('persons'),
+      where: equals(call('toString', field('id')), literal(id.toLowerCase())),
+    }),
+  )

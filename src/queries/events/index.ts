@@ -1,0 +1,176 @@
+import type { Table } from 'apache-arrow'
+import { alias, call, field, groupBy, isIn, limit, literal, order, select, table } from '../../ast/build.ts'
+import type { Expr, OrderItem, Select } from '../../ast/nodes.ts'
+import { print } from '../../ast/print.ts'
+import { hasAggregate, withoutAlias } from '../columns.ts'
+import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { columnTypes, columnValues, type JsonValue } from '../rows.ts'
+import { allOf } from '../series-condition.ts'
+import { asWritten, columnsOf, type EventColumn, foldedNames, folds, mentions, orderItems, selected } from './columns.ts'
+import { conditionsOf } from './conditions.ts'
+import { elementsOf } from './elements.ts'
+import { type EventsQuery, eventsSchema } from './schema.ts'
+
+export interface EventsAnswer {
+  readonly columns: readonly string[]
+  /** Types of the columns, as ClickHouse spells them. */
+  readonly types: readonly string[]
+  readonly results: readonly (readonly JsonValue[])[]
+  readonly hasMore: boolean
+  readonly limit: number
+  readonly offset: number
+  /** The query as a statement of the language. */
+  readonly hogql: string
+}
+
+const rowLimits = { defaultRows: 100, mostRows: 10_000 }
+
+function* run(query: EventsQuery, env: QueryEnv): QueryRun<EventsAnswer> {
+  const { defaultRows, mostRows } = env.limits ?? rowLimits
+  const rows = Math.min(query.limit ?? defaultRows, mostRows)
+  const offset = query.offset ?? 0
+  const columns = columnsOf(query.select)
+  const { statement, ties } = statementOf(query, columns, env)
+  const page = limit(rows + 1, offset)
+  const asked = select({
+    ...statement,
+    columns: selected(columns, env.project),
+    orderBy: [...statement.orderBy, ...ties],
+    limit: page,
+  })
+  const answer = (yield { kind: 'statement', query: asked, label: 'events' }) as Table
+  const shown = answer.slice(0, rows)
+  const persons = columns.some(({ kind }) => kind === 'person') ? yield* personsOf(shown, env) : new Map()
+  const cells = columns.map(cellsOf(shown, persons, env))
+  return {
+    columns: query.select,
+    types: typesOf(columns, answer),
+    results: Array.from({ length: shown.numRows }, (_, row) => cells.map((cell) => cell(row))),
+    hasMore: answer.numRows > rows,
+    limit: rows,
+    offset,
+    hogql: print(select({ ...statement, columns: columns.map(asWritten), limit: limit(rows, offset) })),
+  }
+}
+
+/** Everything but the columns, which are asked for in parts and shown as they were written. */
+function statementOf(
+  query: EventsQuery,
+  columns: readonly EventColumn[],
+  env: QueryEnv,
+): { statement: Select; ties: readonly OrderItem[] } {
+  const names = foldedNames(columns)
+  const isOfGroups = (condition: Expr) => hasAggregate(condition) || mentions(condition, names)
+  const conditions = conditionsOf(query, env)
+  const having = conditions.filter(isOfGroups)
+  const isFolded = having.length > 0 || columns.some(folds)
+  const keys = isFolded
+    ? selected(columns, env.project)
+        .filter((column) => !hasAggregate(column))
+        .map(withoutAlias)
+    : []
+  const statement = select({
+    columns: [],
+    from: table('events'),
+    where: allOf(...conditions.filter((condition) => !isOfGroups(condition))),
+    groupBy: groupBy(...keys),
+    having: having.length > 0 ? allOf(...having) : null,
+    orderBy: orderItems(query.orderBy, columns, env.project),
+  })
+  // What is equal in all that was asked for has an order too, so that pages do not overlap.
+  return { statement, ties: (isFolded ? keys : [field('@log_seq')]).map((key) => order(key)) }
+}
+
+type Person = { readonly uuid: JsonValue; readonly created_at: JsonValue; readonly properties: JsonValue }
+type Persons = ReadonlyMap<JsonValue, Person>
+
+/** The persons of a page that have a record, by number. */
+function* personsOf(page: Table, env: QueryEnv): QueryRun<Persons> {
+  const numbers = [...new Set(valuesOf(page, '@person_no', env))]
+  if (numbers.length === 0) return new Map()
+  const query = select({
+    columns: [
+      alias(field('@person_no'), 'number'),
+      alias(call('toString', field('id')), 'uuid'),
+      alias(field('created_at'), 'created_at'),
+      alias(call('toString', field('properties')), 'properties'),
+    ],
+    from: table('persons'),
+    where: isIn(
+      field('@person_no'),
+      numbers.map((number) => literal(number as number)),
+    ),
+  })
+  const answer = (yield { kind: 'statement', query, label: 'persons of the page' }) as Table
+  const [uuid, createdAt, properties] = ['uuid', 'created_at', 'properties'].map((name) => valuesOf(answer, name, env))
+  return new Map(
+    valuesOf(answer, 'number', env).map((number, i): [JsonValue, Person] => [
+      number,
+      { uuid: uuid![i]!, created_at: createdAt![i]!, properties: parsed(properties![i]!) },
+    ]),
+  )
+}
+
+function valuesOf(answer: Table, name: string, env: QueryEnv): JsonValue[] {
+  const vector = answer.getChild(name)
+  return vector ? columnValues(vector, env.project.timezone) : []
+}
+
+const parsed = (json: JsonValue): JsonValue => (typeof json === 'string' && json !== '' ? (JSON.parse(json) as JsonValue) : {})
+
+/** The values of a column, row by row. */
+function cellsOf(
+  page: Table,
+  persons: Persons,
+  env: QueryEnv,
+): (column: EventColumn, i: number, all: readonly EventColumn[]) => (row: number) => JsonValue {
+  const part = (name: string) => valuesOf(page, name, env)
+  return (column, i, all) => {
+    switch (column.kind) {
+      case 'value': {
+        const position = all.slice(0, i).filter(({ kind }) => kind === 'value').length
+        const values = columnValues(page.getChildAt(position)!, env.project.timezone)
+        return (row) => values[row]!
+      }
+      case 'person': {
+        const [numbers, distinctIds] = [part('@person_no'), part('@distinct_id')]
+        return (row) => ({ ...persons.get(numbers[row]!), distinct_id: distinctIds[row]! })
+      }
+      case 'name': {
+        const [names, ids, distinctIds] = [part('@display_name'), part('@person_id'), part('@distinct_id')]
+        return (row) => ({ display_name: names[row]!, id: ids[row]!, distinct_id: distinctIds[row]! })
+      }
+      case 'event':
+        return eventCells(part, env)
+    }
+  }
+}
+
+function eventCells(part: (name: string) => JsonValue[], env: QueryEnv): (row: number) => JsonValue {
+  const names = ['uuid', 'event', 'timestamp', 'distinct_id', 'elements_chain', 'created_at', 'person_mode'] as const
+  const values = names.map((name) => part(`@${name}`))
+  const properties = part('@properties')
+  const chains = part('@elements_chain')
+  return (row) => {
+    const chain = String(chains[row])
+    return {
+      ...Object.fromEntries(names.map((name, i) => [name, values[i]![row]!])),
+      properties: parsed(properties[row]!),
+      team_id: env.project.id,
+      ...(chain ? { elements: elementsOf(chain) } : {}),
+    }
+  }
+}
+
+const objectTypes = {
+  event: "Tuple(UUID, String, String, DateTime64(6, 'UTC'), UInt64, String, String, DateTime64(6, 'UTC'), String)",
+  person: 'Tuple(String, DateTime, String, String)',
+  name: 'Tuple(String, String, String)',
+} as const
+
+function typesOf(columns: readonly EventColumn[], answer: Table): string[] {
+  const types = columnTypes(answer).map(([, type]) => type)
+  return columns.map((column) => (column.kind === 'value' ? types.shift()! : objectTypes[column.kind]))
+}
+
+export const events = defineQueryKind<EventsQuery, EventsAnswer>({ kind: 'EventsQuery', schema: eventsSchema, run })

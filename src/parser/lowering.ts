@@ -55,7 +55,7 @@ const extracts: Readonly<Record<string, string>> = {
 export function extractCall(unit: string, expr: Expr, span: Span): Call | null {
   const key = unit.toLowerCase()
   if (key === 'dow') return callNode('date_part', [{ ...literal('dow'), span }, expr], span)
-  const name = extracts[key] ?? extracts[singular(unit)]
+  const name = [key, singular(unit)].map((word) => (Object.hasOwn(extracts, word) ? extracts[word] : undefined)).find(Boolean)
   return name ? callNode(name, [expr], span) : null
 }
 

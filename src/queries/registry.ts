@@ -1,6 +1,6 @@
 import type { AnyActorSource } from './actor-source.ts'
 import { actorOptionsKind, actorsKind } from './actors/index.ts'
-import { events } from './events/index.ts'
+import { eventsKind } from './events/index.ts'
 import { funnelsActors } from './funnels/actors.ts'
 import { funnels } from './funnels/index.ts'
 import type { QueryKind } from './kind.ts'
@@ -16,7 +16,7 @@ const kinds = [
   hogQl,
   trends,
   funnels,
-  events,
+  eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),
 ] as unknown as readonly QueryKind<unknown, object>[]

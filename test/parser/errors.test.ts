@@ -34,6 +34,7 @@ const problems: readonly (readonly [statement: string, ...problems: (readonly [c
   ["select interval 'x'", ['syntax-error', "interval 'x'"]],
   ['select interval 5', ['syntax-error', 'interval 5']],
   ['select extract(soon from x)', ['syntax-error', 'soon']],
+  ['select extract(constructor from x)', ['syntax-error', 'constructor']],
   ['select top 5 a from b limit 3', ['syntax-error', 'limit 3']],
   ['select 1 limit 1, 2 offset 3', ['syntax-error', 'offset']],
   ['select 1 offset 2 by x', ['syntax-error', 'offset 2']],

@@ -2,9 +2,8 @@ import { call, equals, field, from, join, literal, table } from '../../ast/build
 import type { Expr, Query, Source } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { parseQuery } from '../../parser/parse.ts'
-import type { AnyActorSource, Asking } from '../actor-source.ts'
+import { type AnyActorSource, type Asking, checkSource } from '../actor-source.ts'
 import type { QueryEnv } from '../kind.ts'
-import { checkSource } from './check.ts'
 
 /** Where actors are read from: `people` or `groups` names the table with their fields. */
 export interface ActorTable {

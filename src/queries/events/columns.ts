@@ -4,6 +4,7 @@ import { rewrite, walk } from '../../ast/walk.ts'
 import { columnOf, hasAggregate, isCount, orderOf, withoutAlias, withoutLabel } from '../columns.ts'
 import { displayName } from '../display-name.ts'
 import type { ProjectSettings } from '../kind.ts'
+import { qualified } from '../qualified.ts'
 
 /** What stands in one column of the answer. */
 export type EventColumn =
@@ -11,21 +12,27 @@ export type EventColumn =
   | { readonly kind: 'event' | 'person' | 'name'; readonly text: string; readonly label: string }
   | { readonly kind: 'value'; readonly text: string; readonly label: string; readonly expr: Expr }
 
-const objects: Readonly<Record<string, 'event' | 'person' | 'name'>> = { '*': 'event', person: 'person', person_display_name: 'name' }
+const objects: ReadonlyMap<string, 'event' | 'person' | 'name'> = new Map([
+  ['*', 'event'],
+  ['person', 'person'],
+  ['person_display_name', 'name'],
+])
 
 export const columnsOf = (labels: readonly string[]): EventColumn[] =>
   labels.map((label) => {
     const text = withoutLabel(label)
-    const kind = objects[text]
+    const kind = objects.get(text)
     return kind ? { kind, text, label } : { kind: 'value', text, label, expr: columnOf(label) }
   })
 
 /** Does the column stand for several events? */
 export const folds = (column: EventColumn): boolean => column.kind === 'value' && hasAggregate(column.expr)
 
+export const aliasesOf = (columns: readonly EventColumn[]): ReadonlySet<string> =>
+  new Set(columns.flatMap((column) => (column.kind === 'value' && column.expr.kind === 'alias' ? [column.expr.name] : [])))
+
 /** Aliases of columns that stand for several events. */
-export const foldedNames = (columns: readonly EventColumn[]): ReadonlySet<string> =>
-  new Set(columns.flatMap((column) => (column.kind === 'value' && column.expr.kind === 'alias' && folds(column) ? [column.expr.name] : [])))
+export const foldedNames = (columns: readonly EventColumn[]): ReadonlySet<string> => aliasesOf(columns.filter(folds))
 
 export function mentions(expr: Expr, names: ReadonlySet<string>): boolean {
   let found = false
@@ -72,7 +79,11 @@ export function selected(columns: readonly EventColumn[], project: ProjectSettin
     return [own ? column.expr : alias(withoutAlias(column.expr), `@column_${i}`)]
   })
   const parts = Object.assign({}, ...columns.flatMap((column) => (column.kind === 'value' ? [] : [partsOf[column.kind](project)])))
-  return [...values, ...Object.entries(parts as Record<string, Expr>).map(([name, expr]) => alias(expr, name))]
+  const aliases = aliasesOf(columns)
+  return [
+    ...values,
+    ...Object.entries(parts as Record<string, Expr>).map(([name, expr]) => alias(qualified(expr, 'events', aliases), name)),
+  ]
 }
 
 /** An object orders by what stands for it. */
@@ -89,7 +100,7 @@ export const orderItems = (
 function orderOfEvents(text: string, project: ProjectSettings): OrderItem {
   const item = orderOf(text)
   const expr = rewrite(item.expr, (node) => {
-    const kind = node.kind === 'field' && node.chain.length === 1 ? objects[node.chain[0]!] : undefined
+    const kind = node.kind === 'field' && node.chain.length === 1 ? objects.get(node.chain[0]!) : undefined
     return kind ? keyOf(kind, project) : node.kind === 'star' && node.table.length === 0 ? uuid : node
   })
   return { ...item, expr }

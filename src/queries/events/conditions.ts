@@ -1,8 +1,9 @@
-import { call, equals, field, inQuery, isIn, literal, select, table } from '../../ast/build.ts'
+import { call, equals, field, from, inQuery, isIn, literal, select, table } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { calendarOf } from '../../lib/calendar.ts'
 import { zoneOf } from '../../lib/zone.ts'
+import { type AnyActorSource, type Asking, checkSource } from '../actor-source.ts'
 import { columnOf, withoutAlias } from '../columns.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { ActionStep, QueryEnv } from '../kind.ts'
@@ -13,18 +14,19 @@ import type { EventsQuery } from './schema.ts'
 /** Clocks of clients run ahead a little: "now" includes what has just been sent. */
 const slack = 5_000_000
 
-/** Every condition of the query. Those of `where` may hold aggregates. */
-export function conditionsOf(query: EventsQuery, env: QueryEnv): Expr[] {
-  return [
-    ...timeBounds(query, env),
-    ...eventConditions(query),
-    ...actionConditions(query, env),
-    ...(query.personId == null ? [] : [personCondition(String(query.personId))]),
-    ...(query.fixedProperties ? [compileFilters(query.fixedProperties, 'event', env, 'fixedProperties')] : []),
-    queryFilters(query, env),
-    ...(query.where ?? []).filter((text) => text.trim() !== '').map((text) => withoutAlias(columnOf(text))),
-  ]
-}
+/** What the query's own fields ask of its events. */
+export const eventConditions = (query: EventsQuery, env: QueryEnv): Expr[] => [
+  ...timeBounds(query, env),
+  ...nameConditions(query),
+  ...actionConditions(query, env),
+  ...(query.personId == null ? [] : [personCondition(String(query.personId))]),
+  ...(query.fixedProperties ? [compileFilters(query.fixedProperties, 'event', env, 'fixedProperties')] : []),
+  queryFilters(query, env),
+]
+
+/** Conditions as texts; they may hold aggregates, and aliases of the columns. */
+export const writtenConditions = ({ where }: EventsQuery): Expr[] =>
+  (where ?? []).filter((text) => text.trim() !== '').map((text) => withoutAlias(columnOf(text)))
 
 function timeBounds({ after, before }: EventsQuery, env: QueryEnv): Expr[] {
   const now = micros(env.now)
@@ -41,7 +43,7 @@ function timeBounds({ after, before }: EventsQuery, env: QueryEnv): Expr[] {
   return after === 'all' ? [until] : [bound('greater', at(after || '-24h', 'after')), until]
 }
 
-function eventConditions({ event, events }: EventsQuery): Expr[] {
+function nameConditions({ event, events }: EventsQuery): Expr[] {
   const names = event ? [event] : (events ?? [])
   if (names.length === 0) return []
   return [
@@ -77,3 +79,16 @@ const personCondition = (id: string): Expr =>
       where: equals(call('toString', field('id')), literal(id.toLowerCase())),
     }),
   )
+
+/** Events of the people, or of the groups, behind a point of a chart. */
+export function* sourceConditions(
+  source: EventsQuery['source'],
+  env: QueryEnv,
+  sources: readonly AnyActorSource[],
+): Asking<readonly Expr[]> {
+  if (!source) return []
+  const { known, point } = checkSource(source, sources)
+  const { query, group } = yield* known.actors(point as never, env)
+  const actors = select({ columns: [field('source', 'actor')], from: from(query, 'source') })
+  return [inQuery(field(group === null ? '@person_no' : `$group_${group}`), actors)]
+}

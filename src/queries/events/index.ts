@@ -2,12 +2,14 @@ import type { Table } from 'apache-arrow'
 import { alias, call, field, groupBy, isIn, limit, literal, order, select, table } from '../../ast/build.ts'
 import type { Expr, OrderItem, Select } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
+import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
-import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { defineQueryKind, type QueryEnv, type QueryKind, type QueryRun } from '../kind.ts'
+import { qualified } from '../qualified.ts'
 import { columnTypes, columnValues, type JsonValue } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
-import { asWritten, columnsOf, type EventColumn, foldedNames, folds, mentions, orderItems, selected } from './columns.ts'
-import { conditionsOf } from './conditions.ts'
+import { aliasesOf, asWritten, columnsOf, type EventColumn, foldedNames, folds, mentions, orderItems, selected } from './columns.ts'
+import { eventConditions, sourceConditions, writtenConditions } from './conditions.ts'
 import { elementsOf } from './elements.ts'
 import { type EventsQuery, eventsSchema } from './schema.ts'
 
@@ -25,12 +27,15 @@ export interface EventsAnswer {
 
 const rowLimits = { defaultRows: 100, mostRows: 10_000 }
 
-function* run(query: EventsQuery, env: QueryEnv): QueryRun<EventsAnswer> {
+function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<EventsAnswer> {
   const { defaultRows, mostRows } = env.limits ?? rowLimits
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
   const columns = columnsOf(query.select)
-  const { statement, ties } = statementOf(query, columns, env)
+  const aliases = aliasesOf(columns)
+  const own = [...eventConditions(query, env), ...(yield* sourceConditions(query.source, env, sources))]
+  const conditions = [...own.map((condition) => qualified(condition, 'events', aliases)), ...writtenConditions(query)]
+  const { statement, ties } = statementOf(query, columns, conditions, env)
   const page = limit(rows + 1, offset)
   const asked = select({
     ...statement,
@@ -57,11 +62,11 @@ function* run(query: EventsQuery, env: QueryEnv): QueryRun<EventsAnswer> {
 function statementOf(
   query: EventsQuery,
   columns: readonly EventColumn[],
+  conditions: readonly Expr[],
   env: QueryEnv,
 ): { statement: Select; ties: readonly OrderItem[] } {
   const names = foldedNames(columns)
   const isOfGroups = (condition: Expr) => hasAggregate(condition) || mentions(condition, names)
-  const conditions = conditionsOf(query, env)
   const having = conditions.filter(isOfGroups)
   const isFolded = having.length > 0 || columns.some(folds)
   const keys = isFolded
@@ -173,4 +178,5 @@ function typesOf(columns: readonly EventColumn[], answer: Table): string[] {
   return columns.map((column) => (column.kind === 'value' ? types.shift()! : objectTypes[column.kind]))
 }
 
-export const events = defineQueryKind<EventsQuery, EventsAnswer>({ kind: 'EventsQuery', schema: eventsSchema, run })
+export const eventsKind = (sources: readonly AnyActorSource[]): QueryKind<EventsQuery, EventsAnswer> =>
+  defineQueryKind({ kind: 'EventsQuery', schema: eventsSchema, run: (query, env) => run(query, env, sources) })

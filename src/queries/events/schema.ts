@@ -16,6 +16,8 @@ export const eventsSchema = z.looseObject({
   actionId: z.number({ error: 'An action is named by its number.' }).int().nullish(),
   actionSteps: z.array(z.looseObject({})).nullish(),
   personId: z.union([z.string(), z.number()]).nullish(),
+  /** A point of a chart: only events of the people behind it. */
+  source: z.looseObject({ kind: z.string() }).nullish(),
   after: z.string().nullish(),
   before: z.string().nullish(),
   orderBy: expressions('orderBy').nullish(),

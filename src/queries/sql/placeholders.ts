@@ -1,6 +1,6 @@
 import { and, call, field, literal } from '../../ast/build.ts'
-import type { Expr, Field, Literal, Node, Placeholder, Query, Source } from '../../ast/nodes.ts'
-import { rewrite, walk } from '../../ast/walk.ts'
+import type { Expr, Literal, Node, Placeholder, Query, Source } from '../../ast/nodes.ts'
+import { rewrite } from '../../ast/walk.ts'
 import { tables } from '../../catalog/tables.ts'
 import { QueryError } from '../../errors/errors.ts'
 import type { Span } from '../../errors/span.ts'
@@ -9,6 +9,7 @@ import { nearestSpellings } from '../../lib/spelling.ts'
 import { dateInstant, micros } from '../dates.ts'
 import type { QueryEnv } from '../kind.ts'
 import { compileFilters, type FilterScope } from '../property-filters.ts'
+import { qualified } from '../qualified.ts'
 import type { SqlQuery } from './schema.ts'
 
 /** The statement with every `{…}` replaced by what it stands for. */
@@ -105,17 +106,4 @@ function firstTable(source: Source | null): { readonly table: string; readonly n
   if (source?.kind !== 'table') return null
   const table = source.chain.join('.')
   return Object.hasOwn(tables, table) ? { table, name: source.alias ?? table } : null
-}
-
-/** Under its table's name a field cannot be mistaken for an alias, nor for a field of another table. */
-function qualified(condition: Expr, name: string): Expr {
-  const inner = new Set<Field>()
-  walk(condition, (node) => {
-    if (node.kind !== 'subquery') return true
-    walk(node, (below) => {
-      if (below.kind === 'field') inner.add(below)
-    })
-    return false
-  })
-  return rewrite(condition, (node) => (node.kind === 'field' && !inner.has(node) ? { ...node, chain: [name, ...node.chain] } : node))
 }

@@ -149,6 +149,19 @@ test('an aggregate may be named and then compared', async () => {
   ])
 })
 
+test('an alias hides no field from the other parts of the query', async () => {
+  const query = { select: ['upper(event) as event', "'x' as timestamp", 'person_display_name', '*'], event: 'sign up', orderBy: ['uuid'] }
+  const [[name, , person, whole]] = (await rows(query)) as [[string, string, { display_name: string }, { event: string }]]
+  expect([name, person.display_name, whole.event]).toEqual(['SIGN UP', 'Tom', 'sign up'])
+})
+
+test('only events of the people behind a point of a chart', async () => {
+  const chart = { kind: 'TrendsQuery', dateRange: { date_from: '2020-01-10' }, series: [{ kind: 'EventsNode', event: 'sign up' }] }
+  const source = { kind: 'InsightActorsQuery', source: chart, day: '2020-01-10' }
+  expect(await keys({ after: 'all', orderBy: ['timestamp'], source })).toEqual([1, 2])
+  expect(await refused({ select: ['event'], source: { kind: 'TrendsQuery' } })).toMatchObject({ attr: 'source__kind' })
+})
+
 test('everything in one row', async () => {
   expect(await rows({ select: ['count()', 'uniq(distinct_id)'], after: 'all' })).toEqual([[6, 4]])
   expect(await rows({ select: ["'x'", 'count()'], after: 'all' })).toEqual([['x', 6]])

@@ -1,0 +1,22 @@
+import type { Expr, Node } from '../ast/nodes.ts'
+import { rewrite, walk } from '../ast/walk.ts'
+
+/**
+ * Under its table's name a field cannot be mistaken for an alias, nor for a field of another table. With `names` only fields of these
+ * names are put under it. Fields of subqueries and parameters of lambdas stay as they are.
+ */
+export function qualified(expr: Expr, table: string, names?: ReadonlySet<string>): Expr {
+  const kept = new Set<Node>()
+  const keep = (below: Node, isKept: (name: string) => boolean) =>
+    walk(below, (node) => {
+      if (node.kind === 'field' && isKept(node.chain[0]!)) kept.add(node)
+    })
+  walk(expr, (node) => {
+    if (node.kind === 'subquery') keep(node, () => true)
+    if (node.kind === 'lambda') keep(node.body, (name) => node.params.includes(name))
+    return node.kind !== 'subquery'
+  })
+  return rewrite(expr, (node) =>
+    node.kind === 'field' && !kept.has(node) && (!names || names.has(node.chain[0]!)) ? { ...node, chain: [table, ...node.chain] } : node,
+  )
+}

@@ -1,6 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
-import { parseTime } from './parse-time.ts'
-import { type PreparedEvent, prepareEvent, type Receipt } from './prepare.ts'
+import { type PreparedEvent, prepareEvent, type Receipt, sentTime } from './prepare.ts'
 import type { Warning } from './warnings.ts'
 
 export interface DecodedBatch {
@@ -26,10 +25,7 @@ export function eventsOf(body: unknown): readonly unknown[] {
   throw new WaymarkError('bad-event', { message: 'There is no event in this: give { batch: [...] }.', index: null, attr: 'batch' })
 }
 
-const asSentAt = (value: unknown): string | null =>
-  value === undefined || value === null || value === '' ? null : value instanceof Date ? timeText(value) : String(value)
-
-const timeText = (value: Date): string => (Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString())
+const asSentAt = (value: unknown): string | null => (value === undefined || value === null || value === '' ? null : String(sentTime(value)))
 
 /** Reads a batch as `POST /batch/` takes it, less the key. Refuses it whole at the first event that cannot be taken. */
 export function decodeBatch(body: unknown, receipt: Omit<Receipt, 'sentAt'>, about: { sentAt?: unknown } = {}): DecodedBatch {
@@ -68,20 +64,12 @@ function payloadOf(event: PreparedEvent, raw: Readonly<Record<string, unknown>>)
   if (event.isDropped) return `${start},"$dropped":${JSON.stringify(event.warnings)}}`
   let text = start
   for (const name of ['timestamp', 'offset', 'sent_at'] as const) {
-    const value = raw[name]
-    if (value !== undefined && value !== null) text += `,"${name}":${JSON.stringify(loggable(value))}`
+    const value = sentTime(raw[name])
+    if (value !== undefined && value !== null) text += `,"${name}":${JSON.stringify(value)}`
   }
   if (event.elementsChain) text += `,"elements_chain":${JSON.stringify(event.elementsChain)}`
   return `${text},"properties":${event.properties}}`
 }
-
-/** A time the log can keep: JSON has no word for a Date or for NaN, and an unreadable one must be as unreadable when read again. */
-const loggable = (value: unknown): unknown =>
-  value instanceof Date
-    ? timeText(value)
-    : typeof value === 'object' || (typeof value === 'number' && parseTime(value) === null)
-      ? String(value)
-      : value
 
 /** The same event again, from the log. */
 export function readPayload(payload: string, uuid: string, receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>): PreparedEvent {

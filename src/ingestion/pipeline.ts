@@ -28,7 +28,7 @@ export interface PipelineOptions {
 }
 
 interface Limits {
-  /** Bytes of accepted batches that may wait to be written. */
+  /** Bytes of batches that wait to be worked out. Above a quarter of it callers are made to wait, above all of it they are refused. */
   readonly queueBytes: number
   /** Events of one transaction. */
   readonly groupRows: number
@@ -77,7 +77,10 @@ export class Pipeline {
   private applying: Promise<void> | null = null
   /** Transactions follow one another through this. */
   private writing: Promise<unknown> = Promise.resolve()
+  /** Of everybody who waits, and of those of them that are in the log. */
   private waitingBytes = 0
+  private enteredBytes = 0
+  private readonly wantRoom: (() => void)[] = []
   private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
   private failures = 0
   private isClosed = false
@@ -111,7 +114,7 @@ export class Pipeline {
     for await (const batch of this.options.log.read(this.nextSeq)) {
       await this.deciding
       this.nextSeq = batch.firstSeq // a damaged log has gaps
-      while (this.waitingBytes > this.limits.queueBytes / 2) await this.waitFor(this.committedSeq + 1)
+      while (this.enteredBytes > this.limits.queueBytes / 4) await this.room()
       this.enter(readWork(batch))
     }
     await this.caughtUp()
@@ -199,22 +202,28 @@ export class Pipeline {
     if (this.waitingBytes > 0 && this.waitingBytes + bytes > limit)
       throw new WaymarkError('queue-full', { bytes: this.waitingBytes, limit })
     this.waitingBytes += bytes
-    let firstSeq: number
     try {
-      firstSeq = (await this.options.log.append(records)).firstSeq
-    } catch (error) {
+      while (this.enteredBytes > limit / 4) await this.room()
+      this.assertOpen()
+      const { firstSeq } = await this.options.log.append(records)
+      const { receivedAt, historical, payloads } = records
+      return this.enter({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical: historical, bytes, content })
+    } finally {
       this.waitingBytes -= bytes
-      throw error
     }
+  }
+
+  /** Resolves when some of what entered has been worked out. */
+  private room(): Promise<void> {
+    const { promise, resolve } = deferred<void>()
+    this.wantRoom.push(resolve)
+    return promise
+  }
+
+  private released(bytes: number): void {
     this.waitingBytes -= bytes
-    return this.enter({
-      firstSeq,
-      count: records.payloads.length,
-      receivedAt: records.receivedAt * 1000,
-      isHistorical: records.historical,
-      bytes,
-      content,
-    })
+    this.enteredBytes -= bytes
+    for (const resolve of this.wantRoom.splice(0)) resolve()
   }
 
   private enter(work: Work): Waiting {
@@ -230,6 +239,7 @@ export class Pipeline {
       uuids: [],
     }
     this.waitingBytes += bytes
+    this.enteredBytes += bytes
     this.lastSeq = Math.max(this.lastSeq, firstSeq + count - 1)
     this.arrived.set(firstSeq, waiting)
     this.decide()
@@ -305,6 +315,7 @@ export class Pipeline {
       for (const waiting of next) {
         waiting.uuids = applier.apply(waiting.work!, group)
         waiting.work = null
+        this.released(waiting.bytes)
         rows += waiting.count
         if (performance.now() - sliceStart > sliceMs) {
           await setImmediate()
@@ -344,10 +355,7 @@ export class Pipeline {
     this.taken = this.taken.filter((waiting) => waiting.firstSeq > seq)
     this.uuids.committed(seq)
     this.options.log.markApplied(seq)
-    for (const waiting of done) {
-      this.waitingBytes -= waiting.bytes
-      waiting.applied.resolve(waiting.uuids)
-    }
+    for (const waiting of done) waiting.applied.resolve(waiting.uuids)
     for (const { seq: wanted, deferred } of this.waiters) if (wanted <= seq) deferred.resolve()
     this.waiters.splice(0, this.waiters.length, ...this.waiters.filter((waiter) => waiter.seq > seq))
     this.fillSlots()
@@ -374,6 +382,8 @@ export class Pipeline {
           const waiting = again.get(batch.firstSeq)
           if (!waiting) continue
           waiting.work = readWork(batch)
+          this.waitingBytes += waiting.bytes
+          this.enteredBytes += waiting.bytes
           if (waiting.work.content.kind === 'event') waiting.work.content.duplicates = waiting.duplicates
           back.push(waiting)
         }

@@ -69,7 +69,14 @@ function objectAt(value: unknown, index: number | null, attr: string): Propertie
 
 /** Text of a name or id: containers become JSON. */
 const asText = (value: unknown): string =>
-  readable(typeof value === 'string' ? value : typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value))
+  typeof value === 'object' ? (readableJson(value) ?? '') : readable(typeof value === 'string' ? value : String(value))
+
+/** A time as it was sent, in a form that JSON can hold and that is as unreadable as it was. */
+export function sentTime(value: unknown): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  return value === null || typeof value === 'boolean' ? value : value === undefined ? undefined : asText(value)
+}
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
 
@@ -147,11 +154,14 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   if (Object.keys(outerSetOnce).length)
     properties.$set_once = isObject(given.$set_once) ? { ...given.$set_once, ...outerSetOnce } : outerSetOnce
 
-  const ip = isAbsent(properties.$ip) ? (raw.ip ?? receipt.ip) : properties.$ip
-  delete properties.$ip
-  if (!isAbsent(ip) && !receipt.anonymizeIps) properties.$ip = ip
+  if (receipt.anonymizeIps) delete properties.$ip
+  else if (isAbsent(properties.$ip)) {
+    const ip = raw.ip ?? receipt.ip
+    if (isAbsent(ip)) delete properties.$ip
+    else properties.$ip = ip
+  }
 
-  const sentAt = raw.sent_at ?? receipt.sentAt
+  const sentAt = sentTime(raw.sent_at ?? receipt.sentAt)
   if (!isAbsent(sentAt) && properties.$sent_at === undefined) properties.$sent_at = sentAt
 
   const profile = properties.$process_person_profile
@@ -162,7 +172,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
         eventUuid: uuid,
         event: name,
         distinctId,
-        $process_person_profile: profile,
+        $process_person_profile: profile === null ? null : asText(profile),
         message: '$process_person_profile must be true or false',
       },
     })
@@ -203,7 +213,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   }
 
   const time = eventTime(
-    { timestamp: raw.timestamp, offset: raw.offset, sentAt, ignoreSentAt: Boolean(properties.$ignore_sent_at) },
+    { timestamp: sentTime(raw.timestamp), offset: sentTime(raw.offset), sentAt, ignoreSentAt: Boolean(properties.$ignore_sent_at) },
     receipt.receivedAt * 1000,
     { eventUuid: uuid, eventName: name },
   )

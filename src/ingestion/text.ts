@@ -13,10 +13,12 @@ function readableValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [readable(key), readableValue(inner)]))
 }
 
-/** JSON text of `value` with U+FFFD for what is not readable. Throws what JSON.stringify throws. */
-export function readableJson(value: unknown): string {
-  const text = JSON.stringify(value)
-  return escapedUnreadable.test(text) ? JSON.stringify(readableValue(JSON.parse(text))) : text
+/** JSON text of `value` with U+FFFD for what is not readable. Throws what JSON.stringify throws; undefined when it has no JSON. */
+export function readableJson(value: object): string
+export function readableJson(value: unknown): string | undefined
+export function readableJson(value: unknown): string | undefined {
+  const text: string | undefined = JSON.stringify(value)
+  return text !== undefined && escapedUnreadable.test(text) ? JSON.stringify(readableValue(JSON.parse(text))) : text
 }
 
 /** The first `limit` characters; a pair of surrogates is one. */

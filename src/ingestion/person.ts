@@ -49,8 +49,11 @@ export function written(properties: Properties, writes: PropertyWrites): Propert
   for (const key in writes.setOnce ?? {}) if (!own(next, key)) change()[key] = writes.setOnce![key]
   for (const key in writes.set ?? {}) if (!own(next, key) || !isSame(next[key], writes.set![key])) change()[key] = writes.set![key]
   for (const key of writes.unset ?? []) if (own(next, key)) delete change()[key]
-  return next
+  return next !== properties && writes.unset && hasSame(next, properties) ? properties : next
 }
+
+const hasSame = (a: Readonly<Properties>, b: Readonly<Properties>): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => own(b, key) && isSame(a[key], b[key]))
 
 const isAfter = (value: unknown, time: number, other: unknown, otherTime: number): boolean =>
   time !== otherTime ? time > otherTime : JSON.stringify(value) > JSON.stringify(other) // equal times: any rule that arrival cannot change

@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
 import type { IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
-import { openApplyStore } from '../../src/storage/duckdb/apply-store.ts'
+import { type ApplyStore, openApplyStore } from '../../src/storage/duckdb/apply-store.ts'
 import { createStore } from '../../src/storage/duckdb/schema.ts'
 
 type Stored = LogRecords & { readonly firstSeq: number }
@@ -36,6 +36,10 @@ export interface World {
   readonly connection: DuckDBConnection
   now: Date
   anonymizeIps: boolean
+  /** So many of the next transactions fail. */
+  failCommits: number
+  /** What the pipeline met and went on from. */
+  readonly errors: unknown[]
   rows(sql: string): Promise<Record<string, unknown>[]>
   /** The same log and store with a new pipeline: what is not committed is lost from memory. */
   restart(): Promise<void>
@@ -54,7 +58,7 @@ export async function openWorld(
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
   const log = new TestLog()
-  const world = { now: new Date(options.now ?? '2026-01-15T12:00:00Z'), anonymizeIps: false }
+  const world = { now: new Date(options.now ?? '2026-01-15T12:00:00Z'), anonymizeIps: false, failCommits: 0 }
   const errors: unknown[] = []
   let database = ''
   const fresh = async () => {
@@ -65,7 +69,7 @@ export async function openWorld(
   const open = async () =>
     Pipeline.open({
       log,
-      store: await openApplyStore(async () => (await instance!).connect(), database),
+      store: failing(await openApplyStore(async () => (await instance!).connect(), database)),
       uuidFolder: options.uuidFolder ?? null,
       projectId: options.projectId ?? 1,
       clock: () => world.now,
@@ -73,6 +77,13 @@ export async function openWorld(
       ...(options.limits && { limits: options.limits }),
       onError: (error) => errors.push(error),
     })
+  const failing = (store: ApplyStore): ApplyStore => ({
+    ...store,
+    openGroup: async () => {
+      const group = await store.openGroup()
+      return { ...group, commit: (slots) => (world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)) }
+    },
+  })
   await fresh()
   let pipeline = await open()
   const result: World = {
@@ -93,6 +104,13 @@ export async function openWorld(
     set anonymizeIps(value) {
       world.anonymizeIps = value
     },
+    get failCommits() {
+      return world.failCommits
+    },
+    set failCommits(value) {
+      world.failCommits = value
+    },
+    errors,
     async rows(sql) {
       await pipeline.caughtUp()
       if (errors.length) throw errors[0]

@@ -1,5 +1,18 @@
-import { expect, test } from 'vitest'
-import { openWorld } from './harness.ts'
+import { describe, expect, test } from 'vitest'
+import { WaymarkError } from '../../src/errors/errors.ts'
+import { openWorld, type World } from './harness.ts'
+
+const events = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, i) => ({
+    event: `e${i % 3}`,
+    distinct_id: `d${i % 7}`,
+    uuid: `018a0000-0000-7000-8000-${(from + i).toString(16).padStart(12, '0')}`,
+    timestamp: '2026-01-10T00:00:00Z',
+    properties: { i: from + i },
+  }))
+
+const count = async (world: World) =>
+  (await world.rows('SELECT count(*)::INTEGER AS n, count(DISTINCT uuid)::INTEGER AS different FROM events'))[0]
 
 test('events go from a batch to rows', async () => {
   const world = await openWorld()
@@ -20,4 +33,210 @@ test('events go from a batch to rows', async () => {
     { name: 'visit', distinct_id: 'u1', at: '2026-01-15 12:00:00', person_no: 1, seq: 3, properties: '{}' },
   ])
   await world.close()
+})
+
+test('no events are no batch', async () => {
+  const world = await openWorld()
+  expect(await world.pipeline.ingest({ batch: [] })).toEqual({ accepted: 0, duplicates: 0, dropped: 0, warnings: [] })
+  expect(world.log.lastSeq).toBe(0)
+  await world.close()
+})
+
+test('many batches at once end in the order of the log, in groups of any size', async () => {
+  const world = await openWorld({ limits: { groupRows: 50 } })
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => world.pipeline.ingest(events(10 + i, i * 100))))
+  expect(answers.reduce((n, { accepted }) => n + accepted, 0)).toBe(1180)
+  expect(await count(world)).toEqual({ n: 1180, different: 1180 })
+  expect(
+    await world.rows('SELECT bool_and(log_seq = place) AS ordered FROM (SELECT log_seq, row_number() OVER () AS place FROM events)'),
+  ).toEqual([{ ordered: true }])
+  expect(await world.rows('SELECT sum(count)::INTEGER AS n FROM event_names')).toEqual([{ n: 1180 }])
+  expect(world.log.appliedSeq).toBe(1180)
+  await world.close()
+})
+
+describe('too much at once', () => {
+  test('makes callers wait, and then refuses them so that they may try again', async () => {
+    const world = await openWorld({ limits: { queueBytes: 20_000 } })
+    const results = await Promise.allSettled(Array.from({ length: 60 }, (_, i) => world.pipeline.ingest(events(10, i * 10))))
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as WaymarkError] : []))
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.length).toBeLessThan(60)
+    for (const error of refused) expect([error.code, error.isRetryable]).toEqual(['queue-full', true])
+    expect(await count(world)).toEqual({ n: (60 - refused.length) * 10, different: (60 - refused.length) * 10 })
+    expect(await world.pipeline.ingest(events(10, 10_000))).toMatchObject({ accepted: 10 })
+    await world.close()
+  })
+
+  test('a batch larger than the queue is taken when nothing else waits', async () => {
+    const world = await openWorld({ limits: { queueBytes: 100 } })
+    expect(await world.pipeline.ingest(events(50))).toMatchObject({ accepted: 50 })
+    await world.close()
+  })
+})
+
+describe('when something fails', () => {
+  test('a batch that the log refuses is as if it had never come', async () => {
+    const world = await openWorld()
+    world.log.failure = new WaymarkError('disk-full', { free: 0, floor: 1 })
+    await expect(world.pipeline.ingest(events(5))).rejects.toMatchObject({ code: 'disk-full' })
+    world.log.failure = null
+    expect(await world.pipeline.ingest(events(5))).toMatchObject({ accepted: 5, duplicates: 0 })
+    expect(await count(world)).toEqual({ n: 5, different: 5 })
+    await world.close()
+  })
+
+  test('a transaction that fails is made again from the log', async () => {
+    const world = await openWorld({ limits: { groupRows: 20 } })
+    world.failCommits = 2
+    await Promise.all(Array.from({ length: 10 }, (_, i) => world.pipeline.ingest(events(10, i * 5))))
+    const merge = { event: '$identify', distinct_id: 'd1', properties: { $anon_distinct_id: 'd2' } }
+    world.failCommits = 1
+    await world.pipeline.ingest([merge, ...events(5, 1000)])
+    const { ids } = await world.pipeline.importPersons([{ distinct_ids: ['new'] }])
+    await world.pipeline.caughtUp()
+    expect(world.errors.splice(0).map(String)).toEqual(['Error: no commit', 'Error: no commit', 'Error: no commit'])
+    expect(await count(world)).toEqual({ n: 61, different: 61 })
+    expect(await world.rows('SELECT count(*)::INTEGER AS n FROM persons')).toEqual([{ n: 7 }])
+    expect(
+      await world.rows(`SELECT uuid::VARCHAR AS uuid FROM persons JOIN distinct_ids USING (person_no) WHERE distinct_id = 'new'`),
+    ).toEqual([{ uuid: ids[0] }])
+    await world.close()
+  })
+
+  test('who waits for the store hears of it when it goes on failing', async () => {
+    const world = await openWorld()
+    world.failCommits = 4
+    await world.pipeline.ingest(events(5))
+    await expect(world.pipeline.caughtUp()).rejects.toThrow('cannot be written')
+    world.errors.length = 0
+    await world.pipeline.caughtUp()
+    expect(await count(world)).toEqual({ n: 5, different: 5 })
+    world.errors.length = 0
+    await world.close()
+  })
+
+  test('after closing nothing is taken', async () => {
+    const world = await openWorld()
+    await world.pipeline.ingest(events(5))
+    await world.close()
+    await expect(world.pipeline.ingest(events(5))).rejects.toMatchObject({ code: 'closed' })
+  })
+})
+
+describe('what the log has beyond the store', () => {
+  test('is applied at the start, with the same result', async () => {
+    const world = await openWorld()
+    await world.pipeline.importPersons([{ distinct_ids: ['d1', 'x'], properties: { a: 1 } }])
+    await world.pipeline.definePropertyTypes([{ name: 'i', property_type: 'Numeric' }])
+    await world.pipeline.ingest({ batch: [...events(30), ...events(5)], sent_at: '2026-01-15T11:00:00Z' }, { ip: '1.2.3.4' })
+    await world.pipeline.ingest([{ event: '$identify', distinct_id: 'd2', properties: { $anon_distinct_id: 'd3', $set: { b: 2 } } }])
+    await world.pipeline.importGroups([{ group_type: 'c', group_key: 'k', properties: { a: 1 } }])
+    await world.pipeline.writeRecords([{ table: 'actions', id: 1, definition: '{}' }])
+    const tables = [
+      'events',
+      'persons',
+      'distinct_ids',
+      'person_merges',
+      'merge_journal',
+      'person_versions',
+      'groups',
+      'group_types',
+      'event_names',
+      'property_keys',
+      'warnings',
+      'actions',
+    ]
+    const all = async () =>
+      Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await world.rows(`SELECT * FROM ${table} ORDER BY ALL`)])))
+    const before = await all()
+    await world.rebuild()
+    const after = await all()
+    // Which rows of distinct ids were added by one transaction is the only thing that its size decides.
+    for (const tables of [before, after])
+      tables.distinct_ids = (tables.distinct_ids as Record<string, unknown>[]).map(({ added_seq, ...row }) => row)
+    expect(after).toEqual(before)
+    await world.close()
+  })
+
+  test('may have gaps, where the log was damaged', async () => {
+    const world = await openWorld()
+    for (let i = 0; i < 4; i++) await world.pipeline.ingest(events(10, i * 10))
+    await world.pipeline.caughtUp()
+    world.log.batches.splice(1, 2)
+    await world.rebuild()
+    expect(await count(world)).toEqual({ n: 20, different: 20 })
+    expect(await world.pipeline.ingest(events(40))).toMatchObject({ accepted: 20, duplicates: 20 })
+    await world.close()
+  })
+})
+
+describe('records', () => {
+  test('are written, replaced and removed', async () => {
+    const world = await openWorld()
+    const { ids } = await world.pipeline.importPersons([{ distinct_ids: ['a'] }, { distinct_ids: ['b'] }, { distinct_ids: ['c'] }])
+    await world.pipeline.writeRecords([
+      { table: 'actions', id: 1, definition: '{"name":"one"}' },
+      { table: 'actions', id: 2, definition: '{"name":"two"}' },
+      { table: 'cohorts', id: 7, definition: '{}' },
+      { table: 'cohort_members', id: 7, persons: [ids[0]!, ids[2]!, '018a0000-0000-7000-8000-00000000ffff'] },
+    ])
+    await world.pipeline.writeRecords([
+      { table: 'actions', id: 1, definition: null },
+      { table: 'actions', id: 2, definition: '{"name":"2"}' },
+    ])
+    expect(await world.rows('SELECT * FROM actions')).toEqual([{ id: 2, definition: '{"name":"2"}' }])
+    expect(await world.rows('SELECT * FROM cohort_members ORDER BY ALL')).toEqual([1, 3].map((person_no) => ({ cohort_id: 7, person_no })))
+    await world.pipeline.ingest([{ event: '$identify', distinct_id: 'b', properties: { $anon_distinct_id: 'c' } }])
+    expect(await world.rows('SELECT * FROM cohort_members ORDER BY ALL')).toEqual([1, 2].map((person_no) => ({ cohort_id: 7, person_no })))
+    await world.close()
+  })
+})
+
+describe('imported persons', () => {
+  test('have their ids in order and may be imported again', async () => {
+    const world = await openWorld()
+    const rows = [
+      { distinct_ids: ['a', 'a2'], properties: { n: 1 }, created_at: '2025-01-01', is_identified: true },
+      { distinct_ids: ['b'], properties: {} },
+    ]
+    const first = await world.pipeline.importPersons(rows)
+    expect(await world.pipeline.importPersons([...rows].reverse())).toEqual({ ids: [...first.ids].reverse() })
+    expect(
+      await world.rows(
+        'SELECT person_no, is_identified, version::INTEGER AS version, created_at::DATE::VARCHAR AS created FROM persons ORDER BY 1',
+      ),
+    ).toEqual([
+      { person_no: 1, is_identified: true, version: 0, created: '2025-01-01' },
+      { person_no: 2, is_identified: false, version: 0, created: '2026-01-15' },
+    ])
+    await world.close()
+  })
+
+  test('bring together people who are known by several of the ids', async () => {
+    const world = await openWorld()
+    await world.pipeline.ingest(
+      ['a', 'b'].map((id) => ({ event: 'e', distinct_id: id, timestamp: '2026-01-10', properties: { $set: { [id]: 1 } } })),
+    )
+    await world.pipeline.importPersons([{ distinct_ids: ['x', 'a', 'b'], properties: { c: 1 } }])
+    expect(await world.rows('SELECT count(*)::INTEGER AS n FROM persons')).toEqual([{ n: 1 }])
+    expect(await world.rows('SELECT distinct_id, person_no FROM distinct_ids ORDER BY 1')).toEqual(
+      ['a', 'b', 'x'].map((distinct_id) => ({ distinct_id, person_no: 1 })),
+    )
+    await world.close()
+  })
+
+  test.each([
+    ['x', null],
+    [[5], '0'],
+    [[{}], '0__distinct_ids'],
+    [[{ distinct_ids: [] }], '0__distinct_ids'],
+    [[{ distinct_ids: [''] }], '0__distinct_ids'],
+    [[{ distinct_ids: ['a'], created_at: 'x' }], '0__created_at'],
+    [[{ distinct_ids: ['a'], properties: [] }], '0__properties'],
+  ])('%j is refused', async (rows, attr) => {
+    const world = await openWorld()
+    await expect(world.pipeline.importPersons(rows)).rejects.toMatchObject({ code: 'validation-failed', data: { attr } })
+    await world.close()
+  })
 })

@@ -90,6 +90,7 @@ describe('when something fails', () => {
     const world = await openWorld({ limits: { groupRows: 20 } })
     world.failCommits = 2
     await Promise.all(Array.from({ length: 10 }, (_, i) => world.pipeline.ingest(events(10, i * 5))))
+    await world.pipeline.caughtUp()
     const merge = { event: '$identify', distinct_id: 'd1', properties: { $anon_distinct_id: 'd2' } }
     world.failCommits = 1
     await world.pipeline.ingest([merge, ...events(5, 1000)])

@@ -32,7 +32,10 @@ export class IdentityModel {
 
   apply(event: ModelEvent): void {
     const isMerge = event.event === '$identify' || event.event === '$create_alias' || event.event === '$merge_dangerously'
-    if (event.isPersonless && isMerge) return this.warn('invalid_event_when_process_person_profile_is_false')
+    if (event.isPersonless && isMerge) {
+      this.warn('invalid_event_when_process_person_profile_is_false')
+      return
+    }
     if (this.events.has(event.uuid)) return
     if (event.isPersonless) {
       this.events.set(event.uuid, this.owner(event.distinct_id) ?? this.add(event, false))

@@ -244,8 +244,9 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
     fillSteps: async (scope, slots, toSeq) => {
       const [table, column] = scope === 'event' ? ['events', 'log_seq'] : ['persons', 'person_no']
       const set = slots.map((slot) => `${slot.column} = ${slotFromJson(slot, 'properties')}`).join(', ')
+      const old = scope === 'event' ? `WHERE log_seq <= ${toSeq}` : ''
       const [range] = await inTurn(() =>
-        rows(`SELECT min(${column})::DOUBLE AS first, max(${column})::DOUBLE AS last FROM ${main}.${table}`),
+        rows(`SELECT min(${column})::DOUBLE AS first, max(${column})::DOUBLE AS last FROM ${main}.${table} ${old}`),
       )
       const steps: (() => Promise<void>)[] = []
       for (let from = range!.first as number; range!.first !== null && from <= (range!.last as number); from += fillRows)

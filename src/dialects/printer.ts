@@ -15,6 +15,7 @@ import {
   type TypedSource,
   type TypedWindow,
 } from '../resolver/typed.ts'
+import { isNamed } from '../types/types.ts'
 import type { Dialect, ParameterValue, PrintedQuery, Printing } from './dialect.ts'
 
 export interface PrintSettings {
@@ -299,6 +300,9 @@ class Printer implements Printing {
       type: expr.type,
       ...(expr.kind === 'constant' ? { constant: expr.value } : {}),
       ...(expr.kind === 'array' || expr.kind === 'tuple' ? { items: expr.items.map((item) => this.arg(item)) } : {}),
+      ...(expr.kind === 'call' && isNamed(expr.type, 'Interval')
+        ? { call: { name: expr.name, args: expr.args.map((arg) => this.arg(arg)) } }
+        : {}),
       ...(expr.kind === 'lambda'
         ? { lambda: { params: expr.params.map((name) => this.identifier(name)), body: this.expr(expr.body), type: expr.body.type } }
         : {}),

@@ -24,9 +24,7 @@ function aggregateNamed(arg: Arg | undefined): { name: string; row: AggregateRow
   const name = typeof arg?.constant === 'string' ? arg.constant : ''
   const row = plain[name] ?? suffixedFunctions[name]
   if (!row || !permitted.has(name))
-    throw new QueryError('invalid-query', {
-      message: `arrayReduce can be asked for ${[...permitted].join(', ')}, not for '${arg?.constant ?? ''}'.`,
-    })
+    throw new QueryError('invalid-query', { message: `The aggregate of arrayReduce must be one of ${[...permitted].join(', ')}.` })
   return { name, row }
 }
 

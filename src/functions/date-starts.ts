@@ -3,7 +3,7 @@ import { type ScalarName, type SqlType, scalar } from '../types/types.ts'
 import { weekMode, weekStart } from './date-parts.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, inZone, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
-import { isShiftedByWhole, momentOf, startOfLocalDay, zoneArgument } from './zone-text.ts'
+import { isShiftedByWhole, midnightOf, momentOf, startOfLocalDay, zoneArgument } from './zone-text.ts'
 
 // Cutting dates and moments down to the beginning of something. Days and longer give a Date where ClickHouse does; the rest gives a moment.
 
@@ -22,7 +22,7 @@ const firstDay = (name: string, duckdb: string, summary: string, cases: readonly
 
 const seconds = { second: 1, minute: 60, hour: 3600 } as const
 
-/** Cuts a moment to a multiple of some seconds, on the clock on the wall. */
+/** Cuts a moment to a multiple of some seconds. Hours are those of the clock on the wall; shorter steps count from 1970, as in ClickHouse. */
 export function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg): string {
   const where = zoneArgument(zone, arg.type, context)
   const cut = (text: string): string => {
@@ -30,7 +30,7 @@ export function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg):
     if (step === 3600) return `date_trunc('hour', ${text})`
     return step === 1 ? `date_trunc('second', ${text})` : `time_bucket(INTERVAL '${step} seconds', ${text})`
   }
-  const whole = isShiftedByWhole(where, step)
+  const whole = step < 3600 || isShiftedByWhole(where, step)
   return whole ? cut(moment(arg, context, zone)) : momentOf(cut(`CAST(${wall(arg, context, zone)} AS TIMESTAMP)`), where, context)
 }
 
@@ -45,7 +45,7 @@ const cutTime = (name: string, step: number, summary: string, cases: readonly Ca
 
 export function startOfDay(arg: Arg, context: CellContext, zone?: Arg): string {
   const where = zoneArgument(zone, arg.type, context)
-  if (isDate(arg)) return momentOf(`CAST(${arg.sql} AS TIMESTAMP)`, where, context)
+  if (isDate(arg)) return midnightOf(arg.sql, where, context)
   return startOfLocalDay(moment(arg, context, zone), where, context)
 }
 

@@ -12,7 +12,7 @@ export interface Arg {
   readonly lambda?: { readonly params: readonly string[]; readonly body: string; readonly type: SqlType }
   /** Set when the argument is an array or tuple literal: its printed parts. */
   readonly items?: readonly Arg[]
-  /** Set when the argument is a call: some cells look for `toIntervalDay(1)`. */
+  /** Set when the argument is a call that makes an interval: cells look for `toIntervalDay(1)`. */
   readonly call?: { readonly name: string; readonly args: readonly Arg[] }
 }
 

@@ -4,7 +4,7 @@ import { startOfDay } from './date-starts.ts'
 import { intervalUnits, moved, unitOfInterval } from './intervals.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell } from './row.ts'
-import { isShiftedByWhole, momentOf, zoneArgument } from './zone-text.ts'
+import { isShiftedByWhole, midnightOf, momentOf, zoneArgument } from './zone-text.ts'
 
 // Cutting time into stretches of any length: toStartOfInterval, and the windows tumble and hop that are made from it.
 
@@ -29,7 +29,7 @@ function startOf(time: Arg, interval: Arg, context: CellContext, zone?: Arg): st
     case 'Day':
       if (isDate(time)) return `CAST(${bucket(day, "DATE '1970-01-01'")} AS DATE)`
       if (isOne(interval)) return startOfDay(time, context, zone)
-      return momentOf(`CAST(${bucket(day, "DATE '1970-01-01'")} AS TIMESTAMP)`, where, context)
+      return midnightOf(bucket(day, "DATE '1970-01-01'"), where, context)
     case 'Hour': {
       // Hours count from the midnight of each day. A single hour is cut as a moment: it may come twice on the clock.
       const whole = `time_bucket(${interval.sql}, CAST(${local} AS TIMESTAMP), date_trunc('day', ${local}))`
@@ -38,10 +38,8 @@ function startOf(time: Arg, interval: Arg, context: CellContext, zone?: Arg): st
       if (isOne(interval)) return hour
       return `CASE WHEN ${interval.sql} = INTERVAL 1 HOUR THEN ${hour} ELSE ${momentOf(whole, where, context)} END`
     }
-    default:
-      return isShiftedByWhole(where, 3600)
-        ? bucket(moment(time, context, zone), "TIMESTAMP '1970-01-01'")
-        : momentOf(`time_bucket(${interval.sql}, CAST(${local} AS TIMESTAMP), date_trunc('day', ${local}))`, where, context)
+    default: // minutes and seconds from 1970 on, whatever the zone
+      return bucket(moment(time, context, zone), "TIMESTAMP '1970-01-01'")
   }
 }
 

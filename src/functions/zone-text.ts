@@ -80,10 +80,17 @@ export function localTime(moment: string, zone: string, context: CellContext): s
  * The moment when a clock on the wall shows a local time. Of two moments it is the earlier one; a time that clocks skip is taken as if they
  * had moved already.
  */
-export function momentOf(local: string, zone: string, context: CellContext): string {
+export const momentOf = (local: string, zone: string, context: CellContext): string =>
+  momentBy((piece, before) => piece.from + before.offset, local, zone, context)
+
+/** The same for midnights: where clocks skip midnight, the day begins when they move. */
+export const midnightOf = (date: string, zone: string, context: CellContext): string =>
+  momentBy((piece, before) => piece.from + Math.max(piece.offset, before.offset), `CAST(${date} AS TIMESTAMP)`, zone, context)
+
+function momentBy(wallOf: (piece: ZonePiece, before: ZonePiece) => number, local: string, zone: string, context: CellContext): string {
   if (isUtc(zone)) return local
   const { from, to, pieces } = piecesOf(zone, context)
-  const walls = pieces.map((piece, i) => (i === 0 ? piece : { from: piece.from + pieces[i - 1]!.offset, offset: piece.offset }))
+  const walls = pieces.map((piece, i) => (i === 0 ? piece : { from: wallOf(piece, pieces[i - 1]!), offset: piece.offset }))
   const back = (name: string): string => `make_timestamp(epoch_us(${name}) - ${tree(name, walls)})`
   return named(local, context, (name) => between(name, from, to, back(name), icuMoment(name, zone, context)))
 }

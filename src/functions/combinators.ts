@@ -12,7 +12,8 @@ import {
   withFilter,
   withoutDistinct,
 } from './aggregate.ts'
-import { type Arg, type Arity, type Case, type Cell, type CellContext, isUnsupported, type SqlCell, unsupported } from './row.ts'
+import { type Arg, type Arity, type Cell, type CellContext, isUnsupported, type SqlCell, unsupported } from './row.ts'
+import { suffixCases } from './suffix-cases.ts'
 
 // `sumIf`, `avgArrayOrNull`, `maxArgMin` … are made from the plain aggregates by rule: each suffix is one function from a row to a row.
 
@@ -21,8 +22,9 @@ interface Made extends AggregateRow {
   readonly suffix: string
 }
 
-/** A state or a map is one argument, however many the plain aggregate takes. */
+/** A map is one argument, however many the plain aggregate takes. */
 const single = ([least, most]: Arity): Arity => [least, most === null ? 1 : most]
+const oneState = ([least]: Arity): Arity => [Math.min(least, 1), 1]
 const wider = ([least, most]: Arity, by: number): Arity => [least + by, most === null ? null : most + by]
 const item = (type: SqlType | undefined): SqlType => (type?.kind === 'array' ? type.item : unknownType)
 const typed = (type: SqlType, context: CellContext): CellContext => ({ ...context, type })
@@ -210,7 +212,7 @@ const addState = (row: Made): Made =>
   })
 const addMerge = (row: Made): Made =>
   make(row, 'Merge', {
-    args: single(row.args),
+    args: oneState(row.args),
     returns: ([state, ...others], context) => row.returns(state?.kind === 'state' ? state.args : [unknownType, ...others], context),
     summary: `From intermediate states: ${row.summary}`,
     duckdb: unsupported(stateReason),
@@ -249,14 +251,8 @@ const chains: readonly (readonly Suffix[])[] = [
 ]
 
 /** Other aggregates have -If, the ones in daily use some more, and a few their states. */
-const daily: readonly (readonly Suffix[])[] = [
-  ['OrNull'],
-  ['OrNull', 'If'],
-  ['OrDefault'],
-  ['OrDefault', 'If'],
-  ['Distinct'],
-  ['Distinct', 'If'],
-]
+const daily: readonly (readonly Suffix[])[] = [['OrNull'], ['OrNull', 'If'], ['OrDefault'], ['OrDefault', 'If']]
+const distinct: readonly (readonly Suffix[])[] = [['Distinct'], ['Distinct', 'If']]
 const overLists: readonly (readonly Suffix[])[] = [['Array'], ['Array', 'If'], ['ForEach'], ['ForEach', 'If']]
 const states: readonly (readonly Suffix[])[] = [['State'], ['State', 'If'], ['Merge'], ['Merge', 'If']]
 const further: Readonly<Record<string, readonly (readonly Suffix[])[]>> = {
@@ -269,17 +265,14 @@ const further: Readonly<Record<string, readonly (readonly Suffix[])[]>> = {
     ['Map', 'Merge', 'If'],
     ['Map', 'State'],
   ],
-  groupArray: daily,
+  groupArray: [...daily, ...distinct],
   groupUniqArray: daily,
-  quantile: [...daily, ...overLists],
+  quantile: [...daily, ...distinct, ...overLists],
   quantiles: states,
   sum: [
     ['ForEach', 'State'],
     ['ForEach', 'Merge'],
-    ['Map', 'State'],
   ],
-  min: [['Map', 'State']],
-  max: [['Map', 'State']],
   count: [['Map', 'State']],
   sumMap: [...daily, ['State'], ['Merge'], ['Merge', 'If']],
   minMap: [...daily, ['State']],
@@ -291,7 +284,7 @@ const further: Readonly<Record<string, readonly (readonly Suffix[])[]>> = {
 const fullBases: ReadonlySet<string> = new Set(['avg', 'sum', 'min', 'max', 'count', 'countDistinct', 'median'])
 
 /** All suffixed forms of the family's aggregates that have no row of their own. */
-export function withCombinators(family: AggregateFamily, cases: Readonly<Record<string, readonly Case[]>> = {}): AggregateFamily {
+export function withCombinators(family: AggregateFamily): AggregateFamily {
   const made: Record<string, AggregateRow> = {}
   for (const [base, row] of Object.entries(family)) {
     if (!row.clickhouse) continue
@@ -301,7 +294,7 @@ export function withCombinators(family: AggregateFamily, cases: Readonly<Record<
       // sumMap has a row of its own, and its further suffixes are made from that one
       if (Object.hasOwn(family, base + chain[0]) || Object.hasOwn(made, name)) continue
       const { suffix: _, ...result } = chain.reduce<Made>((r, s) => suffixes[s](r), { ...row, suffix: '' })
-      made[name] = cases[name] ? { ...result, cases: cases[name] } : result
+      made[name] = { ...result, cases: suffixCases(base, chain, row) }
     }
   }
   return made

@@ -3,6 +3,7 @@ import { asNumber, toText } from './duckdb-values.ts'
 import { always } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
 import { instantOfText } from './text-times.ts'
+import { momentOf } from './zone-text.ts'
 
 // Comparisons never answer NULL: NULL equals NULL and nothing else, and is neither less nor greater than anything.
 
@@ -26,8 +27,14 @@ export function aligned(a: Arg, b: Arg, context: CellContext): readonly [string,
     if (isNamed(a.type, 'Date')) return [a.sql, `TRY_CAST(${b.sql} AS DATE)`]
     if (isTime(a.type)) return [a.sql, instantOfText(b.sql, context)]
   }
+  if (isTime(a.type) && isTime(b.type) && isNamed(a.type, 'Date') !== isNamed(b.type, 'Date'))
+    return [midnight(a, context), midnight(b, context)]
   return isNamed(a.type, 'Bool') === isNamed(b.type, 'Bool') ? [a.sql, b.sql] : [asNumber(a), asNumber(b)]
 }
+
+/** A day beside a moment is the moment it begins in the project's zone. */
+const midnight = (arg: Arg, context: CellContext): string =>
+  isNamed(arg.type, 'Date') ? momentOf(`CAST(${arg.sql} AS TIMESTAMP)`, context.timezone, context) : arg.sql
 
 /** ClickHouse has no common type for text and numbers either, except for constant texts. */
 function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
@@ -36,9 +43,12 @@ function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [s
     if (isText(other.type) && (isNumeric(arg.type) || isNamed(arg.type, 'UUID')) && !isNumberText(other.constant))
       return isNamed(arg.type, 'Bool') ? `if(${arg.sql}, 'true', 'false')` : `toString(${arg.sql})`
     if (isText(arg.type) && typeof arg.constant !== 'string') {
+      if (isNamed(other.type, 'UUID')) return `lower(${arg.sql})`
       if (isNamed(other.type, 'Date')) return `toDateOrNull(${arg.sql})`
       if (isTime(other.type)) return `parseDateTime64BestEffortOrNull(${arg.sql}, 6, ${context.literal(context.timezone)})`
     }
+    if (isNamed(arg.type, 'Date') && isTime(other.type) && !isNamed(other.type, 'Date'))
+      return `toDateTime(${arg.sql}, ${context.literal(context.timezone)})`
     return arg.sql
   }
   return [fit(a, b), fit(b, a)]
@@ -98,6 +108,11 @@ export const comparisonFunctions = functions({
     ["equals(toNullable('a'), 'a')", 1],
     ['equals([1, 2], [1, 2])', 1],
     ["equals(5, '5')", 1],
+    ["equals(5, concat('5', ''))", 1],
+    ["equals(toUUID('59f0c404-5cb3-11e7-907b-a6006ad3dba0'), '59F0C404-5cb3-11e7-907b-a6006ad3dba0')", 1],
+    ["equals(toUUID('59f0c404-5cb3-11e7-907b-a6006ad3dba0'), concat('59f0c404-5cb3-11e7-907b-a6006ad3dba0', ''))", 1],
+    ["equals(toDateTime('2024-01-01 00:00:00'), concat('2024-01-01', ''))", 1],
+    ['equals(toFloat(2), 2)', 1],
     ['equals(1 = 1, 2)', 0],
   ]),
   notEquals: comparison('The opposite of equality; NULL differs from everything but NULL.', equality(false), [
@@ -112,6 +127,9 @@ export const comparisonFunctions = functions({
     ['less(null, 2)', 0],
     ["less(toDate('2024-01-01'), toDate('2024-01-02'))", 1],
     ["less(toDate('2024-01-01'), '2024-01-02')", 1],
+    ["less(toDate('2024-01-01'), toDateTime('2024-01-01 10:00:00'))", 1],
+    ["less('a', 5)", 0],
+    ["less(10, concat('9', ''))", 1],
   ]),
   lessOrEquals: comparison('Whether the first is smaller or equal; false with a NULL.', ordering('<=', 'lessOrEquals'), [
     ['lessOrEquals(2, 2)', 1],

@@ -252,18 +252,20 @@ export const mathFunctions = scalars({
   isInfinite: finiteness('isInfinite', 'Whether the number is infinite.', (x) => `isinf(${x})`, 0, 1),
   isNaN: finiteness('isNaN', 'Whether the number is nan.', (x) => `isnan(${x})`, 0, 0),
   ifNotFinite: {
-    args: 2,
-    returns: ([x, otherwise]) =>
+    args: [1, 2],
+    returns: ([x, otherwise = scalar('UInt8')]) =>
       scalar(
         isInteger(x!) && isFloat(otherwise!) ? 'Float64' : isFloat(x!) ? 'Float64' : 'Int64',
         isNullable(x!) || isNullable(otherwise!),
       ),
-    summary: 'The first number when it is finite, else the second.',
+    summary: 'The first number when it is finite, else the second (0).',
+    clickhouse: ([x, otherwise]) => `ifNotFinite(${x!.sql}, ${otherwise?.sql ?? '0'})`,
     duckdb: ([x, otherwise], context) =>
-      once(context, asFloat(x!), (v) => `CASE WHEN isfinite(${v}) THEN ${v} WHEN ${v} IS NOT NULL THEN ${otherwise!.sql} END`),
+      once(context, asFloat(x!), (v) => `CASE WHEN isfinite(${v}) THEN ${v} WHEN ${v} IS NOT NULL THEN ${otherwise?.sql ?? '0'} END`),
     cases: [
       ['ifNotFinite(1 / 0, 5)', 5],
       ['ifNotFinite(1.5, 5)', 1.5],
+      ['ifNotFinite(1 / 0)', 0],
     ],
   },
 })

@@ -1,4 +1,4 @@
-import { UnsupportedError } from '../errors/errors.ts'
+import { InternalError, UnsupportedError } from '../errors/errors.ts'
 import { arrayOf, isNullable, isText, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
 import { always } from './results.ts'
@@ -77,6 +77,11 @@ const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
   [`aggregate_funnel${kind}_trends_json`, 8] as const,
 ])
 
+/** The resolver puts the action's conditions in its place. */
+const replacedBefore: SqlCell = () => {
+  throw new InternalError('matchesAction stands in a finished plan')
+}
+
 export const productFunctions = functions(
   scalars({
     convertCurrency: {
@@ -115,12 +120,14 @@ export const productFunctions = functions(
     },
     sparkline: drawn('Sparkline', 'data', [1, 2]),
     recordingButton: drawn('RecordingButton', 'sessionId', 's', ['recordingStatus']),
-    matchesAction: neither(
-      1,
-      () => scalar('Bool'),
-      'Whether an event is one of an action, given by id or name.',
-      'an action is replaced by its conditions before anything is printed',
-    ),
+    matchesAction: {
+      args: 1,
+      returns: () => scalar('Bool'),
+      summary: 'Whether an event is one of an action, given by its id or name as a constant.',
+      duckdb: replacedBefore,
+      clickhouse: replacedBefore,
+      cases: [],
+    },
     getSurveyResponse: neither(
       [1, 3],
       always('String'),

@@ -1,7 +1,6 @@
-import { isNullable, isText, type SqlType, scalar } from '../types/types.ts'
-import { unifyAll } from '../types/unify.ts'
+import { isNullable, isText, scalar } from '../types/types.ts'
 import { asFloat, once, onceAll } from './duckdb-values.ts'
-import { always, whenAll } from './results.ts'
+import { always, commonType, whenAll } from './results.ts'
 import { type Arg, call, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
@@ -62,11 +61,10 @@ const bar: SqlCell = (args, context) =>
     return `repeat('█', CAST(${eighths} // 8 AS INTEGER)) || CASE ${eighths} % 8 ${[...'▏▎▍▌▋▊▉'].map((block, i) => `WHEN ${i + 1} THEN '${block}'`).join(' ')} ELSE '' END`
   })
 
-const common = (types: readonly SqlType[]): SqlType => unifyAll(types)
 const extreme = (name: 'greatest' | 'least', cases: ScalarSpec['cases']): ScalarSpec => ({
   args: 2,
   caseInsensitive: true,
-  returns: common,
+  returns: commonType,
   summary: `The ${name === 'greatest' ? 'bigger' : 'smaller'} of two values; a NULL is passed over.`,
   duckdb: call(name),
   cases,
@@ -162,7 +160,7 @@ export const readableFunctions = scalars({
   ]),
   transform: {
     args: [3, 4],
-    returns: ([x, , to, otherwise]) => unifyAll([to?.kind === 'array' ? to.item : to!, otherwise ?? x!]),
+    returns: ([x, , to, otherwise]) => commonType([to?.kind === 'array' ? to.item : to!, otherwise ?? x!]),
     summary: 'The value of the third array at the place where the second has the first argument; else the fourth argument, or the first.',
     duckdb: mapped((args) => args[3]?.sql ?? args[0]!.sql),
     cases: [

@@ -126,16 +126,16 @@ const xmlNames = [
 
 export const stringFunctions = scalars({
   concat: {
-    args: [1, null],
+    args: [2, null],
     caseInsensitive: true,
     returns: always('String'),
     summary: "The arguments as one text; NULL counts as ''.",
     duckdb: concatenated,
-    clickhouse: (args) => (args.length === 1 ? filledText(args[0]!) : `concat(${args.map(filledText).join(', ')})`),
+    clickhouse: (args) => `concat(${args.map(filledText).join(', ')})`,
     cases: [
       ["concat('a', 'b')", 'ab'],
       ["concat('a', 1, null, 1.5)", 'a11.5'],
-      ['concat(null)', ''],
+      ["concat(null, '')", ''],
       ["'a' || 2", 'a2'],
       ["concat('x', [1, 2])", 'x[1,2]'],
     ],
@@ -349,12 +349,12 @@ export const stringFunctions = scalars({
     ["trimLeft('  a ')", 'a '],
     ["trimLeft('xxa', 'x')", 'a'],
   ]),
-  ltrim: { ...trimmed('ltrim', 'trimLeft', 'Clears the front', [["ltrim('  a ')", 'a ']]), caseInsensitive: true },
+  ltrim: trimmed('ltrim', 'trimLeft', 'Clears the front', [["ltrim('  a ')", 'a ']]),
   trimRight: trimmed('rtrim', 'trimRight', 'Clears the end', [
     ["trimRight(' a  ')", ' a'],
     ["trimRight('axx', 'x')", 'a'],
   ]),
-  rtrim: { ...trimmed('rtrim', 'trimRight', 'Clears the end', [["rtrim(' a  ')", ' a']]), caseInsensitive: true },
+  rtrim: trimmed('rtrim', 'trimRight', 'Clears the end', [["rtrim(' a  ')", ' a']]),
   repeat: {
     args: 2,
     returns: whenAll('String'),

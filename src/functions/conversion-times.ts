@@ -41,6 +41,8 @@ const toDateOnClickhouse: SqlCell = ([x], context) => {
   if (isNothing(x!)) return 'CAST(NULL AS Nullable(Date))'
   if (isNamed(x!.type, 'Date')) return x!.sql
   if (isText(x!.type) || x!.type.kind === 'unknown') return `toDateOrNull(${x!.sql})`
+  if (isNumeric(x!.type))
+    return `if(${x!.sql} < 65536, toDate(${x!.sql}), toDate(toDateTime(${x!.sql}, ${clickhouseZone(undefined, context)})))`
   return isTime(x!.type) ? `toDate(${x!.sql}, ${clickhouseZone(zoneOf(x!.type, context), context)})` : `toDate(${x!.sql})`
 }
 

@@ -6,6 +6,7 @@ import { QueryError, WaymarkError } from './errors/errors.ts'
 import { type Explainable, explain } from './explain.ts'
 import type { StoreSnapshot } from './plan/context.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, StatementAsk } from './queries/kind.ts'
+import { actionCondition } from './queries/property-filters.ts'
 import { queryKinds } from './queries/registry.ts'
 import { answerTable } from './queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
@@ -77,6 +78,10 @@ export function resolveContext(env: QueryEnv, { bounceSeconds }: StatementSettin
     now: env.now,
     propertyType: (scope, name) => env.propertyType(scope, name),
     cohort: (which) => env.cohort(which),
+    action(which) {
+      const action = env.action(which)
+      return action && actionCondition(action, env)
+    },
     bounceSeconds,
   }
 }

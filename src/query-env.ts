@@ -6,9 +6,13 @@ export function queryEnv(project: ProjectSettings, now: Date, facts: StoreFacts)
   return {
     now,
     project,
-    action(id) {
-      const definition = facts.actions.get(id)
-      return definition === undefined ? undefined : { ...(JSON.parse(definition) as Omit<Action, 'id'>), id }
+    action(idOrName) {
+      for (const [id, definition] of facts.actions) {
+        if (typeof idOrName === 'number' && id !== idOrName) continue
+        const action = { ...(JSON.parse(definition) as Omit<Action, 'id'>), id }
+        if (id === idOrName || action.name === idOrName) return action
+      }
+      return undefined
     },
     cohort(idOrName) {
       for (const [id, definition] of facts.cohorts) {

@@ -55,6 +55,8 @@ export interface Dialect {
     items: readonly { readonly name: string; readonly plainName: string; readonly sql: string; readonly type: SqlType }[],
   ): string
   join(source: JoinedSource): string
+  /** Where the engine has no ANY join: the same in other words. */
+  anyJoin?(source: JoinedSource, left: string, right: string, on: string): string
   values(rows: readonly (readonly string[])[], alias: string, names: readonly string[], types: readonly SqlType[]): string
   limit(limit: TypedLimit): string
   cte(name: string, hint: string, query: string): string

@@ -229,6 +229,8 @@ class Printer implements Printing {
   }
 
   private join(source: Extract<TypedSource, { kind: 'join' }>): string {
+    if (source.strictness === 'any' && this.dialect.anyJoin)
+      return this.dialect.anyJoin(source, this.source(source.left), this.source(source.right), source.on ? this.expr(source.on) : 'true')
     const right =
       source.right.kind === 'join' || source.right.kind === 'unnest' ? `(${this.source(source.right)})` : this.source(source.right)
     return `${this.source(source.left)} ${this.dialect.join(source)} ${right}${source.on ? ` ON ${this.expr(source.on)}` : ''}`

@@ -3,6 +3,7 @@ import type { Pass } from './context.ts'
 import { eventNames } from './event-names.ts'
 import { lazyJoins } from './lazy-joins.ts'
 import { merges } from './merges.ts'
+import { personNumbers } from './person-numbers.ts'
 import { slots } from './slots.ts'
 import { tenantGuard } from './tenant-guard.ts'
 import { unusedReads } from './unused-reads.ts'
@@ -10,6 +11,7 @@ import { unusedReads } from './unused-reads.ts'
 /** In this order. After each one holds, from then on, what is written beside it. */
 export const passes: readonly { readonly name: string; readonly run: Pass; readonly holds: string }[] = [
   { name: 'event names', run: eventNames, holds: 'names are compared with constants by number, where the store has numbers' },
+  { name: 'person numbers', run: personNumbers, holds: 'persons are counted by number' },
   { name: 'unused reads', run: unusedReads, holds: 'scans answer only what is asked of them' },
   { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are queries' },
   { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },

@@ -61,7 +61,7 @@ export interface CohortInfo {
 export interface QueryEnv {
   readonly now: Date
   readonly project: ProjectSettings
-  action(id: number): Action | undefined
+  action(idOrName: number | string): Action | undefined
   cohort(idOrName: number | string): CohortInfo | undefined
   /** The type that queries read the property with; null: its text. */
   propertyType(scope: 'event' | 'person' | 'session' | `group_${number}`, name: string): PropertyType | null

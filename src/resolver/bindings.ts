@@ -1,6 +1,6 @@
 import { type CatalogField, tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
-import type { Span } from '../errors/span.ts'
+import { isSpanned, type Span } from '../errors/span.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { nullable, type SqlType, scalar } from '../types/types.ts'
 import type { ColumnNode, JsonRead, OutputColumn, Read, ScanSource, TypedSource } from './typed.ts'
@@ -80,7 +80,8 @@ export function scanBinding(table: string, name: string | null, alias: string, s
       for (;;) {
         const [head, ...tail] = rest
         if (head === undefined) throw new QueryError('table-as-column', { name: chain.join('.') }, at)
-        const field = Object.hasOwn(fieldsHere, head) ? fieldsHere[head] : undefined
+        const isNameable = !head.startsWith('@') || !isSpanned(at)
+        const field = isNameable && Object.hasOwn(fieldsHere, head) ? fieldsHere[head] : undefined
         if (!field)
           throw new QueryError(
             'unknown-field',

@@ -61,3 +61,6 @@ export function callNode(name: string, row: FunctionRow, parts: CallParts, span:
 /** A call that nobody wrote, by its exact name. */
 export const builtCall = (name: string, args: readonly TypedExpr[], span: Span): CallNode =>
   callNode(name, findRow(name, span).row, { args }, span)
+
+const comparisons = new Set(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals'])
+export const isComparison = (name: string): boolean => comparisons.has(name)

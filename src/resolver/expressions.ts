@@ -7,7 +7,7 @@ import { parseType } from '../types/parse.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { unifyAll } from '../types/unify.ts'
 import { jsonType } from './bindings.ts'
-import { builtCall, callNode, checkArity, findRow } from './calls.ts'
+import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
 import type { Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
@@ -212,17 +212,6 @@ function readJson(session: Session, expr: TypedExpr, path: readonly Step[], span
 
 // --- calls -------------------------------------------------------------------------------------
 
-const comparisons = new Set([
-  'equals',
-  'notEquals',
-  'less',
-  'lessOrEquals',
-  'greater',
-  'greaterOrEquals',
-  'isDistinctFrom',
-  'isNotDistinctFrom',
-])
-
 function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   const special = specialCalls[call.name]
   if (special) return special(session, call, scope)
@@ -238,7 +227,7 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   const inner: Scope = isAggregate ? { ...scope, aggregate: call.name, isBeforeGrouping: true } : scope
 
   let args = resolveArgs(session, written, row.lambdas, inner)
-  if (comparisons.has(name) && args.length === 2) {
+  if (isComparison(name) && args.length === 2) {
     const [a, b] = args as [TypedExpr, TypedExpr]
     const zone = session.context.project.timezone
     args = [asTime(a, b, zone), asTime(b, a, zone)]

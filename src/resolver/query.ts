@@ -21,10 +21,10 @@ import { QueryError } from '../errors/errors.ts'
 import { isSpanned, type Span } from '../errors/span.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
-import { nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
+import { notNull, nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
 import { unify } from '../types/unify.ts'
 import { type Binding, columnsBinding, scanBinding } from './bindings.ts'
-import { builtCall } from './calls.ts'
+import { builtCall, callNode, isComparison } from './calls.ts'
 import { constant, rowCount } from './constants.ts'
 import { aliasValue, attempt, isQuery, resolveAll, resolveExpr, resolveOrder } from './expressions.ts'
 import { type CteBinding, openScope, type Scope } from './scope.ts'
@@ -471,13 +471,13 @@ function resolveJoin(session: Session, join: JoinSource, scope: Scope): Build {
               if (!source) throw new QueryError('unknown-field', { name }, join.span)
               return source.follow([name], join.span).expr
             }
-            return builtCall('equals', [side(leftSources), side(rightSources)], join.span)
+            return joinCondition(builtCall('equals', [side(leftSources), side(rightSources)], join.span))
           }),
           join.span,
         )
       : join.on
         ? session.attempt(
-            () => resolveExpr(session, join.on!, { ...scope, isBeforeGrouping: true }),
+            () => joinCondition(resolveExpr(session, join.on!, { ...scope, isBeforeGrouping: true })),
             () => missing(join.span),
           )
         : null
@@ -485,6 +485,15 @@ function resolveJoin(session: Session, join: JoinSource, scope: Scope): Build {
   if (!on && type !== 'cross' && type !== 'positional')
     throw new QueryError('invalid-query', { message: 'A join needs ON or USING' }, join.span)
   return () => ({ kind: 'join', left: left(), right: right(), type: type as 'inner', strictness, on, span: join.span })
+}
+
+/** A join matches no nulls: compared as they stand, its keys can be hashed and ordered by. */
+function joinCondition(expr: TypedExpr): TypedExpr {
+  if (expr.kind !== 'call') return expr
+  const { name, row, span } = expr
+  if (name === 'and') return callNode(name, row, { args: expr.args.map(joinCondition) }, span)
+  if (!isComparison(name)) return expr
+  return callNode(name, row, { args: expr.args.map((arg) => ({ ...arg, type: notNull(arg.type) })) }, span)
 }
 
 function makeOptional(session: Session, binding: Binding): void {

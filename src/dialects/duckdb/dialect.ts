@@ -102,13 +102,18 @@ export const duckdb: Dialect = {
     return input ? `${input} CROSS JOIN LATERAL ${rows}` : rows
   },
   join({ type, strictness, span }) {
-    if (strictness === 'any') throw new UnsupportedError('unsupported-syntax', { what: 'ANY JOIN' }, span)
     if (strictness === 'semi' || strictness === 'anti') {
       if (type === 'right') throw new UnsupportedError('unsupported-syntax', { what: `RIGHT ${strictness.toUpperCase()} JOIN` }, span)
       return `${strictness.toUpperCase()} JOIN`
     }
     if (strictness === 'asof') return `ASOF ${type === 'left' ? 'LEFT ' : ''}JOIN`
     return type === 'inner' ? 'JOIN' : `${type.toUpperCase()} JOIN`
+  },
+  anyJoin({ type, right, span }, left, printedRight, on) {
+    // The other kinds also choose one row of those on the left.
+    if (type !== 'left' || !('alias' in right))
+      throw new UnsupportedError('unsupported-syntax', { what: `${type.toUpperCase()} ANY JOIN` }, span)
+    return `${left} LEFT JOIN LATERAL (SELECT * FROM ${printedRight} WHERE ${on} LIMIT 1) AS ${identifier(right.alias)} ON true`
   },
   values: (rows, alias, names) => `(VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}) AS ${alias}(${names.join(', ')})`,
   limit({ limit, offset, percent }) {

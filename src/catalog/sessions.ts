@@ -100,7 +100,7 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
   $pageview_count: is(count, distinctEvents('$pageview')),
   $autocapture_count: is(count, distinctEvents('$autocapture')),
   $screen_count: is(count, distinctEvents('$screen')),
-  $page_screen_autocapture_count_up_to: is(count, call('least', literal(2), actions)),
+  $page_screen_autocapture_count_up_to: is(count, call('if', call('greater', actions, literal(2)), literal(2), actions)),
   $channel_type: is(
     scalar('String'),
     channelType({

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { tables } from '../../src/catalog/tables.ts'
+import { columnName, compile } from '../../src/compile.ts'
+import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
+import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
+import { printQuery } from '../../src/dialects/printer.ts'
+import { InternalError } from '../../src/errors/errors.ts'
+import { noSpan } from '../../src/errors/span.ts'
+import { parseQuery } from '../../src/parser/parse.ts'
+import { eachSource } from '../../src/plan/rewrite.ts'
+import { tenantGuard } from '../../src/plan/tenant-guard.ts'
+import { resolve } from '../../src/resolver/resolve.ts'
+import { emptySelect, type ScanSource, type TypedQuery } from '../../src/resolver/typed.ts'
+
+const project = { id: 7, timezone: 'UTC', weekStartDay: 0 as const }
+const context = { project, now: new Date(0), propertyType: () => null, cohort: () => ({ id: 1 }) }
+const store = { projectId: 7, hasMerges: true, eventId: () => 1, slot: () => undefined }
+
+/** Every way that a statement can reach a table. */
+const statements = [
+  ...Object.keys(tables)
+    .filter((name) => !name.startsWith('@'))
+    .map((name) => `select * from ${name}`),
+  'select person.properties.a, pdi.person.id, session.$channel_type, group_0.properties.x from events',
+  'select count() from events a left join persons b on a.person_id = b.id full join groups c on a.event = c.key',
+  'with recursive t as (select event from events union all select t.event from t join persons p on p.id is null) select * from t',
+  'select (select count() from persons), exists(select 1 from events) from numbers(1) where 1 in (select cohort_id from cohort_people)',
+  'select 1 from events where person_id in cohort 1 union all (select 2 from sessions except select 3 from persons)',
+  'select arrayMap(x -> (select count() from events), [1])',
+  'select sum((select 1 from events limit 1)) over (partition by (select 1 from persons limit 1)) from numbers(1)',
+  'select 1 from numbers(1) array join (select groupArray(event) from events) as x',
+  'select 1 from numbers(1) order by (select 1 from events limit 1) limit 1 by (select 1 from persons limit 1)',
+]
+
+for (const statement of statements)
+  test(`only the project's rows: ${statement}`, () => {
+    const scans: ScanSource[] = []
+    const { planned } = compile(parseQuery(statement), { resolve: context, store, dialect: duckdb })
+    eachSource(planned, (source) => {
+      if (source.kind === 'scan') scans.push(source)
+    })
+    expect(scans.length).toBeGreaterThan(0)
+    expect(scans.filter((scan) => scan.project !== 7)).toEqual([])
+
+    // Names that are ours to give are blanked: what is left behind FROM is a place of the store, or a function over values.
+    const duck = printQuery(planned, duckdb, project).sql.replace(/"(?:[^"]|"")*"/g, (name) => (name === '"p7"' ? name : '_'))
+    for (const [, place] of duck.matchAll(/\b(?:FROM|JOIN)\s+(?!LATERAL)([^\s()]+)/g))
+      expect(place).toMatch(/^("p7"\.main\.\w+|_,?|range|generate_series|CAST)$/)
+
+    const click = compile(parseQuery(statement), { resolve: context, store, dialect: clickhouse }).printed.sql.replace(
+      /`(?:[^`\\]|\\.)*`/g,
+      '_',
+    )
+    const names = 'events|persons|distinct_ids|person_merges|groups|cohort_members'
+    for (const [, table, after] of click.matchAll(new RegExp(`(?:FROM|JOIN) (${names})\\b(.{0,25})`, 'g')))
+      expect(`${table}${after}`).toMatch(new RegExp(`^(${names}) WHERE project_id = 7\\)`))
+  })
+
+test('a scan that has not passed is refused by the printer', () => {
+  for (const dialect of [duckdb, clickhouse])
+    expect(() => printQuery(resolve(parseQuery('select event from events'), context, columnName), dialect, project)).toThrow(InternalError)
+})
+
+test('a table that is not in the catalog is refused, whoever asks', () => {
+  const scan: ScanSource = { kind: 'scan', alias: 'x', table: 'meta', reads: [], sample: null, project: 7, withMerges: false, span: noSpan }
+  const query: TypedQuery = { ...emptySelect, columns: [], from: scan, span: noSpan }
+  const planContext = { capabilities: duckdb.capabilities, store, view: () => query }
+  expect(() => tenantGuard(query, planContext)).toThrow(InternalError)
+})

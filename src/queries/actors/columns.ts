@@ -49,6 +49,15 @@ export const nameOf = (source: ActorTable, env: QueryEnv): Expr =>
 export const isFolded = (columns: readonly ActorColumn[]): boolean =>
   columns.some((column) => column.kind === 'value' && hasAggregate(column.expr))
 
+/** An order may name a column by its alias. */
+const withAliases = (expr: Expr, columns: readonly ActorColumn[]): Expr =>
+  rewrite(expr, (node) => {
+    if (node.kind !== 'field' || node.chain.length !== 1) return node
+    for (const column of columns)
+      if (column.kind === 'value' && column.expr.kind === 'alias' && column.expr.name === node.chain[0]) return column.expr.expr
+    return node
+  })
+
 /** The largest count or aggregate first, else the newest, else by the first column. */
 export function orderItems(
   texts: readonly string[] | null | undefined,
@@ -59,7 +68,7 @@ export function orderItems(
   if (texts?.length)
     return texts.map((text) => {
       const item = orderOf(text)
-      return { ...item, expr: inScope(item.expr, source, env) }
+      return { ...item, expr: inScope(withAliases(item.expr, columns), source, env) }
     })
   const values = columns.flatMap((column) => (column.kind === 'value' ? [column.expr] : []))
   const first = values.find(isCount) ?? values.find(hasAggregate)

@@ -136,6 +136,7 @@ export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPl
     from: eventsTable(context.query),
     where: allOf(totalWindow(unit, math), context.events, actor.condition),
     groupBy: groupBy(...partFields(parts.length)),
+    having: context.having,
   })
   return { query, read: (answer) => context.readGroups(answer) }
 }

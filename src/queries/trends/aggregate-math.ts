@@ -79,6 +79,7 @@ export function planAggregate(context: PlanContext): UnitPlan {
     from: eventsTable(context.query),
     where: allOf(timeFilter(context.unit), context.events, condition),
     groupBy: groupBy(...(bucket ? [field('bucket')] : []), ...partFields(parts.length)),
+    having: context.having,
   })
   return { query, read: (answer) => readGroups(answer, parts.length, size) }
 }
@@ -124,6 +125,7 @@ export function planSessionDuration(context: PlanContext): UnitPlan {
     columns: [...keys, alias(aggregate(unit.node.math ?? 'avg', scaled), 'value')],
     from: from(inner, 'session_lengths'),
     groupBy: groupBy(...keys),
+    having: context.having,
   })
   return { query, read: (answer) => readGroups(answer, parts.length, size) }
 }
@@ -152,6 +154,7 @@ export function planCountPerActor(context: PlanContext): UnitPlan {
     columns: [...keys, alias(aggregate(name, field('events_of_actor')), 'value')],
     from: from(inner, 'counts'),
     groupBy: groupBy(...keys),
+    having: context.having,
   })
   return { query, read: (answer) => readGroups(answer, parts.length, size) }
 }

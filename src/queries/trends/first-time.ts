@@ -43,6 +43,7 @@ export function planFirstTime(context: PlanContext): UnitPlan {
     from: from(inner, 'firsts'),
     where: isFirstInRange(context),
     groupBy: groupBy(...keys),
+    having: context.having,
   })
   return { query, read: (answer) => readGroups(answer, parts.length, size) }
 }

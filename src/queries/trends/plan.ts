@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import { literal } from '../../ast/build.ts'
+import { call, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import type { QueryEnv } from '../kind.ts'
 import { countPerActorMaths, firstTimeMaths, rollingMaths } from '../series.ts'
@@ -24,6 +24,8 @@ export interface PlanContext {
   readonly events: Expr
   /** Of these the filters, without the event's name. */
   readonly filters: Expr
+  /** Set where all keys are constants: one key without rows is no group. */
+  readonly having: Expr | null
   /** Numbers per group. */
   readonly size: number
   /** The number of the bucket at a time; null when one number is asked for. */
@@ -51,6 +53,8 @@ export function contextOf(
     parts,
     events: eventsOf(unit, query, env),
     filters: filtersOf(unit, query, env),
+    having:
+      !unit.edges && parts.length > 0 && parts.every((part) => part.kind === 'literal') ? call('greater', call('count'), literal(0)) : null,
     size,
     bucketOf: (at) => unit.edges && bucketNumber(at, unit.edges),
     readGroups: (table) => readGroups(table, parts.length, size),

@@ -1,3 +1,4 @@
+import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
 import { open } from '../engine.ts'
 import { createHandler } from '../http/create-handler.ts'
@@ -38,6 +39,22 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
   }
 }
 
+/** Three commands to copy. */
+function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: string): readonly string[] {
+  const body = JSON.stringify({ api_key: project.api_token, event: 'hello', distinct_id: 'me' })
+  const query = JSON.stringify({ query: { kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' } })
+  return [
+    '',
+    'Send an event:',
+    `  curl ${url}/capture/ -H 'content-type: application/json' -d '${body}'`,
+    'Ask a question:',
+    `  curl ${url}/api/projects/${project.id}/query/ -H 'authorization: Bearer ${personalKey ?? '<PERSONAL KEY>'}' -H 'content-type: application/json' -d '${query}'`,
+    'Import what you have (exports, JSON lines, CSV, Parquet, access logs):',
+    `  waymark import FILE --data ${dataDir} --project ${project.id}`,
+    '',
+  ]
+}
+
 export const serve: Command = {
   name: 'serve',
   summary: 'Serves the HTTP API.',
@@ -76,6 +93,7 @@ export const serve: Command = {
         out(`Waymark          ${url}`)
         out(`Project key      ${start.project.api_token}`)
         if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
+        for (const line of firstSteps(url, start, values.required('data'))) out(line)
       }
       await stopping
       log('info', 'draining')

@@ -3,12 +3,15 @@ import type { ProjectRecord } from '../accounts/records.ts'
 import type { QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
+import type { Admission } from './queries/admission.ts'
+import type { ResultCache } from './queries/result-cache.ts'
 import type { QueryRuns } from './queries/runs.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
   query(query: unknown, options?: QueryOptions): Promise<object>
+  readonly progress: { readonly position: number }
 }
 
 export interface Readiness {
@@ -23,6 +26,8 @@ export interface App {
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
   readonly queries: QueryRuns
+  readonly results: ResultCache
+  readonly admission: Admission
   readonly rows: () => QueryOptions['rows']
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>

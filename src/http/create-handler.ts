@@ -2,6 +2,8 @@ import type { Condition, Waymark } from '../engine.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
 import { createLoginAttempts } from './login-attempts.ts'
+import { createAdmission } from './queries/admission.ts'
+import { createResultCache } from './queries/result-cache.ts'
 import { createQueryRuns } from './queries/runs.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { createService } from './service.ts'
@@ -43,6 +45,8 @@ export const createHandler = (
     clock: waymark.clock,
     limits,
     queries: createQueryRuns(waymark.accounts),
+    results: createResultCache(),
+    admission: createAdmission(),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
     groupTypes: async (record) => {

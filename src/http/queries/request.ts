@@ -20,6 +20,8 @@ export interface QueryRequest {
   readonly query: Readonly<Record<string, unknown>> & { readonly kind: string }
   readonly refresh: RefreshMode
   readonly client_query_id: string | null
+  /** Asked with `async`: there is always a status to poll, also when the answer is there already. */
+  readonly wantsStatus: boolean
 }
 
 export const queryRequestSchema = z.object({
@@ -97,6 +99,7 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
   return {
     query: query as QueryRequest['query'],
     refresh: modeOf(refresh, isAsync === true),
+    wantsStatus: isAsync === true,
     client_query_id: typeof client_query_id === 'string' && client_query_id !== '' ? client_query_id : null,
   }
 }

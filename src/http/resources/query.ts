@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { freeSchema, timeSchema } from '../present.ts'
+import { ask } from '../queries/ask.ts'
 import { draftSql } from '../queries/draft-sql.ts'
-import { queryFailure, queryRequestSchema, readQueryRequest } from '../queries/request.ts'
+import { inForm, wantedForm } from '../queries/forms.ts'
+import { queryRequestSchema, readQueryRequest } from '../queries/request.ts'
 import { present } from '../queries/runs.ts'
 import { defineResource, Reply } from '../resource.ts'
 
@@ -32,24 +34,22 @@ export const query = defineResource({
     row({
       method: 'POST',
       name: 'create',
-      summary: 'Answers a query, or starts one in the background when `async` or `refresh` says so',
+      summary:
+        'Answers a query, also as `text/csv` or `application/vnd.apache.arrow.stream`; in the background when `async` or `refresh` says so',
       scope: 'query:read',
       body: queryRequestSchema,
       answer: z.looseObject({}),
       handle: async ({ app, project, body, request }) => {
-        const { query, refresh, client_query_id } = readQueryRequest(body)
-        const work = async (signal: AbortSignal): Promise<object> => {
-          try {
-            return await (await app.project(project.id)).query(query, { signal, rows: app.rows() })
-          } catch (error) {
-            throw queryFailure(error, query.kind)
-          }
-        }
-        if (refresh.includes('async')) {
-          const status = present(await app.queries.start(project.id, client_query_id, refresh === 'force_async', work))
+        const form = wantedForm(request.headers.get('accept'))
+        const asked = readQueryRequest(body)
+        const outcome = await ask(app, project, asked, request.signal)
+        if ('status' in outcome) {
+          const status = present(outcome.status)
           return new Reply(200, { ...status, query_status: status })
         }
-        return app.queries.watch(project.id, client_query_id, work, request.signal)
+        if (form === 'json') return outcome.answer
+        const other = inForm(outcome.answer, form)
+        return new Reply(200, other.body, other.headers)
       },
     }),
     row({

@@ -1,0 +1,44 @@
+import type { ProjectRecord, QueryRun } from '../../accounts/records.ts'
+import type { App } from '../app.ts'
+import { type QueryRequest, queryFailure } from './request.ts'
+import { cacheKey, isCachedKind, withCacheFacts } from './result-cache.ts'
+
+// What becomes of one request: an answer that is there already, one that is waited for, or a status to come back to.
+
+export type Outcome = { readonly answer: object } | { readonly status: QueryRun }
+
+export async function ask(app: App, project: ProjectRecord, request: QueryRequest, left: AbortSignal): Promise<Outcome> {
+  const { query, refresh, client_query_id, wantsStatus } = request
+  const data = await app.project(project.id)
+  const isCached = isCachedKind(query.kind)
+  const key = cacheKey(query, project)
+
+  const compute = async (signal: AbortSignal): Promise<object> => {
+    const { position } = data.progress
+    const computedAt = app.clock()
+    try {
+      const answer = await app.admission.run(key, query.kind, signal, () => data.query(query, { signal, rows: app.rows() }))
+      if (!isCached) return answer
+      const entry = { key, answer, position, computedAt }
+      app.results.keep(entry)
+      return withCacheFacts(entry, false, project.timezone)
+    } catch (error) {
+      throw queryFailure(error, query.kind)
+    }
+  }
+  const wait = async () => ({ answer: await app.queries.watch(project.id, client_query_id, compute, left) })
+  const start = async (isForced: boolean, work = compute) => ({
+    status: await app.queries.start(project.id, client_query_id, isForced, work),
+  })
+
+  if (refresh === 'force_blocking') return wait()
+  if (refresh === 'force_async') return start(true)
+  const isLazy = refresh === 'lazy_async'
+  const known = isCached ? app.results.find(key, query, data.progress.position, app.clock(), isLazy) : undefined
+  if (known?.isFresh) {
+    const answer = withCacheFacts(known.entry, true, project.timezone)
+    return wantsStatus ? start(false, async () => answer) : { answer }
+  }
+  if (refresh === 'blocking' || (refresh === 'async_except_on_cache_miss' && !known)) return wait()
+  return start(false)
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import type { ProjectRecord } from '../../accounts/records.ts'
+
+// Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
+// computed with, and the clock has not moved on further than the interval lets one see.
+
+export interface Entry {
+  readonly key: string
+  readonly answer: object
+  readonly position: number
+  readonly computedAt: Date
+}
+
+const kinds = new Set(['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'PathsQuery', 'StickinessQuery', 'LifecycleQuery'])
+export const isCachedKind = (kind: string): boolean => kinds.has(kind)
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+/** How long an answer is good by the interval of its points: usually, and for those who would rather not wait. */
+const ages: Readonly<Record<string, readonly [usual: number, lazy: number]>> = {
+  second: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  minute: [5 * minute, 15 * minute],
+  hour: [hour, 2 * hour],
+  day: [6 * hour, 12 * hour],
+  week: [day, day],
+  month: [day, day],
+  quarter: [day, day],
+  year: [day, day],
+}
+const slack = 10_000
+/** What clients are told to wait before they ask for a new answer by hand. */
+const clientPause = 3 * minute
+
+type Query = Readonly<Record<string, unknown>>
+
+const sorted = (_: string, value: unknown) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+export const cacheKey = (query: Query, project: ProjectRecord): string =>
+  createHash('sha256')
+    .update(JSON.stringify([project.id, project.timezone, project.week_start_day, project.settings, query], sorted))
+    .digest('hex')
+    .slice(0, 32)
+
+const endOf = (answer: object): number => {
+  const range = (answer as { resolved_date_range?: { date_to?: unknown } }).resolved_date_range
+  return typeof range?.date_to === 'string' ? Date.parse(range.date_to) : Number.NaN
+}
+
+const isYoung = (entry: Entry, query: Query, now: Date, isLazy: boolean): boolean => {
+  if (endOf(entry.answer) + slack < entry.computedAt.getTime()) return true
+  const [usual, lazy] = ages[String(query.interval ?? 'day')] ?? ages.day!
+  const age = now.getTime() - entry.computedAt.getTime()
+  return age >= 0 && age <= (isLazy ? lazy : usual)
+}
+
+const most = 64 * 1024 * 1024
+
+export const createResultCache = () => {
+  const entries = new Map<string, { readonly entry: Entry; readonly bytes: number }>()
+  let held = 0
+  const drop = (key: string) => {
+    held -= entries.get(key)?.bytes ?? 0
+    entries.delete(key)
+  }
+  return {
+    /** The answer that is there, and whether it still stands. Lazy callers also take one that newer events have overtaken. */
+    find(key: string, query: Query, position: number, now: Date, isLazy: boolean): { entry: Entry; isFresh: boolean } | undefined {
+      const found = entries.get(key)
+      if (!found) return undefined
+      entries.delete(key)
+      entries.set(key, found)
+      const { entry } = found
+      return { entry, isFresh: (isLazy || entry.position === position) && isYoung(entry, query, now, isLazy) }
+    },
+    keep(entry: Entry): void {
+      drop(entry.key)
+      const bytes = 2 * JSON.stringify(entry.answer).length
+      if (bytes > most / 4) return
+      entries.set(entry.key, { entry, bytes })
+      held += bytes
+      for (const key of entries.keys()) {
+        if (held <= most) break
+        drop(key)
+      }
+    },
+  }
+}
+export type ResultCache = ReturnType<typeof createResultCache>
+
+export const withCacheFacts = ({ key, answer, computedAt }: Entry, isCached: boolean, timezone: string): object => ({
+  ...answer,
+  is_cached: isCached,
+  cache_key: key,
+  last_refresh: computedAt.toISOString(),
+  next_allowed_client_refresh: new Date(computedAt.getTime() + clientPause).toISOString(),
+  timezone,
+  calculation_trigger: null,
+})

@@ -1,0 +1,136 @@
+import { tableFromIPC } from 'apache-arrow'
+import { expect, test } from 'vitest'
+import { createAdmission } from '../../src/http/queries/admission.ts'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+const path = '/api/projects/@current/query/'
+const trends = (more: object = {}) => ({
+  kind: 'TrendsQuery',
+  series: [{ kind: 'EventsNode', event: 'signup' }],
+  dateRange: { date_from: '-7d' },
+  ...more,
+})
+const capture = (distinct_id: string, properties: object = {}) =>
+  held.home.call('POST', '/batch/', {
+    body: {
+      api_key: held.home.project.api_token,
+      batch: [{ event: 'signup', distinct_id, timestamp: '2034-01-10T10:00:00Z', properties }],
+    },
+  })
+const ask = (query: unknown, refresh?: unknown) => held.home.call('POST', path, { as: held.home.member, body: { query, refresh } })
+const at = (time: string) => {
+  held.home.world.now = new Date(time)
+}
+
+test('a cached answer stands until events, settings or the clock move on', async () => {
+  const { call, admin } = held.home
+  at('2034-01-10T12:00:00Z')
+  await capture('a')
+  const state = async (query: unknown = trends(), refresh?: unknown) => {
+    const { body } = await ask(query, refresh)
+    return body.query_status ? 'started' : `${body.is_cached ? 'cached' : 'new'} ${body.results[0].count}`
+  }
+  expect(await state()).toBe('new 1')
+  expect(await state()).toBe('cached 1')
+  expect(await state({ ...trends(), dateRange: { date_from: '-7d' } }), 'order of fields does not matter').toBe('cached 1')
+  expect(await state(trends(), true)).toBe('new 1')
+  expect(await state(trends(), 'async'), 'fresh: nothing to start').toBe('cached 1')
+  await capture('b')
+  expect(await state(trends(), 'lazy_async'), 'good enough').toBe('cached 1')
+  expect(await state(trends(), 'async')).toBe('started')
+  expect(await state()).toBe('new 2')
+  at('2034-01-10T17:59:00Z')
+  expect(await state()).toBe('cached 2')
+  at('2034-01-10T18:01:00Z')
+  expect(await state(), 'six hours for days').toBe('new 2')
+  at('2034-01-10T18:07:00Z')
+  expect(await state(trends({ interval: 'minute', dateRange: { date_from: '-1d' } }))).toBe('new 2')
+  at('2034-01-10T18:13:00Z')
+  expect(await state(trends({ interval: 'minute', dateRange: { date_from: '-1d' } })), 'five minutes for minutes').toBe('new 2')
+  const past = trends({ dateRange: { date_from: '2034-01-01', date_to: '2034-01-05' } })
+  expect(await state(past)).toBe('new 0')
+  at('2034-06-01T00:00:00Z')
+  expect(await state(past), 'what is over does not change').toBe('cached 0')
+  await call('PATCH', '/api/projects/@current/', { as: admin, body: { timezone: 'Asia/Tokyo' } })
+  expect(await state(past)).toBe('new 0')
+  await call('PATCH', '/api/projects/@current/', { as: admin, body: { timezone: 'UTC' } })
+})
+
+test('statements always compute', async () => {
+  const sql = { kind: 'SqlLikeQuery', query: 'select count() from events' }
+  expect((await ask(sql)).body).not.toHaveProperty('is_cached')
+  expect((await ask(sql)).body.results).toEqual([[2]])
+})
+
+test('the same rows as CSV and as Arrow', async () => {
+  const { member, world } = held.home
+  await capture('c', { note: 'he said "hi",\nthen left', n: 3 })
+  const query = {
+    kind: 'SqlLikeQuery',
+    query: 'select distinct_id, properties.note as note, 1 + 1 as two from events order by distinct_id limit 3',
+  }
+  const form = async (accept: string, asked: unknown = query) => {
+    const headers = { ...(await world.login(member)), accept, 'content-type': 'application/json' }
+    return fetch(world.url + path, { method: 'POST', headers, body: JSON.stringify({ query: asked }) })
+  }
+  const csv = await form('text/csv')
+  expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+  expect(await csv.text()).toBe('distinct_id,note,two\r\na,,2\r\nb,,2\r\nc,"he said ""hi"",\nthen left",2\r\n')
+  const arrow = await form('application/vnd.apache.arrow.stream')
+  const table = tableFromIPC(new Uint8Array(await arrow.arrayBuffer()))
+  expect(table.schema.fields.map((field) => field.name)).toEqual(['distinct_id', 'note', 'two'])
+  expect(table.toArray().map((row) => [row.distinct_id, Number(row.two)])).toEqual([
+    ['a', 2],
+    ['b', 2],
+    ['c', 2],
+  ])
+  const cut = await form('text/csv;q=0.9, image/png', { kind: 'SqlLikeQuery', query: 'select distinct_id from events limit 1' })
+  expect(cut.headers.get('x-has-more')).toBe('true')
+  expect((await form('image/png')).status).toBe(406)
+  expect((await form('text/csv', trends())).status).toBe(200)
+  expect(await (await form('text/csv', { kind: 'SqlLikeQuery', query: 'select nothing from events' })).json()).toMatchObject({
+    type: 'validation_error',
+  })
+})
+
+test('rows are limited, and more of them are said to be there', async () => {
+  const { world } = held.home
+  world.rows = { defaultRows: 1, mostRows: 2 }
+  const count = async (query: string) => {
+    const { body } = await ask({ kind: 'SqlLikeQuery', query })
+    return [body.results.length, body.hasMore]
+  }
+  expect(await count('select distinct_id from events')).toEqual([1, true])
+  expect(await count('select distinct_id from events limit 100')).toEqual([2, true])
+  world.rows = { defaultRows: 100, mostRows: 10_000 }
+  expect(await count('select distinct_id from events')).toEqual([3, false])
+})
+
+test("mistakes in statements are the caller's to mend", async () => {
+  const sql = (query: string) => ask({ kind: 'SqlLikeQuery', query })
+  for (const query of ['selec 1', 'select nope from events', 'select 1 from nowhere', 'select count( from events'])
+    expect(await sql(query), query).toMatchObject(refused(400, 'invalid_input'))
+})
+
+test('a query that was slow waits behind quick ones and leaves them a place', async () => {
+  const admission = createAdmission(2)
+  const signal = new AbortController().signal
+  const order: string[] = []
+  const clock = { ms: 0 }
+  const slow = { go: () => {} }
+  const never = () => new Promise<void>((resolve) => (slow.go = resolve))
+  const realNow = performance.now
+  performance.now = () => clock.ms
+  await admission.run('heavy', 'Funnels', signal, async () => {
+    clock.ms += 5_000
+  })
+  performance.now = realNow
+  const first = admission.run('heavy', 'Funnels', signal, never)
+  const second = admission.run('heavy', 'Funnels', signal, async () => void order.push('second heavy'))
+  await admission.run('light', 'Events', signal, async () => void order.push('light'))
+  expect(order).toEqual(['light'])
+  slow.go()
+  await Promise.all([first, second])
+  expect(order).toEqual(['light', 'second heavy'])
+})

@@ -44,6 +44,21 @@ const statements: readonly (readonly [name: string, statement: string, rows: unk
     ],
   ],
   ['in with a null', 'select 1 in (1, null), 2 in (1, null), null in (1, null), null in (1, 2)', [[1, 0, 1, 0]]],
+  [
+    'a call written twice is one group',
+    "select positionCaseInsensitive(x, 'b') from (select arrayJoin(['ab', 'b', 'AB']) as x) group by positionCaseInsensitive(x, 'b') order by positionCaseInsensitive(x, 'b')",
+    [[1], [2]],
+  ],
+  [
+    'a lambda written twice is one group',
+    'select arrayMap(y -> y + 1, [x]) as a from (select arrayJoin([1, 2, 1]) as x) group by arrayMap(y -> y + 1, [x]) order by a',
+    [[[2]], [[3]]],
+  ],
+  [
+    'a constant that is read and not printed',
+    "select toTypeName('a'), toString(toDateTime('2024-01-01 00:00:00', 'UTC'))",
+    [['String', '2024-01-01 00:00:00.000000']],
+  ],
   ['an alias of its own column', "select upper(s) as s from (select 'a' as s) where s = 'A'", [['A']]],
 ]
 for (const [name, statement, expected] of statements)

@@ -42,6 +42,7 @@ class Printer implements Printing {
   private readonly settings: PrintSettings
   private readonly bound = new Map<string, string>()
   private readonly printed = new Map<TypedExpr, string>()
+  private readonly calls = new Map<string, string>()
   private readonly items = new Set<string>()
   private names = 0
 
@@ -318,32 +319,38 @@ class Printer implements Printing {
       throw new UnsupportedError('unsupported-function', { name: call.name, engine, reason: cell.unsupported }, call.span)
     }
     const isRows = call.row.kind === 'aggregate' || call.row.kind === 'window'
-    const { timezone, weekStartDay, timeRange } = this.settings
-    return cell(
-      call.args.map((arg) => this.arg(arg)),
-      {
-        type: call.type,
-        timezone,
-        weekStartDay,
-        ...(timeRange ? { timeRange } : {}),
-        params: call.params.map((param) => this.arg(param)),
-        literal: (text) => this.dialect.literal(text),
-        bind: (value) => this.bind(value),
-        fresh: () => this.fresh(),
-        ...(isRows
-          ? {
-              aggregate: {
-                distinct: call.distinct,
-                orderBy: this.orderList(call.orderBy),
-                order: call.orderBy.map(({ expr, descending }) => ({ arg: this.arg(expr), descending })),
-                filter: call.filter ? this.expr(call.filter) : '',
-                ignoreNulls: call.ignoreNulls,
-                over: call.over ? ` OVER (${this.window(call.over)})` : '',
-              },
-            }
-          : {}),
-      },
+    const args = call.args.map((arg) => this.arg(arg))
+    const params = call.params.map((param) => this.arg(param))
+    const aggregate = isRows
+      ? {
+          distinct: call.distinct,
+          orderBy: this.orderList(call.orderBy),
+          order: call.orderBy.map(({ expr, descending }) => ({ arg: this.arg(expr), descending })),
+          filter: call.filter ? this.expr(call.filter) : '',
+          ignoreNulls: call.ignoreNulls,
+          over: call.over ? ` OVER (${this.window(call.over)})` : '',
+        }
+      : undefined
+    // Equal calls are the same text, names of our own lambdas included: what is grouped by is found again in the select list.
+    const key = JSON.stringify([call.name, args, params, aggregate ?? null], (_, value) =>
+      typeof value === 'bigint' ? `${value}n` : value,
     )
+    const known = this.calls.get(key)
+    if (known !== undefined) return known
+    const { timezone, weekStartDay, timeRange } = this.settings
+    const text = cell(args, {
+      type: call.type,
+      timezone,
+      weekStartDay,
+      ...(timeRange ? { timeRange } : {}),
+      params,
+      literal: (text) => this.dialect.literal(text),
+      bind: (value) => this.bind(value),
+      fresh: () => this.fresh(),
+      ...(aggregate ? { aggregate } : {}),
+    })
+    this.calls.set(key, text)
+    return text
   }
 
   private window({ partitionBy, orderBy, frame }: TypedWindow): string {

@@ -287,7 +287,8 @@ function resolveArgs(
 function resolveLambda(session: Session, lambda: Lambda, types: readonly SqlType[], scope: Scope): TypedExpr {
   const parameters = new Map(scope.parameters)
   const printed = lambda.params.map((name, i) => {
-    const own = session.alias(`${/^[A-Za-z_]\w*$/.test(name) ? name : 'x'}_`)
+    // By depth and not by number: the same lambda written twice (in GROUP BY and in the select list) must print the same.
+    const own = `${/^[A-Za-z_]\w*$/.test(name) ? name : 'x'}_${scope.parameters.size + i}`
     parameters.set(name, { printed: own, type: types[i] ?? unknownType })
     return own
   })

@@ -7,6 +7,7 @@ import { startServer } from '../http/node-server.ts'
 import { createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
+import { makeDemo } from './demo.ts'
 import { dataOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { announce, newSecret } from './running-server.ts'
@@ -79,6 +80,7 @@ export const serve: Command = {
     const waymark = await open({ dataDir: values.required('data'), clock, surroundings: await surroundingsOf(values, () => url, log) })
     try {
       const start = await waymark.accounts.firstStart(bootstrapKeys(values))
+      const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
       const handler = createHandler(waymark, { log: ({ level, message, ...fields }) => log(level, message, fields) })
       const secret = newSecret()
       const server = await startServer(
@@ -91,6 +93,7 @@ export const serve: Command = {
       if (values.isOn('json')) out(JSON.stringify(facts))
       else {
         out(`Waymark          ${url}`)
+        if (demoId !== null) out(`Demo project     ${demoId}`)
         out(`Project key      ${start.project.api_token}`)
         if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
         for (const line of firstSteps(url, start, values.required('data'))) out(line)

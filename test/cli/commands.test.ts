@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { demoEvents, makeDemo } from '../../src/cli/demo.ts'
 import { runCommand } from '../../src/cli/run.ts'
+import { open } from '../../src/engine.ts'
 
 // The commands as a shell calls them.
 
@@ -156,6 +158,27 @@ test('one clear line for what cannot be', async () => {
   }
   taken.close()
   expect((await run(['help', 'serve'])).out).toContain('--port N')
+})
+
+test('the demo is a month of a shop, the same every time but for the dates', async () => {
+  const waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2030-06-15T12:00:00Z') })
+  const start = await waymark.accounts.firstStart({})
+  const id = await makeDemo(waymark, start)
+  expect(await waymark.accounts.projects.byId(id)).toMatchObject({ name: 'Demo shop', is_demo: true, ingested_event: true })
+  const answer = await (await waymark.project(id)).query({
+    kind: 'TrendsQuery',
+    series: ['$pageview', 'signed up', 'purchase'].map((event) => ({ kind: 'EventsNode', event })),
+    dateRange: { date_from: '-30d' },
+  })
+  const made = demoEvents(waymark.clock())
+  const count = (event: string) => made.filter((one) => one.event === event).length
+  expect((answer as { results: { count: number }[] }).results.map((one) => one.count)).toEqual(
+    ['$pageview', 'signed up', 'purchase'].map(count),
+  )
+  expect(count('purchase')).toBeGreaterThan(100)
+  await waymark.close()
+  const later = demoEvents(new Date('2031-01-01T00:00:00Z'))
+  expect(later.map((one) => one.event)).toEqual(made.map((one) => one.event))
 })
 
 test.skipIf(process.getuid?.() === 0)('a directory that cannot be written', async () => {

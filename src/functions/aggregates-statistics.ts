@@ -255,7 +255,8 @@ export const statisticsFunctions = aggregates({
     args: [2, 2],
     returns: floatLike,
     summary: 'Mean of the first argument, each value weighed by the second.',
-    clickhouse: 'avgWeighted',
+    // With whole weights it would cut the values to whole numbers
+    clickhouse: { name: 'avgWeighted', args: (args) => args.map((a) => `toFloat64(${a.sql})`) },
     duckdb: (args, context) => {
       const [x, w] = [float(args[0]!), float(args[1]!)]
       const weights = rowsCall('sum', [w], withFilter(context, `${args[0]!.sql} IS NOT NULL`))

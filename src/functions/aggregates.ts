@@ -64,8 +64,7 @@ export const aggregateFunctions = aggregates({
     summary: 'Number of rows; with an argument, of rows where it is not NULL.',
     clickhouse: 'count',
     duckdb: (args, context) => rowsCall('count', args.length ? [args[0]!.sql] : ['*'], context),
-    // In arrays NULL counts
-    ofList: (list) => `coalesce(len(${list}), 0)`,
+    ofList: (list) => `coalesce(list_count(${list}), 0)`,
     cases: [
       ['select count() from numbers(4)', 4],
       ['select count(x) from (select arrayJoin([1, NULL, 3]) as x)', 2],

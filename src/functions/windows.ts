@@ -1,3 +1,4 @@
+import { UnsupportedError } from '../errors/errors.ts'
 import { nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
 import { aggregateOf, duckDefault } from './aggregate.ts'
 import { commonType } from './results.ts'
@@ -58,22 +59,39 @@ const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: 
   summary,
   sql: {
     duckdb: ([x, by, other], context) => {
+      if (!reaches(name, isNull, context))
+        throw new UnsupportedError('unsupported-function', {
+          name,
+          engine: 'DuckDB',
+          reason: `it sees the whole partition there: the frame must reach its ${name === 'lag' ? 'first' : 'last'} row (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)`,
+        })
       const outside = other?.sql ?? (isNull ? 'NULL' : duckDefault(context.type))
       return inWindow(name, [x!.sql, by?.sql ?? '1', outside], context)
     },
     clickhouse: ([x, by, other], context) => {
       const value = isNull && !other ? `toNullable(${x!.sql})` : x!.sql
-      return onClickHouse(`${name}InFrame`, [value, by?.sql ?? '1', ...(other ? [other.sql] : [])], whole(context))
+      return onClickHouse(`${name}InFrame`, [value, by?.sql ?? '1', ...(other ? [other.sql] : [])], isNull ? whole(context) : context)
     },
   },
   cases,
 })
+const frame = / (?:ROWS|RANGE) (?:BETWEEN (.*) AND (.*)|(.*))\)$/i
+
 /** ClickHouse looks inside of the frame only, which ends at the current row unless the statement says otherwise. */
 function whole(context: CellContext): CellContext {
   const around = aggregateOf(context)
-  if (/ (ROWS|RANGE) (BETWEEN|UNBOUNDED|CURRENT|\d)/i.test(around.over)) return context
+  if (frame.test(around.over)) return context
   const over = around.over.replace(/\)$/, ' ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)')
   return { ...context, aggregate: { ...around, over } }
+}
+
+/** Whether the frame keeps nothing out that DuckDB, which knows no frame here, would find. */
+function reaches(name: 'lag' | 'lead', isWholeByDefault: boolean, context: CellContext): boolean {
+  const { over } = aggregateOf(context)
+  const match = frame.exec(over)
+  if (!match) return isWholeByDefault || name === 'lag' || !/ORDER BY/i.test(over)
+  const [, from = match[3] ?? '', to = 'CURRENT ROW'] = match
+  return name === 'lag' ? /^UNBOUNDED PRECEDING$/i.test(from) : /^UNBOUNDED FOLLOWING$/i.test(to)
 }
 
 /** One value out of a small ordered table, so that cases read as a line. */

@@ -35,7 +35,7 @@ export function compile(query: Query, { resolve: context, store, dialect }: Comp
     },
   }
   const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)
-  return { resolved, planned, printed: printQuery(planned, dialect, context.project) }
+  return { resolved, planned, printed: printQuery(planned, dialect, { ...context.project, now: context.now.getTime() }) }
 }
 
 /** What a column without an alias is called: the last part of a name, or the expression itself. */

@@ -22,6 +22,8 @@ export interface PrintSettings {
   readonly timezone: string
   readonly weekStartDay: 0 | 1
   readonly timeRange?: readonly [from: number, to: number]
+  /** Milliseconds since 1970: what `now()` says in the statement. */
+  readonly now?: number
 }
 
 const parameterMark = (place: number) => `\u0001${place}\u0002`
@@ -337,12 +339,13 @@ class Printer implements Printing {
     )
     const known = this.calls.get(key)
     if (known !== undefined) return known
-    const { timezone, weekStartDay, timeRange } = this.settings
+    const { timezone, weekStartDay, timeRange, now } = this.settings
     const text = cell(args, {
       type: call.type,
       timezone,
       weekStartDay,
       ...(timeRange ? { timeRange } : {}),
+      ...(now === undefined ? {} : { now }),
       params,
       literal: (text) => this.dialect.literal(text),
       bind: (value) => this.bind(value),

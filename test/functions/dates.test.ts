@@ -94,3 +94,12 @@ describe.each(zones.flatMap((zone, i) => [[zone, (i % 2) as 0 | 1] as const]))('
     expect(ours).toEqual(theirs)
   })
 })
+
+test('now, today and yesterday are those of the moment the query is asked, in the zone of the project', async () => {
+  const project = await openTestProject({ timezone: 'Pacific/Auckland', now: new Date('2024-06-01T13:30:00.250Z') })
+  projects.push(project)
+  const statement = 'select toUnixTimestamp64Milli(now()), today(), yesterday(), current_date(), toHour(now())'
+  const expected = [[1717248600250, '2024-06-02', '2024-06-01', '2024-06-02', 1]]
+  expect(await project.rows(statement)).toEqual(expected)
+  expect(await clickhouse.rows(statement, project)).toEqual(expected)
+})

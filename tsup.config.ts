@@ -5,8 +5,13 @@ const shared = { target: 'node20', sourcemap: true } as const
 export default defineConfig([
   {
     ...shared,
-    // internal/world is the server with its surroundings in reach, for the conformance runner; not part of the package.
-    entry: { index: 'src/index.ts', cli: 'src/cli/main.ts', 'internal/world': 'test/conformance/world.ts' },
+    // internal/ is for the conformance runner, not part of the package: the server with its surroundings in reach, and the cases of ingestion.
+    entry: {
+      index: 'src/index.ts',
+      cli: 'src/cli/main.ts',
+      'internal/world': 'test/conformance/world.ts',
+      'internal/ingestion': 'test/ingestion/cases.ts',
+    },
     format: ['esm'],
     splitting: true,
     dts: { entry: { index: 'src/index.ts' } },

@@ -20,14 +20,17 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host is not known',
 }
 
+/** Where a connection comes from; an IPv4 address as such, also when the socket speaks IPv6. */
+const addressOf = ({ incoming }: { incoming?: { socket?: { remoteAddress?: string } } }): string | null =>
+  incoming?.socket?.remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? null
+
 export const startServer = (
   handler: (request: Request, address: string | null) => Promise<Response>,
   { host, port }: ServerOptions,
 ): Promise<RunningServer> =>
   new Promise((resolve, reject) => {
     const server = serve({
-      fetch: (request, env) =>
-        handler(request, (env as { incoming?: { socket?: { remoteAddress?: string } } }).incoming?.socket?.remoteAddress ?? null),
+      fetch: (request, env) => handler(request, addressOf(env as { incoming?: { socket?: { remoteAddress?: string } } })),
       hostname: host,
       port,
       serverOptions: {

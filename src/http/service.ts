@@ -96,10 +96,9 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     c.set('route', 'none')
     const started = performance.now()
     metrics.begin()
-    if (c.req.method === 'OPTIONS') c.res = new Response(null, { status: 204, headers: preflightHeaders })
-    else await next()
+    await next()
     const { headers, status } = c.res
-    for (const [name, value] of Object.entries(openHeaders)) headers.set(name, value)
+    for (const [name, value] of Object.entries(openHeaders)) if (!headers.has(name)) headers.set(name, value)
     headers.set('x-request-id', id)
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
     const seconds = (performance.now() - started) / 1000
@@ -120,6 +119,7 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     c.set('route', c.req.path.replace(/(?<=.)\/+$/, ''))
     return answered
   })
+  hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))
   for (const place of places)
     hono.all(place.path, (c) => {
       c.set('route', place.path)

@@ -6,7 +6,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { capture } from './kinds/capture.mjs'
 import { http } from './kinds/http.mjs'
+import { ingestion } from './kinds/ingestion.mjs'
 
 const here = path.dirname(fileURLToPath(import.meta.url))
 const { values: options } = parseArgs({
@@ -20,7 +22,7 @@ const { values: options } = parseArgs({
 })
 
 /** Each kind says which cases are its own and runs one: `run(case, suite)` answers `{ problems, unseen }`, or throws a Skip. */
-const kinds = [http]
+const kinds = [http, capture, ingestion]
 
 /** Cases of the side that lost where the versions of the reference disagree. */
 const losing = new Map([

@@ -11,7 +11,19 @@ import { startServer } from '../../src/http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts'
 import type { Project } from '../../src/project.ts'
 
+export { compressionNamed } from '../../src/http/capture/body.ts'
+
 // A whole server in memory whose surroundings a test can set: the clock, the operator's settings, name servers, the mail that goes out.
+
+/** An event as capture read it, durable by now. */
+export interface TakenEvent {
+  readonly token: string
+  readonly ip: string | null
+  readonly sent_at: string | null
+  /** Not dropped, and new. */
+  readonly isStored: boolean
+  readonly [field: string]: unknown
+}
 
 export interface World {
   readonly url: string
@@ -27,6 +39,10 @@ export interface World {
   readonly outbox: Mail[]
   readonly txt: Map<string, readonly string[]>
   readonly reports: unknown[]
+  /** Every key that a request names is then a project's, made when first seen: what anybody sends can be looked at. */
+  takesAnyKey: boolean
+  /** What capture took, in order. */
+  readonly taken: TakenEvent[]
   /** The header that makes the user the caller. */
   login(user: User): Promise<Record<string, string>>
   /** A user with that level in the organization; null: in none. */
@@ -46,6 +62,18 @@ export interface World {
   close(): Promise<void>
 }
 
+const watch = (project: Project, token: string, taken: TakenEvent[]): Project =>
+  Object.create(project, {
+    ingest: {
+      value: async (body: { batch: readonly object[]; sent_at?: string }, about: { ip?: string }) => {
+        const answer = await project.ingest(body, about)
+        const isStored = answer.accepted === body.batch.length
+        for (const event of body.batch) taken.push({ ...event, token, ip: about.ip ?? null, sent_at: body.sent_at ?? null, isStored })
+        return answer
+      },
+    },
+  })
+
 export async function startWorld(): Promise<World> {
   const clock = () => (world.now ? new Date(world.now) : new Date())
   const waymark = await open({
@@ -62,7 +90,17 @@ export async function startWorld(): Promise<World> {
   const { accounts } = waymark
   const { context } = accounts
   const { store } = context
-  const handler = createHandler(waymark, {
+  const byToken = accounts.projects.byToken
+  accounts.projects.byToken = async (token) => {
+    const known = await byToken(token)
+    if (known || !world.takesAnyKey) return known
+    const home = (await store.read.organizations.find({}))[0]!
+    return world.makeProject(home.id, { api_token: token })
+  }
+  const watched: Waymark = Object.create(waymark, {
+    project: { value: async (id: number) => watch(await waymark.project(id), (await accounts.projects.byId(id))!.api_token, world.taken) },
+  })
+  const handler = createHandler(watched, {
     limits: () => world.limits,
     rows: () => world.rows,
     log: (line) => line.level === 'error' && world.reports.push(line),
@@ -80,6 +118,8 @@ export async function startWorld(): Promise<World> {
     outbox: [],
     txt: new Map(),
     reports: [],
+    takesAnyKey: false,
+    taken: [],
     login: async (user) => ({ cookie: `waymark_session=${await accounts.sessions.start(user)}` }),
     user: (email, organizationId, at = 'member') => accounts.createUser(organizationId, { email, first_name: email.split('@')[0]! }, at),
     seed: async () => {

@@ -55,6 +55,17 @@ test('every answer has a request id and may be read from other sites', async () 
   expect([head.status, await head.text()]).toEqual([200, ''])
 })
 
+test('capture may be called from any site with its cookies, and with any header', async () => {
+  const { world } = held.home
+  const origin = 'https://shop.example'
+  const asked = { origin, 'access-control-request-headers': 'traceparent,x-a' }
+  const allowed = ({ headers }: Response) => ['origin', 'credentials', 'headers'].map((what) => headers.get(`access-control-allow-${what}`))
+  for (const path of ['/e/', '/batch/', '/flags/', '/s/'])
+    expect(allowed(await fetch(world.url + path, { method: 'OPTIONS', headers: asked }))).toEqual([origin, 'true', 'traceparent,x-a'])
+  const refusedOne = await fetch(`${world.url}/e/`, { method: 'POST', body: '{}', headers: { origin } })
+  expect([refusedOne.status, ...allowed(refusedOne)]).toEqual([400, origin, 'true', null])
+})
+
 test('a login cookie counts only for pages of our own', async () => {
   const { call, admin } = held.home
   const body = { name: 'Mine' }

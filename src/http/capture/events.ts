@@ -32,11 +32,14 @@ export async function readCapture(
   const { value, form } = await decodeBody(request)
   const { items, batch } = itemsOf(value)
   const token = tokenOf(items, batch, form, request.query)
-  const events = items.map((item, index) => eventOf(item, index, options.isEngage)).filter((event) => event.event !== '$performance_event')
+  const sentAt = sentAtOf(request.query, batch ?? (items.length === 1 ? items[0]! : null), form, now)
+  const events = items
+    .map((item, index) => eventOf(item, index, options.isEngage, sentAt !== null))
+    .filter((event) => event.event !== '$performance_event')
   return {
     token,
     events,
-    sentAt: sentAtOf(request.query, batch ?? (items.length === 1 ? items[0]! : null), form, now),
+    sentAt,
     isHistorical: batch?.historical_migration === true || batch?.historicalMigration === true,
     ip: forwardedFor(request.headers) ?? options.address,
   }
@@ -85,14 +88,19 @@ function checkedToken(token: unknown): string {
   return token
 }
 
-function eventOf(item: Json, index: number, isEngage: boolean): CapturedEvent {
+/** Fields that clients put into events and that are not of the event. */
+const ofRequest: ReadonlySet<string> = new Set(['token', '$token', 'api_key', '$distinct_id'])
+
+/** `isSent`: the request says when it was sent, which then holds for each of its events. */
+function eventOf(item: Json, index: number, isEngage: boolean, isSent: boolean): CapturedEvent {
   const properties = item.properties ?? {}
   if (!isObject(properties)) throw invalid(`Event field "properties" should be a dictionary! (event ${index})`)
   const name = item.event ?? (isEngage ? '$identify' : undefined)
   if (name === undefined || name === null) throw invalid('All events must have the event name field "event"!')
   if (name === '') throw invalid('Event field "event" should not be blank!')
-  const { token: _token, $token: _dollarToken, api_key: _apiKey, $distinct_id: _distinctId, ...rest } = item
-  return { ...rest, event: asText(name), distinct_id: distinctIdOf(item, properties), properties }
+  const event: Record<string, unknown> = {}
+  for (const field in item) if (!ofRequest.has(field) && !(isSent && field === 'sent_at')) event[field] = item[field]
+  return Object.assign(event, { event: asText(name), distinct_id: distinctIdOf(item, properties), properties })
 }
 
 function distinctIdOf(item: Json, properties: Json): string {

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import lzString from 'lz-string'
 import { describe, expect, test } from 'vitest'
 import { type CaptureRequest, compressionNamed } from '../../../src/http/capture/body.ts'
 import { readCapture } from '../../../src/http/capture/events.ts'
 import { CaptureRefusal } from '../../../src/http/capture/refusal.ts'
+import { event, form, forms, formType, json } from './forms.ts'
 
 const now = new Date('2026-01-02T03:04:05Z')
 type Made = Partial<Omit<CaptureRequest, 'body'>> & { body?: string | Uint8Array }
@@ -16,45 +16,11 @@ const request = ({ body = '', ...rest }: Made): CaptureRequest => ({
   body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
 })
 const read = (made: Made, isEngage = false) => readCapture(request(made), now, { isEngage, address: '10.0.0.9' })
-const event = { event: 'paid', distinct_id: 'ü+1', properties: { sum: 3 }, token: 'phc_x' }
-const json = JSON.stringify(event)
-const base64 = Buffer.from(json).toString('base64')
-const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
-const formType = new Headers({ 'content-type': 'application/x-www-form-urlencoded' })
+const asForm = new Headers(formType)
 
 describe('every form of body carries the same event', () => {
-  const multipart = `--b\r\nContent-Disposition: form-data; name="data"\r\n\r\n${json}\r\n--b--\r\n`
-  const forms: Record<string, Made> = {
-    'raw JSON': { body: json },
-    'raw JSON labelled as a form': { body: json, headers: formType },
-    'JSON labelled as text': { body: json, headers: new Headers({ 'content-type': 'text/plain' }) },
-    'JSON behind blanks': { body: `\n  ${json}` },
-    'a form field with JSON': { body: form({ data: json }), headers: formType },
-    'a form field with base64': { body: form({ data: base64 }), headers: formType },
-    'a form field with base64 whose + became blanks': { body: `data=${base64}`, headers: formType },
-    'a form field with base64 without padding': { body: form({ data: base64.replace(/=+$/, '') }), headers: formType },
-    'data= without a label': { body: form({ data: base64 }) },
-    multipart: { body: multipart, headers: new Headers({ 'content-type': 'multipart/form-data; boundary=b' }) },
-    'base64 asked for': { body: base64, query: new URLSearchParams('compression=base64') },
-    'base64 not asked for': { body: base64 },
-    'gzip asked for': { body: gzipSync(json), query: new URLSearchParams('compression=gzip') },
-    'gzip-js in capitals': { body: gzipSync(json), query: new URLSearchParams('compression=GZIP-JS') },
-    'gzip by header': { body: gzipSync(json), headers: new Headers({ 'content-encoding': 'gzip' }) },
-    'gzip nobody mentioned': { body: gzipSync(json) },
-    'gzip labelled as a form': { body: gzipSync(json), headers: formType },
-    'gzip in base64 in a form': { body: form({ data: gzipSync(json).toString('base64'), compression: 'gzip' }), headers: formType },
-    'gzip asked for, plain sent': { body: json, query: new URLSearchParams('compression=gzip') },
-    lz64: { body: lzString.compressToBase64(json), query: new URLSearchParams('compression=lz64') },
-    'lz64 in a form': { body: form({ data: lzString.compressToBase64(json), compression: 'lz64' }), headers: formType },
-    'GET with JSON': { method: 'GET', query: new URLSearchParams({ data: json }) },
-    'GET with base64': { method: 'GET', query: new URLSearchParams({ data: base64 }) },
-    'GET with lz64': { method: 'GET', query: new URLSearchParams({ data: lzString.compressToBase64(json), compression: 'lz-string' }) },
-    'an unknown compression': { body: json, query: new URLSearchParams('compression=zip') },
-    'a list': { body: JSON.stringify([event]) },
-    'a batch': { body: JSON.stringify({ api_key: 'phc_x', batch: [event] }) },
-  }
-  test.each(Object.entries(forms))('%s', async (_, made) => {
-    const capture = await read(made)
+  test.each(Object.entries(forms))('%s', async (_, { query, headers, ...made }) => {
+    const capture = await read({ ...made, query: new URLSearchParams(query), headers: new Headers(headers) })
     expect(capture.token).toBe('phc_x')
     expect(capture.events).toEqual([{ event: 'paid', distinct_id: 'ü+1', properties: { sum: 3 } }])
   })
@@ -83,7 +49,7 @@ describe('who and whose', () => {
     ['the batch wins over its events', batch({ api_key: 'a' }, { ...event, token: 'b' }), 'a'],
     ['token as the name in a batch', batch({ token: 'a' }, { event: 'e', distinct_id: 'd' }), 'a'],
     ['in the properties', { body: JSON.stringify({ event: 'e', distinct_id: 'd', properties: { token: 'p' } }) }, 'p'],
-    ['in the form', { body: form({ data: '{"event":"e","distinct_id":"d"}', api_key: 'f' }), headers: formType }, 'f'],
+    ['in the form', { body: form({ data: '{"event":"e","distinct_id":"d"}', api_key: 'f' }), headers: asForm }, 'f'],
     ['in the query', { body: '{"event":"e","distinct_id":"d"}', query: new URLSearchParams('token=q') }, 'q'],
   ])('token: %s', async (_, made, expected) => {
     expect((await read(made)).token).toBe(expected)
@@ -104,10 +70,22 @@ describe('who and whose', () => {
     ['query in seconds is not looked at', { body: json, query: new URLSearchParams('_=1767323045') }, null],
     ['body', batch({ api_key: 'a', sent_at: '2026-01-01T00:00:00Z' }, event), '2026-01-01T00:00:00Z'],
     ['body, the other spelling', batch({ api_key: 'a', sentAt: '2026-01-01T00:00:00Z' }, event), '2026-01-01T00:00:00Z'],
-    ['form', { body: form({ data: json, sent_at: '2026-01-01' }), headers: formType }, '2026-01-01'],
+    ['form', { body: form({ data: json, sent_at: '2026-01-01' }), headers: asForm }, '2026-01-01'],
+    [
+      'query before body',
+      { body: JSON.stringify({ ...event, sent_at: '2026-01-01' }), query: new URLSearchParams('_=1767323045123') },
+      '2026-01-02T03:04:05.123Z',
+    ],
     ['nowhere', { body: json }, null],
   ])('sent_at: %s', async (_, made, expected) => {
     expect((await read(made)).sentAt).toBe(expected)
+  })
+
+  test('when the request says when it was sent, its events do not say it again', async () => {
+    const [one] = (await read(batch({ api_key: 'a', sent_at: '2026-01-01' }, { ...event, sent_at: '2020-01-01' }))).events
+    expect(one).not.toHaveProperty('sent_at')
+    const [two] = (await read(batch({ api_key: 'a' }, { ...event, sent_at: '2020-01-01' }))).events
+    expect(two).toHaveProperty('sent_at', '2020-01-01')
   })
 
   test.each([

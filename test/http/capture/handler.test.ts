@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { type CaptureServices, handleCapture } from '../../../src/http/capture/handler.ts'
+import { forms } from './forms.ts'
 
 interface Ingested {
   readonly batch: readonly Record<string, unknown>[]
@@ -10,11 +11,12 @@ interface Ingested {
 
 class Service implements CaptureServices {
   readonly taken: { body: Ingested; ip: string | undefined }[] = []
+  key = 'phc_known'
   failure: Error | null = null
   limit: { detail: string; retryAfterSeconds: number } | null = null
   clock = () => new Date('2026-01-02T03:04:05Z')
   projectOf = async (token: string) =>
-    token === 'phc_known'
+    token === this.key
       ? {
           ingest: async (body: unknown, { ip }: { ip?: string }) => {
             if (this.failure) throw this.failure
@@ -49,6 +51,16 @@ describe('every path takes an event', () => {
     const answer = await call(service, path, post({ ...event, api_key: 'phc_known' }))
     expect([answer.status, answer.body]).toEqual([200, { status: 1 }])
     expect(service.taken).toEqual([{ body: { batch: [event] }, ip: '10.1.1.1' }])
+  })
+
+  const cells = [...new Set(paths.map((path) => path.replace(/\/$/, '')))].flatMap((path) =>
+    Object.entries(forms).map(([name, form]) => [path, name, form] as const),
+  )
+  test.each(cells)('%s with %s', async (path, _, { method = 'POST', query, headers, body }) => {
+    const service = new Service()
+    service.key = 'phc_x'
+    expect((await call(service, `${path}/?${new URLSearchParams(query)}`, { method, headers, body })).status).toBe(200)
+    expect(service.taken.map(({ body: { batch } }) => batch)).toEqual([[{ event: 'paid', distinct_id: 'ü+1', properties: { sum: 3 } }]])
   })
 
   test.each(paths)('%s by GET', async (path) => {

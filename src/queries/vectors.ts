@@ -1,4 +1,4 @@
-import { Dictionary, type Table, type Vector } from 'apache-arrow'
+import { DataType, Dictionary, type Table, type Vector } from 'apache-arrow'
 import { InternalError } from '../errors/errors.ts'
 
 // Columns of an answer as typed arrays, without an object per row.
@@ -55,6 +55,12 @@ export function integers(table: Table, name: string): Int32Array {
     at += chunk.length
   }
   return out
+}
+
+/** Are the column's values texts? */
+export function isText(table: Table, name: string): boolean {
+  const { type } = column(table, name)
+  return DataType.isUtf8(type) || (DataType.isDictionary(type) && DataType.isUtf8(type.dictionary))
 }
 
 /** Texts of a column; null where there is none. */

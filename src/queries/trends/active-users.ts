@@ -4,11 +4,13 @@ import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketEdges } from '../buckets.ts'
+import { at, eventsTable, since, until } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
+import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
 import { bucketNumber } from './bucket-number.ts'
-import { type Group, groupKey, partColumn, partColumns, partFields, type UnitPlan } from './groups.ts'
+import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan.ts'
-import { actorOf, at, eventsTable, since, until } from './unit.ts'
+import { actorOf } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.
 
@@ -43,7 +45,7 @@ export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   const actor = actorOf(unit)
   const query = select({
     columns: [alias(bucketNumber(at, edges), 'bucket'), ...partColumns(parts), alias(actor.expr, 'actor')],
-    from: eventsTable(context.query),
+    from: eventsTable(context.query.samplingFactor),
     where: allOf(since(edges[0]!), until(range.to), context.events, actor.condition),
     groupBy: groupBy(field('bucket'), ...partFields(parts.length), field('actor')),
   })
@@ -68,63 +70,25 @@ function windowsOfFine(math: RollingMath, edges: readonly Micros[], starts: read
 }
 
 function readRolling(answer: Table, partCount: number, windows: number, first: Int32Array, last: Int32Array): Group[] {
-  const fine = integers(answer, 'bucket')
-  const actors = numbered(answer, 'actor')
-  const { codes, values } = groupCodes(answer, partCount)
   if (answer.numRows === 0) return []
-  const counts = countRolling({ fine, actor: actors.codes, group: codes, actors: actors.size, groups: values.length, first, last, windows })
+  const fine = integers(answer, 'bucket')
+  const { actor, actors } = actorNumbers(answer)
+  const { codes, groups } = groupCodes(answer, partCount)
+  const counts = countRolling({ fine, actor, group: codes, actors, groups: groups.length, first, last, windows })
   // A value that only events between the windows have is no row.
-  return counts.flatMap((data, i) => (partCount === 0 || data.some((n) => n > 0) ? [{ parts: values[i]!, data: [...data] }] : []))
-}
-
-function integers(answer: Table, name: string): Int32Array {
-  const column = answer.getChild(name)
-  const out = new Int32Array(answer.numRows)
-  let row = 0
-  for (const chunk of column?.data ?? []) {
-    const values = chunk.values as Int32Array | BigInt64Array
-    for (let i = 0; i < chunk.length; i++) out[row++] = Number(values[i])
-  }
-  return out
+  return counts.flatMap((data, i) => (partCount === 0 || data.some((n) => n > 0) ? [{ parts: groups[i]!, data: [...data] }] : []))
 }
 
 /** Persons have numbers; keys of groups are given some. */
-function numbered(answer: Table, name: string): { codes: Int32Array; size: number } {
-  const column = answer.getChild(name)
-  if (typeof column?.get(0) !== 'string') {
-    const codes = integers(answer, name)
-    let most = -1
-    for (let i = 0; i < codes.length; i++) if (codes[i]! > most) most = codes[i]!
-    return { codes, size: most + 1 }
+function actorNumbers(answer: Table): { actor: Int32Array; actors: number } {
+  if (isText(answer, 'actor')) {
+    const keys = new TextCodes()
+    return { actor: codesOf(answer, 'actor', keys), actors: keys.values.length }
   }
-  const numbers = new Map<string, number>()
-  const codes = new Int32Array(answer.numRows)
-  for (let row = 0; row < codes.length; row++) codes[row] = numberIn(numbers, column.get(row) as string)
-  return { codes, size: numbers.size }
-}
-
-function groupCodes(answer: Table, partCount: number): { codes: Int32Array | null; values: string[][] } {
-  if (partCount === 0) return { codes: null, values: [[]] }
-  const columns = Array.from({ length: partCount }, (_, i) => answer.getChild(partColumn(i)))
-  const numbers = new Map<string, number>()
-  const values: string[][] = []
-  const codes = new Int32Array(answer.numRows)
-  for (let row = 0; row < codes.length; row++) {
-    const parts = columns.map((column) => String(column?.get(row)))
-    const code = numberIn(numbers, groupKey(parts))
-    if (code === values.length) values.push(parts)
-    codes[row] = code
-  }
-  return { codes, values }
-}
-
-function numberIn(numbers: Map<string, number>, key: string): number {
-  let number = numbers.get(key)
-  if (number === undefined) {
-    number = numbers.size
-    numbers.set(key, number)
-  }
-  return number
+  const actor = integers(answer, 'actor')
+  let most = -1
+  for (let i = 0; i < actor.length; i++) if (actor[i]! > most) most = actor[i]!
+  return { actor, actors: most + 1 }
 }
 
 /** As one number the window ends with the range, whatever its start. */
@@ -133,7 +97,7 @@ export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPl
   const actor = actorOf(unit)
   const query = select({
     columns: [...partColumns(parts), alias(call('uniqExact', actor.expr), 'value')],
-    from: eventsTable(context.query),
+    from: eventsTable(context.query.samplingFactor),
     where: allOf(totalWindow(unit, math), context.events, actor.condition),
     groupBy: groupBy(...partFields(parts.length)),
     having: context.having,

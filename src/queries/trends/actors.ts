@@ -8,6 +8,7 @@ import { type ActorList, type ActorOptions, type Asking, type Choice, defineActo
 import { bucketEdges, bucketLabel } from '../buckets.ts'
 import { instantOf, isoInstant, micros, parseDate } from '../dates.ts'
 import type { QueryEnv } from '../kind.ts'
+import { eventsTable, memberOf, since, until } from '../scope.ts'
 import { firstTimeMaths, rollingMaths } from '../series.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { fineInterval, isPlainUnique, type RollingMath, totalWindow, windowOf } from './active-users.ts'
@@ -18,7 +19,7 @@ import { answerUnits, rangesOf, unitsOf } from './index.ts'
 import { contextOf, type PlanContext } from './plan.ts'
 import { limitGroups } from './ranking.ts'
 import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
-import { actorOf, eventsTable, memberOf, type Period, since, timeFilter, type Unit, until } from './unit.ts'
+import { actorOf, type Period, timeFilter, type Unit } from './unit.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from './values.ts'
 
 const value = z.union([z.string(), z.number()])
@@ -114,7 +115,7 @@ function actorsIn(context: PlanContext, bucket: Bucket | null, isOf: Expr): Quer
   const actor = actorOf(context.unit)
   return select({
     columns: [alias(actor.expr, 'actor'), alias(call('count'), 'event_count')],
-    from: eventsTable(context.query),
+    from: eventsTable(context.query.samplingFactor),
     where: allOf(timeOf(context, bucket), context.events, actor.condition, isOf),
     groupBy: groupBy(field('actor')),
   })

@@ -1,12 +1,13 @@
 import { alias, call, callWith, field, from, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { parseExpr } from '../../parser/parse.ts'
+import { at, eventsTable } from '../scope.ts'
 import type { Math as SeriesMath, SeriesNode } from '../series.ts'
 import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
 import type { PlanContext } from './plan.ts'
-import { actorOf, at, eventsTable, timeFilter } from './unit.ts'
+import { actorOf, timeFilter } from './unit.ts'
 
 // Maths that one aggregate computes from the events of a bucket.
 
@@ -76,7 +77,7 @@ export function planAggregate(context: PlanContext): UnitPlan {
   const bucket = bucketOf(at)
   const query = select({
     columns: [...(bucket ? [alias(bucket, 'bucket')] : []), ...partColumns(parts), alias(value, 'value')],
-    from: eventsTable(context.query),
+    from: eventsTable(context.query.samplingFactor),
     where: allOf(timeFilter(context.unit), context.events, condition),
     groupBy: groupBy(...(bucket ? [field('bucket')] : []), ...partFields(parts.length)),
     having: context.having,
@@ -90,7 +91,7 @@ export function planFirstSightings(context: PlanContext): UnitPlan {
   const actor = actorOf(context.unit)
   const inner = select({
     columns: [...partColumns(parts), alias(actor.expr, 'actor'), alias(call('min', at), 'first_at')],
-    from: eventsTable(context.query),
+    from: eventsTable(context.query.samplingFactor),
     where: allOf(timeFilter(context.unit), context.events, actor.condition),
     groupBy: groupBy(...partFields(parts.length), field('actor')),
   })
@@ -115,7 +116,7 @@ export function planSessionDuration(context: PlanContext): UnitPlan {
       alias(field('$session_id'), 'session_key'),
       alias(duration, 'duration'),
     ],
-    from: eventsTable(context.query),
+    from: eventsTable(context.query.samplingFactor),
     where: allOf(timeFilter(unit), context.events),
     groupBy: groupBy(...keys, field('session_key')),
   })
@@ -145,7 +146,7 @@ export function planCountPerActor(context: PlanContext): UnitPlan {
       alias(actor.expr, 'actor'),
       alias(call('count'), 'events_of_actor'),
     ],
-    from: eventsTable(context.query),
+    from: eventsTable(context.query.samplingFactor),
     where: allOf(timeFilter(unit), context.events, actor.condition),
     groupBy: groupBy(...keys, field('actor')),
   })

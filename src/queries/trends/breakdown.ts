@@ -2,8 +2,8 @@ import { call, equals, field, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { parseExpr } from '../../parser/parse.ts'
 import type { QueryEnv } from '../kind.ts'
+import type { BreakdownFilter, BreakdownType } from '../schemas.ts'
 import { type Bins, binOf, parseBin } from './histogram.ts'
-import type { BreakdownFilter, BreakdownType } from './schema.ts'
 import { nullValue, otherValue } from './values.ts'
 
 /** One property that rows are split by. */

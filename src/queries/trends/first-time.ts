@@ -1,9 +1,10 @@
 import { alias, call, equals, field, from, groupBy, literal, select, tuple } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
+import { at, eventsTable, until } from '../scope.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
 import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan.ts'
-import { actorOf, at, cohortFilter, eventsTable, until } from './unit.ts'
+import { actorOf, cohortFilter } from './unit.ts'
 
 // Actors whose first event ever lies in the range. Looking back has no bound, so the range's start is applied to the first event alone.
 
@@ -22,7 +23,7 @@ export function firstEvents(context: PlanContext, isTrueOfFirst: Expr, isTrueOfA
       alias(call('minIf', at, isTrueOfFirst), 'matching_at'),
       ...parts.map((part, i) => alias(call('argMinIf', part, order, isTrueOfFirst), partColumn(i))),
     ],
-    from: eventsTable(query),
+    from: eventsTable(query.samplingFactor),
     where: allOf(until(unit.range.to), nodeMatch(unit.node, context.env), isTrueOfAll, cohortFilter(unit), actor.condition),
     groupBy: groupBy(field('actor')),
   })

@@ -1,6 +1,8 @@
 import type { Table } from 'apache-arrow'
 import { alias, field } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
+import { columnValues } from '../rows.ts'
+import { codesOf, integers, TextCodes } from '../vectors.ts'
 
 /** One value of the breakdown (none: one empty list) and its numbers: per bucket, or one. */
 export interface Group {
@@ -18,30 +20,46 @@ export const partColumn = (i: number): string => `breakdown_${i}`
 export const partColumns = (parts: readonly Expr[]): Expr[] => parts.map((part, i) => alias(part, partColumn(i)))
 export const partFields = (count: number): Expr[] => Array.from({ length: count }, (_, i) => field(partColumn(i)))
 
-export const groupKey = (parts: readonly string[]): string => (parts.length === 1 ? parts[0]! : JSON.stringify(parts))
-
 /** What no engine can compute is 0 in a chart. */
-export const toNumber = (value: unknown): number => {
+const toNumber = (value: unknown): number => {
   const number = value === null || value === undefined ? 0 : Number(value)
   return Number.isFinite(number) ? number : 0
 }
 
-/** Rows of (bucket, breakdown…, value). Without a bucket column every group has one number. */
-export function readGroups(table: Table, partCount: number, size: number): Group[] {
-  const buckets = table.getChild('bucket')
-  const values = table.getChild('value')
-  const columns = Array.from({ length: partCount }, (_, i) => table.getChild(partColumn(i)))
-  const groups = new Map<string, { parts: string[]; data: number[] }>()
-  for (let row = 0; row < table.numRows; row++) {
-    const parts = columns.map((column) => String(column?.get(row)))
-    const key = groupKey(parts)
-    let group = groups.get(key)
-    if (!group) {
-      group = { parts, data: new Array<number>(size).fill(0) }
-      groups.set(key, group)
+/** The values of each row as the number of its group; null when there are none, and all rows are one group. */
+export function groupCodes(
+  answer: Table,
+  partCount: number,
+): { readonly codes: Int32Array | null; readonly groups: readonly (readonly string[])[] } {
+  if (partCount === 0) return { codes: null, groups: [[]] }
+  const words = Array.from({ length: partCount }, () => new TextCodes())
+  const columns = words.map((codes, i) => codesOf(answer, partColumn(i), codes))
+  const numbers = new Map<string, number>()
+  const groups: string[][] = []
+  const codes = new Int32Array(answer.numRows)
+  for (let row = 0; row < codes.length; row++) {
+    const key = columns.map((column) => column[row]).join()
+    let group = numbers.get(key)
+    if (group === undefined) {
+      group = groups.length
+      numbers.set(key, group)
+      groups.push(words.map((word, i) => word.values[columns[i]![row]!]!))
     }
-    const bucket = buckets ? Number(buckets.get(row)) : 0
-    if (bucket >= 0 && bucket < size) group.data[bucket] = toNumber(values?.get(row))
+    codes[row] = group
   }
-  return [...groups.values()]
+  return { codes, groups }
+}
+
+/** Rows of (bucket, breakdown…, value). Without a bucket column every group has one number. */
+export function readGroups(answer: Table, partCount: number, size: number): Group[] {
+  if (answer.numRows === 0) return []
+  const buckets = answer.getChild('bucket') && integers(answer, 'bucket')
+  const values = columnValues(answer.getChild('value')!, 'UTC')
+  const { codes, groups } = groupCodes(answer, partCount)
+  const data = groups.map(() => new Array<number>(size).fill(0))
+  values.forEach((value, row) => {
+    const bucket = buckets ? buckets[row]! : 0
+    if (bucket >= 0 && bucket < size) data[codes ? codes[row]! : 0]![bucket] = toNumber(value)
+  })
+  return groups.map((parts, i) => ({ parts, data: data[i]! }))
 }

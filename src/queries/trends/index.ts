@@ -1,9 +1,10 @@
 import type { Table } from 'apache-arrow'
-import { alias, call, field, select, table } from '../../ast/build.ts'
 import { InternalError } from '../../errors/errors.ts'
 import { bucketEdges } from '../buckets.ts'
-import { previousRange, type ResolvedRange, resolveDateRange, startsWithFirstEvent } from '../dates.ts'
+import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
+import { earliestFor } from '../earliest.ts'
 import { type Answer, type Ask, defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { type Breakdown, breakdownOf, isBrokenDown, partValue } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
@@ -14,7 +15,7 @@ import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, resolvedRange, rowOf, type TrendsRow } from './shape.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
-import { eventsOf, eventsTable, type Period, timeFilter, type Unit } from './unit.ts'
+import { eventsOf, type Period, timeFilter, type Unit } from './unit.ts'
 import { otherValue } from './values.ts'
 
 export interface TrendsResponse {
@@ -34,20 +35,11 @@ const tables = (answer: Answer): readonly Table[] => {
 /** The current range and, when the query compares, the one beside it. */
 export function* rangesOf(query: TrendsQuery, env: QueryEnv): Generator<Ask, ReadonlyMap<Period, ResolvedRange>, Answer> {
   const interval = isTotal(query) ? 'day' : (query.interval ?? 'day')
-  const earliest = startsWithFirstEvent(query.dateRange) ? yield* firstEvent() : undefined
+  const earliest = yield* earliestFor(query.dateRange)
   const current = resolveDateRange(query.dateRange, interval, env, { earliest, isExact: displayOf(query) === 'BoldNumber' })
   const ranges = new Map<Period, ResolvedRange>([['current', current]])
   if (query.compareFilter?.compare) ranges.set('previous', previousRange(current, query.compareFilter.compare_to))
   return ranges
-}
-
-function* firstEvent(): Generator<Ask, number | null, Answer> {
-  const query = select({
-    columns: [alias(call('min', field('@micros')), 'first_at'), alias(call('count'), 'events')],
-    from: table('events'),
-  })
-  const [answer] = tables(yield [{ kind: 'statement', query, label: 'time of the earliest event' }])
-  return Number(answer?.getChild('events')?.get(0) ?? 0) > 0 ? Number(answer?.getChild('first_at')?.get(0)) : null
 }
 
 export function unitsOf(query: TrendsQuery, env: QueryEnv, breakdown: Breakdown, ranges: ReadonlyMap<Period, ResolvedRange>): Unit[] {
@@ -71,7 +63,7 @@ export function* binsOfUnits(
   if (binned.length === 0) return units.map(() => [])
   const asks = units.map((unit) => ({
     kind: 'statement' as const,
-    query: binRanges(binned.map(partValue), eventsTable(query), allOf(timeFilter(unit), eventsOf(unit, query, env))),
+    query: binRanges(binned.map(partValue), eventsTable(query.samplingFactor), allOf(timeFilter(unit), eventsOf(unit, query, env))),
     label: `range of the histogram of series ${unit.order}`,
   }))
   const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))

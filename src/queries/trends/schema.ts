@@ -1,15 +1,10 @@
 import { z } from 'zod'
 import { intervals } from '../../lib/calendar.ts'
+import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema } from '../schemas.ts'
 import { filtersSchema, groupTypeIndex, propertyMaths, seriesNodeSchema } from '../series.ts'
 import { parseFormula } from './formula.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
-
-export const dateRangeSchema = z.looseObject({
-  date_from: z.string().nullish(),
-  date_to: z.string().nullish(),
-  explicitDate: z.boolean().nullish(),
-})
 
 export const displays = [
   'ActionsLineGraph',
@@ -31,45 +26,6 @@ export const displays = [
   'SlopeGraph',
 ] as const
 export type Display = (typeof displays)[number]
-
-export const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'session', 'cohort', 'hogql'] as const
-export type BreakdownType = (typeof breakdownTypes)[number]
-
-const breakdownType = z.enum(breakdownTypes, {
-  error: (issue) => `${JSON.stringify(issue.input)} is not a type of breakdown. Choose one of ${breakdownTypes.join(', ')}.`,
-})
-const cohortOrName = z.union([z.string(), z.number()])
-const binCount = z.number().int().min(1).max(10_000)
-
-export const mostBreakdowns = 3
-
-export const breakdownFilterSchema = z.looseObject({
-  breakdown: nullish(z.union([cohortOrName, z.array(cohortOrName)])),
-  breakdown_type: nullish(breakdownType),
-  breakdown_group_type_index: nullish(groupTypeIndex),
-  breakdown_normalize_url: nullish(z.boolean()),
-  breakdown_histogram_bin_count: nullish(binCount),
-  breakdowns: nullish(
-    z
-      .array(
-        z.looseObject({
-          property: cohortOrName,
-          type: nullish(breakdownType),
-          group_type_index: nullish(groupTypeIndex),
-          histogram_bin_count: nullish(binCount),
-          normalize_url: nullish(z.boolean()),
-        }),
-      )
-      .max(mostBreakdowns, {
-        error: (issue) => `A query breaks down by ${mostBreakdowns} properties at most, found ${(issue.input as unknown[]).length}.`,
-      }),
-  ),
-  breakdown_limit: nullish(z.number().int().min(1)),
-  breakdown_hide_other_aggregation: nullish(z.boolean()),
-  breakdown_path_cleaning: nullish(z.boolean()),
-})
-
-export const compareFilterSchema = z.looseObject({ compare: z.boolean().nullish(), compare_to: z.string().nullish() })
 
 export const trendsSchema = z
   .looseObject({
@@ -126,7 +82,6 @@ export const trendsSchema = z
 
 export type TrendsQuery = z.infer<typeof trendsSchema>
 export type TrendsFilter = NonNullable<TrendsQuery['trendsFilter']>
-export type BreakdownFilter = z.infer<typeof breakdownFilterSchema>
 
 export interface FormulaText {
   readonly formula: string

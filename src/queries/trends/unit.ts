@@ -1,9 +1,9 @@
-import { call, equals, field, inQuery, literal, select, table } from '../../ast/build.ts'
-import type { Expr, TableSource } from '../../ast/nodes.ts'
-import { noSpan } from '../../errors/span.ts'
-import { type Micros, zoneOf } from '../../lib/zone.ts'
-import { isoInstant, type ResolvedRange } from '../dates.ts'
+import { call, field, literal } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import type { Micros } from '../../lib/zone.ts'
+import type { ResolvedRange } from '../dates.ts'
 import type { QueryEnv } from '../kind.ts'
+import { memberOf, person, since, until } from '../scope.ts'
 import type { SeriesNode } from '../series.ts'
 import { allOf, nodeFilters, nodeMatch, queryFilters } from '../series-condition.ts'
 import type { TrendsQuery } from './schema.ts'
@@ -21,18 +21,7 @@ export interface Unit {
   readonly cohort: number | 'all' | null
 }
 
-export const at: Expr = field('@micros')
-export const person: Expr = field('@person_no')
-
-/** Beside `timestamp` the text is a constant of its type, so whole parts of the store are skipped by their times. */
-export const instant = (micros: Micros): Expr => literal(isoInstant(micros, zoneOf('UTC')))
-export const since = (from: Micros): Expr => call('greaterOrEquals', field('timestamp'), instant(from))
-export const until = (to: Micros): Expr => call('lessOrEquals', field('timestamp'), instant(to))
-
 export const timeFilter = ({ range }: Unit): Expr => allOf(since(range.firstEvent), until(range.to))
-
-export const memberOf = (cohort: number): Expr =>
-  inQuery(person, select({ columns: [person], from: table('cohort_people'), where: equals(field('cohort_id'), literal(cohort)) }))
 
 export const cohortFilter = ({ cohort }: Pick<Unit, 'cohort'>): Expr =>
   cohort === null || cohort === 'all' ? literal(true) : memberOf(cohort)
@@ -50,10 +39,3 @@ export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =>
   allOf(nodeMatch(unit.node, env), filtersOf(unit, query, env), cohortFilter(unit))
-
-/** The events, or a share of them: those of the same distinct ids in every query with that factor. */
-export function eventsTable({ samplingFactor }: Pick<TrendsQuery, 'samplingFactor'>): TableSource {
-  const events = table('events')
-  if (samplingFactor == null || samplingFactor === 1) return events
-  return { ...events, sample: { kind: 'sample', size: literal(samplingFactor), offset: null, percent: false, span: noSpan } }
-}

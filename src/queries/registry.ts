@@ -4,18 +4,21 @@ import { eventsKind } from './events/index.ts'
 import { funnelsActors } from './funnels/actors.ts'
 import { funnels } from './funnels/index.ts'
 import type { QueryKind } from './kind.ts'
+import { lifecycleActors } from './lifecycle/actors.ts'
+import { lifecycle } from './lifecycle/index.ts'
 import { hogQl, sqlLike } from './sql/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
 
 /** Kinds whose points stand for people. */
-const actorSources: readonly AnyActorSource[] = [trendsActors, funnelsActors]
+const actorSources: readonly AnyActorSource[] = [trendsActors, funnelsActors, lifecycleActors]
 
 const kinds = [
   sqlLike,
   hogQl,
   trends,
   funnels,
+  lifecycle,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

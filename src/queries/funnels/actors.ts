@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { alias, call, field, literal, select } from '../../ast/build.ts'
-import type { Expr, Query } from '../../ast/nodes.ts'
+import type { Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { noSpan } from '../../errors/span.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
 import { type ActorList, type Asking, defineActorSource } from '../actor-source.ts'
 import { bucketEdges } from '../buckets.ts'
 import { dateInstant, micros } from '../dates.ts'
 import type { QueryEnv } from '../kind.ts'
+import { listedActors } from '../listed-actors.ts'
 import { otherLabel } from './breakdown.ts'
 import { type SplitBy, walkFunnel } from './collect.ts'
 import { planFunnel, stepsUntil, topSplits } from './index.ts'
@@ -122,26 +121,18 @@ function* wantedSplits(point: FunnelPoint, scan: FunnelScan, env: QueryEnv): Ask
 }
 
 const listColumns = ['timestamp', 'first_timestamp', 'final_timestamp', 'step_timestamps', 'matching_events'] as const
-const apart = '\u0001'
-
-/** The list as a statement: one text per column, cut apart by the engine, so that a million people are five values and not a million. */
 function listOf(rows: readonly FoundActor[]): Query {
-  const isNumber = rows.every(({ actor }) => typeof actor === 'number')
   const reached = rows.map(({ times }) => times.filter((time) => time !== null))
   const iso = (time: number | undefined) => (time === undefined ? '' : new Date(time / 1000).toISOString())
-  const texts: Readonly<Record<string, readonly string[]>> = {
-    actor_text: rows.map(({ actor }) => String(actor)),
+  const columns: Readonly<Record<(typeof listColumns)[number], readonly string[]>> = {
     timestamp: reached.map((times) => iso(times.at(-1))),
     first_timestamp: reached.map((times) => iso(times[0])),
     final_timestamp: reached.map((times) => iso(times.at(-1))),
     step_timestamps: rows.map(({ times }) => JSON.stringify(times.map((time) => (time === null ? null : iso(time))))),
     matching_events: rows.map(({ uuids }) => JSON.stringify(uuids)),
   }
-  const lists = Object.entries(texts).map(([name, values]) => alias(call('splitByChar', literal(apart), literal(values.join(apart))), name))
-  const actor: Expr = isNumber ? call('toInt', field('actor_text')) : field('actor_text')
-  return select({
-    columns: [alias(actor, 'actor'), ...listColumns.map((name) => field(name))],
-    arrayJoin: { kind: 'arrayJoin', left: false, items: lists, span: noSpan },
-    where: rows.length === 0 ? literal(false) : null,
-  })
+  return listedActors(
+    rows.map(({ actor }) => actor),
+    columns,
+  )
 }

@@ -1,7 +1,7 @@
-import { call, literal } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
-import type { Micros } from '../../lib/zone.ts'
-import { type Run, runsOf } from '../buckets.ts'
+import { call, literal } from '../ast/build.ts'
+import type { Expr } from '../ast/nodes.ts'
+import type { Micros } from '../lib/zone.ts'
+import { type Run, runsOf } from './buckets.ts'
 
 /** The number of the bucket that holds `at` (microseconds, inside the edges): one division per run, runs found by halving. */
 export function bucketNumber(at: Expr, edges: readonly Micros[]): Expr {

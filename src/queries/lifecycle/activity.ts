@@ -1,0 +1,75 @@
+import type { Table } from 'apache-arrow'
+import { alias, call, field, groupBy, literal, select } from '../../ast/build.ts'
+import { startOf } from '../../lib/calendar.ts'
+import type { Micros } from '../../lib/zone.ts'
+import { bucketNumber } from '../bucket-number.ts'
+import { bucketEdges } from '../buckets.ts'
+import { type ResolvedRange, resolveDateRange } from '../dates.ts'
+import { earliestFor } from '../earliest.ts'
+import type { QueryEnv, QueryRun } from '../kind.ts'
+import { at, eventsTable, person, since, until } from '../scope.ts'
+import { allOf, nodeCondition, queryFilters } from '../series-condition.ts'
+import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
+import { type LifecycleQuery, type Status, statuses } from './schema.ts'
+
+export interface Activity {
+  readonly range: ResolvedRange
+  readonly buckets: number
+  /** One per actor and bucket in which it has a status. */
+  readonly found: readonly { readonly actor: number | string; readonly bucket: number; readonly status: Status }[]
+}
+
+/** Who was what in which bucket. Looks one bucket before the range, because coming back is told by it. */
+export function* lifecycleOf(query: LifecycleQuery, env: QueryEnv): QueryRun<Activity> {
+  const interval = query.interval ?? 'day'
+  const earliest = yield* earliestFor(query.dateRange)
+  const range = resolveDateRange(query.dateRange, interval, env, { earliest })
+  const inside = bucketEdges(range)
+  const edges = [startOf(interval, inside[0]! - 1, range.calendar), ...inside]
+  const group = query.aggregation_group_type_index
+  const actor = group == null ? person : field(`$group_${group}`)
+  const created = call('toUnixTimestamp', field(group == null ? 'person' : `group_${group}`, 'created_at'))
+  const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
+  const where = allOf(
+    since(edges[0]!),
+    until(range.to),
+    nodeCondition(query.series[0]!, env),
+    queryFilters(query, env),
+    group == null ? literal(true) : call('notEquals', actor, literal('')),
+  )
+  const statement = select({ columns, from: eventsTable(query.samplingFactor), where, groupBy: groupBy(field('actor'), field('bucket')) })
+  const table = (yield { kind: 'statement', query: statement, label: 'activity by actor and bucket' }) as Table
+  return { range, buckets: inside.length - 1, found: fold(table, edges, group != null) }
+}
+
+function fold(table: Table, edges: readonly Micros[], isGroup: boolean): Activity['found'] {
+  const codes = new TextCodes()
+  const actors = isGroup ? codesOf(table, 'actor', codes) : integers(table, 'actor')
+  const buckets = integers(table, 'bucket')
+  const created = doubles(table, 'created')
+  const byActor = new Map<number, { active: Set<number>; created: number }>()
+  actors.forEach((actor, i) => {
+    const known = byActor.get(actor)
+    if (known) known.active.add(buckets[i]!)
+    else byActor.set(actor, { active: new Set([buckets[i]!]), created: created[i]! * 1e6 })
+  })
+  const found: { actor: number | string; bucket: number; status: Status }[] = []
+  // Bucket 0 lies before the range.
+  for (const [code, { active, created }] of byActor) {
+    const actor = isGroup ? codes.values[code]! : code
+    for (const bucket of active) {
+      if (bucket > 0) {
+        const isNew = created >= edges[bucket]! && created < edges[bucket + 1]!
+        const status = isNew ? 'new' : active.has(bucket - 1) ? 'returning' : 'resurrecting'
+        found.push({ actor, bucket: bucket - 1, status })
+      }
+      if (!active.has(bucket + 1) && bucket + 1 < edges.length - 1) found.push({ actor, bucket, status: 'dormant' })
+    }
+  }
+  return found
+}
+
+export const wantedStatuses = (query: LifecycleQuery): readonly Status[] => {
+  const toggled = query.lifecycleFilter?.toggledLifecycles
+  return toggled?.length ? statuses.filter((status) => toggled.includes(status)) : statuses
+}

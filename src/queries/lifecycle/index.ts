@@ -1,0 +1,48 @@
+import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
+import { defineQueryKind } from '../kind.ts'
+import { nodeName } from '../series-condition.ts'
+import { lifecycleOf, wantedStatuses } from './activity.ts'
+import { type LifecycleQuery, lifecycleSchema, type Status } from './schema.ts'
+
+export interface LifecycleRow {
+  readonly status: Status
+  readonly label: string
+  /** People per bucket; those who went dormant are counted below zero. */
+  readonly data: readonly number[]
+  readonly count: number
+  readonly days: readonly string[]
+  readonly labels: readonly string[]
+  readonly action: { readonly id: string | number | null; readonly name: string; readonly type: 'events' | 'actions'; readonly order: 0 }
+}
+
+export const lifecycle = defineQueryKind<LifecycleQuery, { results: readonly LifecycleRow[] }>({
+  kind: 'LifecycleQuery',
+  schema: lifecycleSchema,
+  *run(query, env) {
+    const { range, buckets, found } = yield* lifecycleOf(query, env)
+    const node = query.series[0]!
+    const name = nodeName(node, env) ?? 'All events'
+    const starts = bucketEdges(range).slice(0, -1)
+    const action: LifecycleRow['action'] = {
+      id: node.kind === 'ActionsNode' ? node.id : nodeName(node, env),
+      name,
+      type: node.kind === 'ActionsNode' ? 'actions' : 'events',
+      order: 0,
+    }
+    const results = wantedStatuses(query).map((status): LifecycleRow => {
+      const data = new Array<number>(buckets).fill(0)
+      const step = status === 'dormant' ? -1 : 1
+      for (const row of found) if (row.status === status) data[row.bucket]! += step
+      return {
+        action,
+        data,
+        count: data.reduce((sum, value) => sum + value, 0),
+        days: starts.map((start) => bucketDay(start, range)),
+        labels: starts.map((start) => bucketLabel(start, range)),
+        label: `${name} - ${status}`,
+        status,
+      }
+    })
+    return { results }
+  },
+})

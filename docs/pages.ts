@@ -1,6 +1,8 @@
 import { httpReference } from '../src/http/reference.ts'
+import { functionsPage } from './functions-page.ts'
 
 /** Pages that are written from the registries, by their file in this folder. A test holds each against its file. */
 export const pages: Readonly<Record<string, () => string>> = {
+  'functions.md': functionsPage,
   'http.md': httpReference,
 }

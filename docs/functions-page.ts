@@ -1,0 +1,98 @@
+import { families } from '../src/functions/registry.ts'
+import { type Arity, type Case, type FunctionRow, isUnsupported } from '../src/functions/row.ts'
+
+// The reference of functions, from the registry's rows.
+
+type Support = 'both' | 'one' | 'none'
+function supportOf({ sql }: FunctionRow): Support {
+  const engines = [sql.duckdb, sql.clickhouse].filter((cell) => !isUnsupported(cell)).length
+  return engines === 2 ? 'both' : engines === 1 ? 'one' : 'none'
+}
+
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
+const arity = ([least, most]: Arity): string =>
+  most === null ? `${least} or more` : least === most ? String(least) : `${least} to ${most}`
+const signature = (row: FunctionRow): string => (row.params ? `(${arity(row.params)})(${arity(row.args)})` : arity(row.args))
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+const code = (text: string): string => {
+  const ticks = text.includes('`') ? '``' : '`'
+  return `${ticks}${ticks.length > 1 ? ' ' : ''}${cell(text)}${ticks.length > 1 ? ' ' : ''}${ticks}`
+}
+const shown = ([expression, value]: Case): string => `${code(expression)} → ${code(JSON.stringify(value))}`
+const mostExamples = 2
+
+function notes(row: FunctionRow): string[] {
+  const { duckdb, clickhouse } = row.sql
+  const isNeither = isUnsupported(duckdb) && isUnsupported(clickhouse)
+  return [
+    row.summary,
+    row.caseInsensitive ? 'Any case.' : '',
+    isNeither ? `**Not supported**: ${duckdb.unsupported}.` : '',
+    !isNeither && isUnsupported(duckdb) ? `**ClickHouse only**: ${duckdb.unsupported}.` : '',
+    !isNeither && isUnsupported(clickhouse) ? `**DuckDB only**: ${clickhouse.unsupported}.` : '',
+    ...(row.differences ?? []).map(({ expression, reason }) => `The engines differ in ${code(expression)}: ${reason}.`),
+  ].filter(Boolean)
+}
+
+const line = ([name, row]: readonly [string, FunctionRow]): string =>
+  `| ${code(name)} | ${signature(row)} | ${cell(notes(row).join(' '))} | ${row.cases.slice(0, mostExamples).map(shown).join('<br>')} |`
+
+const anchor = (family: string): string =>
+  family
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-')
+
+function coverage(): string {
+  const total = { both: 0, one: 0, none: 0 }
+  const rows = Object.entries(families).map(([family, functions]) => {
+    const found = { both: 0, one: 0, none: 0 }
+    for (const row of Object.values(functions)) found[supportOf(row)]++
+    for (const key of ['both', 'one', 'none'] as const) total[key] += found[key]
+    return `| [${family}](#${anchor(family)}) | ${Object.keys(functions).length} | ${found.both} | ${found.one} | ${found.none} |`
+  })
+  const all = total.both + total.one + total.none
+  return [
+    '| family | functions | both engines | one | none |',
+    '|---|---:|---:|---:|---:|',
+    ...rows,
+    `| all | ${all} | ${total.both} | ${total.one} | ${total.none} |`,
+  ].join('\n')
+}
+
+const section = ([family, functions]: readonly [string, Readonly<Record<string, FunctionRow>>]): string =>
+  [
+    `## ${family}`,
+    '',
+    `${counted(Object.keys(functions).length, 'function')}.`,
+    '',
+    '| function | arguments | what it does | examples |',
+    '|---|---|---|---|',
+    ...Object.entries(functions).map(line),
+  ].join('\n')
+
+export const functionsPage = (): string => `# Functions
+
+Written from the registry in \`src/functions/\` by \`npm run docs\`; the examples are run on both engines by the tests.
+
+A name is looked up as it is written; where a row says "Any case", any spelling in upper and lower case will do. Arguments are counted; in
+front of them, in parentheses, the parameters of calls like \`quantile(0.5)(x)\`. Results are those of ClickHouse, on DuckDB too, with these
+exceptions, which hold on both engines:
+
+- Numbers of different values (\`uniq\` and its kin) are exact.
+- Quantiles and medians are exact and interpolate between the two nearest values; \`quantileExact\` and \`medianExact…\` pick one of the values.
+- Dates and times are cut, moved and printed in the zone of the project, or of \`toTimeZone\`, or of an argument.
+- \`toStartOfWeek\` and \`toLastDayOfWeek\` begin weeks on the project's first day unless a mode is given.
+- Conversions answer NULL for what cannot be read instead of failing.
+- \`arrayReverseSort\` sorts in descending order.
+
+Suffixes change what an aggregate is applied to. \`If\` takes only the rows where one more argument, the last, holds; \`Distinct\` takes each
+value once; \`Array\` goes over the items of arrays, \`ForEach\` over each position of arrays, \`Map\` over the values of each key of maps; \`ArgMin\`
+and \`ArgMax\` take the rows where one more argument is smallest or largest; \`OrNull\` and \`OrDefault\` say what no rows give; \`State\` and
+\`Merge\` write and read intermediate states, on ClickHouse.
+
+${coverage()}
+
+${Object.entries(families).map(section).join('\n\n')}
+`

@@ -1,4 +1,5 @@
-import { arrayOf, isNamed, isNullable, isTime, notNull, nullable, type SqlType, scalar } from '../types/types.ts'
+import { arrayOf, isNullable, notNull, nullable, type SqlType, scalar } from '../types/types.ts'
+import { defaultOf } from './duckdb-values.ts'
 import type { AggregateContext, Arg, Arity, Case, Cell, CellContext, FunctionRow, ReturnsContext, SqlCell } from './row.ts'
 
 // What the rows of aggregates are made of. An aggregate says its work twice for DuckDB: over the rows of a group, and over a list. The suffixes
@@ -84,45 +85,13 @@ export const countOf = (args: readonly Arg[], context: CellContext): string => {
   return rowsCall('count', ['*'], counted)
 }
 
-/** What ClickHouse puts where there is no value, in DuckDB's spelling. */
-export function duckDefault(type: SqlType): string {
-  if (isNullable(type)) return 'NULL'
-  switch (type.kind) {
-    case 'array':
-      return '[]'
-    case 'map':
-      return 'MAP {}'
-    case 'tuple':
-      return `row(${type.items.map(duckDefault).join(', ')})`
-    case 'scalar':
-      if (isNamed(type, 'String')) return "''"
-      if (isNamed(type, 'Bool')) return 'false'
-      if (isNamed(type, 'Date')) return "DATE '1970-01-01'"
-      if (isTime(type)) return "TIMESTAMP '1970-01-01 00:00:00'"
-      if (isNamed(type, 'UUID')) return "UUID '00000000-0000-0000-0000-000000000000'"
-      return '0'
-    default:
-      return 'NULL'
-  }
-}
-
 /** An aggregate over no values is the type's default, but NULL where the argument may be NULL. */
-export const orDefault = (text: string, context: CellContext, empty = duckDefault(context.type)): string =>
+export const orDefault = (text: string, context: CellContext, empty = defaultOf(context.type)): string =>
   isNullable(context.type) || empty === 'NULL' ? text : `coalesce(${text}, ${empty})`
 
 export const nan = "'nan'::DOUBLE"
-
-/** DuckDB does not count with BOOLEAN. */
-export const numeric = (arg: Arg): string => (isNamed(arg.type, 'Bool') ? `CAST(${arg.sql} AS INTEGER)` : arg.sql)
-export const float = (arg: Arg): string => `CAST(${arg.sql} AS DOUBLE)`
 
 /** The result may be NULL where one of the arguments may. */
 export const like = (type: SqlType, args: readonly SqlType[]): SqlType => (args.some(isNullable) ? nullable(type) : type)
 export const floatLike = (args: readonly SqlType[]): SqlType => like(scalar('Float64'), args)
 export const arrayOfItems = (args: readonly SqlType[]): SqlType => arrayOf(notNull(args[0]!))
-
-/** Names a printed value inside a printed expression. */
-export const bound = (value: string, context: CellContext, body: (name: string) => string): string => {
-  const name = context.fresh()
-  return `list_transform([${value}], lambda ${name}: ${body(name)})[1]`
-}

@@ -5,17 +5,14 @@ import {
   aggregateOf,
   aggregates,
   arrayOfItems,
-  bound,
-  duckDefault,
   listOf,
-  numeric,
   orDefault,
   rowsCall,
   withFilter,
   withoutDistinct,
 } from './aggregate.ts'
 import { sumType } from './aggregates.ts'
-import { duckdbType, toText } from './duckdb-values.ts'
+import { asNumber, defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { integerShape } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
@@ -50,7 +47,8 @@ const bits = (name: string, engine: string, word: string, value: number): Aggreg
     returns: same,
     summary: `All values joined by bitwise ${word}.`,
     clickhouse: name,
-    duckdb: ([x], context) => orDefault(rowsCall(engine, [numeric(x!)], context), context, name === 'groupBitAnd' ? allOnes(x!.type) : '0'),
+    duckdb: ([x], context) =>
+      orDefault(rowsCall(engine, [asNumber(x!)], context), context, name === 'groupBitAnd' ? allOnes(x!.type) : '0'),
     ofList: (list, item, context) =>
       orDefault(`list_aggregate(${list}, '${engine}')`, context, name === 'groupBitAnd' ? allOnes(item) : '0'),
     cases: [[`select ${name}(x) from (select arrayJoin([5, 7, 13]) as x)`, value]],
@@ -86,7 +84,7 @@ const perKey = (name: 'sumMap' | 'minMap' | 'maxMap', fold: string, word: string
       const entriesOf = isArrays(types) ? `list_zip(${args[0]!.sql}, ${args[1]!.sql})` : `map_entries(${args[0]!.sql})`
       const result = resultOf(types)
       const value = `CAST(${fold}(list_transform(list_filter(E, lambda ${entry}: ${k} = ${key}), lambda ${entry}: ${v})) AS ${duckdbType(integerShape(result) ? scalar('Int64') : result)})`
-      return bound(`coalesce(flatten(${rowsCall('list', [entriesOf], withoutDistinct(context))}), [])`, context, (all) => {
+      return once(context, `coalesce(flatten(${rowsCall('list', [entriesOf], withoutDistinct(context))}), [])`, (all) => {
         const keys = `list_sort(list_distinct(list_transform(${all}, lambda ${entry}: ${k})))`
         const folded = value.replace('E', () => all)
         if (!isArrays(types)) return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${folded})))`
@@ -94,9 +92,9 @@ const perKey = (name: 'sumMap' | 'minMap' | 'maxMap', fold: string, word: string
         const pair = context.fresh()
         const pairs = `list_transform(${keys}, lambda ${key}: {'k': ${key}, 'v': ${folded}})`
         const kept = name === 'sumMap' ? `list_filter(${pairs}, lambda ${pair}: ${pair}.v <> 0)` : pairs
-        return bound(
-          kept,
+        return once(
           context,
+          kept,
           (p) => `row(list_transform(${p}, lambda ${pair}: ${pair}.k), list_transform(${p}, lambda ${pair}: ${pair}.v))`,
         )
       })
@@ -121,7 +119,7 @@ const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: read
     summary: name === 'groupArrayMovingSum' ? 'Running sums of the values.' : 'Running sums of the values, divided by their number.',
     clickhouse: name,
     duckdb: ([x], context) =>
-      bound(asList({ ...x!, sql: numeric(x!) }, context), context, (l) => {
+      once(context, asList({ ...x!, sql: asNumber(x!) }, context), (l) => {
         const i = context.fresh()
         const sum = `list_sum(${l}[1:${i}])`
         const item = context.type.kind === 'array' ? context.type.item : unknownType
@@ -150,7 +148,7 @@ const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: 
       return orDefault(
         `list_reduce(${sorted}, lambda ${s}, ${e}: ${next}, ${start}).${name === 'maxIntersections' ? 'm' : 'at'}`,
         context,
-        duckDefault(context.type),
+        defaultOf(context.type),
       )
     },
     cases: [[`select ${name}(x.1, x.2) from (select arrayJoin([(1, 5), (5, 7), (2, 6)]) as x)`, value]],
@@ -239,7 +237,7 @@ export const collectionFunctions = aggregates({
     duckdb: ([x, at], context) => {
       const [i, e] = [context.fresh(), context.fresh()]
       const rows = rowsCall('list', [`{'v': ${x!.sql}, 'i': CAST(${at!.sql} AS BIGINT)}`], context)
-      return bound(`coalesce(${rows}, [])`, context, (l) => {
+      return once(context, `coalesce(${rows}, [])`, (l) => {
         const last = `coalesce(list_max(list_transform(${l}, lambda ${e}: ${e}.i)), -1)`
         const found = `list_filter(${l}, lambda ${e}: ${e}.i = ${i})[1].v`
         return `list_transform(range(0, ${last} + 1), lambda ${i}: ${orDefault(found, { ...context, type: x!.type })})`
@@ -284,7 +282,7 @@ export const collectionFunctions = aggregates({
     clickhouse: 'sumWithOverflow',
     duckdb: ([x], context) => {
       const shape = integerShape(x!.type)
-      const sum = orDefault(rowsCall('sum', [numeric(x!)], context), context, '0')
+      const sum = orDefault(rowsCall('sum', [asNumber(x!)], context), context, '0')
       if (!shape || shape.bits > 64) return sum
       const size = `CAST(${1n << BigInt(shape.bits)} AS HUGEINT)`
       const half = shape.signed ? String(1n << BigInt(shape.bits - 1)) : '0'
@@ -331,7 +329,8 @@ export const collectionFunctions = aggregates({
     returns: same,
     summary: 'How much the value has risen from row to row, falls left out.',
     clickhouse: 'deltaSum',
-    duckdb: ([x], context) => orDefault(asType(`coalesce(${rises(listOf(numeric(x!), context), context)}, 0)`, context.type), context, '0'),
+    duckdb: ([x], context) =>
+      orDefault(asType(`coalesce(${rises(listOf(asNumber(x!), context), context)}, 0)`, context.type), context, '0'),
     cases: [
       [`select deltaSum(x) ${five}`, 6],
       ['select deltaSum(x) from (select arrayJoin([1.5, 2, 1, 3]) as x)', 2.5],
@@ -342,7 +341,8 @@ export const collectionFunctions = aggregates({
     returns: same,
     summary: 'As `deltaSum`, for rows that come in the order of the second argument.',
     clickhouse: 'deltaSumTimestamp',
-    duckdb: ([x], context) => orDefault(asType(`coalesce(${rises(listOf(numeric(x!), context), context)}, 0)`, context.type), context, '0'),
+    duckdb: ([x], context) =>
+      orDefault(asType(`coalesce(${rises(listOf(asNumber(x!), context), context)}, 0)`, context.type), context, '0'),
     cases: [['select deltaSumTimestamp(number, number) from numbers(5)', 4]],
   }),
   maxIntersections: overlaps('maxIntersections', 2),

@@ -7,13 +7,13 @@ import {
   aggregateOf,
   aggregates,
   countOf,
-  float,
   floatLike,
   nan,
   orDefault,
   rowsCall,
   withFilter,
 } from './aggregate.ts'
+import { asFloat } from './duckdb-values.ts'
 import { type Arg, type Case, type CellContext, type SqlCell, unsupported } from './row.ts'
 
 // Quantiles, moments and correlations. Quantiles are exact on both engines: ClickHouse's own `quantile` samples beyond 8,192 values.
@@ -25,7 +25,7 @@ const timeOrFloat = (args: readonly SqlType[]): SqlType => (isTime(args[0]!) ? a
 const interpolated = (arg: Arg, level: string, context: CellContext): string => {
   if (isNamed(arg.type, 'Date')) return orDefault(`CAST(${rowsCall('quantile_cont', [arg.sql, level], context)} AS DATE)`, context)
   if (isTime(arg.type)) return orDefault(rowsCall('quantile_cont', [arg.sql, level], context), context)
-  return orDefault(rowsCall('quantile_cont', [float(arg), level], context), context, nan)
+  return orDefault(rowsCall('quantile_cont', [asFloat(arg), level], context), context, nan)
 }
 /** ClickHouse's exact quantile takes numbers only. */
 const onClickHouse =
@@ -97,7 +97,7 @@ const moment = (name: string, engine: string, summary: string, cases: readonly C
     returns: floatLike,
     summary,
     clickhouse: name,
-    duckdb: (args, context) => orNan(rowsCall(engine, [float(args[0]!)], context), args, context),
+    duckdb: (args, context) => orNan(rowsCall(engine, [asFloat(args[0]!)], context), args, context),
     ofList: (list, _item, context) => {
       const text = `list_aggregate(CAST(${list} AS DOUBLE[]), '${engine}')`
       return isNullable(context.type) ? `CASE WHEN list_count(${list}) > 0 THEN coalesce(${text}, ${nan}) END` : `coalesce(${text}, ${nan})`
@@ -113,7 +113,7 @@ const shape = (name: string, order: 3 | 4, isSample: boolean, summary: string, v
     summary,
     clickhouse: name,
     duckdb: (args, context) => {
-      const x = float(args[0]!)
+      const x = asFloat(args[0]!)
       const mean = (power: number): string => rowsCall('avg', [Array.from({ length: power }, () => x).join(' * ')], context)
       const [m1, m2, m3] = [mean(1), mean(2), mean(3)]
       const third = `(${m3} - 3 * ${m1} * ${m2} + 2 * pow(${m1}, 3))`
@@ -131,7 +131,7 @@ const pair = (name: string, engine: string, summary: string, value: number): Agg
     returns: floatLike,
     summary,
     clickhouse: name,
-    duckdb: (args, context) => orNan(rowsCall(engine, [float(args[0]!), float(args[1]!)], context), args, context),
+    duckdb: (args, context) => orNan(rowsCall(engine, [asFloat(args[0]!), asFloat(args[1]!)], context), args, context),
     cases: [[`select ${name}(x, x * x) from (select arrayJoin([1, 2, 2, 4, 7]) as x)`, value]],
   })
 
@@ -175,7 +175,7 @@ export const statisticsFunctions = aggregates({
     clickhouse: { name: 'quantilesExactInclusive', params: levels },
     duckdb: ([x], context) => {
       const given = levels(context)
-      return `coalesce(${rowsCall('quantile_cont', [float(x!), `[${given.join(', ')}]`], context)}, [${given.map(() => nan).join(', ')}])`
+      return `coalesce(${rowsCall('quantile_cont', [asFloat(x!), `[${given.join(', ')}]`], context)}, [${given.map(() => nan).join(', ')}])`
     },
     cases: [[`select quantiles(0.25, 0.5)(x) ${four}`, [1.75, 3]]],
   }),
@@ -194,7 +194,7 @@ export const statisticsFunctions = aggregates({
     clickhouse: (args, context) =>
       ordered(args, context, (arg, level, inner) => rowsCall(`quantileExactInclusive(${level})`, [arg.sql], inner)),
     duckdb: (args, context) =>
-      ordered(args, context, (arg, level, inner) => orDefault(rowsCall('quantile_cont', [float(arg), level], inner), context, nan)),
+      ordered(args, context, (arg, level, inner) => orDefault(rowsCall('quantile_cont', [asFloat(arg), level], inner), context, nan)),
     cases: [
       [`select percentile_cont(0.5) within group (order by x) ${four}`, 3],
       [`select percentile_cont(0.25) within group (order by x desc) ${four}`, 4.75],
@@ -258,7 +258,7 @@ export const statisticsFunctions = aggregates({
     // With whole weights it would cut the values to whole numbers
     clickhouse: { name: 'avgWeighted', args: (args) => args.map((a) => `toFloat64(${a.sql})`) },
     duckdb: (args, context) => {
-      const [x, w] = [float(args[0]!), float(args[1]!)]
+      const [x, w] = [asFloat(args[0]!), asFloat(args[1]!)]
       const weights = rowsCall('sum', [w], withFilter(context, `${args[0]!.sql} IS NOT NULL`))
       return orNan(`(${rowsCall('sum', [`${x} * ${w}`], context)} / nullif(${weights}, 0))`, args, context)
     },
@@ -270,7 +270,7 @@ export const statisticsFunctions = aggregates({
     summary: 'Slope and intercept of the straight line nearest to the points (x, y).',
     clickhouse: 'simpleLinearRegression',
     duckdb: (args, context) => {
-      const [x, y] = [float(args[0]!), float(args[1]!)]
+      const [x, y] = [asFloat(args[0]!), asFloat(args[1]!)]
       const part = (name: string): string => `coalesce(${rowsCall(name, [y, x], context)}, ${nan})`
       return `row(${part('regr_slope')}, ${part('regr_intercept')})`
     },

@@ -8,11 +8,11 @@ import {
   like,
   listOf,
   nan,
-  numeric,
   orDefault,
   rowsCall,
   withFilter,
 } from './aggregate.ts'
+import { asNumber } from './duckdb-values.ts'
 import type { Arg, CellContext, SqlCell } from './row.ts'
 
 export function sumType(type: SqlType): SqlType {
@@ -27,7 +27,7 @@ const asSum = (text: string, type: SqlType): string => (isInteger(type) ? `CAST(
 const same = (args: readonly SqlType[]): SqlType => args[0]!
 const count64 = (): SqlType => scalar('UInt64')
 
-const sum: SqlCell = (args, context) => orDefault(asSum(rowsCall('sum', [numeric(args[0]!)], context), context.type), context, '0')
+const sum: SqlCell = (args, context) => orDefault(asSum(rowsCall('sum', [asNumber(args[0]!)], context), context.type), context, '0')
 const oneOf =
   (name: string): SqlCell =>
   (args, context) =>
@@ -93,7 +93,7 @@ export const aggregateFunctions = aggregates({
     caseInsensitive: true,
     summary: 'Mean of the values; not a number for none (NULL in JSON).',
     clickhouse: 'avg',
-    duckdb: (args, context) => orDefault(rowsCall('avg', [numeric(args[0]!)], context), context, nan),
+    duckdb: (args, context) => orDefault(rowsCall('avg', [asNumber(args[0]!)], context), context, nan),
     ofList: (list, _item, context) => orDefault(`list_avg(${list})`, context, nan),
     cases: [
       ['select avg(number) from numbers(4)', 1.5],

@@ -6,12 +6,12 @@ import {
   aggregateOf,
   clickHouseCall,
   countOf,
-  duckDefault,
   type ListFold,
   rowsCall,
   withFilter,
   withoutDistinct,
 } from './aggregate.ts'
+import { defaultOf } from './duckdb-values.ts'
 import { type Arg, type Arity, type Cell, type CellContext, isUnsupported, type SqlCell, unsupported } from './row.ts'
 import { suffixCases } from './suffix-cases.ts'
 
@@ -89,7 +89,7 @@ function addOrDefault(row: Made): Made {
       : (args, context) =>
           isNullable(context.type) || context.type.kind !== 'scalar'
             ? inner(args, context)
-            : `CASE WHEN ${countOf(args, context)} > 0 THEN ${inner(args, context)} ELSE ${duckDefault(context.type)} END`,
+            : `CASE WHEN ${countOf(args, context)} > 0 THEN ${inner(args, context)} ELSE ${defaultOf(context.type)} END`,
   })
 }
 

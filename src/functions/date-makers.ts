@@ -1,5 +1,5 @@
+import { asNumber } from './duckdb-values.ts'
 import { arrayOf, isFloat, isNamed, isNullable, notNull, nullable, type ScalarType, type SqlType, scalar } from '../types/types.ts'
-import { numeric } from './aggregate.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
 import { localTime, momentOf, zoneArgument } from './zone-text.ts'
@@ -81,7 +81,7 @@ const toTimestamp = (summary: string, most: 1 | 2, cases: FunctionRow['cases']):
   },
   summary,
   sql: {
-    duckdb: ([x]) => `make_timestamp(CAST(trunc(${numeric(x!)}) AS BIGINT) * 1000000)`,
+    duckdb: ([x]) => `make_timestamp(CAST(trunc(${asNumber(x!)}) AS BIGINT) * 1000000)`,
     clickhouse: ([x]) => `fromUnixTimestamp(${isFloat(x!.type) ? `toInt64(${x!.sql})` : x!.sql})`,
   },
   cases,
@@ -151,7 +151,7 @@ export const dateMakerFunctions = functions({
     returns: ([x]) => ({ ...scalar('DateTime64', x ? isNullable(x) : false), parameters: [3] }),
     summary: 'The moment so many milliseconds after 1970.',
     sql: {
-      duckdb: ([x]) => `make_timestamp(CAST(${numeric(x!)} AS BIGINT) * 1000)`,
+      duckdb: ([x]) => `make_timestamp(CAST(${asNumber(x!)} AS BIGINT) * 1000)`,
       clickhouse: ([x], context) => `fromUnixTimestamp64Milli(toInt64(${x!.sql}), ${context.literal(context.timezone)})`,
     },
     cases: [['fromUnixTimestamp64Milli(1704067200123)', '2024-01-01 00:00:00.123']],

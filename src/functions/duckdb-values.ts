@@ -88,6 +88,7 @@ export function defaultOf(type: SqlType): string {
   if (isNamed(type, 'IPv6')) return "'::'"
   if (type.kind === 'array') return '[]'
   if (type.kind === 'map') return 'MAP {}'
+  if (type.kind === 'tuple') return `row(${type.items.map(defaultOf).join(', ')})`
   return 'NULL'
 }
 

@@ -1,8 +1,7 @@
 import { arrayOf, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
-import { bound, duckDefault } from './aggregate.ts'
 import { sumType } from './aggregates.ts'
-import { clickHouseArg } from './arrays.ts'
-import { duckdbType } from './duckdb-values.ts'
+import { clickHouseArg } from './array-rows.ts'
+import { defaultOf, duckdbType, once } from './duckdb-values.ts'
 import { applied, itemOf, truth } from './lambda.ts'
 import { commonType, integerShape } from './results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from './row.ts'
@@ -68,10 +67,10 @@ const combined =
     const [key, entry] = [context.fresh(), context.fresh()]
     const value = asMap(context.type).value
     const cast = integerShape(value) ? 'BIGINT' : duckdbType(value)
-    return bound(`list_concat(${entries.join(', ')})`, context, (all) => {
+    return once(context, `list_concat(${entries.join(', ')})`, (all) => {
       const keys = `list_sort(list_distinct(list_transform(${all}, lambda ${entry}: ${entry}.key)))`
       const sum = `CAST(list_sum(list_transform(list_filter(${all}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)) AS ${cast})`
-      if (isPair(context.type)) return bound(keys, context, (k) => `row(${k}, list_transform(${k}, lambda ${key}: ${sum}))`)
+      if (isPair(context.type)) return once(context, keys, (k) => `row(${k}, list_transform(${k}, lambda ${key}: ${sum}))`)
       return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${sum})))`
     })
   }
@@ -83,10 +82,10 @@ function populated(args: readonly Arg[], context: CellContext): string {
   const most = args[isArrays ? 2 : 1]
   const value = isArrays ? itemOf(args[1]!.type) : valueTypeOf(args[0]!.type)
   const key = context.fresh()
-  return bound(map, context, (m) => {
+  return once(context, map, (m) => {
     const last = most ? `CAST(${most.sql} AS BIGINT)` : `list_max(map_keys(${m}))`
     const keys = `range(list_min(map_keys(${m})), ${last} + 1)`
-    const filled = `coalesce(map_extract_value(${m}, CAST(${key} AS ${duckdbType(isArrays ? itemOf(args[0]!.type) : keyTypeOf(args[0]!.type))})), ${duckDefault(value)})`
+    const filled = `coalesce(map_extract_value(${m}, CAST(${key} AS ${duckdbType(isArrays ? itemOf(args[0]!.type) : keyTypeOf(args[0]!.type))})), ${defaultOf(value)})`
     if (isArrays) return `row(${keys}, list_transform(${keys}, lambda ${key}: ${filled}))`
     return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${filled})))`
   })

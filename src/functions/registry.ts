@@ -4,6 +4,7 @@ import { aggregateFunctions } from './aggregates.ts'
 import { collectionFunctions, digestFunctions } from './aggregates-collections.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
+import { arrayLambdaFunctions } from './array-lambdas.ts'
 import { arrayReduceFunctions, suffixedFunctions } from './array-reduce.ts'
 import { arrayFunctions } from './arrays.ts'
 import { bitFunctions, bitmapFunctions } from './bits.ts'
@@ -74,6 +75,7 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Intervals: intervalFunctions,
   'Time windows': timeWindowFunctions,
   Arrays: arrayFunctions,
+  'Arrays and lambdas': arrayLambdaFunctions,
   Maps: mapFunctions,
   Tuples: tupleFunctions,
   Aggregates: aggregateFunctions,

@@ -1,6 +1,6 @@
 import { isNullable, nullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
-import { bound } from './aggregate.ts'
 import { startOfDay } from './date-starts.ts'
+import { once } from './duckdb-values.ts'
 import { intervalUnits, moved, unitOfInterval } from './intervals.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell } from './row.ts'
@@ -20,7 +20,7 @@ function startOf(time: Arg, interval: Arg, context: CellContext, zone?: Arg): st
   const bucket = (value: string, origin: string): string => `time_bucket(${interval.sql}, ${value}, ${origin})`
   switch (unit) {
     case 'Year': // from the year 0
-      return bound(interval.sql, context, (i) => `make_date(year(${local}) // year(${i}) * year(${i}), 1, 1)`)
+      return once(context, interval.sql, (i) => `make_date(year(${local}) // year(${i}) * year(${i}), 1, 1)`)
     case 'Quarter':
     case 'Month':
       return `CAST(${bucket(day, "DATE '1900-01-01'")} AS DATE)`

@@ -1,6 +1,5 @@
 import { arrayOf, isFloat, type ScalarName, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
-import { bound } from './aggregate.ts'
-import { asNumber } from './duckdb-values.ts'
+import { asNumber, once } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { commonType, integer, integerShape, nextWidth } from './results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, unsupported } from './row.ts'
@@ -16,7 +15,7 @@ function withItems(args: readonly Arg[], context: CellContext, body: (items: rea
     if (!first) return body(done)
     if (first.type.kind !== 'tuple') return open(others, [...done, [first]])
     if (first.items) return open(others, [...done, first.items])
-    return bound(first.sql, context, (name) =>
+    return once(context, first.sql, (name) =>
       open(others, [...done, itemsOf(first.type).map((type, i): Arg => ({ sql: `struct_extract_at(${name}, ${i + 1})`, type }))]),
     )
   }

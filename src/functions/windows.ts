@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../errors/errors.ts'
 import { nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
-import { aggregateOf, duckDefault } from './aggregate.ts'
+import { aggregateOf } from './aggregate.ts'
+import { defaultOf } from './duckdb-values.ts'
 import { commonType } from './results.ts'
 import { type Case, type CellContext, call, type FunctionRow, functions } from './row.ts'
 
@@ -38,7 +39,7 @@ const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases
         given.map((a) => a.sql),
         context,
       )
-      const empty = duckDefault(context.type)
+      const empty = defaultOf(context.type)
       return empty === 'NULL' ? text : `coalesce(${text}, ${empty})`
     },
     clickhouse: (given, context) =>
@@ -65,7 +66,7 @@ const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: 
           engine: 'DuckDB',
           reason: `it sees the whole partition there: the frame must reach its ${name === 'lag' ? 'first' : 'last'} row (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)`,
         })
-      const outside = other?.sql ?? (isNull ? 'NULL' : duckDefault(context.type))
+      const outside = other?.sql ?? (isNull ? 'NULL' : defaultOf(context.type))
       return inWindow(name, [x!.sql, by?.sql ?? '1', outside], context)
     },
     clickhouse: ([x, by, other], context) => {

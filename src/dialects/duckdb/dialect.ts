@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../errors/errors.ts'
-import { duckDefault } from '../../functions/aggregate.ts'
+import { defaultOf } from '../../functions/duckdb-values.ts'
 import type { JsonRead } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
@@ -95,7 +95,7 @@ export const duckdb: Dialect = {
   unnest({ alias, left }, input, items) {
     const columns = items.map(({ name, sql, type }) => {
       const item: SqlType = type.kind === 'array' ? type.item : unknownType
-      const array = left ? `CASE WHEN len(${sql}) > 0 THEN ${sql} ELSE [${duckDefault(item)}] END` : sql
+      const array = left ? `CASE WHEN len(${sql}) > 0 THEN ${sql} ELSE [${defaultOf(item)}] END` : sql
       return `unnest(${array}) AS ${name}`
     })
     const rows = `(SELECT ${columns.join(', ')}) AS ${identifier(alias)}`

@@ -1,8 +1,9 @@
 import { arrayOf, isFloat } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
-import { always, byPosition, orDefault, type Returns, row, same, together } from './array-rows.ts'
+import { byPosition, orDefault, type Returns, row, same, together } from './array-rows.ts'
 import { duckdbType, once } from './duckdb-values.ts'
 import { condition, each, firstArray, itemOf, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
+import { always } from './results.ts'
 import { type Arg, type CellContext, functions, type SqlCell } from './row.ts'
 
 // Functions of arrays that take a lambda, always as the first argument. Positions count from 1.

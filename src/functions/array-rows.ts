@@ -1,4 +1,4 @@
-import { isNullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
+import { isNullable, type SqlType, tupleOf } from '../types/types.ts'
 import { defaultOf, duckdbType, once } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import type { Arg, Case, CellContext, FunctionRow, SqlCell } from './row.ts'
@@ -25,10 +25,6 @@ export const row = (
 ): FunctionRow => ({ kind: 'scalar', args, returns, summary, sql: { duckdb, clickhouse: same(name) }, cases, ...more })
 
 export const firstType: Returns = ([a]) => a!
-export const always =
-  (name: ScalarName): Returns =>
-  () =>
-    scalar(name)
 
 export const orDefault = (text: string, type: SqlType): string =>
   isNullable(type) || defaultOf(type) === 'NULL' ? text : `coalesce(${text}, ${defaultOf(type)})`

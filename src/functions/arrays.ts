@@ -1,8 +1,8 @@
 import { arrayOf, isNamed, isNullable, notNull, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
-import { always, byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
+import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
 import { defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
-import { commonType, integerShape } from './results.ts'
+import { always, commonType, integerShape } from './results.ts'
 import { type Arg, type CellContext, call, functions } from './row.ts'
 
 // Positions count from 1. Where nothing is found the answer is the default of the item's type, or NULL where items may be NULL.

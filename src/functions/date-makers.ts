@@ -1,5 +1,5 @@
-import { asNumber } from './duckdb-values.ts'
 import { arrayOf, isFloat, isNamed, isNullable, notNull, nullable, type ScalarType, type SqlType, scalar } from '../types/types.ts'
+import { asNumber } from './duckdb-values.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
 import { localTime, momentOf, zoneArgument } from './zone-text.ts'

@@ -154,7 +154,10 @@ const drafts: [string, string][] = [
     "select properties.$browser as value, count() as total from events where event = '$pageview' group by value order by total desc limit 3",
   ],
 ]
-test.each(drafts)('drafts: %s', (prompt, sql) => expect(draftSql(prompt)).toBe(sql))
+test.each(drafts)('drafts: %s, a statement that runs', async (prompt, sql) => {
+  expect(draftSql(prompt)).toBe(sql)
+  expect((await ask({ query: { kind: 'SqlLikeQuery', query: sql } })).status).toBe(200)
+})
 
 test('drafts: what is missing, too long or unclear', async () => {
   const { call, member } = held.home

@@ -1,4 +1,17 @@
-import { isFloat, isInteger, isNamed, isNullable, isNumeric, isTime, nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
+import { QueryError } from '../errors/errors.ts'
+import {
+  isFloat,
+  isInteger,
+  isNamed,
+  isNullable,
+  isNumeric,
+  isText,
+  isTime,
+  nullable,
+  type SqlType,
+  scalar,
+  unknownType,
+} from '../types/types.ts'
 import { asFloat, asNumber, onceAll } from './duckdb-values.ts'
 import { isInterval, moved, movedType } from './intervals.ts'
 import { clickHouseLocal } from './moment.ts'
@@ -31,8 +44,10 @@ const sum: Returns = ([a, b], context) => {
   if (isInterval(a!)) return a!
   return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: x.signed || y.signed }))([a!, b!], context)
 }
-const timePlus = (time: SqlType, other: SqlType): SqlType =>
-  isInterval(other) ? movedType(time, other) : isNullable(other) ? nullable(time) : time
+const timePlus = (time: SqlType, other: SqlType): SqlType => {
+  if (isText(other)) throw new QueryError('wrong-type', { message: 'A time is moved by an interval or a number, not by text' })
+  return isInterval(other) ? movedType(time, other) : isNullable(other) ? nullable(time) : time
+}
 const difference: Returns = ([a, b], context) => {
   if (isTime(a!) && isTime(b!)) {
     const isExact = isNamed(a!, 'DateTime64') || isNamed(b!, 'DateTime64')

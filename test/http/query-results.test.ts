@@ -111,6 +111,8 @@ test("mistakes in statements are the caller's to mend", async () => {
   const sql = (query: string) => ask({ kind: 'SqlLikeQuery', query })
   for (const query of ['selec 1', 'select nope from events', 'select 1 from nowhere', 'select count( from events'])
     expect(await sql(query), query).toMatchObject(refused(400, 'invalid_input'))
+  for (const query of ["select timestamp + 'text' from events", "select timestamp - 'text' from events"])
+    expect(await sql(query), query).toMatchObject(refused(400, 'illegal_type_of_argument'))
 })
 
 test('a query that was slow waits behind quick ones and leaves them a place', async () => {

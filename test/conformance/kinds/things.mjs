@@ -18,7 +18,8 @@ const tables = {
 /** Fields of cases that the store calls otherwise. */
 const columns = {
   user: {
-    is_2fa_enabled: 'has_second_factor', has_social_auth: 'has_social_login',
+    is_2fa_enabled: 'has_second_factor',
+    has_social_auth: 'has_social_login',
     current_team: 'current_project_id',
     current_organization: 'current_organization_id',
     team: 'current_project_id',

@@ -100,7 +100,10 @@ function decimalNumber(words: Uint32Array, scale: number): number | string {
     128,
     words.reduceRight((all, word) => (all << 32n) | BigInt(word), 0n),
   )
-  return scale === 0 ? bigNumber(value) : Number(value) / 10 ** scale
+  if (scale === 0) return bigNumber(value)
+  // By its digits: a division would round a second time.
+  const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, '0')
+  return Number(`${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`)
 }
 
 /** `2024-01-05T10:00:00Z` in UTC, `2024-01-05T05:00:00-05:00` elsewhere; a fraction only where there is one. */

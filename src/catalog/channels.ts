@@ -211,7 +211,8 @@ const direct: Readonly<Record<string, readonly string[]>> = {
 const lower = (expr: Expr) => call('lower', expr)
 const oneOf = (expr: Expr, words: readonly string[]) => isIn(lower(expr), words.map(literal))
 const matches = (expr: Expr, pattern: string) => call('match', lower(call('ifNull', expr, literal(''))), literal(pattern))
-const isSet = (expr: Expr) => and(call('isNotNull', expr), call('notEquals', expr, literal('')))
+/** Marks are null rather than empty. */
+const isSet = (expr: Expr) => call('isNotNull', expr)
 
 export interface Visit {
   readonly campaign: Expr

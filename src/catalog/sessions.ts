@@ -1,12 +1,15 @@
-import { alias, and, call, equals, field, groupBy, isIn, literal, select, table } from '../ast/build.ts'
+import { alias, and, call, equals, field, from, groupBy, isIn, literal, select, table } from '../ast/build.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
+import { walk } from '../ast/walk.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
 import { channelType } from './channels.ts'
 
-// One row per session id, made from the session's events when it is asked for. Only the columns that are read are computed.
+// One row per session id, made from the session's events when it is asked for. Columns are said in measures, which are aggregates over the
+// events; only what is read is computed, and each measure once.
 
 export interface SessionField {
   readonly type: SqlType
+  /** Over the measures, by their names. */
   readonly value: (settings: SessionSettings) => Expr
   /** `*` leaves it out. */
   readonly hidden?: true
@@ -31,12 +34,7 @@ const isPage = named('$pageview', '$screen')
 const first = (value: Expr): Expr => call('coalesce', call('argMinIf', value, timestamp, isPage), call('argMin', value, timestamp))
 const last = (value: Expr): Expr => call('coalesce', call('argMaxIf', value, timestamp, isPage), call('argMax', value, timestamp))
 const distinctEvents = (...events: string[]): Expr => call('uniqExactIf', field('uuid'), named(...events))
-
-const start = call('min', timestamp)
-const end = call('max', timestamp)
-const seconds = call('dateDiff', literal('second'), start, end)
-const actions = distinctEvents('$pageview', '$screen', '$autocapture')
-const entry = (name: string): Expr => first(property(name))
+const currentUrl = property('$current_url')
 
 /** Marks that links and advertisements leave in the address of the first page. */
 const adMarks = [
@@ -60,61 +58,89 @@ const adMarks = [
   'sccid',
 ] as const
 const utmMarks = ['utm_source', 'utm_campaign', 'utm_medium', 'utm_term', 'utm_content'] as const
+const marks = [...adMarks, ...utmMarks]
 
-const currentUrl = property('$current_url')
-const firstUrl = first(currentUrl)
-const lastUrl = last(currentUrl)
+const byName = <T>(names: readonly string[], prefix: string, make: (name: string) => T): Record<string, T> =>
+  Object.fromEntries(names.map((name) => [`${prefix}${name}`, make(name)]))
 
+/** Aggregates over the events of one session. */
+const measures: Readonly<Record<string, Expr>> = {
+  started: call('min', timestamp),
+  ended: call('max', timestamp),
+  inserted: call('max', field('created_at')),
+  id_v7: call('any', field('$session_id_uuid')),
+  who: call('argMin', field('distinct_id'), timestamp),
+  person: call('argMin', field('person_id'), timestamp),
+  urls: call('groupUniqArray', currentUrl),
+  url_count: call('uniqExact', currentUrl),
+  first_url: first(currentUrl),
+  last_url: last(currentUrl),
+  referring_domain: first(property('$referring_domain')),
+  last_click: call('argMaxIf', property('$external_click_url'), timestamp, named('$autocapture')),
+  pageviews: distinctEvents('$pageview'),
+  autocaptures: distinctEvents('$autocapture'),
+  screens: distinctEvents('$screen'),
+  actions: distinctEvents('$pageview', '$screen', '$autocapture'),
+  ...byName(marks, 'mark_', (name) => first(property(name))),
+}
+// Names that no column of events has: an alias would stand in the way of it.
+const measureName = (name: string) => `@${name}`
+const measure = (name: string): Expr => field(measureName(name))
+
+const seconds = call('dateDiff', literal('second'), measure('started'), measure('ended'))
+const actions = measure('actions')
 const is = (type: SqlType, value: Expr | SessionField['value']): SessionField => ({
   type,
   value: typeof value === 'function' ? value : () => value,
 })
-const byName = <T extends string>(names: readonly T[], prefix: string, make: (name: T) => SessionField) =>
-  Object.fromEntries(names.map((name) => [`${prefix}${name}`, make(name)]))
+const hidden = (shown: SessionField): SessionField => ({ ...shown, hidden: true })
+const endUrl = is(text, measure('last_url'))
+const endPath = is(text, call('path', measure('last_url')))
+const id = is(scalar('String'), measure('id'))
+const duration = is(scalar('Int64'), seconds)
 
 export const sessionFields: Readonly<Record<string, SessionField>> = {
-  id: { ...is(scalar('String'), field('$session_id')), hidden: true },
-  session_id: is(scalar('String'), field('$session_id')),
-  session_id_v7: is(nullable(scalar('UUID')), call('any', field('$session_id_uuid'))),
-  distinct_id: is(scalar('String'), call('argMin', field('distinct_id'), timestamp)),
-  person_id: is(scalar('UUID'), call('argMin', field('person_id'), timestamp)),
-  session_timestamp: is(time, start),
-  $start_timestamp: is(time, start),
-  $end_timestamp: is(time, end),
-  max_inserted_at: is(time, call('max', field('created_at'))),
-  $urls: is(arrayOf(text), call('arraySort', call('groupUniqArray', currentUrl))),
-  $num_uniq_urls: is(count, call('uniqExact', currentUrl)),
-  $entry_current_url: is(text, firstUrl),
-  $entry_pathname: is(text, call('path', firstUrl)),
-  $entry_hostname: is(text, call('domain', firstUrl)),
-  $end_current_url: is(text, lastUrl),
-  $end_pathname: is(text, call('path', lastUrl)),
-  $end_hostname: is(text, call('domain', lastUrl)),
-  $exit_current_url: { ...is(text, lastUrl), hidden: true },
-  $exit_pathname: { ...is(text, call('path', lastUrl)), hidden: true },
-  $entry_referring_domain: is(text, entry('$referring_domain')),
-  $last_external_click_url: is(text, call('argMaxIf', property('$external_click_url'), timestamp, named('$autocapture'))),
-  ...byName(utmMarks, '$entry_', (name) => is(text, entry(name))),
-  ...byName(adMarks, '$entry_', (name) => is(text, entry(name))),
-  ...byName(adMarks, '$entry_has_', (name) => is(truth, call('isNotNull', entry(name)))),
-  $pageview_count: is(count, distinctEvents('$pageview')),
-  $autocapture_count: is(count, distinctEvents('$autocapture')),
-  $screen_count: is(count, distinctEvents('$screen')),
+  id: hidden(id),
+  session_id: id,
+  session_id_v7: is(nullable(scalar('UUID')), measure('id_v7')),
+  distinct_id: is(scalar('String'), measure('who')),
+  person_id: is(scalar('UUID'), measure('person')),
+  session_timestamp: is(time, measure('started')),
+  $start_timestamp: is(time, measure('started')),
+  $end_timestamp: is(time, measure('ended')),
+  max_inserted_at: is(time, measure('inserted')),
+  $urls: is(arrayOf(text), call('arraySort', measure('urls'))),
+  $num_uniq_urls: is(count, measure('url_count')),
+  $entry_current_url: is(text, measure('first_url')),
+  $entry_pathname: is(text, call('path', measure('first_url'))),
+  $entry_hostname: is(text, call('domain', measure('first_url'))),
+  $end_current_url: endUrl,
+  $end_pathname: endPath,
+  $end_hostname: is(text, call('domain', measure('last_url'))),
+  $exit_current_url: hidden(endUrl),
+  $exit_pathname: hidden(endPath),
+  $entry_referring_domain: is(text, measure('referring_domain')),
+  $last_external_click_url: is(text, measure('last_click')),
+  ...byName(marks, '$entry_', (name) => is(text, measure(`mark_${name}`))),
+  ...byName(adMarks, '$entry_has_', (name) => is(truth, call('isNotNull', measure(`mark_${name}`)))),
+  $pageview_count: is(count, measure('pageviews')),
+  $autocapture_count: is(count, measure('autocaptures')),
+  $screen_count: is(count, measure('screens')),
   $page_screen_autocapture_count_up_to: is(count, call('if', call('greater', actions, literal(2)), literal(2), actions)),
   $channel_type: is(
     scalar('String'),
     channelType({
-      campaign: entry('utm_campaign'),
-      medium: entry('utm_medium'),
-      source: entry('utm_source'),
-      referringDomain: entry('$referring_domain'),
-      gclid: entry('gclid'),
-      gadSource: entry('gad_source'),
-      fbclid: entry('fbclid'),
+      campaign: measure('mark_utm_campaign'),
+      medium: measure('mark_utm_medium'),
+      source: measure('mark_utm_source'),
+      referringDomain: measure('referring_domain'),
+      gclid: measure('mark_gclid'),
+      gadSource: measure('mark_gad_source'),
+      fbclid: measure('mark_fbclid'),
     }),
   ),
-  $session_duration: is(scalar('Int64'), seconds),
-  duration: { ...is(scalar('Int64'), seconds), hidden: true },
+  $session_duration: duration,
+  duration: hidden(duration),
   $is_bounce: is(nullable(truth), ({ bounceSeconds }) =>
     call('if', equals(actions, literal(0)), literal(null), and(equals(actions, literal(1)), call('less', seconds, literal(bounceSeconds)))),
   ),
@@ -123,10 +149,19 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
 /** Session ids are UUIDs of version 7; events that carry anything else belong to no session. */
 const validId = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'
 
-export const sessionsQuery = (fields: readonly string[], settings: SessionSettings): Query =>
-  select({
-    columns: fields.map((name) => alias(sessionFields[name]!.value(settings), name)),
+export function sessionsQuery(fields: readonly string[], settings: SessionSettings): Query {
+  const columns = fields.map((name) => alias(sessionFields[name]!.value(settings), name))
+  const read = new Set<string>(['id'])
+  for (const column of columns)
+    walk(column, (node) => {
+      if (node.kind === 'field') read.add(node.chain[0]!.slice(1))
+    })
+  const sessionId = field('$session_id')
+  const inner = select({
+    columns: [...read].map((name) => alias(name === 'id' ? sessionId : measures[name]!, measureName(name))),
     from: table('events', '@session_events'),
-    where: call('match', field('$session_id'), literal(validId)),
-    groupBy: groupBy(field('@session_events', '$session_id')),
+    where: call('match', sessionId, literal(validId)),
+    groupBy: groupBy(sessionId),
   })
+  return select({ columns, from: from(inner, '@sessions') })
+}

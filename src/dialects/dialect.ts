@@ -67,6 +67,8 @@ export interface Dialect {
   readonly hasSetTail: boolean
   readonly hasLimitBy: boolean
   readonly hasTies: boolean
+  /** ROLLUP, CUBE and an empty grouping set answer a row of totals even over no rows. */
+  readonly hasEmptyTotals: boolean
   /** What GROUP BY says when only constants are grouped by. */
   readonly emptyGroup: string
 }

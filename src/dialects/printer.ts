@@ -131,7 +131,12 @@ class Printer implements Printing {
     if (select.from) parts.push(`FROM ${this.source(select.from)}`)
     if (select.where) parts.push(`WHERE ${this.expr(select.where)}`)
     if (select.groupBy) parts.push(this.groupBy(select.groupBy))
-    if (select.having) parts.push(`HAVING ${this.expr(select.having)}`)
+    const having = [
+      ...(select.having ? [this.expr(select.having)] : []),
+      // No rows have no totals.
+      ...(select.groupBy && select.groupBy.mode !== 'plain' && this.dialect.hasEmptyTotals ? ['count(*) > 0'] : []),
+    ]
+    if (having.length) parts.push(`HAVING ${having.map((condition) => (having.length > 1 ? `(${condition})` : condition)).join(' AND ')}`)
     const ordered = this.selectOrder(select)
     const qualify = [
       ...(select.qualify ? [this.expr(select.qualify)] : []),

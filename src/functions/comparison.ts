@@ -1,4 +1,4 @@
-import { isNamed, isNullable, isNumeric, isText, isTime, type SqlType } from '../types/types.ts'
+import { isNamed, isNullable, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
 import { asNumber, toText } from './duckdb-values.ts'
 import { always } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
@@ -71,7 +71,14 @@ function equality(isEqual: boolean): FunctionRow['sql'] {
       const [left, right] = alignedForClickhouse(a!, b!, context)
       const plain = `${isEqual ? 'equals' : 'notEquals'}(${left}, ${right})`
       if (!mayBeNull(a!, b!)) return plain
-      if (isNullable(a!.type) && isNullable(b!.type)) return `${isEqual ? '' : 'not'}(isNotDistinctFrom(${left}, ${right}))`
+      // isNotDistinctFrom() refuses two types.
+      if (isNullable(a!.type) && isNullable(b!.type)) {
+        const same =
+          typeName(a!.type) === typeName(b!.type)
+            ? `isNotDistinctFrom(${left}, ${right})`
+            : `ifNull(equals(${left}, ${right}), isNull(${left}) AND isNull(${right}))`
+        return `${isEqual ? '' : 'not'}(${same})`
+      }
       return `ifNull(${plain}, ${isEqual ? 0 : 1})`
     },
   }

@@ -26,7 +26,9 @@ const rank = (name: string, summary: string, cases: readonly Case[]): FunctionRo
   cases,
 })
 
-/** A value of another row of the frame; outside of it the default of the type. */
+const withoutNulls = (context: CellContext): CellContext => ({ ...context, aggregate: { ...aggregateOf(context), ignoreNulls: true } })
+
+/** A value of another row of the frame; outside of it the default of the type. ClickHouse looks for the first and the last among values. */
 const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases: readonly Case[]): FunctionRow => ({
   kind: 'window',
   args,
@@ -37,7 +39,7 @@ const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases
       const text = inWindow(
         name,
         given.map((a) => a.sql),
-        context,
+        name === 'nth_value' ? context : withoutNulls(context),
       )
       const empty = defaultOf(context.type)
       return empty === 'NULL' ? text : `coalesce(${text}, ${empty})`

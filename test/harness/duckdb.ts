@@ -24,6 +24,7 @@ export interface TestProject extends QueryProject {
 }
 
 export interface TestOptions {
+  readonly id?: number
   readonly timezone?: string
   readonly weekStartDay?: 0 | 1
   readonly now?: Date
@@ -31,9 +32,14 @@ export interface TestOptions {
 }
 
 /** A project with an empty store in memory. */
-export async function openTestProject({ timezone = 'UTC', weekStartDay = 0, now, settings = {} }: TestOptions = {}): Promise<TestProject> {
+export async function openTestProject({
+  id = 1,
+  timezone = 'UTC',
+  weekStartDay = 0,
+  now,
+  settings = {},
+}: TestOptions = {}): Promise<TestProject> {
   const clock = () => now ?? new Date('2024-06-01T12:00:00Z')
-  const id = 1
   const instance = await openInstance({ dataDir: ':memory:', threads: 1 })
   const record = { id, name: 'Test', timezone, week_start_day: weekStartDay, settings } as unknown as ProjectRecord
   const storage = { log: {}, recovery: 'complete', wasStale: false } as const

@@ -37,6 +37,7 @@ export const clickhouse: Dialect = {
   hasSetTail: false,
   hasLimitBy: true,
   hasTies: true,
+  hasEmptyTotals: false,
   emptyGroup: "''",
   cell: (row) => row.sql.clickhouse,
   identifier,

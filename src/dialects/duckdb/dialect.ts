@@ -33,6 +33,7 @@ export const duckdb: Dialect = {
   hasSetTail: true,
   hasLimitBy: false,
   hasTies: false,
+  hasEmptyTotals: true,
   emptyGroup: '()',
   cell: (row) => row.sql.duckdb,
   identifier,

@@ -1,7 +1,7 @@
-import { isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
+import { isNullable, type SqlType, scalar } from '../types/types.ts'
 import { unitOf } from './date-starts.ts'
 import { type IntervalUnit, intervalOf, isInterval, moved, movedType, unitNames } from './intervals.ts'
-import { clickHouseLocal, clickHouseMoment, clickHouseZone, isDate, moment, wall, whenTime } from './moment.ts'
+import { clickHouseLocal, clickHouseMoment, clickHouseZone, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
 import { isShiftedByWhole, zoneArgument } from './zone-text.ts'
 

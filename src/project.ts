@@ -17,6 +17,8 @@ import type { Instance } from './storage/duckdb/instance.ts'
 import { statementRunner } from './storage/duckdb/run.ts'
 import { openProjectStorage, type ProjectStorage, type RecoveryReport, type StorageOptions } from './storage/project-storage.ts'
 
+export type { ActionService, StoredAction } from './definitions/actions.ts'
+export type { CohortService, StoredCohort } from './definitions/cohorts.ts'
 export type { IngestAnswer } from './ingestion/pipeline.ts'
 export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
 

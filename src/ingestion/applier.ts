@@ -1,7 +1,8 @@
 import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import { EventNames } from './event-names.ts'
+import { Families } from './families.ts'
 import { Groups, groupTypeLimit } from './groups.ts'
-import { type Arrival, identify, personModes } from './identify.ts'
+import { type Arrival, alreadyIdentified, identify, personModes } from './identify.ts'
 import { importPerson } from './import-person.ts'
 import { People } from './people.ts'
 import type { PreparedEvent } from './prepare.ts'
@@ -10,6 +11,7 @@ import type { PropertyType } from './property-types.ts'
 import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
 import type { GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
+const familiesKept = 50_000
 const noGroups: readonly string[] = ['', '', '', '', '']
 
 /** Works batches out into rows. What it knows of the store is as of the last group it staged; after a failed commit it must be opened anew. */
@@ -17,6 +19,7 @@ export class Applier {
   readonly keys: PropertyKeys
   private readonly store: ApplyStore
   private readonly people: People
+  private readonly families: Families
   private readonly groups: Groups
   private readonly names: EventNames
   private readonly warnings: Map<string, WarningSummary>
@@ -30,6 +33,7 @@ export class Applier {
   private constructor(store: ApplyStore, projectId: number, state: Awaited<ReturnType<typeof loadState>>) {
     this.store = store
     this.people = new People(store, projectId, state.nextPersonNo)
+    this.families = new Families(store, this.people, !state.hasFamilies)
     this.groups = new Groups(store, state.groupTypes)
     this.names = new EventNames(state.eventNames)
     this.keys = new PropertyKeys(state.propertyKeys, state.retiredSlots, state.appliedSeq)
@@ -48,12 +52,14 @@ export class Applier {
     const inFull = new Set<string>()
     const groups: { type: string; key: string }[] = []
     const uuids: string[] = []
+    let hasPastMerges = false
     for (const { content, isHistorical } of works) {
       if (content.kind === 'event')
         for (const event of content.events) {
           if (event.isDropped) continue
           ids.add(event.distinctId)
           if (event.mergeWith !== null) ids.add(event.mergeWith)
+          if (isHistorical && event.mergeWith !== null) hasPastMerges = true
           if (isHistorical || event.isPersonless || event.set || event.setOnce || event.unset || event.mergeWith !== null) {
             inFull.add(event.distinctId)
             if (event.mergeWith !== null) inFull.add(event.mergeWith)
@@ -73,6 +79,8 @@ export class Applier {
         for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons)
     }
     await this.people.load(ids, inFull)
+    await this.families.load([...inFull].flatMap((id) => this.people.numberOf(id) ?? []))
+    if (hasPastMerges) await this.people.loadWhole(inFull)
     if (groups.length) await this.groups.load(groups)
     this.personNos = new Map((await this.store.personNosOfUuids(uuids)).map((found) => [found.uuid, found.personNo]))
   }
@@ -104,7 +112,7 @@ export class Applier {
   private applyEvent(event: PreparedEvent, arrival: Arrival, group: StagedGroup): void {
     for (const warning of event.warnings) this.warn(warning, arrival.receivedAt)
     if (event.isDropped) return
-    const who = identify(this.people, event, arrival)
+    const who = identify(this.people, this.families, event, arrival)
     for (const warning of who.warnings) this.warn(warning, arrival.receivedAt)
     if (who.merge) {
       const { source, target } = who.merge
@@ -172,6 +180,7 @@ export class Applier {
   }
 
   private applyPerson(row: PersonImport, arrival: Arrival, group: StagedGroup): string {
+    for (const id of row.distinct_ids) this.families.end(id)
     const { person, merged } = importPerson(this.people, row, arrival)
     for (const source of merged)
       group.put(
@@ -214,7 +223,9 @@ export class Applier {
       this.warn({ type: 'too_many_property_keys', details: { refused: this.keys.refused } }, this.latest)
       this.keys.refused = 0
     }
+    this.settleFamilies(group)
     this.people.stage(group, this.appliedSeq)
+    this.families.stage(group)
     this.groups.stage(group)
     this.names.stage(group)
     this.keys.stage(group)
@@ -227,6 +238,27 @@ export class Applier {
     }
     this.changedWarnings.clear()
     group.setMeta('applied_seq', String(this.appliedSeq))
+  }
+
+  private settleFamilies(group: StagedGroup): void {
+    for (const { merged, refused } of this.families.settle()) {
+      for (const { source, target, cause } of merged)
+        group.put(
+          'merge_journal',
+          {
+            seq: this.appliedSeq,
+            merged_at: cause.at,
+            merged: source.no,
+            merged_uuid: source.uuid,
+            survivor: target.no,
+            survivor_uuid: target.uuid,
+            event_uuid: cause.uuid,
+            event: cause.event,
+          },
+          true,
+        )
+      for (const { target, source, uuid } of refused) this.warn(alreadyIdentified(target, source, uuid), this.latest)
+    }
   }
 
   private stageRecord(record: RecordWrite, group: StagedGroup): void {
@@ -252,12 +284,13 @@ export class Applier {
   }
 
   get isOver(): boolean {
-    return this.people.isOver || this.groups.isOver
+    return this.people.isOver || this.groups.isOver || this.families.size > familiesKept
   }
 
   /** Forgets what was not used for a while. Only when everything staged is committed. */
   trim(): void {
     this.people.trim()
+    this.families.trim()
     this.groups.trim()
   }
 }
@@ -266,6 +299,7 @@ async function loadState(store: ApplyStore) {
   const { tables } = store
   const meta = new Map((await store.rows(`SELECT key, value FROM ${tables}.meta`)).map((row) => [row.key as string, row.value as string]))
   const appliedSeq = Number(meta.get('applied_seq') ?? 0)
+  const [families] = await store.rows(`SELECT count(*)::INTEGER AS n FROM ${tables}.import_families`)
   const groupTypes: string[] = []
   for (const row of await store.rows(`SELECT group_type_index::INTEGER AS index, group_type FROM ${tables}.group_types`))
     groupTypes[row.index as number] = row.group_type as string
@@ -281,6 +315,7 @@ async function loadState(store: ApplyStore) {
   )
   return {
     appliedSeq,
+    hasFamilies: families!.n !== 0,
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     groupTypes,

@@ -1,3 +1,4 @@
+import type { Families } from './families.ts'
 import { isIllegalId } from './illegal-ids.ts'
 import { mergeOutcome, type Side } from './merge-outcome.ts'
 import type { People } from './people.ts'
@@ -31,21 +32,59 @@ const minute = 60_000_000
 const forcedMerges: ReadonlySet<string> = new Set(['$merge_dangerously'])
 
 /** Whose event it is, after everything the event says about its person has been done. */
-export function identify(people: People, event: PreparedEvent, arrival: Arrival): Identified {
-  if (event.isPersonless) return withoutPerson(people, event, arrival)
-  const isPlain = !event.set && !event.setOnce && !event.unset && !event.mergeWith && !arrival.isHistorical
+export function identify(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {
+  if (event.isPersonless) return withoutPerson(people, families, event, arrival)
+  if (arrival.isHistorical) return identifyPast(people, families, event, arrival)
+  const isPlain = !event.set && !event.setOnce && !event.unset && !event.mergeWith
   if (isPlain && people.hasRecord(event.distinctId))
     return { personNo: people.numberOf(event.distinctId)!, mode: personModes.full, warnings: [], merge: null }
+  families.end(event.distinctId)
+  if (event.mergeWith !== null) families.end(event.mergeWith)
   const merged = event.mergeWith === null ? notMerged : merge(people, event, event.mergeWith, arrival)
   const known = merged.person ?? people.find(event.distinctId)
   const isNew = !known?.hasRecord
   const person = isNew ? create(people, event, arrival) : known
-  update(people, person, event, arrival, { isIdentifying: merged.isIdentifying, isVersioned: isNew || merged.isVersioned })
+  if (update(people, person, event, arrival, { isIdentifying: merged.isIdentifying, isVersioned: isNew || merged.isVersioned }))
+    people.change(person)
   return { personNo: person.no, mode: personModes.full, warnings: merged.warnings, merge: merged.entry }
 }
 
-function withoutPerson(people: People, event: PreparedEvent, arrival: Arrival): Identified {
+/** A past event is kept under the number of its own id, and says what it says to what is known under that number. */
+function identifyPast(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {
+  const found = families.memberOf(event.distinctId)
+  const known = found?.member.person ?? people.find(event.distinctId)
+  const isNew = !known?.hasRecord
+  const empty = { hasRecord: true, createdAt: event.time, isIdentified: false, properties: {}, times: null }
+  const person = !isNew
+    ? known
+    : found
+      ? withCreator(Object.assign(found.member.person, empty), event, arrival)
+      : create(people, event, arrival)
+  const isChanged = update(people, person, event, arrival, { isIdentifying: false, isVersioned: isNew })
+  if (found) families.touch(found.family)
+  else if (isChanged) people.change(person)
+
+  const other = event.mergeWith
+  const illegal = other === null ? undefined : [event.distinctId, other].find(isIllegalId)
+  const warnings = illegal === undefined || other === event.distinctId ? [] : [illegalId(event, other!, illegal)]
+  if (other !== null && other !== event.distinctId && illegal === undefined) {
+    if (people.numberOf(other) === undefined) people.add(other, { ...empty, hasRecord: false }, arrival.receivedAt)
+    families.link({
+      at: event.time,
+      uuid: event.uuid,
+      event: event.name,
+      target: event.distinctId,
+      source: other,
+      isForced: forcedMerges.has(event.name),
+      isRefused: false,
+    })
+  }
+  return { personNo: person.no, mode: personModes.full, warnings, merge: null }
+}
+
+function withoutPerson(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {
   const person =
+    families.memberOf(event.distinctId)?.member.person ??
     people.find(event.distinctId) ??
     people.add(
       event.distinctId,
@@ -81,7 +120,7 @@ function update(
   event: PreparedEvent,
   arrival: Arrival,
   how: { readonly isIdentifying: boolean; readonly isVersioned: boolean },
-): void {
+): boolean {
   const before = person.properties
   let isChanged = false
   if (arrival.isHistorical) {
@@ -104,10 +143,10 @@ function update(
     isChanged = true
   }
   if (how.isVersioned || !isSame(before, person.properties)) people.addVersion(person, arrival.seq)
-  if (!isChanged) return
+  if (!isChanged) return false
   if (!how.isVersioned) person.version++
   person.updatedAt = arrival.receivedAt
-  people.change(person)
+  return true
 }
 
 /** What a live event wrote has the time of that event, for imports that come later. */
@@ -121,6 +160,20 @@ function timesAfter(person: Person, before: Person['properties'], event: Propert
 }
 
 const sideOf = (person: Person | undefined): Side => (!person?.hasRecord ? 'unknown' : person.isIdentified ? 'identified' : 'anonymous')
+
+const illegalId = (event: PreparedEvent, otherId: string, illegal: string): Warning => ({
+  type: 'cannot_merge_with_illegal_distinct_id',
+  details: {
+    illegalDistinctId: illegal,
+    otherDistinctId: illegal === event.distinctId ? otherId : event.distinctId,
+    eventUuid: event.uuid,
+  },
+})
+
+export const alreadyIdentified = (targetId: string, sourceId: string, eventUuid: string): Warning => ({
+  type: 'cannot_merge_already_identified',
+  details: { sourcePersonDistinctId: sourceId, targetPersonDistinctId: targetId, eventUuid },
+})
 
 interface Merge {
   /** Whose event it is, when the merge decides that. */
@@ -145,12 +198,6 @@ function merge(people: People, event: PreparedEvent, otherId: string, arrival: A
     isSamePerson: target !== undefined && target === source,
     isForced: forcedMerges.has(event.name),
   })
-  const warn = (type: Warning['type'], details: Warning['details']): Merge => ({
-    ...notMerged,
-    person: outcome === 'refuse' ? target! : null,
-    isIdentifying: outcome === 'refuse',
-    warnings: [{ type, details }],
-  })
   const identifying = (person: Person, entry: MergeEntry | null, isVersioned = false): Merge => ({
     person,
     isIdentifying: true,
@@ -162,11 +209,7 @@ function merge(people: People, event: PreparedEvent, otherId: string, arrival: A
     case 'nothing':
       return notMerged
     case 'illegal':
-      return warn('cannot_merge_with_illegal_distinct_id', {
-        illegalDistinctId: illegal,
-        otherDistinctId: illegal === targetId ? sourceId : targetId,
-        eventUuid: event.uuid,
-      })
+      return { ...notMerged, warnings: [illegalId(event, otherId, illegal!)] }
     case 'create': {
       const person = create(people, event, arrival)
       return identifying(person, join(people, sourceId, source, person), true)
@@ -178,11 +221,7 @@ function merge(people: People, event: PreparedEvent, otherId: string, arrival: A
     case 'same':
       return identifying(target!, null)
     case 'refuse':
-      return warn('cannot_merge_already_identified', {
-        sourcePersonDistinctId: sourceId,
-        targetPersonDistinctId: targetId,
-        eventUuid: event.uuid,
-      })
+      return { ...notMerged, person: target!, isIdentifying: true, warnings: [alreadyIdentified(targetId, sourceId, event.uuid)] }
     case 'merge':
       absorb(people, source!, target!, arrival)
       return identifying(target!, { source: source!, target: target! }, true)

@@ -1,5 +1,6 @@
 import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { ApplyStore, FoundPerson, StagedGroup } from '../storage/duckdb/apply-store.ts'
+import type { Member } from './family.ts'
 import type { Person, PropertyTimes } from './person.ts'
 import { personUuid } from './uuid.ts'
 
@@ -18,12 +19,21 @@ export class People {
   private readonly ids = new BoundedCache<string, number>(idsKept)
   private readonly people = new BoundedCache<number, Person>(peopleKept)
   private readonly moved = new Map<number, number>()
+  // Ids and numbers of people as the store has them, where that was asked for; and what came to people since the last `trim`.
+  private readonly storedIds = new Map<number, string[]>()
+  private readonly storedMerges = new Map<number, number[]>()
+  private readonly addedIds = new Map<number, string[]>()
+  private readonly addedMerges = new Map<number, number[]>()
+  /** Numbers whose place was decided anew since then. */
+  private readonly placed = new Set<number>()
   private nextNo: number
   // Of the group being worked out:
-  private readonly changed = new Set<Person>()
-  private readonly fresh = new Set<Person>()
+  private readonly changed = new Map<number, Person>()
+  private readonly fresh = new Set<number>()
   private readonly newIds = new Map<string, number>()
   private readonly merged: number[] = []
+  private readonly rewritten = new Set<number>()
+  private readonly movedIds = new Set<string>()
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
   constructor(store: ApplyStore, projectId: number, nextNo: number) {
@@ -48,6 +58,43 @@ export class People {
       if (!this.people.get(no)) absent.add(no)
     }
     if (absent.size) for (const found of await this.store.personsByNo([...absent])) this.keep(found)
+  }
+
+  /** Brings all the ids and merged numbers of the people behind these ids, for `idsOf` and `mergedInto`. */
+  async loadWhole(distinctIds: Iterable<string>): Promise<void> {
+    const numbers = new Set<number>()
+    for (const id of distinctIds) {
+      const no = this.numberOf(id)
+      if (no === undefined) continue
+      for (const one of [no, ...(this.addedMerges.get(no) ?? [])]) if (!this.storedIds.has(one)) numbers.add(one)
+    }
+    if (numbers.size === 0) return
+    const ids = await this.store.idsOf([...numbers])
+    const merges = await this.store.mergedInto([...numbers])
+    for (const no of numbers) {
+      this.storedIds.set(no, [])
+      this.storedMerges.set(no, [])
+    }
+    for (const { personNo, distinctId } of ids) this.storedIds.get(personNo)!.push(distinctId)
+    for (const { merged, survivor } of merges) {
+      if (this.moved.has(merged) || this.placed.has(merged)) continue // the store is behind
+      this.moved.set(merged, survivor)
+      this.storedMerges.get(survivor)!.push(merged)
+    }
+  }
+
+  /** All numbers that stand for `no`. It must have been loaded whole. */
+  mergedInto(no: number): number[] {
+    const added = this.addedMerges.get(no) ?? []
+    const all = new Set([no, ...added].flatMap((one) => [one, ...(this.storedMerges.get(one) ?? [])]))
+    return [...all].filter((one) => one !== no && this.current(one) === no)
+  }
+
+  /** All ids of the person `no`. It must have been loaded whole. */
+  idsOf(no: number): string[] {
+    const all = new Set(this.addedIds.get(no))
+    for (const one of [no, ...(this.addedMerges.get(no) ?? [])]) for (const id of this.storedIds.get(one) ?? []) all.add(id)
+    return [...all].filter((id) => this.numberOf(id) === undefined || this.numberOf(id) === no)
   }
 
   private keep(found: FoundPerson): void {
@@ -98,8 +145,8 @@ export class People {
   add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
     const person: Person = { ...from, no: this.nextNo++, uuid: personUuid(this.projectId, distinctId), version: 0, updatedAt: now }
     this.people.set(person.no, person)
-    this.fresh.add(person)
-    this.changed.add(person)
+    this.fresh.add(person.no)
+    this.changed.set(person.no, person)
     this.addId(distinctId, person)
     return person
   }
@@ -107,17 +154,18 @@ export class People {
   addId(distinctId: string, person: Person): void {
     this.ids.set(distinctId, person.hasRecord ? person.no : -person.no)
     this.newIds.set(distinctId, person.no)
+    append(this.addedIds, person.no, [distinctId])
   }
 
   change(person: Person): void {
-    this.changed.add(person)
+    this.changed.set(person.no, person)
   }
 
   /** The number kept for `distinctId` becomes a person. */
   promote(distinctId: string, person: Person): void {
     person.hasRecord = true
     this.ids.set(distinctId, person.no)
-    this.changed.add(person)
+    this.changed.set(person.no, person)
   }
 
   /** `person`'s properties are these from the record `seq` on. */
@@ -128,14 +176,41 @@ export class People {
   /** Everything of `source` is `target`'s from now on. */
   merge(source: Person, target: Person): void {
     this.moved.set(source.no, target.no)
+    append(this.addedIds, target.no, this.addedIds.get(source.no) ?? [])
+    append(this.addedMerges, target.no, [source.no, ...(this.addedMerges.get(source.no) ?? [])])
     this.merged.push(source.no)
     this.people.delete(source.no)
-    this.changed.delete(source)
-    this.changed.add(target)
+    this.changed.delete(source.no)
+    this.changed.set(target.no, target)
+  }
+
+  /** The members of a family are `person` from now on, whatever they were before. */
+  rewrite(person: Person, members: readonly Member[]): void {
+    const numbers = members.flatMap((member) => [member.person.no, ...member.numbers])
+    const ids = members.flatMap((member) => member.ids)
+    for (const no of numbers) {
+      this.rewritten.add(no)
+      this.placed.add(no)
+      this.people.delete(no)
+      this.changed.delete(no)
+      if (no === person.no) this.moved.delete(no)
+      else this.moved.set(no, person.no)
+    }
+    for (const id of ids) {
+      this.ids.set(id, person.hasRecord ? person.no : -person.no)
+      this.movedIds.add(id)
+    }
+    this.people.set(person.no, person)
+    this.changed.set(person.no, person)
+    this.addedIds.set(person.no, ids)
+    this.addedMerges.set(
+      person.no,
+      numbers.filter((no) => no !== person.no),
+    )
   }
 
   stage(group: StagedGroup, seqOfIds: number): void {
-    for (const person of this.changed) {
+    for (const person of this.changed.values()) {
       group.put(
         'persons',
         {
@@ -149,31 +224,43 @@ export class People {
           properties: JSON.stringify(person.properties),
           property_times: person.times ? JSON.stringify(person.times) : '',
         },
-        this.fresh.has(person),
+        this.fresh.has(person.no) || this.rewritten.has(person.no),
       )
     }
     for (const [id, no] of this.newIds)
       group.put('distinct_ids', { distinct_id: id, person_no: this.current(no), added_seq: seqOfIds }, true)
     for (const version of this.versions) group.put('person_versions', version, true)
     for (const no of this.merged) group.merge(no, this.current(no))
+    for (const no of this.rewritten) group.rewrite(no, this.current(no))
+    for (const id of this.movedIds) if (!this.newIds.has(id)) group.moveId(id, this.numberOf(id)!)
     group.setMeta('next_person_no', String(this.nextNo))
     this.changed.clear()
     this.fresh.clear()
     this.newIds.clear()
     this.merged.length = 0
+    this.rewritten.clear()
+    this.movedIds.clear()
     this.versions = []
   }
 
   get isOver(): boolean {
-    return this.ids.isOver || this.people.isOver || this.moved.size > movesKept
+    return this.ids.isOver || this.people.isOver || this.moved.size > movesKept || this.addedIds.size > idsKept
   }
 
   /** Only when every group is committed. */
   trim(): void {
     this.people.trim()
+    for (const map of [this.storedIds, this.storedMerges, this.addedIds, this.addedMerges, this.placed]) map.clear()
     if (this.moved.size > movesKept) {
       this.ids.clear()
       this.moved.clear()
     } else this.ids.trim()
   }
+}
+
+function append<K, V>(map: Map<K, V[]>, key: K, values: readonly V[]): void {
+  if (values.length === 0) return
+  const known = map.get(key)
+  if (known) known.push(...values)
+  else map.set(key, [...values])
 }

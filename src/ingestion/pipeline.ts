@@ -84,7 +84,7 @@ export class Pipeline {
   private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
   private failures = 0
   private isClosed = false
-  private isFilling = false
+  private filling: Promise<void> | null = null
   private readonly newUuid: () => string
 
   private constructor(options: PipelineOptions, applier: Applier, uuids: UuidIndex) {
@@ -302,7 +302,7 @@ export class Pipeline {
       await this.writing
       applier.trim()
     }
-    const group = await this.options.store.openGroup()
+    const group = this.options.store.openGroup()
     const taken: Waiting[] = []
     let rows = 0
     let sliceStart = performance.now()
@@ -411,12 +411,11 @@ export class Pipeline {
 
   /** Gives old rows the values of new slots, a few at a time between the transactions of new events. */
   private fillSlots(): void {
-    if (this.isFilling || this.isClosed || this.applier.keys.unready().length === 0) return
-    this.isFilling = true
-    this.fillUnready()
+    if (this.filling || this.isClosed || this.applier.keys.unready().length === 0) return
+    this.filling = this.fillUnready()
       .catch((error: unknown) => this.options.onError?.(error))
       .finally(() => {
-        this.isFilling = false
+        this.filling = null
       })
   }
 
@@ -426,7 +425,7 @@ export class Pipeline {
     const columns = new Map(keys.map((key) => [key, key.slot]))
     for (const scope of ['event', 'person'] as const) {
       const slots = applier.keys.slots(scope).filter((slot) => keys.some((key) => key.scope === scope && key.slot === slot.column))
-      if (slots.length === 0) continue
+      if (slots.length === 0 || this.isClosed) continue
       const toSeq = Math.max(...keys.filter((key) => key.scope === scope).map((key) => key.unfilledTo))
       const steps = await this.options.store.fillSteps(scope, slots, toSeq)
       for (const step of steps) {
@@ -434,6 +433,7 @@ export class Pipeline {
         await this.inTurn(step)
       }
     }
+    if (this.isClosed || this.applier !== applier) return
     applier.keys.markReady(keys.filter((key) => columns.get(key) === key.slot))
     this.apply()
   }
@@ -457,6 +457,7 @@ export class Pipeline {
   async close(): Promise<void> {
     this.isClosed = true
     await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))
+    await this.filling
     await this.applying
     await this.writing.catch(() => undefined)
     await this.uuids.close()

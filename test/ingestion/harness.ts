@@ -79,8 +79,8 @@ export async function openWorld(
     })
   const failing = (store: ApplyStore): ApplyStore => ({
     ...store,
-    openGroup: async () => {
-      const group = await store.openGroup()
+    openGroup: () => {
+      const group = store.openGroup()
       return { ...group, commit: (slots) => (world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)) }
     },
   })

@@ -23,6 +23,8 @@ const changedTables = {
     },
   },
   person_versions: { keys: [], columns: { person_no: 'integer', log_seq: 'bigint', properties: 'text' } },
+  import_families: { keys: [], columns: { family: 'integer', state: 'text' } },
+  import_members: { keys: [], columns: { person_no: 'integer', family: 'integer' } },
   distinct_ids: { keys: [], columns: { distinct_id: 'text', person_no: 'integer', added_seq: 'bigint' } },
   person_merges: { keys: [], columns: { merged: 'integer', survivor: 'integer' } },
   merge_journal: {
@@ -123,6 +125,11 @@ export interface StagedGroup {
   setMeta(key: string, value: string): void
   /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
   merge(merged: number, survivor: number): void
+  /** What is stored of this number is void: it stands for `current` now, which has a new row if it is the number itself. */
+  rewrite(no: number, current: number): void
+  /** The id belongs to another number than before. */
+  moveId(distinctId: string, no: number): void
+  removeFamily(family: number): void
   remove(table: 'actions' | 'cohorts' | 'cohort_members', id: number): void
   commit(slots: Readonly<Record<'event' | 'person', readonly SlotUse[]>>): Promise<void>
 }
@@ -133,6 +140,12 @@ export interface ApplyStore {
   rows(sql: string, parameters?: Value[]): Promise<Record<string, unknown>[]>
   personsOfIds(distinctIds: readonly string[]): Promise<(FoundPerson & { distinctId: string })[]>
   personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
+  /** The distinct ids of numbers. */
+  idsOf(numbers: readonly number[]): Promise<{ personNo: number; distinctId: string }[]>
+  /** The numbers that were merged into these. */
+  mergedInto(numbers: readonly number[]): Promise<{ merged: number; survivor: number }[]>
+  /** The families of imported people that these numbers are of. */
+  families(numbers: readonly number[]): Promise<{ family: number; state: string }[]>
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
   groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
   /**
@@ -145,7 +158,7 @@ export interface ApplyStore {
   /** A number made with the store, for files beside it that are of use only to this one. */
   identity(): Promise<number>
   /** A group may be staged while the one before is being committed; commits follow one another. */
-  openGroup(): Promise<StagedGroup>
+  openGroup(): StagedGroup
   close(): Promise<void>
 }
 
@@ -169,9 +182,9 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
   const main = `"${database}".main`
   const reader = await connect()
   const wanted = {
-    texts: await createStage(reader, 'wanted_texts', { text: 'text', number: 'integer' }),
-    uuids: await createStage(reader, 'wanted_uuids', { uuid: 'uuid' }),
-    numbers: await createStage(reader, 'wanted_numbers', { number: 'integer' }),
+    texts: createStage(reader, 'wanted_texts', { text: 'text', number: 'integer' }),
+    uuids: createStage(reader, 'wanted_uuids', { uuid: 'uuid' }),
+    numbers: createStage(reader, 'wanted_numbers', { number: 'integer' }),
   }
   const writers = [await openWriter(await connect(), main), await openWriter(await connect(), main)]
   let turn = 0
@@ -188,11 +201,18 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
   const look = <T>(stage: Stage, values: readonly (readonly Value[])[], sql: string): Promise<T[]> =>
     inTurn(async () => {
       if (values.length === 0) return []
-      await stage.open()
+      stage.clear()
       for (const value of values) stage.push(value)
-      stage.finish()
+      await stage.finish()
       return (await rows(sql)) as T[]
     })
+
+  const lookNumbers = <T>(numbers: readonly number[], sql: string): Promise<T[]> =>
+    look(
+      wanted.numbers,
+      numbers.map((number) => [number]),
+      sql,
+    )
 
   return {
     tables: main,
@@ -205,10 +225,22 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
          JOIN temp.main.wanted_texts w ON w.text = d.distinct_id JOIN ${main}.persons p ON p.person_no = d.person_no`,
       ),
     personsByNo: (numbers) =>
-      look(
-        wanted.numbers,
-        numbers.map((number) => [number]),
-        `SELECT ${personFields} FROM ${main}.persons p JOIN temp.main.wanted_numbers w ON w.number = p.person_no`,
+      lookNumbers(numbers, `SELECT ${personFields} FROM ${main}.persons p JOIN temp.main.wanted_numbers w ON w.number = p.person_no`),
+    idsOf: (numbers) =>
+      lookNumbers(
+        numbers,
+        `SELECT d.person_no AS "personNo", d.distinct_id AS "distinctId" FROM ${main}.distinct_ids d JOIN temp.main.wanted_numbers w ON w.number = d.person_no`,
+      ),
+    mergedInto: (numbers) =>
+      lookNumbers(
+        numbers,
+        `SELECT m.merged, m.survivor FROM ${main}.person_merges m JOIN temp.main.wanted_numbers w ON w.number = m.survivor`,
+      ),
+    families: (numbers) =>
+      lookNumbers(
+        numbers,
+        `SELECT family, state FROM ${main}.import_families WHERE family IN
+           (SELECT m.family FROM ${main}.import_members m JOIN temp.main.wanted_numbers w ON w.number = m.person_no)`,
       ),
     personNosOfUuids: (uuids) =>
       look(
@@ -267,11 +299,13 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
 }
 
 async function openWriter(connection: DuckDBConnection, main: string) {
-  const events = await createStage(connection, 'stage_events', eventColumns)
-  const moves = await createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
+  const events = createStage(connection, 'stage_events', eventColumns)
+  const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
+  const rewrites = createStage(connection, 'stage_rewrites', { person_no: 'integer', current: 'integer' })
+  const movedIds = createStage(connection, 'stage_moved_ids', { distinct_id: 'text', person_no: 'integer' })
   const stages = new Map<ChangedTable, Stage>()
   for (const [table, { columns }] of Object.entries(changedTables))
-    stages.set(table as ChangedTable, await createStage(connection, `stage_${table}`, { ...columns, is_new: 'boolean' }))
+    stages.set(table as ChangedTable, createStage(connection, `stage_${table}`, { ...columns, is_new: 'boolean' }))
 
   async function commit(
     touched: ReadonlySet<ChangedTable>,
@@ -279,11 +313,13 @@ async function openWriter(connection: DuckDBConnection, main: string) {
     removals: readonly string[],
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
-    for (const stage of [events, moves, ...[...touched].map((table) => stages.get(table)!)]) stage.finish()
+    for (const stage of [events, moves, rewrites, movedIds, ...[...touched].map((table) => stages.get(table)!)])
+      if (stage.rows) await stage.finish()
     await connection.run('BEGIN')
     try {
       if (events.rows) await connection.run(insertEvents(main, slots.event))
       if (moves.rows) for (const statement of moveStatements(main)) await connection.run(statement)
+      if (rewrites.rows) for (const statement of rewriteStatements(main, movedIds.rows > 0)) await connection.run(statement)
       for (const statement of removals) await connection.run(statement)
       for (const table of touched) {
         const use = table === 'persons' ? slots.person : []
@@ -303,13 +339,11 @@ async function openWriter(connection: DuckDBConnection, main: string) {
   }
 
   return {
-    async openGroup(): Promise<StagedGroup> {
+    openGroup(): StagedGroup {
       const touched = new Set<ChangedTable>()
       const removals: string[] = []
       const metas = new Map<string, string>()
-      await events.open()
-      await moves.open()
-      for (const stage of stages.values()) await stage.open()
+      for (const stage of [events, moves, rewrites, movedIds, ...stages.values()]) stage.clear()
       return {
         pushEvent: (row) => events.push(row),
         put(table, row, isNew) {
@@ -320,6 +354,13 @@ async function openWriter(connection: DuckDBConnection, main: string) {
         },
         setMeta: (key, value) => metas.set(key, value),
         merge: (merged, survivor) => moves.push([merged, survivor]),
+        rewrite: (no, current) => rewrites.push([no, current]),
+        moveId: (distinctId, no) => movedIds.push([distinctId, no]),
+        removeFamily: (family) =>
+          removals.push(
+            `DELETE FROM ${main}.import_families WHERE family = ${family}`,
+            `DELETE FROM ${main}.import_members WHERE family = ${family}`,
+          ),
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
         commit: (slots) => commit(touched, metas, removals, slots),
@@ -374,4 +415,13 @@ const moveStatements = (main: string): string[] => [
   ),
   `DELETE FROM ${main}.persons WHERE person_no IN (SELECT merged FROM temp.main.stage_moves)`,
   `INSERT INTO ${main}.person_merges SELECT merged, survivor FROM temp.main.stage_moves`,
+]
+
+const rewriteStatements = (main: string, hasMovedIds: boolean): string[] => [
+  `DELETE FROM ${main}.persons WHERE person_no IN (SELECT person_no FROM temp.main.stage_rewrites)`,
+  `DELETE FROM ${main}.person_merges WHERE merged IN (SELECT person_no FROM temp.main.stage_rewrites)`,
+  `INSERT INTO ${main}.person_merges SELECT person_no, current FROM temp.main.stage_rewrites WHERE person_no <> current`,
+  ...(hasMovedIds
+    ? [`UPDATE ${main}.distinct_ids t SET person_no = s.person_no FROM temp.main.stage_moved_ids s WHERE t.distinct_id = s.distinct_id`]
+    : []),
 ]

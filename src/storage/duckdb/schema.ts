@@ -55,6 +55,9 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
   ],
   // What a person's properties were from a place in the log on; a row for each change. `person_no` is never moved by a merge.
   person_versions: ['person_no INTEGER NOT NULL', 'log_seq BIGINT NOT NULL', 'properties VARCHAR NOT NULL'],
+  // People that imports have brought together: `state` (JSON) holds what is known under each number, and the merge events between them.
+  import_families: ['family INTEGER NOT NULL', 'state VARCHAR NOT NULL'],
+  import_members: ['person_no INTEGER NOT NULL', 'family INTEGER NOT NULL'],
   distinct_ids: ['distinct_id VARCHAR NOT NULL', 'person_no INTEGER NOT NULL', 'added_seq BIGINT NOT NULL'],
   // Flat: `survivor` is never itself a `merged`. One hop is enough.
   person_merges: ['merged INTEGER NOT NULL', 'survivor INTEGER NOT NULL'],

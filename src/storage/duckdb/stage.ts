@@ -1,7 +1,6 @@
 import {
   BOOLEAN,
   DOUBLE,
-  type DuckDBAppender,
   type DuckDBConnection,
   DuckDBDataChunk,
   type DuckDBType,
@@ -29,61 +28,62 @@ export type StageColumns = Readonly<Record<string, StageKind>>
 const chunkRows = 2048
 
 export interface Stage {
-  /** Name to select from. */
+  /** Name to select from, after `finish`. */
   readonly table: string
-  readonly columns: StageColumns
   readonly rows: number
-  /** Empties it for new rows. */
-  open(): Promise<void>
   push(row: readonly DuckDBValue[]): void
-  /** Makes the rows visible to statements. */
-  finish(): void
+  /** Makes the rows visible to statements. A stage without rows has no table. */
+  finish(): Promise<void>
+  /** Empties it for new rows. */
+  clear(): void
 }
 
 /** `column` of the stage `alias`, as the real table wants it. */
 export const readStaged = (columns: StageColumns, column: string, alias: string): string =>
   kinds[columns[column]!].read(`${alias}.${column}`)
 
-export async function createStage(connection: DuckDBConnection, name: string, columns: StageColumns): Promise<Stage> {
+export function createStage(connection: DuckDBConnection, name: string, columns: StageColumns): Stage {
   const names = Object.keys(columns)
   const types = names.map((column) => kinds[columns[column]!].type)
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`,
-  )
-  let appender: DuckDBAppender | null = null
-  let pending = names.map((): DuckDBValue[] => [])
+  const empty = () => names.map((): DuckDBValue[] => [])
+  let chunks: DuckDBDataChunk[] = []
+  let pending = empty()
   let rows = 0
+  let table: 'absent' | 'empty' | 'full' = 'absent'
 
-  function writeChunk() {
+  function closeChunk() {
     const count = pending[0]!.length
     if (count === 0) return
     const chunk = DuckDBDataChunk.create(types, count)
     for (const [i, values] of pending.entries()) chunk.setColumnValues(i, values)
-    appender!.appendDataChunk(chunk)
-    pending = names.map(() => [])
+    chunks.push(chunk)
+    pending = empty()
   }
   return {
     table: `temp.main.${name}`,
-    columns,
     get rows() {
       return rows
-    },
-    async open() {
-      appender?.clear()
-      if (rows) await connection.run(`TRUNCATE temp.main.${name}`)
-      rows = 0
-      pending = names.map(() => [])
-      appender = await connection.createAppender(name, 'main', 'temp')
     },
     push(row) {
       for (let i = 0; i < pending.length; i++) pending[i]!.push(row[i]!)
       rows++
-      if (pending[0]!.length === chunkRows) writeChunk()
+      if (pending[0]!.length === chunkRows) closeChunk()
     },
-    finish() {
-      writeChunk()
-      appender?.closeSync()
-      appender = null
+    async finish() {
+      closeChunk()
+      if (table === 'absent')
+        await connection.run(`CREATE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`)
+      else if (table === 'full') await connection.run(`TRUNCATE temp.main.${name}`)
+      table = 'full'
+      const appender = await connection.createAppender(name, 'main', 'temp')
+      for (const chunk of chunks) appender.appendDataChunk(chunk)
+      appender.closeSync()
+      chunks = []
+    },
+    clear() {
+      chunks = []
+      pending = empty()
+      rows = 0
     },
   }
 }

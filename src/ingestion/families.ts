@@ -1,0 +1,135 @@
+import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
+import { type Decided, decideFamily, type Family, familyText, type Member, type MergeEvent, readFamily } from './family.ts'
+import type { People } from './people.ts'
+import type { Person } from './person.ts'
+
+/** What deciding a family changed. */
+export interface Decision {
+  readonly merged: readonly { readonly source: Person; readonly target: Person; readonly cause: MergeEvent }[]
+  readonly refused: readonly MergeEvent[]
+}
+
+/** The families of a project. Those that a group touches are in memory; a live change of one of their people ends a family for good. */
+export class Families {
+  private readonly store: ApplyStore
+  private readonly people: People
+  private readonly byNumber = new Map<number, Family>()
+  private readonly changed = new Set<Family>()
+  private readonly ended = new Set<number>()
+  private readonly stored = new Set<number>()
+  private decisions: Decision[] = []
+  /** Nobody has imported anything: then nothing has to be looked up. */
+  private isEmpty: boolean
+
+  constructor(store: ApplyStore, people: People, isEmpty: boolean) {
+    this.store = store
+    this.people = people
+    this.isEmpty = isEmpty
+  }
+
+  async load(numbers: readonly number[]): Promise<void> {
+    if (this.isEmpty) return
+    const unknown = numbers.filter((no) => !this.byNumber.has(no))
+    for (const { family, state } of await this.store.families(unknown)) {
+      if (this.ended.has(family)) continue
+      const read = readFamily(family, state)
+      if (read.members.some((member) => this.byNumber.has(member.person.no))) continue
+      this.stored.add(family)
+      for (const member of read.members) this.byNumber.set(member.person.no, read)
+    }
+  }
+
+  /** The member under whose number the events of an id are kept, if its person is of a family. */
+  memberOf(distinctId: string): { family: Family; member: Member } | null {
+    const no = this.people.numberOf(distinctId)
+    const family = no === undefined ? undefined : this.byNumber.get(no)
+    const member = family?.members.find(({ ids }) => ids.includes(distinctId))
+    return family && member ? { family, member } : null
+  }
+
+  touch(family: Family): void {
+    this.changed.add(family)
+  }
+
+  /** Adds a merge of the past. Both ids must have a number. */
+  link(merge: MergeEvent): void {
+    this.isEmpty = false
+    const target = this.familyOf(merge.target)
+    const source = this.familyOf(merge.source)
+    if (target !== source) {
+      target.members.push(...source.members)
+      target.merges.push(...source.merges)
+      for (const { person } of source.members) this.byNumber.set(person.no, target)
+      this.changed.delete(source)
+      this.ended.add(source.id)
+    }
+    target.merges.push(merge)
+    this.changed.add(target)
+  }
+
+  private familyOf(distinctId: string): Family {
+    const known = this.memberOf(distinctId)
+    if (known) return known.family
+    const person = this.people.find(distinctId)!
+    const member: Member = { person: { ...person }, ids: this.people.idsOf(person.no), numbers: this.people.mergedInto(person.no) }
+    const family: Family = { id: person.no, members: [member], merges: [] }
+    this.ended.delete(family.id)
+    this.byNumber.set(person.no, family)
+    return family
+  }
+
+  /** Before a live change: the people of the family are what they are by now, and no merge of the past changes that any more. */
+  end(distinctId: string): void {
+    const no = this.isEmpty ? undefined : this.people.numberOf(distinctId)
+    const family = no === undefined ? undefined : this.byNumber.get(no)
+    if (!family) return
+    if (this.changed.has(family)) this.decide(family)
+    for (const { person } of family.members) this.byNumber.delete(person.no)
+    this.changed.delete(family)
+    this.ended.add(family.id)
+  }
+
+  private decide(family: Family): void {
+    const { people, refused } = decideFamily(family)
+    const newlyRefused = [...refused].filter((merge) => !merge.isRefused)
+    for (const merge of family.merges) merge.isRefused = refused.has(merge)
+    const merged = people.flatMap(({ person, members, causes }: Decided) =>
+      members.flatMap((member, i) => {
+        const cause = causes[i]
+        return cause && this.people.current(member.person.no) !== person.no ? [{ source: member.person, target: person, cause }] : []
+      }),
+    )
+    for (const { person, members } of people) this.people.rewrite(person, members)
+    this.decisions.push({ merged, refused: newlyRefused })
+  }
+
+  /** Decides what the group has changed. Answers what came of it, once. */
+  settle(): Decision[] {
+    for (const family of this.changed) this.decide(family)
+    const decisions = this.decisions
+    this.decisions = []
+    return decisions
+  }
+
+  stage(group: StagedGroup): void {
+    for (const id of this.ended) if (this.stored.has(id)) group.removeFamily(id)
+    for (const family of this.changed) {
+      group.removeFamily(family.id)
+      group.put('import_families', { family: family.id, state: familyText(family) }, true)
+      for (const { person } of family.members) group.put('import_members', { person_no: person.no, family: family.id }, true)
+      this.stored.add(family.id)
+    }
+    this.changed.clear()
+  }
+
+  /** Only when every group is committed. */
+  trim(): void {
+    this.byNumber.clear()
+    this.ended.clear()
+    this.stored.clear()
+  }
+
+  get size(): number {
+    return this.byNumber.size
+  }
+}

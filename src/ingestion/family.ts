@@ -1,0 +1,107 @@
+import { mergeOutcome, type Side } from './merge-outcome.ts'
+import { mergedProperties, type Person } from './person.ts'
+
+// People that an import of past events has brought together. Whether two ids are one person depends on which merge event happened first, and
+// an import may bring those in any order: so the merge events are kept, and all of a family's are decided again when one more comes.
+
+/** What is known under one number before any merge of the family. */
+export interface Member {
+  readonly person: Person
+  readonly ids: string[]
+  /** The numbers that were merged into this one for good. */
+  readonly numbers: number[]
+}
+
+export interface MergeEvent {
+  /** Microseconds. */
+  readonly at: number
+  readonly uuid: string
+  readonly event: string
+  readonly target: string
+  readonly source: string
+  readonly isForced: boolean
+  /** Known to be refused, so it was warned of. */
+  isRefused: boolean
+}
+
+export interface Family {
+  readonly id: number
+  readonly members: Member[]
+  readonly merges: MergeEvent[]
+}
+
+export interface Decided {
+  /** The person that others see: made of all members. */
+  readonly person: Person
+  readonly members: readonly Member[]
+  /** The merge that brought each member in; null for the one whose number and id stay. */
+  readonly causes: readonly (MergeEvent | null)[]
+}
+
+/** Some members that are one person by the merges looked at so far. The first member's number and id stay. */
+interface Group {
+  members: Member[]
+  causes: (MergeEvent | null)[]
+  isIdentified: boolean
+  /** When its person began, microseconds. */
+  since: number
+}
+
+const sideAt = (group: Group, at: number): Side => (group.since >= at ? 'unknown' : group.isIdentified ? 'identified' : 'anonymous')
+
+/** Decides the merges in the order in which they happened, by the rules for live events. */
+export function decideFamily(family: Family): { people: Decided[]; refused: Set<MergeEvent> } {
+  const groups = new Map<string, Group>()
+  for (const member of family.members) {
+    const { hasRecord, createdAt, isIdentified } = member.person
+    const group: Group = { members: [member], causes: [null], isIdentified, since: hasRecord ? createdAt : Number.POSITIVE_INFINITY }
+    for (const id of member.ids) groups.set(id, group)
+  }
+  const refused = new Set<MergeEvent>()
+  const inTime = [...family.merges].sort((a, b) => a.at - b.at || (a.uuid < b.uuid ? -1 : 1))
+  for (const merge of inTime) {
+    const [target, source] = [groups.get(merge.target)!, groups.get(merge.source)!]
+    const outcome = mergeOutcome({
+      isSameId: false,
+      isLegal: true,
+      target: sideAt(target, merge.at),
+      source: sideAt(source, merge.at),
+      isSamePerson: target === source,
+      isForced: merge.isForced,
+    })
+    const [stays, goes] = outcome === 'add-target' ? [source, target] : [target, source]
+    stays.isIdentified = true
+    stays.since = Number.NEGATIVE_INFINITY // known to every later merge, also to one of the same moment
+    if (outcome === 'refuse') refused.add(merge)
+    if (outcome === 'refuse' || target === source) continue
+    stays.members.push(...goes.members)
+    stays.causes.push(...goes.causes.map((cause) => cause ?? merge))
+    for (const id of goes.members.flatMap((member) => member.ids)) groups.set(id, stays)
+  }
+  return { people: [...new Set(groups.values())].map(decided), refused }
+}
+
+function decided({ members, causes, isIdentified }: Group): Decided {
+  const [first] = members
+  // In an order that arrival does not change: what no time decides is decided by it.
+  const inOrder = [...members].sort((a, b) => (a.person.uuid < b.person.uuid ? -1 : 1))
+  let whole = { ...inOrder[0]!.person }
+  for (const { person } of inOrder.slice(1)) {
+    const createdAt = Math.min(whole.createdAt, person.createdAt)
+    whole = Object.assign(whole, mergedProperties(whole, person), {
+      // A number without a person says nothing of when there was one.
+      createdAt: whole.hasRecord === person.hasRecord ? createdAt : (whole.hasRecord ? whole : person).createdAt,
+      hasRecord: whole.hasRecord || person.hasRecord,
+      version: Math.max(whole.version, person.version),
+      updatedAt: Math.max(whole.updatedAt, person.updatedAt),
+    })
+  }
+  return { person: { ...whole, no: first!.person.no, uuid: first!.person.uuid, isIdentified }, members, causes }
+}
+
+export const familyText = (family: Family): string => JSON.stringify({ members: family.members, merges: family.merges })
+
+export function readFamily(id: number, text: string): Family {
+  const { members, merges } = JSON.parse(text) as Omit<Family, 'id'>
+  return { id, members, merges }
+}

@@ -1,0 +1,263 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { writtenInThePast } from '../../src/ingestion/person.ts'
+import { personUuid } from '../../src/ingestion/uuid.ts'
+import { nameUuid } from '../../src/lib/name-uuid.ts'
+import { IdentityModel } from '../reference/identity-model.ts'
+import { openWorld, type World } from './harness.ts'
+
+const uuid = (n: number) => nameUuid('6ba7b810-9dad-11d1-80b4-00c04fd430c8', String(n))
+const start = Date.parse('2025-03-01T00:00:00Z')
+
+interface Past {
+  event: string
+  distinct_id: string
+  minutes: number
+  other?: string
+  set?: Record<string, unknown>
+  setOnce?: Record<string, unknown>
+  unset?: string[]
+  isPersonless?: boolean
+}
+
+const asEvent = (past: Past, n: number) => ({
+  event: past.event,
+  distinct_id: past.distinct_id,
+  uuid: uuid(n),
+  timestamp: new Date(start + past.minutes * 60_000).toISOString(),
+  properties: {
+    ...(past.set && { $set: past.set }),
+    ...(past.setOnce && { $set_once: past.setOnce }),
+    ...(past.unset && { $unset: past.unset }),
+    ...(past.other && { [past.event === '$identify' ? '$anon_distinct_id' : 'alias']: past.other }),
+    ...(past.isPersonless && { $process_person_profile: false }),
+  },
+})
+
+const importBatch = (world: World, batch: object[]) => world.pipeline.ingest({ historical_migration: true, batch })
+
+async function state(world: World) {
+  const persons = await world.rows(
+    `SELECT uuid::VARCHAR AS uuid, has_record, properties, is_identified, epoch_us(created_at)::DOUBLE AS created_at,
+       (SELECT list(distinct_id ORDER BY distinct_id) FROM distinct_ids d WHERE d.person_no = p.person_no) AS ids FROM persons p ORDER BY uuid`,
+  )
+  const events = await world.rows(
+    `SELECT e.uuid::VARCHAR AS event, epoch_us(timestamp)::DOUBLE AS at, e.properties, p.uuid::VARCHAR AS person FROM events e
+     LEFT JOIN person_merges m ON m.merged = e.person_no JOIN persons p ON p.person_no = coalesce(m.survivor, e.person_no) ORDER BY event`,
+  )
+  const merges = await world.rows('SELECT count(*)::INTEGER AS n FROM person_merges a JOIN person_merges b ON b.merged = a.survivor')
+  expect(merges, 'merges are flat').toEqual([{ n: 0 }])
+  const sorted = (text: unknown) => Object.fromEntries(Object.entries(JSON.parse(text as string) as object).sort())
+  return {
+    persons: persons.map((person) => ({
+      uuid: person.uuid as string,
+      has_record: person.has_record as boolean,
+      is_identified: person.is_identified as boolean,
+      created_at: person.created_at as number,
+      ids: person.ids as string[] | null,
+      properties: sorted(person.properties),
+    })),
+    events,
+  }
+}
+
+const id = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+const values = fc.dictionary(fc.constantFrom('p', 'q'), fc.constantFrom(1, 2, 'x', null), { maxKeys: 2 })
+const past: fc.Arbitrary<Past> = fc.record(
+  {
+    event: fc.constantFrom('visit', '$identify', '$identify', '$create_alias', '$merge_dangerously'),
+    distinct_id: id,
+    minutes: fc.nat(12),
+    other: id,
+    set: values,
+    setOnce: values,
+    unset: fc.subarray(['p', 'q']),
+    isPersonless: fc.constantFrom(false, false, false, true),
+  },
+  { requiredKeys: ['event', 'distinct_id', 'minutes'] },
+)
+
+/** The events in any order, in batches of any size, with restarts in between. */
+const arrivals = <T>(events: readonly T[]) =>
+  fc.record({
+    order: fc.shuffledSubarray([...events], { minLength: events.length, maxLength: events.length }),
+    sizes: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 }),
+    restarts: fc.boolean(),
+  })
+
+async function arrive(world: World, { order, sizes, restarts }: { order: object[]; sizes: number[]; restarts: boolean }): Promise<void> {
+  for (let at = 0, i = 0; at < order.length; i++) {
+    const size = sizes[i % sizes.length]!
+    await importBatch(world, order.slice(at, at + size))
+    if (restarts) await world.restart()
+    at += size
+  }
+}
+
+test('any order of an import gives the same people and events', async () => {
+  const cases = fc.array(past, { minLength: 2, maxLength: 10 }).chain((pasts) => {
+    const events = pasts.map(asEvent)
+    return fc.record({ first: arrivals(events), second: arrivals(events) })
+  })
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ first, second }) => {
+      const [one, two] = [await openWorld(), await openWorld()]
+      await arrive(one, first)
+      await arrive(two, second)
+      const result = await state(one)
+      expect(await state(two)).toEqual(result)
+      await one.rebuild()
+      expect(await state(one)).toEqual(result)
+      await one.close()
+      await two.close()
+    }),
+    { numRuns: 30 },
+  )
+}, 90_000)
+
+test('an import makes the people that the events had made live, in the order in which they happened', async () => {
+  const cases = fc.array(past, { minLength: 2, maxLength: 12 }).chain((pasts) => {
+    const apart = pasts.map((each, n) => ({ ...each, minutes: each.minutes * 20 + n })) // no two at once
+    return fc.record({ pasts: fc.constant(apart), arrival: arrivals(apart.map(asEvent)) })
+  })
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ pasts, arrival }) => {
+      const world = await openWorld()
+      await arrive(world, arrival)
+      const model = new IdentityModel()
+      const inTime = pasts.map((each, n) => ({ ...each, uuid: uuid(n), time: (start + each.minutes * 60_000) * 1000 }))
+      for (const each of inTime.sort((a, b) => a.time - b.time)) model.apply(each)
+      const people = (await state(world)).persons.filter(({ has_record }) => has_record)
+      expect(people.map(({ uuid, ids, is_identified, created_at }) => ({ uuid, ids, is_identified, created_at }))).toEqual(
+        model
+          .persons()
+          .map((person) => ({
+            uuid: personUuid(1, person.firstId),
+            ids: person.ids,
+            is_identified: person.isIdentified,
+            created_at: person.createdAt,
+          }))
+          .sort((a, b) => (a.uuid < b.uuid ? -1 : 1)),
+      )
+      await world.close()
+    }),
+    { numRuns: 30 },
+  )
+}, 90_000)
+
+describe('a merge of the past', () => {
+  const visit = (distinct_id: string, n: number) => asEvent({ event: 'visit', distinct_id, minutes: 0 }, n)
+  const identify = (target: string, other: string, minutes: number): Past => ({ event: '$identify', distinct_id: target, other, minutes })
+
+  test('is undone when an earlier one comes later', async () => {
+    const world = await openWorld()
+    await importBatch(world, [...['shared', 'first', 'second'].map(visit), asEvent(identify('second', 'shared', 20), 11)])
+    const ids = async () => (await state(world)).persons.map(({ ids }) => ids).sort()
+    expect(await ids()).toEqual([['first'], ['second', 'shared']])
+    await importBatch(world, [asEvent(identify('first', 'shared', 10), 12)])
+    expect(await ids()).toEqual([['first', 'shared'], ['second']])
+    expect(world.pipeline.warnings()).toMatchObject([{ type: 'cannot_merge_already_identified', count: 1 }])
+    await world.close()
+  })
+
+  test('stays as it is when somebody of it comes live', async () => {
+    const world = await openWorld()
+    await importBatch(world, [...['shared', 'first', 'second'].map(visit), asEvent(identify('second', 'shared', 20), 11)])
+    await world.pipeline.ingest([{ event: 'visit', distinct_id: 'second', uuid: uuid(5), properties: { $set: { a: 1 } } }])
+    await importBatch(world, [asEvent(identify('first', 'shared', 10), 12)])
+    expect((await state(world)).persons.map(({ ids, properties }) => [ids, properties.a]).sort()).toEqual([
+      [['first'], undefined],
+      [['second', 'shared'], 1],
+    ])
+    expect(await world.rows('SELECT count(*)::INTEGER AS n FROM events')).toEqual([{ n: 6 }])
+    await world.close()
+  })
+})
+
+test('mixed with live events, who is who stays consistent', async () => {
+  const step = fc.record({ batch: fc.array(past, { minLength: 1, maxLength: 4 }), isPast: fc.boolean(), restart: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+      const world = await openWorld()
+      let n = 0
+      for (const { batch, isPast, restart } of steps) {
+        await world.pipeline.ingest({ historical_migration: isPast, batch: batch.map((each) => asEvent(each, n++)) })
+        if (restart) await world.restart()
+      }
+      const before = await state(world)
+      const accepted = await world.rows('SELECT count(*)::INTEGER AS n FROM events')
+      expect(before.events).toHaveLength(accepted[0]!.n as number)
+      const ids = before.persons.flatMap((person) => person.ids ?? [])
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(await world.rows('SELECT count(*)::INTEGER AS n, count(DISTINCT distinct_id)::INTEGER AS ids FROM distinct_ids')).toEqual([
+        { n: ids.length, ids: ids.length },
+      ])
+      await world.rebuild()
+      expect(await state(world)).toEqual(before)
+      await world.close()
+    }),
+    { numRuns: 25 },
+  )
+}, 90_000)
+
+test.each<[string, [at: number, writes: Partial<Parameters<typeof writtenInThePast>[1]>][], object]>([
+  [
+    'the latest $set',
+    [
+      [5, { set: { a: 1 } }],
+      [3, { set: { a: 2 } }],
+    ],
+    { a: 1 },
+  ],
+  [
+    'the earliest $set_once',
+    [
+      [5, { setOnce: { a: 1 } }],
+      [3, { setOnce: { a: 2 } }],
+    ],
+    { a: 2 },
+  ],
+  [
+    'any $set before a $set_once',
+    [
+      [1, { setOnce: { a: 1 } }],
+      [3, { set: { a: 2 } }],
+      [2, { setOnce: { a: 3 } }],
+    ],
+    { a: 2 },
+  ],
+  [
+    'a later $unset',
+    [
+      [5, { unset: ['a'] }],
+      [3, { set: { a: 2 } }],
+    ],
+    {},
+  ],
+  [
+    'a $set after an $unset',
+    [
+      [5, { set: { a: 1 } }],
+      [3, { unset: ['a'] }],
+    ],
+    { a: 1 },
+  ],
+  [
+    'a $set_once after an $unset',
+    [
+      [5, { setOnce: { a: 1 } }],
+      [3, { unset: ['a'] }],
+      [1, { set: { a: 9 } }],
+    ],
+    { a: 1 },
+  ],
+])('of properties of the past counts %s', (_, writes, expected) => {
+  for (const order of [writes, [...writes].reverse()]) {
+    let person: { properties: Record<string, unknown>; times: ReturnType<typeof writtenInThePast>['times'] | null } = {
+      properties: {},
+      times: null,
+    }
+    for (const [at, one] of order) person = writtenInThePast(person, { set: null, setOnce: null, unset: null, ...one }, at, 0)
+    expect(person.properties).toEqual(expected)
+  }
+})

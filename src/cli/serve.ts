@@ -4,6 +4,7 @@ import { open } from '../engine.ts'
 import { createHandler } from '../http/create-handler.ts'
 import { withLocalDoor } from '../http/local-door.ts'
 import { startServer } from '../http/node-server.ts'
+import { defaultRateLimits, type RateLimits } from '../http/rate-limits.ts'
 import { createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
@@ -40,6 +41,27 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
   }
 }
 
+const countOf = (values: Values, name: string): number => {
+  const text = values.required(name)
+  if (!/^\d{1,9}$/.test(text)) throw wrongUsage(`--${name} is a whole number, not ${text}.`)
+  return Number(text)
+}
+
+const limitsOf = (values: Values): RateLimits => {
+  const [api, query] = [countOf(values, 'api-limit'), countOf(values, 'query-limit')]
+  return {
+    ...defaultRateLimits,
+    api:
+      api === 0
+        ? []
+        : [
+            { count: api, seconds: 60 },
+            { count: api * 10, seconds: 3600 },
+          ],
+    query: query === 0 ? [] : [{ count: query, seconds: 3600 }],
+  }
+}
+
 /** Three commands to copy. */
 function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: string): readonly string[] {
   const body = JSON.stringify({ api_key: project.api_token, event: 'hello', distinct_id: 'me' })
@@ -65,6 +87,12 @@ export const serve: Command = {
     port: { value: 'N', summary: 'the port; 0 takes a free one', default: '8000' },
     demo: { summary: 'a first start makes a demo project' },
     json: { summary: 'print one line of JSON when ready' },
+    'query-limit': { value: 'N', summary: 'queries that one key may ask in an hour; 0 for no limit', default: '120' },
+    'api-limit': {
+      value: 'N',
+      summary: 'requests that one key may make in a minute, ten times that in an hour; 0 for no limit',
+      default: '480',
+    },
     'site-url': { value: 'URL', summary: 'where people reach it, for links in mails' },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
     'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },
@@ -73,6 +101,7 @@ export const serve: Command = {
   },
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
+    const limits = limitsOf(values)
     const clock = () => new Date()
     const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
     let url = ''
@@ -81,7 +110,7 @@ export const serve: Command = {
     try {
       const start = await waymark.accounts.firstStart(bootstrapKeys(values))
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
-      const handler = createHandler(waymark, { log: ({ level, message, ...fields }) => log(level, message, fields) })
+      const handler = createHandler(waymark, { limits: () => limits, log: ({ level, message, ...fields }) => log(level, message, fields) })
       const secret = newSecret()
       const server = await startServer(
         withLocalDoor(handler, (id) => waymark.project(id), secret),

@@ -7,6 +7,7 @@ import { lazyBody } from './body.ts'
 import { type CaptureServices, handleCapture } from './capture/handler.ts'
 import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
+import { jsonText } from './json-text.ts'
 import { createMetrics } from './metrics.ts'
 import { operatorPages } from './operators.ts'
 import { pageOf } from './pages.ts'
@@ -24,10 +25,8 @@ const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-max-age': '86400',
 }
 
-const plain = (_: string, value: unknown) =>
-  typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
 const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-  new Response(JSON.stringify(body, plain), { status, headers: { 'content-type': 'application/json', ...headers } })
+  new Response(jsonText(body), { status, headers: { 'content-type': 'application/json', ...headers } })
 
 const requestId = (request: Request) => {
   const given = request.headers.get('x-request-id')

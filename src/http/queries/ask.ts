@@ -1,5 +1,6 @@
 import type { ProjectRecord, QueryRun } from '../../accounts/records.ts'
 import type { App } from '../app.ts'
+import { jsonText } from '../json-text.ts'
 import { type QueryRequest, queryFailure } from './request.ts'
 import { cacheKey, isCachedKind, withCacheFacts } from './result-cache.ts'
 
@@ -19,7 +20,7 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
     try {
       const answer = await app.admission.run(key, query.kind, signal, () => data.query(query, { signal, rows: app.rows() }))
       if (!isCached) return answer
-      const entry = { key, answer, position, computedAt }
+      const entry = { key, answer, text: jsonText(answer), position, computedAt }
       app.results.keep(entry)
       return withCacheFacts(entry, false, project.timezone)
     } catch (error) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ProjectRecord } from '../../accounts/records.ts'
+import { rememberText } from '../json-text.ts'
 
 // Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
 // computed with, and the clock has not moved on further than the interval lets one see.
@@ -7,6 +8,8 @@ import type { ProjectRecord } from '../../accounts/records.ts'
 export interface Entry {
   readonly key: string
   readonly answer: object
+  /** The answer as JSON. */
+  readonly text: string
   readonly position: number
   readonly computedAt: Date
 }
@@ -39,11 +42,18 @@ const sorted = (_: string, value: unknown) =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
+/** By the record, which is a new object whenever something in it has changed. */
+const projectTexts = new WeakMap<ProjectRecord, string>()
+const projectText = (project: ProjectRecord): string => {
+  const known = projectTexts.get(project)
+  if (known !== undefined) return known
+  const text = JSON.stringify([project.id, project.timezone, project.week_start_day, project.settings], sorted)
+  projectTexts.set(project, text)
+  return text
+}
+
 export const cacheKey = (query: Query, project: ProjectRecord): string =>
-  createHash('sha256')
-    .update(JSON.stringify([project.id, project.timezone, project.week_start_day, project.settings, query], sorted))
-    .digest('hex')
-    .slice(0, 32)
+  createHash('sha256').update(projectText(project)).update(JSON.stringify(query, sorted)).digest('hex').slice(0, 32)
 
 const endOf = (answer: object): number => {
   const range = (answer as { resolved_date_range?: { date_to?: unknown } }).resolved_date_range
@@ -78,7 +88,7 @@ export const createResultCache = () => {
     },
     keep(entry: Entry): void {
       drop(entry.key)
-      const bytes = 2 * JSON.stringify(entry.answer).length
+      const bytes = 3 * entry.text.length
       if (bytes > most / 4) return
       entries.set(entry.key, { entry, bytes })
       held += bytes
@@ -91,12 +101,14 @@ export const createResultCache = () => {
 }
 export type ResultCache = ReturnType<typeof createResultCache>
 
-export const withCacheFacts = ({ key, answer, computedAt }: Entry, isCached: boolean, timezone: string): object => ({
-  ...answer,
-  is_cached: isCached,
-  cache_key: key,
-  last_refresh: computedAt.toISOString(),
-  next_allowed_client_refresh: new Date(computedAt.getTime() + clientPause).toISOString(),
-  timezone,
-  calculation_trigger: null,
-})
+export const withCacheFacts = ({ key, answer, text, computedAt }: Entry, isCached: boolean, timezone: string): object => {
+  const facts = {
+    is_cached: isCached,
+    cache_key: key,
+    last_refresh: computedAt.toISOString(),
+    next_allowed_client_refresh: new Date(computedAt.getTime() + clientPause).toISOString(),
+    timezone,
+    calculation_trigger: null,
+  }
+  return rememberText({ ...answer, ...facts }, `${text.slice(0, -1)},${JSON.stringify(facts).slice(1)}`)
+}

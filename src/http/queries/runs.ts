@@ -3,6 +3,7 @@ import type { Accounts } from '../../accounts/accounts.ts'
 import type { QueryRun } from '../../accounts/records.ts'
 import type { Json } from '../../accounts/store.ts'
 import { failures, knownFailure } from '../errors.ts'
+import { jsonText } from '../json-text.ts'
 import { maybeTime, time } from '../present.ts'
 
 // Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
@@ -10,8 +11,6 @@ import { maybeTime, time } from '../present.ts'
 
 const keptFor = 10 * 60_000
 const longest = 10 * 60_000
-const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value)
-
 export const present = (run: QueryRun) => ({
   id: run.id,
   team_id: run.project_id,
@@ -96,7 +95,7 @@ export const createQueryRuns = (accounts: Accounts) => {
       const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longest)])
       void work(signal)
         .then(
-          (answer) => ({ is_error: false, error_message: null, results: JSON.parse(JSON.stringify(answer, plain)) as Json }),
+          (answer) => ({ is_error: false, error_message: null, results: JSON.parse(jsonText(answer)) as Json }),
           (error: unknown) => {
             const failure = knownFailure(error)
             if (!failure) report('a query in the background failed', error)

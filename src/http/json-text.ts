@@ -1,0 +1,23 @@
+// Answers that are sent again keep the text they were sent as, beside the object that other forms are made of.
+
+const known = new WeakMap<object, string>()
+
+export const rememberText = <T extends object>(body: T, text: string): T => {
+  known.set(body, text)
+  return body
+}
+
+const plain = (_: string, value: unknown) =>
+  typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
+
+/** A function called for each value is slow, and few answers hold integers that JSON has no word for. */
+const written = (body: unknown): string => {
+  try {
+    return JSON.stringify(body)
+  } catch {
+    return JSON.stringify(body, plain)
+  }
+}
+
+export const jsonText = (body: unknown): string =>
+  (typeof body === 'object' && body !== null ? known.get(body) : undefined) ?? written(body)

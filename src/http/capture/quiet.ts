@@ -52,7 +52,11 @@ const routes: readonly Route[] = [
     }),
   },
   { path: /^\/array\/([^/]+)\/config$/, answer: (_, [, token]) => ({ body: remoteConfig(token!) }) },
-  { path: /^\/flags\/definitions$/, answer: () => ({ body: { flags: [], group_type_mapping: {}, cohorts: {} } }) },
+  {
+    path: /^(\/flags\/definitions|\/api\/feature_flag\/local_evaluation)$/,
+    answer: () => ({ body: { flags: [], group_type_mapping: {}, cohorts: {} } }),
+  },
+  { path: /^\/api\/projects\/[^/]+\/feature_flags\/[^/]+\/remote_config$/, answer: () => ({ body: null }) },
   {
     path: /^\/flags$/,
     answer: ({ query }) => ({

@@ -197,6 +197,7 @@ describe('what clients ask for besides', () => {
     ['/api/early_access_features/?token=x', { earlyAccessFeatures: [] }],
     ['/api/web_experiments/?token=x', { experiments: [] }],
     ['/flags/definitions?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
+    ['/api/feature_flag/local_evaluation/?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
     ['/s/', { status: 1 }],
   ])('%s', async (path, expected) => {
     const answer = await call(new Service(), path, { method: path.startsWith('/flags/?') ? 'POST' : 'GET' })
@@ -210,6 +211,13 @@ describe('what clients ask for besides', () => {
     const window: { _POSTHOG_REMOTE_CONFIG?: Record<string, { config: { hasFeatureFlags: boolean } }> } = {}
     new Function('window', answer.body as string)(window)
     expect(window._POSTHOG_REMOTE_CONFIG?.phc_x?.config.hasFeatureFlags).toBe(false)
+  })
+
+  test('the payload of a flag is null', async () => {
+    expect(await call(new Service(), '/api/projects/@current/feature_flags/x/remote_config?token=y')).toMatchObject({
+      status: 200,
+      body: 'null',
+    })
   })
 
   test('extras of the browser library are not there', async () => {

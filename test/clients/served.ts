@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+// `waymark serve` in a process of its own: the built command where WAYMARK_CLI names one, else the sources.
+
+const sources = join(import.meta.dirname, '../../src/cli/main.ts')
+const built = process.env.WAYMARK_CLI
+const command = built ? [built] : ['--import', 'tsx', sources]
+
+interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly [field: string]: unknown
+}
+
+export interface Served {
+  readonly url: string
+  readonly projectId: number
+  readonly projectKey: string
+  readonly process: ChildProcess
+  readonly dataDir: string
+  readonly personalKey: string
+  /** Lines that the server wrote about itself and that are no plain report of a request. */
+  readonly complaints: LogLine[]
+  query(query: object): Promise<{ readonly results: readonly (readonly unknown[])[]; readonly [field: string]: unknown }>
+  /** Rows of a statement. */
+  rows(sql: string): Promise<readonly (readonly unknown[])[]>
+  api(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }>
+  stop(): Promise<void>
+}
+
+interface Place {
+  readonly dataDir: string
+  readonly port?: number
+  /** Of an earlier start on that directory: it is printed once. */
+  readonly personalKey?: string
+}
+
+export async function startServe(place?: Place): Promise<Served> {
+  const dataDir = place?.dataDir ?? (await mkdtemp(join(tmpdir(), 'waymark-clients-')))
+  const args = ['serve', '--data', dataDir, '--port', String(place?.port ?? 0), '--json']
+  const child = spawn(process.execPath, [...command, ...args], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const complaints: LogLine[] = []
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    try {
+      const entry = JSON.parse(line) as LogLine
+      if (entry.level !== 'info') complaints.push(entry)
+    } catch {
+      complaints.push({ level: 'raw', message: line })
+    }
+  })
+  const ready = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', resolve)
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${JSON.stringify(complaints)}`)))
+  })
+  const facts = JSON.parse(ready) as { url: string; project_id: number; project_api_key: string; personal_api_key?: string }
+  const personalKey = facts.personal_api_key ?? place?.personalKey ?? ''
+  const api: Served['api'] = async (method, path, body) => {
+    const response = await fetch(facts.url + path, {
+      method,
+      headers: { authorization: `Bearer ${personalKey}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  const query: Served['query'] = async (asked) => {
+    const { status, body } = await api('POST', `/api/projects/${facts.project_id}/query/`, { query: asked })
+    if (status !== 200) throw new Error(`the query was answered with ${status}: ${JSON.stringify(body)}`)
+    return body as Awaited<ReturnType<Served['query']>>
+  }
+  return {
+    url: facts.url,
+    projectId: facts.project_id,
+    projectKey: facts.project_api_key,
+    process: child,
+    dataDir,
+    personalKey,
+    complaints,
+    api,
+    query,
+    rows: async (sql) => (await query({ kind: 'SqlLikeQuery', query: sql })).results,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+      if (!place) await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}

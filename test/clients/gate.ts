@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 
@@ -23,6 +23,7 @@ export interface Gate {
   readonly accidents: Accident[]
   /** Requests with events, oldest first. */
   sends(): Passed[]
+  /** When what came in is answered. */
   close(): Promise<void>
 }
 
@@ -34,7 +35,12 @@ export const jsonOf = ({ body }: Passed): Record<string, unknown> =>
 export async function openGate(target: string): Promise<Gate> {
   const passed: Passed[] = []
   const accidents: Accident[] = []
-  const server = createServer(async (request, response) => {
+  const running = new Set<Promise<void>>()
+  const server = createServer((request, response) => {
+    const one = pass(request, response).finally(() => running.delete(one))
+    running.add(one)
+  })
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
@@ -60,7 +66,7 @@ export async function openGate(target: string): Promise<Gate> {
     const { 'content-encoding': _encoding, 'transfer-encoding': _transfer, ...answered } = Object.fromEntries(answer.headers)
     response.writeHead(answer.status, answered)
     response.end(text)
-  })
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -69,6 +75,7 @@ export async function openGate(target: string): Promise<Gate> {
     accidents,
     sends: () => passed.filter(({ path, method }) => isSend(path) && method !== 'OPTIONS'),
     close: async () => {
+      await Promise.all(running)
       server.closeAllConnections()
       server.close()
       await once(server, 'close')

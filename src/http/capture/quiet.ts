@@ -73,6 +73,14 @@ const routes: readonly Route[] = [
   { path: /^\/api\/surveys$/, answer: () => ({ body: { surveys: [] } }) },
   { path: /^\/api\/early_access_features$/, answer: () => ({ body: { earlyAccessFeatures: [], stages: [] } }) },
   { path: /^\/api\/web_experiments$/, answer: () => ({ body: { experiments: [] } }) },
+  // The browser library loads this one also when there are no surveys, and a 404 would stand in the console of every page.
+  {
+    path: /^\/static\/(?:[^/]+\/)?surveys\.js$/,
+    answer: () => ({
+      type: 'application/javascript',
+      body: '(window.__PosthogExtensions__=window.__PosthogExtensions__||{}).generateSurveys=function(){};',
+    }),
+  },
   { path: /^\/static\/.+$/, answer: () => ({ status: 404, body: missing }) },
 ]
 

@@ -220,7 +220,16 @@ describe('what clients ask for besides', () => {
     })
   })
 
-  test('extras of the browser library are not there', async () => {
+  test('the script of surveys, which the browser library always loads, has none', async () => {
+    for (const path of ['/static/surveys.js?v=1', '/static/1.434.18/surveys.js']) {
+      const answer = await call(new Service(), path)
+      const window: { __PosthogExtensions__?: { generateSurveys(): unknown } } = {}
+      new Function('window', answer.body as string)(window)
+      expect([answer.status, window.__PosthogExtensions__?.generateSurveys()]).toEqual([200, undefined])
+    }
+  })
+
+  test('other extras of the browser library are not there', async () => {
     expect((await call(new Service(), '/static/recorder.js?v=1')).status).toBe(404)
   })
 

@@ -20,13 +20,14 @@ function columnsOf(events: readonly Event[], withBreakdown: boolean): FunnelColu
 
 function fold(events: readonly Event[], funnel: FunnelFold, periods?: readonly number[]) {
   const columns = groupByActor(columnsOf(events, funnel.attribution.type !== 'none'), 3)
-  const outcomes: { actor: number; value: string | null; depth: number; times: number[]; period: number }[] = []
+  const outcomes: { actor: number; value: string | null; depth: number; times: number[]; steps: number[]; period: number }[] = []
   const sink = (o: Outcome) =>
     outcomes.push({
       actor: o.actor,
       value: o.value < 0 ? null : values[o.value]!,
       depth: o.depth,
       times: [...o.events].filter((e) => e >= 0).map((e) => columns.time[e]!),
+      steps: [...o.events.keys()].filter((step) => o.events[step]! >= 0),
       period: o.period,
     })
   const run = periods ? foldPeriods(columns, funnel, Float64Array.from(periods), sink) : foldActors(columns, funnel, sink)
@@ -40,6 +41,7 @@ const settings = (naive: NaiveFunnel, attribution: FunnelFold['attribution'] = {
   window: naive.window,
   optional: bits(naive.optional),
   attribution,
+  goesBefore: (a, b) => a < b,
 })
 
 const arbEvent = (steps: number): fc.Arbitrary<Event> =>
@@ -92,13 +94,16 @@ describe('the fold agrees with the naive funnel', () => {
         const step = anyStep % funnel.steps
         const expected = [0, 1, 2].flatMap((actor) => {
           const own = events.filter((e) => e.actor === actor).sort((a, b) => a.time - b.time)
-          const set = own.filter((e) => e.value !== '')
+          const set = own
+            .filter((e) => e.value !== '')
+            .sort((a, b) => a.time - b.time || values.indexOf(a.value!) - values.indexOf(b.value!))
+          const last = set.find((e) => e.time === set.at(-1)!.time)
           const all = (list: readonly Event[]) => [...new Set(list.map((e) => e.value ?? ''))]
           const runs: { value: string; events: readonly Event[]; attributed?: { step: number; value: string } }[] =
             type === 'first_touch'
               ? [{ value: set[0]?.value ?? '', events: own }]
               : type === 'last_touch'
-                ? [{ value: set.at(-1)?.value ?? '', events: own }]
+                ? [{ value: last?.value ?? '', events: own }]
                 : type === 'all_events'
                   ? all(own).map((value) => ({ value, events: own.filter((e) => e.value === value) }))
                   : all(own.filter((e) => e.steps.includes(step))).map((value) => ({ value, events: own, attributed: { step, value } }))

@@ -14,6 +14,8 @@ export interface NaiveFunnel {
   readonly steps: number
   readonly window: number
   readonly optional?: readonly number[]
+  /** Attempts begin only at such times. */
+  readonly enters?: (time: number) => boolean
 }
 
 interface Attempt {
@@ -26,6 +28,8 @@ export interface NaiveOutcome {
   readonly depth: number
   /** Time of each reached step, by step (ordered) or in order (unordered). */
   readonly times: readonly number[]
+  /** The step of each of these times; unordered: its place. */
+  readonly steps: readonly number[]
 }
 
 const begun = (attempt: Attempt) => attempt.used[0]!.event.time
@@ -36,7 +40,14 @@ export function naiveFunnel(
   funnel: NaiveFunnel,
   attributed?: { step: number; value: string },
 ): NaiveOutcome | null {
-  const sorted = [...events].sort((a, b) => a.time - b.time)
+  // Of one instant: what excludes an unordered run, then what can serve fewer steps. Arrival says nothing.
+  const served = (event: NaiveEvent) =>
+    event.steps.filter((step) => step < funnel.steps && (attributed?.step !== step || event.value === attributed.value))
+  const sum = (steps: readonly number[]) => steps.reduce((total, step) => total + 2 ** step, 0)
+  const excludes = (event: NaiveEvent) => (event.excludes?.length ? 0 : 1)
+  const sorted = [...events].sort(
+    (a, b) => a.time - b.time || excludes(a) - excludes(b) || served(a).length - served(b).length || sum(served(a)) - sum(served(b)),
+  )
   return funnel.order === 'unordered' ? unordered(sorted, funnel, attributed) : ordered(sorted, funnel, attributed)
 }
 
@@ -45,9 +56,11 @@ function ordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attributed?
   let best: { depth: number; attempt: Attempt; isExcluded: boolean } | null = null
 
   const reach = (event: NaiveEvent, step: number, isMixed: boolean) => {
+    if (step >= funnel.steps) return
     if (attributed && step === attributed.step && event.value !== attributed.value) return
     let moved: Attempt
     if (step === 0) {
+      if (funnel.enters && !funnel.enters(event.time)) return
       moved = { used: [{ step, event }], isExcluded: false }
     } else {
       let before = step - 1
@@ -90,7 +103,9 @@ function ordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attributed?
     if (current && current.depth === funnel.steps && !current.isExcluded) break
   }
   const found = best as { depth: number; attempt: Attempt; isExcluded: boolean } | null
-  return found && !found.isExcluded ? { depth: found.depth, times: found.attempt.used.map((u) => u.event.time) } : null
+  if (!found || found.isExcluded) return null
+  const { used } = found.attempt
+  return { depth: found.depth, times: used.map((u) => u.event.time), steps: used.map((u) => u.step) }
 }
 
 function unordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attributed?: { step: number; value: string }): NaiveOutcome | null {
@@ -101,13 +116,15 @@ function unordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attribute
     if (depth === 0 || (best && depth <= best.depth)) return
     const firsts = new Map<number, number>()
     for (const { step, event } of window) if (!firsts.has(step)) firsts.set(step, event.time)
-    best = { depth, times: [...firsts.values()].sort((a, b) => a - b).slice(0, depth) }
+    const times = [...firsts.values()].sort((a, b) => a - b).slice(0, depth)
+    best = { depth, times, steps: times.map((_, place) => place) }
   }
   for (const event of events) {
     while (window.length && event.time - window[0]!.event.time > funnel.window) {
       record(steps())
       window.shift()
     }
+    if (funnel.enters && !funnel.enters(window[0]?.event.time ?? event.time)) continue
     if (event.excludes?.length) {
       record(Math.min(1, steps()))
       window = []

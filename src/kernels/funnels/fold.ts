@@ -12,6 +12,8 @@ export interface FunnelFold {
   readonly window: number
   readonly optional: number
   readonly attribution: Attribution
+  /** Whether one breakdown code goes before another: says which of the values at one instant is touched. */
+  goesBefore(a: number, b: number): boolean
 }
 
 /** The breakdown code of "no value". */
@@ -130,12 +132,16 @@ function walksOf(events: ActorColumns, funnel: FunnelFold, start: number, end: n
   switch (attribution.type) {
     case 'none':
       return [whole]
-    case 'first_touch':
-      for (let i = start; i < end; i++) if (breakdown[i] !== noValue) return [{ ...whole, value: breakdown[i]! }]
-      return [{ ...whole, value: noValue }]
-    case 'last_touch':
-      for (let i = end - 1; i >= start; i--) if (breakdown[i] !== noValue) return [{ ...whole, value: breakdown[i]! }]
-      return [{ ...whole, value: noValue }]
+    case 'first_touch': {
+      let i = start
+      while (i < end && breakdown[i] === noValue) i++
+      return [{ ...whole, value: i < end ? touched(events, funnel, i, 1, end) : noValue }]
+    }
+    case 'last_touch': {
+      let i = end - 1
+      while (i >= start && breakdown[i] === noValue) i--
+      return [{ ...whole, value: i >= start ? touched(events, funnel, i, -1, start - 1) : noValue }]
+    }
     case 'all_events':
       return distinct(breakdown, start, end).map((value) => ({ ...whole, value, only: value }))
     case 'step': {
@@ -144,6 +150,16 @@ function walksOf(events: ActorColumns, funnel: FunnelFold, start: number, end: n
       return seen.map((value) => ({ ...whole, value, valueStep: attribution.step, stepValue: value }))
     }
   }
+}
+
+/** Of the values set at the instant of event `from`, the one that goes before the others. */
+function touched({ time, breakdown }: ActorColumns, funnel: FunnelFold, from: number, by: 1 | -1, end: number): number {
+  let value = breakdown![from]!
+  for (let i = from + by; i !== end && time[i] === time[from]; i += by) {
+    const other = breakdown![i]!
+    if (other !== noValue && other !== value && funnel.goesBefore(other, value)) value = other
+  }
+  return value
 }
 
 function distinct(codes: Int32Array, start: number, end: number, counts: (i: number) => boolean = () => true): readonly number[] {

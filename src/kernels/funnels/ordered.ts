@@ -1,4 +1,5 @@
 import type { ActorColumns } from './columns.ts'
+import { orderInstant } from './instant.ts'
 
 // The fold of ordered and strict funnels. Per actor it keeps, for each step, the live attempt that has got there; an event moves attempts on,
 // so the cost is that of reading the events, not events times steps.
@@ -45,10 +46,12 @@ export class OrderedFold {
   private nodePrevious = new Int32Array(256)
   private nodeEvent = new Int32Array(256)
   private nodeStep = new Uint8Array(256)
-  // (event, step) pairs of an instant whose events differ.
-  private pairs: number[] = []
+  private readonly instant: number[] = []
+  /** Bits of the steps there are: a trend may look at fewer than the columns know. */
+  private readonly known: number
 
   constructor(private readonly funnel: OrderedFunnel) {
+    this.known = funnel.steps >= 32 ? -1 : (1 << funnel.steps) - 1
     this.start = new Float64Array(funnel.steps)
     this.node = new Int32Array(funnel.steps)
     this.excluded = new Uint8Array(funnel.steps)
@@ -74,8 +77,11 @@ export class OrderedFold {
         if (isRead(next) && (steps[next] !== steps[i] || (exclusions !== null && exclusions[next] !== exclusions[i]))) isMixed = true
         next++
       }
-      if (isMixed) this.takeMixed(events, walk, i, next, at)
-      else for (let k = i; k < next; k++) if (isRead(k)) this.takeEvent(events, walk, k, at)
+      if (next - i > 1 && (isMixed || walk.valueStep >= 0)) {
+        orderInstant(events, walk, i, next, this.known, this.instant)
+        if (isMixed) this.takeMixed(events, walk, at)
+        else for (const k of this.instant) this.takeEvent(events, walk, k, at)
+      } else for (let k = i; k < next; k++) if (isRead(k)) this.takeEvent(events, walk, k, at)
       if (this.depth === this.funnel.steps && !this.isExcluded) return
       i = next
     }
@@ -91,7 +97,7 @@ export class OrderedFold {
     if (events.exclusions !== null && events.exclusions[event] !== 0) this.exclude(events.exclusions[event]!, at)
     const matched = events.steps[event]!
     // From the deepest step down: an event that serves two steps is used for the deeper one and moves an attempt by one.
-    for (let bits = matched; bits !== 0; ) {
+    for (let bits = matched & this.known; bits !== 0; ) {
       const step = 31 - Math.clz32(bits)
       bits &= ~(1 << step)
       this.reach(events, walk, event, at, step, false)
@@ -100,12 +106,9 @@ export class OrderedFold {
   }
 
   /** Different events at one instant have no order: each may serve any step it matches, but only one of an attempt. */
-  private takeMixed(events: ActorColumns, walk: Walk, from: number, to: number, at: number): void {
-    this.pairs.length = 0
+  private takeMixed(events: ActorColumns, walk: Walk, at: number): void {
     for (let step = 0; step < this.funnel.steps; step++)
-      for (let k = from; k < to; k++)
-        if ((events.steps[k]! & (1 << step)) !== 0 && (walk.only < 0 || events.breakdown![k] === walk.only)) this.pairs.push(k, step)
-    for (let p = 0; p < this.pairs.length; p += 2) this.reach(events, walk, this.pairs[p]!, at, this.pairs[p + 1]!, true)
+      for (const k of this.instant) if ((events.steps[k]! & (1 << step)) !== 0) this.reach(events, walk, k, at, step, true)
   }
 
   private reach(events: ActorColumns, walk: Walk, event: number, at: number, step: number, isMixed: boolean): void {

@@ -1,4 +1,5 @@
 import type { ActorColumns } from './columns.ts'
+import { orderInstant } from './instant.ts'
 import type { Walk } from './ordered.ts'
 
 // The fold of unordered funnels: a window slides over the actor's events and holds, per step, the events that count for it.
@@ -17,6 +18,7 @@ export class UnorderedFold {
   private head = 0
   private event: number[] = []
   private step: number[] = []
+  private readonly instant: number[] = []
   private readonly held: Int32Array
   private readonly latest: Float64Array
   private done = 0
@@ -30,33 +32,46 @@ export class UnorderedFold {
   walk(events: ActorColumns, walk: Walk): void {
     this.depth = 0
     this.clear()
-    const { time, exclusions, breakdown } = events
-    for (let i = walk.start; i < walk.end; i++) {
-      if (walk.only >= 0 && breakdown![i] !== walk.only) continue
-      const at = time[i]!
-      while (this.head < this.event.length && at - time[this.event[this.head]!]! > this.funnel.window) this.dropOldest()
-      // A run may begin only inside the bounds; later events may still complete it.
-      const begun = this.head < this.event.length ? time[this.event[this.head]!]! : at
-      if (begun >= walk.enterTo) break
-      if (begun < walk.enterFrom) continue
-      if (exclusions !== null && exclusions[i] !== 0) {
-        // The run is lost, the actor is not: what it had begun still counts as a first step.
-        if (this.depth === 0 && this.done > 0) this.record(1)
-        this.clear()
-        continue
+    const { time } = events
+    for (let i = walk.start; i < walk.end; ) {
+      let next = i + 1
+      while (next < walk.end && time[next] === time[i]) next++
+      if (next - i === 1) {
+        if (!this.take(events, walk, i)) return
+      } else {
+        orderInstant(events, walk, i, next, -1, this.instant)
+        for (const k of this.instant) if (!this.take(events, walk, k)) return
       }
-      const step = this.stepFor(events, walk, i)
-      if (step < 0) continue
-      if (this.held[step]!++ === 0) this.done++
-      this.latest[step] = at
-      this.event.push(i)
-      this.step.push(step)
-      if (this.done === this.funnel.steps) {
-        this.record(this.done)
-        return
-      }
+      i = next
     }
     if (this.done > this.depth) this.record(this.done)
+  }
+
+  /** False: there is nothing left to find. */
+  private take(events: ActorColumns, walk: Walk, i: number): boolean {
+    const { time, exclusions, breakdown } = events
+    if (walk.only >= 0 && breakdown![i] !== walk.only) return true
+    const at = time[i]!
+    while (this.head < this.event.length && at - time[this.event[this.head]!]! > this.funnel.window) this.dropOldest()
+    // A run may begin only inside the bounds; later events may still complete it.
+    const begun = this.head < this.event.length ? time[this.event[this.head]!]! : at
+    if (begun >= walk.enterTo) return false
+    if (begun < walk.enterFrom) return true
+    if (exclusions !== null && exclusions[i] !== 0) {
+      // The run is lost, the actor is not: what it had begun still counts as a first step.
+      if (this.depth === 0 && this.done > 0) this.record(1)
+      this.clear()
+      return true
+    }
+    const step = this.stepFor(events, walk, i)
+    if (step < 0) return true
+    if (this.held[step]!++ === 0) this.done++
+    this.latest[step] = at
+    this.event.push(i)
+    this.step.push(step)
+    if (this.done < this.funnel.steps) return true
+    this.record(this.done)
+    return false
   }
 
   /** The events of the best run in order of time; -1 beyond its depth. */

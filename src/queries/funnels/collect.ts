@@ -30,8 +30,8 @@ export function* walkFunnel(
 ): QueryRun<Walked> {
   const { settings, breakdown } = scan
   const attribution: Attribution = breakdown.parts.length ? settings.attribution : { type: 'none' }
-  const fold: FunnelFold = { ...settings, steps: options.steps, attribution }
   const values = new BreakdownValues(breakdown.parts.length)
+  const fold: FunnelFold = { ...settings, steps: options.steps, attribution, goesBefore: (a, b) => values.goesBefore(a, b) }
   const splits = breakdown.cohorts.length ? breakdown.cohorts : [null]
   for (const [index, cohort] of splits.entries()) {
     yield* eachSlice(scan, cohort, values, env, (slice) => {

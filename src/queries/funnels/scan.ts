@@ -51,6 +51,12 @@ export class BreakdownValues {
     return this.codes.code(JSON.stringify(values))
   }
 
+  goesBefore(a: number, b: number): boolean {
+    const [x, y] = [this.parts(a), this.parts(b)]
+    const place = x.findIndex((part, i) => part !== y[i])
+    return place >= 0 && x[place]! < y[place]!
+  }
+
   parts(code: number): readonly string[] {
     return JSON.parse(this.codes.values[code]!) as string[]
   }

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { answerQuery } from '../../../src/answer.ts'
+import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
+import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
+import { fillStore, type StoreEvent } from '../../harness/store.ts'
+import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
+import { type ReferenceFunnel, type ReferenceOutcome, referenceOutcomes, referenceTrend } from '../../reference/funnel-queries.ts'
+import { expectAnswer, rowOutcomes, type StepResults, stepRows } from './expected.ts'
+
+// FunnelsQuery over generated events against loops over the events, and the people behind every number against the number. WAYMARK_RUNS asks
+// for more than the default run.
+
+const fills = Number(process.env.WAYMARK_RUNS ?? 24)
+const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
+const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
+let project: TestProject
+beforeAll(async () => {
+  project = await openTestProject({ now: new Date('2024-06-01T00:00:00Z') })
+})
+afterAll(() => project.close())
+
+type Merges = readonly (readonly [number, number])[]
+const fill = (events: readonly StoreEvent[], merges: Merges) => fillStore(project, { events, persons, merges, groups, isFresh: true })
+const ask = async (funnel: ReferenceFunnel) => ((await answerQuery(asQuery(funnel), project)) as FunnelsAnswer).results
+
+test('generated funnels over generated events answer what loops over the events answer', async () => {
+  const funnels = fc.array(funnelArb, { minLength: 3, maxLength: 5, size: 'max' })
+  await fc.assert(
+    fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
+      await fill(events, merges)
+      for (const funnel of drawn) expectAnswer(await ask(funnel), referenceOutcomes(afterMerges(events, merges), funnel), funnel)
+    }),
+    { numRuns: fills },
+  )
+}, 600_000)
+
+test('it does not matter in which order events arrived', async () => {
+  const shuffled = eventsArb.chain((events) => fc.tuple(fc.constant(events), fc.shuffledSubarray(events, { minLength: events.length })))
+  await fc.assert(
+    fc.asyncProperty(
+      shuffled,
+      mergesArb,
+      fc.array(funnelArb, { minLength: 3, maxLength: 3 }),
+      async ([events, others], merges, funnels) => {
+        const answers: unknown[] = []
+        for (const order of [events, others]) {
+          await fill(order, merges)
+          for (const funnel of funnels) answers.push(rounded(await ask(funnel)))
+        }
+        expect(answers.slice(funnels.length)).toEqual(answers.slice(0, funnels.length))
+      },
+    ),
+    { numRuns: Math.ceil(fills / 4) },
+  )
+}, 600_000)
+
+/** Sums of fractions differ in their last digits by the order of their parts. */
+const rounded = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value)))
+
+type Point = Readonly<Record<string, unknown>>
+async function listed(funnel: ReferenceFunnel, point: Point): Promise<readonly unknown[]> {
+  const source = { kind: 'FunnelsActorsQuery', source: asQuery(funnel), ...point }
+  const query = { kind: 'ActorsQuery', source, select: ['id'], orderBy: [], limit: 1000 }
+  const { results } = (await answerQuery(query, project)) as { results: [unknown][] }
+  return results.map(([id]) => id)
+}
+
+/** Every number of an answer as the point that asks for its people, and what the answer says. */
+function pointsOf(funnel: ReferenceFunnel, results: unknown, outcomes: readonly ReferenceOutcome[]): readonly (readonly [Point, number])[] {
+  if (funnel.viz === 'time_to_convert') return []
+  const behind = (value: unknown) => (value === undefined ? {} : { funnelStepBreakdown: value })
+  if (funnel.viz === 'steps')
+    return stepRows(results as StepResults).flatMap((row, i, rows) => {
+      const own = rowOutcomes(
+        row[0]!.breakdown_value,
+        rows.map(([first]) => first!.breakdown_value),
+        outcomes,
+      )
+      const left = (step: number) => own.filter(({ times }) => times[step - 1] !== undefined && times[step] === undefined).length
+      return row.flatMap(({ count }, step): (readonly [Point, number])[] => [
+        [{ ...behind(row[0]!.breakdown_value), funnelStep: step + 1 }, count],
+        ...(step > 0 && funnel.optional.length === 0
+          ? [[{ ...behind(row[0]!.breakdown_value), funnelStep: -step - 1 }, row[step - 1]!.count - count] as const]
+          : step > 0
+            ? [[{ ...behind(row[0]!.breakdown_value), funnelStep: -step - 1 }, left(step)] as const]
+            : []),
+      ])
+    })
+  return (results as { breakdown_value?: unknown; days: string[] }[]).flatMap((row) =>
+    referenceTrend(rowOutcomes(row.breakdown_value, [], outcomes), funnel).flatMap(({ entered, converted }, day) => {
+      const point = { ...behind(row.breakdown_value), funnelTrendsEntrancePeriodStart: `${row.days[day]} 00:00:00` }
+      return [
+        [point, entered],
+        [{ ...point, funnelTrendsDropOff: false }, converted],
+        [{ ...point, funnelTrendsDropOff: true }, entered - converted],
+      ] as const
+    }),
+  )
+}
+
+test('as many people are listed as each number says', async () => {
+  const people = funnelArb.filter(({ actor }) => actor !== 'property')
+  await fc.assert(
+    fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, funnel, place) => {
+      await fill(events, merges)
+      const points = pointsOf(funnel, await ask(funnel), referenceOutcomes(afterMerges(events, merges), funnel))
+      // All the numbers of one answer are more than a run has time for.
+      const asked = points.length > 8 ? [...points, ...points].slice(place % points.length).slice(0, 8) : points
+      for (const [point, count] of asked) expect([point, (await listed(funnel, point)).length]).toEqual([point, count])
+    }),
+    { numRuns: fills },
+  )
+}, 600_000)

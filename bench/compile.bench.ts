@@ -1,29 +1,32 @@
 import { parseArgs } from 'node:util'
 import { print } from '../src/ast/print.ts'
+import { compile } from '../src/compile.ts'
+import { clickhouse } from '../src/dialects/clickhouse/dialect.ts'
+import { duckdb } from '../src/dialects/duckdb/dialect.ts'
 import { parseQuery } from '../src/parser/parse.ts'
 import { machine, median, rounded } from './measure.ts'
 
-// How long does a statement take from text to tree, warm?
+// How long does a statement take from text to tree, and from text to an engine's SQL, warm?
 
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '2000' }, events: { type: 'string' } } })
 const runs = Number(values.runs)
 
 const branches = Array.from(
   { length: 8 },
-  (_, i) => `    countIf(event = 'step ${i}' and properties.plan in ('a', 'b', 'c')) as step_${i},`,
+  (_, i) => `    countIf(event = 'step ${i}' and e.properties.plan in ('a', 'b', 'c')) as step_${i},`,
 )
 const statements = {
   simple: "select event, count() from events where event = '$pageview' and timestamp > now() - interval 7 day group by event limit 10",
   thirtyLines: `
 with visits as (
-  select person_id, toStartOfDay(timestamp) as day,
+  select e.person_id as person_id, toStartOfDay(timestamp) as day,
 ${branches.join('\n')}
-    argMax(properties.$current_url, timestamp) as last_url
+    argMax(e.properties.$current_url, timestamp) as last_url
   from events e
   left join persons p on e.person_id = p.id
   where timestamp between toDateTime('2024-01-01') and now()
     and e.person.properties.email not ilike '%@example.com'
-    and (properties.$browser =~* 'chrome|safari' or properties.$os is not null)
+    and (e.properties.$browser =~* 'chrome|safari' or e.properties.$os is not null)
   group by person_id, day
   having step_0 > 0
 )
@@ -41,24 +44,42 @@ order by day desc, people desc
 limit 100 offset 10`,
 }
 
+const context = {
+  resolve: {
+    project: { id: 1, timezone: 'America/New_York', weekStartDay: 1 as const },
+    now: new Date('2024-06-01T12:00:00Z'),
+    propertyType: () => null,
+    cohort: () => undefined,
+  },
+  store: { projectId: 1, hasMerges: true, eventId: (name: string) => name.length, slot: () => undefined },
+}
+
+const ways: Readonly<Record<string, (statement: string) => unknown>> = {
+  parse: parseQuery,
+  'parse, resolve, plan and print for DuckDB': (statement) => compile(parseQuery(statement), { ...context, dialect: duckdb }),
+  'parse, resolve, plan and print for ClickHouse': (statement) => compile(parseQuery(statement), { ...context, dialect: clickhouse }),
+}
+
 for (const [name, statement] of Object.entries(statements)) {
   const printed = print(parseQuery(statement))
   if (print(parseQuery(printed)) !== printed) throw new Error(`${name} does not come back from its text`)
-  const times: number[] = []
-  for (let i = 0; i < runs; i++) {
-    const start = performance.now()
-    parseQuery(statement)
-    times.push(performance.now() - start)
+  for (const [way, work] of Object.entries(ways)) {
+    const times: number[] = []
+    for (let i = 0; i < runs; i++) {
+      const start = performance.now()
+      work(statement)
+      times.push(performance.now() - start)
+    }
+    const warm = times.slice(Math.floor(runs / 4)).sort((a, b) => a - b)
+    console.log(
+      JSON.stringify({
+        bench: 'compile',
+        what: `${way}, ${name}`,
+        lines: statement.trim().split('\n').length,
+        median_ms: rounded(median(warm)),
+        p95_ms: rounded(warm[Math.floor(warm.length * 0.95)]!),
+        ...machine(),
+      }),
+    )
   }
-  const warm = times.slice(Math.floor(runs / 4)).sort((a, b) => a - b)
-  console.log(
-    JSON.stringify({
-      bench: 'compile',
-      what: `parse, ${name}`,
-      lines: statement.trim().split('\n').length,
-      median_ms: rounded(median(warm)),
-      p95_ms: rounded(warm[Math.floor(warm.length * 0.95)]!),
-      ...machine(),
-    }),
-  )
 }

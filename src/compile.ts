@@ -6,6 +6,7 @@ import { printQuery } from './dialects/printer.ts'
 import { InternalError } from './errors/errors.ts'
 import type { PlanContext, StoreSnapshot } from './plan/context.ts'
 import { passes } from './plan/passes.ts'
+import { timeRange } from './plan/time-range.ts'
 import type { ResolveContext } from './resolver/context.ts'
 import { resolve } from './resolver/resolve.ts'
 import type { TypedQuery } from './resolver/typed.ts'
@@ -35,7 +36,10 @@ export function compile(query: Query, { resolve: context, store, dialect }: Comp
     },
   }
   const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)
-  return { resolved, planned, printed: printQuery(planned, dialect, { ...context.project, now: context.now.getTime() }) }
+  const { project, now } = context
+  const range = project.timezone === 'UTC' ? undefined : timeRange(planned, now, project.timezone)
+  const printed = printQuery(planned, dialect, { ...project, now: now.getTime(), ...(range ? { timeRange: range } : {}) })
+  return { resolved, planned, printed }
 }
 
 /** What a column without an alias is called: the last part of a name, or the expression itself. */

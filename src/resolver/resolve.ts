@@ -15,6 +15,6 @@ export function resolve(query: Query, context: ResolveContext, nameOf: (expr: Ex
   )
   const problems = [...session.problems].sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0))
   const [first, ...others] = problems
-  if (first) throw new QueryError(first.code, first.data, first.span, { cause: first, others })
+  if (first) throw others.length ? new QueryError(first.code, first.data, first.span, { cause: first.cause, others }) : first
   return typed!
 }

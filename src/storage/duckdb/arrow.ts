@@ -222,6 +222,35 @@ function decimals({ width, scale }: DuckDBDecimalType): Builder {
 function codedTexts(): Builder {
   const validity = new Validity()
   const codes = new Map<string, number>()
+  // Texts of up to 12 bytes lie in the vector itself, 16 bytes with their length: the same bytes are the same text. Longer ones lie behind a
+  // pointer, and the same pointer within one vector is the same text. Either way most texts are told apart without being read.
+  const short = new Map<string, number>()
+  const codeOf = (text: string): number => {
+    const code = codes.get(text) ?? codes.size
+    if (code === codes.size) codes.set(text, code)
+    return code
+  }
+  const readers = (vector: DuckDBVector): ((row: number) => number) => {
+    const { dataView } = memory(vector)
+    if (vector.type.typeId !== DuckDBTypeId.VARCHAR || !dataView || dataView.byteOffset % 2 === 1)
+      return (row) => codeOf(textItem(vector, row)!)
+    const long = new Map<number, number>()
+    const units = new Uint16Array(dataView.buffer, dataView.byteOffset, dataView.byteLength >> 1)
+    return (row) => {
+      const at = row * 8
+      const bytes = units[at]! + units[at + 1]! * 65_536
+      const isShort = bytes <= 12
+      const key = isShort
+        ? String.fromCharCode(bytes, units[at + 2]!, units[at + 3]!, units[at + 4]!, units[at + 5]!, units[at + 6]!, units[at + 7]!)
+        : dataView.getUint32(row * 16 + 12, true) * 2 ** 32 + dataView.getUint32(row * 16 + 8, true)
+      const seen = isShort ? short.get(key as string) : long.get(key as number)
+      if (seen !== undefined) return seen
+      const code = codeOf(vector.getItem(row) as string)
+      if (isShort) short.set(key as string, code)
+      else long.set(key as number, code)
+      return code
+    }
+  }
   let indices = new Int32Array(2048)
   let length = 0
   return {
@@ -231,14 +260,11 @@ function codedTexts(): Builder {
         grown.set(indices)
         indices = grown
       }
+      const read = readers(vector)
       for (let i = start; i < end; i++) {
-        const text = textItem(vector, i)
-        validity.appendOne(text !== null)
-        if (text !== null) {
-          const code = codes.get(text) ?? codes.size
-          if (code === codes.size) codes.set(text, code)
-          indices[length] = code
-        }
+        const has = isValid(vector, i)
+        validity.appendOne(has)
+        if (has) indices[length] = read(i)
         length++
       }
     },

@@ -14,7 +14,7 @@ import type { SqlQuery } from './queries/sql/schema.ts'
 import type { ResolveContext } from './resolver/context.ts'
 import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
 import type { RunOptions, Statement } from './storage/duckdb/run.ts'
-import { typeName } from './types/types.ts'
+import { shownTypeName } from './types/types.ts'
 
 // The driver of query kinds: picks the kind, checks the request, runs what its generator asks, and hands back what it answers.
 
@@ -47,8 +47,9 @@ interface AskedStatement extends Explainable {
 /** Runs one statement of the language and answers an Arrow table. */
 export async function runStatement(query: Query, project: QueryProject, options: AnswerOptions & StatementSettings = {}): Promise<Table> {
   const facts = await project.facts()
-  const { printed } = compileFor(query, project, facts, envFor(project, facts, options), options)
-  return project.run(statementOf(printed), options)
+  const env = envFor(project, facts, options)
+  const { printed } = compileFor(query, project, facts, env, options)
+  return project.run(statementOf(printed, env.project.timezone), options)
 }
 
 export function compileFor(
@@ -61,10 +62,10 @@ export function compileFor(
   return compile(query, { resolve: resolveContext(env, settings), store: snapshotOf(project.settings.id, facts), dialect: duckdb })
 }
 
-export const statementOf = ({ sql, params, columns }: Compiled['printed']): Statement => ({
+export const statementOf = ({ sql, params, columns }: Compiled['printed'], timezone: string): Statement => ({
   sql,
   params,
-  columns: columns.map(({ name, type }) => ({ name, typeName: typeName(type) })),
+  columns: columns.map(({ name, type }) => ({ name, typeName: shownTypeName(type, timezone) })),
 })
 
 export function envFor(project: QueryProject, facts: StoreFacts, { isUtc }: StatementSettings): QueryEnv {
@@ -141,7 +142,9 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
   if (kind.kind !== sqlLike.kind && kind.kind !== hogQl.kind)
     return { table: answerTable((await drive(kind, parsed, project, facts, options, settings)).answer) }
   const env = envFor(project, facts, settings)
-  return { statement: statementOf(compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings).printed) }
+  return {
+    statement: statementOf(compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings).printed, env.project.timezone),
+  }
 }
 
 function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unknown } {
@@ -189,7 +192,7 @@ async function drive<Q, R extends object>(
     const entry = { label, query: tree, compiled, seconds: 0 }
     asked.push(entry)
     const left = Math.max(0.001, (deadline - Date.now()) / 1000)
-    const table = await project.run(statementOf(compiled.printed), { signal: options.signal, timeoutSeconds: left })
+    const table = await project.run(statementOf(compiled.printed, env.project.timezone), { signal: options.signal, timeoutSeconds: left })
     entry.seconds = (performance.now() - started) / 1000
     return table
   }

@@ -35,7 +35,7 @@ export function definitionStore({ instance, database, pipeline, clock, queries }
       const project = await queries()
       const facts = await project.facts()
       const { printed } = compileFor(query, project, facts, project.env(facts))
-      await members.refresh(cohort, statementOf(printed), mark)
+      await members.refresh(cohort, statementOf(printed, project.settings.timezone), mark)
     },
     clearMembers: (cohort) => members.clear(cohort),
     countMembers: (cohort) => members.count(cohort),

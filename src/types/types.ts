@@ -123,3 +123,31 @@ export function typeName(type: SqlType): string {
       return 'Nullable(String)'
   }
 }
+
+/** The name that an answer shows: truth values are bytes there, documents text, and times have the zone they are shown in. */
+export function shownTypeName(type: SqlType, timezone: string): string {
+  switch (type.kind) {
+    case 'scalar': {
+      const zone = `'${timezone}'`
+      const shown =
+        type.name === 'Bool'
+          ? 'UInt8'
+          : type.name === 'JSON'
+            ? 'String'
+            : type.name === 'DateTime64'
+              ? `DateTime64(${type.parameters?.[0] ?? 6}, ${zone})`
+              : type.name === 'DateTime'
+                ? `DateTime(${zone})`
+                : typeName(notNull(type))
+      return type.nullable && type.name !== 'Nothing' ? `Nullable(${shown})` : shown
+    }
+    case 'array':
+      return `Array(${shownTypeName(type.item, timezone)})`
+    case 'tuple':
+      return `Tuple(${type.items.map((item) => shownTypeName(item, timezone)).join(', ')})`
+    case 'map':
+      return `Map(${shownTypeName(type.key, timezone)}, ${shownTypeName(type.value, timezone)})`
+    default:
+      return typeName(type)
+  }
+}

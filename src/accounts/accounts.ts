@@ -1,6 +1,7 @@
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import { type AccountContext, type AccountSettings, defaultSettings } from './context.ts'
 import { createDomains } from './domains.ts'
+import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
 import { createMembers } from './members.ts'
 import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
@@ -57,6 +58,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     roles: createRoles(context),
     projects: createProjects(context),
     proxyRecords: createProxyRecords(context),
+    historicalImports: createHistoricalImports(context),
     personalKeys,
 
     async createProject(input: NewProject): Promise<ProjectRecord> {

@@ -192,6 +192,7 @@ export const createProjects = (context: AccountContext) => {
         if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()
         await tables.project_memberships.remove({ project_id: project.id })
         await tables.dashboards.remove({ project_id: project.id })
+        await tables.historical_imports.remove({ project_id: project.id })
         await tables.activity.remove({ project_id: project.id })
         await tables.query_runs.remove({ project_id: project.id })
         for (const member of await tables.users.find({ current_project_id: project.id })) await moveCurrent(tables, member)

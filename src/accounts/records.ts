@@ -117,6 +117,17 @@ export const accountShapes = {
     created_at: 'time',
     updated_at: 'time',
   },
+  historical_imports: {
+    project_id: 'integer',
+    source: 'text',
+    method: 'text',
+    total_events: 'integer?',
+    events_per_minute: 'integer?',
+    is_approved: 'boolean',
+    approved_by: 'text?',
+    approved_at: 'time?',
+    imported_events: 'integer',
+  },
   personal_keys: {
     id: 'text',
     user_id: 'integer',
@@ -185,6 +196,7 @@ export type RoleMembership = RowOf<Shapes['role_memberships']>
 export type ProjectRecord = RowOf<Shapes['projects']>
 export type ProjectMembership = RowOf<Shapes['project_memberships']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
+export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
 export type QueryRun = RowOf<Shapes['query_runs']>

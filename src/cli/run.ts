@@ -3,13 +3,14 @@ import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
 import { doctor } from './doctor.ts'
 import { importFiles } from './import.ts'
+import { approveImports } from './imports-approve.ts'
 import { init } from './init.ts'
 import { createKey } from './keys-create.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { createUser } from './users-create.ts'
 
-const commands: readonly Command[] = [serve, init, importFiles, query, createUser, createKey, doctor]
+const commands: readonly Command[] = [serve, init, importFiles, query, createUser, createKey, approveImports, doctor]
 
 const help = () =>
   [

@@ -1,6 +1,7 @@
 import type { Resource } from './resource.ts'
 import { domains } from './resources/domains.ts'
 import { elsewhere } from './resources/elsewhere.ts'
+import { historicalImport } from './resources/historical-import.ts'
 import { invites } from './resources/invites.ts'
 import { login, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
@@ -25,6 +26,7 @@ export const resources: readonly Resource[] = [
   organizationProjects,
   projectList,
   projects,
+  historicalImport,
   query,
   personalKeys,
   users,

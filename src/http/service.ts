@@ -7,6 +7,7 @@ import { lazyBody } from './body.ts'
 import { type CaptureServices, handleCapture } from './capture/handler.ts'
 import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
+import { createImportThrottle } from './import-throttle.ts'
 import { jsonText } from './json-text.ts'
 import { createMetrics } from './metrics.ts'
 import { operatorPages } from './operators.ts'
@@ -42,6 +43,7 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
   const hono = new Hono<{ Bindings: { address: string | null }; Variables: { id: string; route: string } }>({ strict: false })
   const metrics = createMetrics()
   const throttle = createThrottle(app.limits, app.clock)
+  const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
 
   const answer = async (place: Place, request: Request, params: Record<string, string>): Promise<Response> => {
@@ -110,6 +112,10 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? app.project(record.id) : null
+    },
+    importLimit: async (token, events) => {
+      const record = await app.accounts.projects.byToken(token)
+      return record ? throttleImport(record, events) : null
     },
   }
   hono.use(async (c, next) => {

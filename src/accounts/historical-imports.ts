@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { type AccountContext, changesOf, log } from './context.ts'
+import { check, flag, integer, text } from './fields.ts'
+import type { HistoricalImport, ProjectRecord, User } from './records.ts'
+import { notAllowed } from './refusals.ts'
+
+// What the operator was told of a project's past events, and what was agreed. Who runs the server for themselves is the operator: imports are
+// approved and unlimited until somebody says otherwise. On a server that is run for customers they are limited until the operator approves.
+
+/** Beyond these an import needs approval. */
+export const importDefaults = { total_events: 20_000_000, events_per_minute: 10_000 } as const
+
+export interface ImportLimits {
+  /** Null: no limit. */
+  readonly total_events: number | null
+  readonly events_per_minute: number | null
+}
+
+const amount = () => integer(1).nullable()
+export const historicalImportInput = z.object({
+  source: text({ max: 400, blank: true }),
+  method: text({ max: 400, blank: true }),
+  total_events: amount(),
+  events_per_minute: amount(),
+  is_approved: flag(),
+})
+const change = historicalImportInput.partial()
+
+const largestCount = 2_147_483_647
+
+export const limitsOf = (record: HistoricalImport): ImportLimits =>
+  record.is_approved ? { total_events: record.total_events, events_per_minute: record.events_per_minute } : importDefaults
+
+export const createHistoricalImports = (context: AccountContext) => {
+  const { store } = context
+  const unsaid = (projectId: number): HistoricalImport => ({
+    project_id: projectId,
+    source: '',
+    method: '',
+    total_events: null,
+    events_per_minute: null,
+    is_approved: !context.settings().isHosted,
+    approved_by: null,
+    approved_at: null,
+    imported_events: 0,
+  })
+  const stored = (projectId: number) => store.read.historical_imports.first({ project_id: projectId })
+  const of = async (projectId: number): Promise<HistoricalImport> => (await stored(projectId)) ?? unsaid(projectId)
+
+  /** `by` null: the operator. */
+  const save = async (by: User | null, project: ProjectRecord, given: z.infer<typeof change>): Promise<HistoricalImport> =>
+    store.write(async (tables) => {
+      const known = await tables.historical_imports.first({ project_id: project.id })
+      const before = known ?? unsaid(project.id)
+      const isCustomer = by !== null && context.settings().isHosted
+      if (isCustomer && given.is_approved) throw notAllowed('Imports are approved by the operator of this server.')
+      // What was approved is not what is asked for now.
+      const isMore = given.total_events !== undefined || given.events_per_minute !== undefined
+      const isApproved = given.is_approved ?? (before.is_approved && !(isCustomer && isMore))
+      const isDecided = given.is_approved !== undefined || isApproved !== before.is_approved
+      const after: HistoricalImport = {
+        ...before,
+        ...given,
+        is_approved: isApproved,
+        ...(isDecided && {
+          approved_by: isApproved ? (by?.email ?? 'the operator') : null,
+          approved_at: isApproved ? context.clock() : null,
+        }),
+      }
+      if (known) await tables.historical_imports.update({ project_id: project.id }, after)
+      else await tables.historical_imports.insert(after)
+      const changes = changesOf('HistoricalImport', before, { ...given, is_approved: isApproved })
+      if (changes.length > 0)
+        await log(context, tables, {
+          by,
+          organization_id: project.organization_id,
+          project_id: project.id,
+          scope: 'HistoricalImport',
+          item_id: project.id,
+          activity: 'updated',
+          name: project.name,
+          changes,
+        })
+      return after
+    })
+
+  return {
+    of,
+    update: (by: User | null, project: ProjectRecord, body: unknown) => save(by, project, check(change, body)),
+    /** Fields that are not named go back to what they are when nothing was said. */
+    replace: (by: User | null, project: ProjectRecord, body: unknown) => {
+      const { source = '', method = '', total_events = null, events_per_minute = null, is_approved } = check(change, body)
+      return save(by, project, { source, method, total_events, events_per_minute, ...(is_approved !== undefined && { is_approved }) })
+    },
+    /** Events that came in, towards the total. */
+    count: (projectId: number, events: number): Promise<void> =>
+      store.write(async (tables) => {
+        const known = await tables.historical_imports.first({ project_id: projectId })
+        const sum = Math.min((known?.imported_events ?? 0) + events, largestCount)
+        if (known) await tables.historical_imports.update({ project_id: projectId }, { imported_events: sum })
+        else await tables.historical_imports.insert({ ...unsaid(projectId), imported_events: sum })
+      }),
+  }
+}

@@ -1,0 +1,71 @@
+import type { Accounts } from '../accounts/accounts.ts'
+import { type ImportLimits, limitsOf } from '../accounts/historical-imports.ts'
+import type { ProjectRecord } from '../accounts/records.ts'
+
+// Holds imports of past events to what was agreed for their project: a number of events in all, and so many a minute.
+
+export interface ImportRefusal {
+  readonly detail: string
+  readonly retryAfterSeconds: number
+}
+
+interface Pace {
+  /** Events that may come now, of those of one minute. */
+  left: number
+  /** When that was so, in milliseconds. */
+  at: number
+  /** Let in and not yet in the record, which is written now and then. */
+  uncounted: number
+}
+
+const minute = 60_000
+/** After a crash at most so many are missing from the count. */
+const countEvery = 1_000
+const hourInSeconds = 3_600
+
+const number = (value: number) => value.toLocaleString('en')
+const ask = (projectId: number) => `needs the operator's approval; see /api/projects/${projectId}/historical_import/.`
+
+export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
+  const paces = new Map<number, Pace>()
+  const paceOf = (id: number, perMinute: number, now: number): Pace => {
+    const pace = paces.get(id) ?? { left: perMinute, at: now, uncounted: 0 }
+    paces.set(id, pace)
+    pace.left = Math.min(perMinute, pace.left + Math.max(0, now - pace.at) * (perMinute / minute))
+    pace.at = now
+    return pace
+  }
+
+  const refusal = (id: number, limits: ImportLimits, imported: number, pace: Pace, events: number): ImportRefusal | null => {
+    const { total_events: total, events_per_minute: perMinute } = limits
+    if (total !== null && imported + pace.uncounted + events > total)
+      return {
+        detail: `An import of more than ${number(total)} events ${ask(id)}`,
+        retryAfterSeconds: hourInSeconds,
+      }
+    // A batch larger than what a minute allows has a minute of its own, and the debt is waited for.
+    if (perMinute === null || events <= pace.left || pace.left >= perMinute) return null
+    return {
+      detail: `An import of more than ${number(perMinute)} events a minute ${ask(id)}`,
+      retryAfterSeconds: Math.max(1, Math.ceil(((Math.min(events, perMinute) - pace.left) / perMinute) * 60)),
+    }
+  }
+
+  /** Null: they may come in, and are counted. */
+  return async (project: ProjectRecord, events: number): Promise<ImportRefusal | null> => {
+    const record = await accounts.historicalImports.of(project.id)
+    const limits = limitsOf(record)
+    if (limits.total_events === null && limits.events_per_minute === null) return null
+    const pace = paceOf(project.id, limits.events_per_minute ?? Number.MAX_SAFE_INTEGER, clock().getTime())
+    const refused = refusal(project.id, limits, record.imported_events, pace, events)
+    if (refused) return refused
+    pace.left -= events
+    pace.uncounted += events
+    if (pace.uncounted >= countEvery) {
+      const counted = pace.uncounted
+      pace.uncounted = 0
+      await accounts.historicalImports.count(project.id, counted)
+    }
+    return null
+  }
+}

@@ -85,28 +85,35 @@ export class Applier {
     this.personNos = new Map((await this.store.personNosOfUuids(uuids)).map((found) => [found.uuid, found.personNo]))
   }
 
-  /** Answers the uuids of imported persons, in their order. */
-  apply(work: Work, group: StagedGroup): string[] {
+  /**
+   * Works out a batch from its place `from` on, until the group has `maxEvents`. Answers the place where it stopped, and the uuids of imported
+   * persons in their order.
+   */
+  apply(work: Work, from: number, group: StagedGroup, maxEvents: number): { readonly next: number; readonly uuids: readonly string[] } {
     const { content } = work
     const arrival = (i: number): Arrival => ({ seq: work.firstSeq + i, receivedAt: work.receivedAt, isHistorical: work.isHistorical })
-    this.appliedSeq = work.firstSeq + work.count - 1
     this.latest = work.receivedAt
+    let next = work.count
+    let uuids: string[] = []
     switch (content.kind) {
       case 'event':
-        for (const [i, event] of content.events.entries()) if (!content.duplicates.has(i)) this.applyEvent(event, arrival(i), group)
-        return []
+        for (next = from; next < work.count && group.events < maxEvents; next++)
+          if (!content.duplicates.has(next)) this.applyEvent(content.events[next]!, arrival(next), group)
+        break
       case 'persons':
-        return content.persons.map((person, i) => this.applyPerson(person, arrival(i), group))
+        uuids = content.persons.map((person, i) => this.applyPerson(person, arrival(i), group))
+        break
       case 'groups':
         for (const [i, row] of content.groups.entries()) this.applyGroup(row, arrival(i))
-        return []
+        break
       case 'property_types':
         for (const row of content.types) this.applyType(row, work.receivedAt)
-        return []
+        break
       case 'records':
         for (const record of content.records) this.records.set(`${record.table}:${record.id}`, record)
-        return []
     }
+    this.appliedSeq = work.firstSeq + next - 1
+    return { next, uuids }
   }
 
   private applyEvent(event: PreparedEvent, arrival: Arrival, group: StagedGroup): void {

@@ -4,8 +4,8 @@ import type { Member } from './family.ts'
 import type { Person, PropertyTimes } from './person.ts'
 import { personUuid } from './uuid.ts'
 
-const idsKept = 400_000
-const peopleKept = 100_000
+const idsKept = 200_000
+const peopleKept = 40_000
 const movesKept = 200_000
 
 /**

@@ -34,8 +34,8 @@ interface Limits {
   readonly groupRows: number
 }
 
-// A transaction of more rows than a row group of DuckDB has goes into the file at once instead of through the write-ahead log.
-const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: 131_072 }
+// A row group of DuckDB: as many rows at once go into the file as they are, instead of through the write-ahead log, and leave no small group.
+const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: 122_880 }
 const sliceMs = 10
 const retryMs = [10, 50, 250, 1_000, 5_000]
 
@@ -49,11 +49,13 @@ export interface IngestAnswer {
 }
 
 interface Waiting {
-  readonly firstSeq: number
-  readonly count: number
+  firstSeq: number
+  count: number
   readonly bytes: number
   /** Let go once it is worked out: the log has it, should it be needed again. */
   work: Work | null
+  /** Place in `work` up to which it is worked out. */
+  next: number
   duplicates: ReadonlySet<number>
   readonly decided: Deferred<ReadonlySet<number>>
   readonly applied: Deferred<readonly string[]>
@@ -72,8 +74,8 @@ export class Pipeline {
   private committedSeq: number
   private deciding: Promise<void> | null = null
   private queue: Waiting[] = []
-  /** Taken from the queue and not committed. */
-  private taken: Waiting[] = []
+  /** Worked out at least in part, and not committed. */
+  private readonly taken = new Set<Waiting>()
   private applying: Promise<void> | null = null
   /** Transactions follow one another through this. */
   private writing: Promise<unknown> = Promise.resolve()
@@ -233,6 +235,7 @@ export class Pipeline {
       count,
       bytes,
       work,
+      next: 0,
       duplicates: new Set(),
       decided: deferred(),
       applied: deferred(),
@@ -303,56 +306,57 @@ export class Pipeline {
       applier.trim()
     }
     const group = this.options.store.openGroup()
-    const taken: Waiting[] = []
-    let rows = 0
+    const done: Waiting[] = []
     let sliceStart = performance.now()
-    while (this.queue.length > 0 && rows < this.limits.groupRows) {
-      const next = this.take(this.limits.groupRows - rows, taken.length === 0)
-      if (next.length === 0) break
-      const isAlone = next[0]!.work!.content.kind === 'records'
-      if (isAlone) await this.writing // it names persons of groups before
+    while (this.queue.length > 0 && group.events < this.limits.groupRows) {
+      const next = this.peek(this.limits.groupRows - group.events)
+      const isAlone = next[0]!.work!.content.kind === 'records' // it looks into the store: what is before it must be there
+      if (isAlone && (done.length > 0 || group.events > 0)) break
+      if (isAlone) await this.writing
       await applier.load(next.map(({ work }) => work!))
       for (const waiting of next) {
-        waiting.uuids = applier.apply(waiting.work!, group)
+        if (group.events >= this.limits.groupRows) break
+        this.taken.add(waiting)
+        const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, this.limits.groupRows)
+        waiting.next = place
+        if (place < waiting.count) break
+        waiting.uuids = uuids
         waiting.work = null
+        this.queue.shift()
         this.released(waiting.bytes)
-        rows += waiting.count
+        done.push(waiting)
+        await group.drain()
         if (performance.now() - sliceStart > sliceMs) {
           await setImmediate()
           sliceStart = performance.now()
         }
       }
-      taken.push(...next)
       if (isAlone) break
     }
     applier.stage(group)
     const seq = applier.appliedSeq
     await this.writing
-    this.writing = applier.commit(group).then(() => this.committed(taken, seq))
+    this.writing = applier.commit(group).then(() => this.committed(done, seq))
     this.writing.catch(() => undefined) // seen by the next who waits for it
   }
 
-  /** The next batches. Records stand alone in their group, because they look into the store. */
-  private take(rows: number, isFirst: boolean): Waiting[] {
+  /** The next batches, of about so many rows. Records stand alone. */
+  private peek(rows: number): Waiting[] {
+    let count = 0
     const next: Waiting[] = []
-    for (let room = rows; room > 0; ) {
-      const waiting = this.queue[0]
-      if (!waiting) break
-      const isAlone = waiting.work!.content.kind === 'records'
-      if (isAlone && !(isFirst && next.length === 0)) break
-      this.queue.shift()
+    for (const waiting of this.queue) {
+      if (count >= rows || (next.length > 0 && waiting.work!.content.kind === 'records')) break
       next.push(waiting)
-      room -= waiting.count
-      if (isAlone) break
+      count += waiting.count - waiting.next
+      if (waiting.work!.content.kind === 'records') break
     }
-    this.taken.push(...next)
     return next
   }
 
   private committed(done: readonly Waiting[], seq: number): void {
     this.failures = 0
     this.committedSeq = seq
-    this.taken = this.taken.filter((waiting) => waiting.firstSeq > seq)
+    for (const waiting of done) this.taken.delete(waiting)
     this.uuids.committed(seq)
     this.options.log.markApplied(seq)
     for (const waiting of done) waiting.applied.resolve(waiting.uuids)
@@ -373,28 +377,39 @@ export class Pipeline {
     await setTimeout(delay)
     try {
       this.applier = await Applier.open(this.options.store, this.options.projectId)
-      const again = new Map(this.taken.map((waiting) => [waiting.firstSeq, waiting]))
-      const back: Waiting[] = []
-      const last = this.taken.at(-1)
-      if (last) {
-        for await (const batch of this.options.log.read(this.applier.appliedSeq + 1)) {
-          if (batch.firstSeq > last.firstSeq) break
-          const waiting = again.get(batch.firstSeq)
-          if (!waiting) continue
-          waiting.work = readWork(batch)
-          this.waitingBytes += waiting.bytes
-          this.enteredBytes += waiting.bytes
-          if (waiting.work.content.kind === 'event') waiting.work.content.duplicates = waiting.duplicates
-          back.push(waiting)
-        }
-      }
-      const lost = this.taken.filter((waiting) => waiting.firstSeq <= this.applier.appliedSeq)
-      this.taken = []
-      this.queue = [...back, ...this.queue]
-      if (lost.length > 0) this.committed(lost, this.applier.appliedSeq) // the commit that seemed to fail had succeeded
+      await this.takeBack()
     } catch (again) {
       this.options.onError?.(again)
     }
+  }
+
+  private async takeBack(): Promise<void> {
+    const { appliedSeq } = this.applier
+    const lastOf = ({ firstSeq, count }: Waiting) => firstSeq + count - 1
+    const uncommitted = [...this.taken].filter((waiting) => lastOf(waiting) > appliedSeq)
+    const done = [...this.taken].filter((waiting) => lastOf(waiting) <= appliedSeq) // the commit that seemed to fail had succeeded
+    const [last] = uncommitted.slice(-1)
+    if (last) {
+      for await (const batch of this.options.log.read(appliedSeq + 1)) {
+        if (batch.firstSeq > last.firstSeq) break
+        const waiting = uncommitted.find((one) => one.firstSeq <= batch.firstSeq && batch.firstSeq <= lastOf(one))
+        if (!waiting) continue
+        if (waiting.work === null) {
+          this.waitingBytes += waiting.bytes
+          this.enteredBytes += waiting.bytes
+          this.queue.push(waiting)
+        }
+        // Of a batch that was stored in part the log gives the rest.
+        const before = batch.firstSeq - waiting.firstSeq
+        waiting.work = readWork(batch)
+        waiting.duplicates = new Set([...waiting.duplicates].map((place) => place - before).filter((place) => place >= 0))
+        if (waiting.work.content.kind === 'event') waiting.work.content.duplicates = waiting.duplicates
+        Object.assign(waiting, { firstSeq: batch.firstSeq, count: batch.payloads.length, next: 0 })
+      }
+    }
+    this.queue.sort((a, b) => a.firstSeq - b.firstSeq)
+    for (const waiting of uncommitted) this.taken.delete(waiting)
+    if (done.length > 0) this.committed(done, appliedSeq)
   }
 
   /** Resolves when everything acknowledged so far can be queried. */

@@ -3,6 +3,7 @@ import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
 import type { IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
 import { type ApplyStore, openApplyStore } from '../../src/storage/duckdb/apply-store.ts'
 import { createStore } from '../../src/storage/duckdb/schema.ts'
+import { from } from '../../src/storage/log/log.ts'
 
 type Stored = LogRecords & { readonly firstSeq: number }
 
@@ -22,7 +23,7 @@ export class TestLog implements IngestLog {
   }
 
   async *read(fromSeq: number): AsyncIterable<Stored> {
-    for (const batch of [...this.batches]) if (batch.firstSeq >= fromSeq) yield batch
+    for (const batch of [...this.batches]) if (batch.firstSeq + batch.payloads.length > fromSeq) yield from(batch, fromSeq)
   }
 
   markApplied(seq: number): void {

@@ -55,6 +55,24 @@ test('many batches at once end in the order of the log, in groups of any size', 
   await world.close()
 })
 
+test('a batch larger than a group is stored in parts, also when one of them fails', async () => {
+  const world = await openWorld({ limits: { groupRows: 20 } })
+  await world.pipeline.ingest(events(30, 90))
+  await world.pipeline.caughtUp()
+  world.failCommits = 1
+  expect(await world.pipeline.ingest(events(105))).toMatchObject({ accepted: 90, duplicates: 15 })
+  await world.pipeline.caughtUp()
+  world.failCommits = 1
+  await world.pipeline.ingest(events(45, 200))
+  await world.pipeline.caughtUp()
+  expect(world.errors.splice(0)).toHaveLength(2)
+  expect(await count(world)).toEqual({ n: 165, different: 165 })
+  expect(await world.rows('SELECT sum(count)::INTEGER AS n FROM event_names')).toEqual([{ n: 165 }])
+  await world.restart()
+  expect(await world.pipeline.ingest(events(300))).toMatchObject({ accepted: 135, duplicates: 165 })
+  await world.close()
+})
+
 describe('too much at once', () => {
   test('makes callers wait, and then refuses them so that they may try again', async () => {
     const world = await openWorld({ limits: { queueBytes: 20_000 } })

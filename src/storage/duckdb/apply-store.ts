@@ -120,7 +120,11 @@ export interface FoundPerson {
 
 /** What one group will change. */
 export interface StagedGroup {
+  /** How many events it has. */
+  readonly events: number
   pushEvent(row: readonly Value[]): void
+  /** Hands events over to the engine; to be called now and then. */
+  drain(): Promise<void>
   put<T extends ChangedTable>(table: T, row: Row<T>, isNew: boolean): void
   setMeta(key: string, value: string): void
   /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
@@ -345,7 +349,11 @@ async function openWriter(connection: DuckDBConnection, main: string) {
       const metas = new Map<string, string>()
       for (const stage of [events, moves, rewrites, movedIds, ...stages.values()]) stage.clear()
       return {
+        get events() {
+          return events.rows
+        },
         pushEvent: (row) => events.push(row),
+        drain: () => events.drain(),
         put(table, row, isNew) {
           touched.add(table)
           const values: Value[] = Object.keys(changedTables[table].columns).map((column) => (row as Record<string, Value>)[column]!)

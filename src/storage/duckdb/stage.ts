@@ -1,6 +1,7 @@
 import {
   BOOLEAN,
   DOUBLE,
+  type DuckDBAppender,
   type DuckDBConnection,
   DuckDBDataChunk,
   type DuckDBType,
@@ -32,6 +33,8 @@ export interface Stage {
   readonly table: string
   readonly rows: number
   push(row: readonly DuckDBValue[]): void
+  /** Hands over what fills whole chunks. */
+  drain(): Promise<void>
   /** Makes the rows visible to statements. A stage without rows has no table. */
   finish(): Promise<void>
   /** Empties it for new rows. */
@@ -46,19 +49,33 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
   const names = Object.keys(columns)
   const types = names.map((column) => kinds[columns[column]!].type)
   const empty = () => names.map((): DuckDBValue[] => [])
-  let chunks: DuckDBDataChunk[] = []
+  let full: DuckDBValue[][][] = []
   let pending = empty()
   let rows = 0
-  let table: 'absent' | 'empty' | 'full' = 'absent'
+  let hasTable = false
+  let isFilled = false
+  let appender: DuckDBAppender | null = null
+  let chunk: DuckDBDataChunk | null = null
 
-  function closeChunk() {
-    const count = pending[0]!.length
-    if (count === 0) return
-    const chunk = DuckDBDataChunk.create(types, count)
-    for (const [i, values] of pending.entries()) chunk.setColumnValues(i, values)
-    chunks.push(chunk)
-    pending = empty()
+  async function begin() {
+    if (!hasTable)
+      await connection.run(`CREATE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`)
+    else if (isFilled) await connection.run(`TRUNCATE temp.main.${name}`)
+    hasTable = true
+    isFilled = true
+    return connection.createAppender(name, 'main', 'temp')
   }
+
+  async function write(values: readonly DuckDBValue[][]) {
+    appender ??= await begin()
+    // One chunk for all: the memory of a chunk is given back only when its JavaScript object is collected.
+    chunk ??= DuckDBDataChunk.create(types)
+    chunk.reset()
+    chunk.rowCount = values[0]!.length
+    for (const [i, column] of values.entries()) chunk.setColumnValues(i, column)
+    appender.appendDataChunk(chunk)
+  }
+
   return {
     table: `temp.main.${name}`,
     get rows() {
@@ -67,21 +84,24 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
     push(row) {
       for (let i = 0; i < pending.length; i++) pending[i]!.push(row[i]!)
       rows++
-      if (pending[0]!.length === chunkRows) closeChunk()
+      if (pending[0]!.length < chunkRows) return
+      full.push(pending)
+      pending = empty()
+    },
+    async drain() {
+      for (const values of full.splice(0)) await write(values)
     },
     async finish() {
-      closeChunk()
-      if (table === 'absent')
-        await connection.run(`CREATE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`)
-      else if (table === 'full') await connection.run(`TRUNCATE temp.main.${name}`)
-      table = 'full'
-      const appender = await connection.createAppender(name, 'main', 'temp')
-      for (const chunk of chunks) appender.appendDataChunk(chunk)
-      appender.closeSync()
-      chunks = []
+      await this.drain()
+      if (pending[0]!.length > 0) await write(pending)
+      pending = empty()
+      appender?.closeSync()
+      appender = null
     },
     clear() {
-      chunks = []
+      appender?.closeSync()
+      appender = null
+      full = []
       pending = empty()
       rows = 0
     },

@@ -28,7 +28,7 @@ export interface PipelineOptions {
 }
 
 interface Limits {
-  /** Bytes of batches that wait to be worked out. Above a quarter of it callers are made to wait, above all of it they are refused. */
+  /** Bytes of batches that wait to be worked out. Above a sixteenth of it callers are made to wait, above all of it they are refused. */
   readonly queueBytes: number
   /** Events of one transaction. */
   readonly groupRows: number
@@ -116,7 +116,7 @@ export class Pipeline {
     for await (const batch of this.options.log.read(this.nextSeq)) {
       await this.deciding
       this.nextSeq = batch.firstSeq // a damaged log has gaps
-      while (this.enteredBytes > this.limits.queueBytes / 4) await this.room()
+      while (this.enteredBytes > this.limits.queueBytes / 16) await this.room()
       this.enter(readWork(batch))
     }
     await this.caughtUp()
@@ -205,7 +205,7 @@ export class Pipeline {
       throw new WaymarkError('queue-full', { bytes: this.waitingBytes, limit })
     this.waitingBytes += bytes
     try {
-      while (this.enteredBytes > limit / 4) await this.room()
+      while (this.enteredBytes > limit / 16) await this.room()
       this.assertOpen()
       const { firstSeq } = await this.options.log.append(records)
       const { receivedAt, historical, payloads } = records

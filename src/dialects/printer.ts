@@ -38,6 +38,10 @@ export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintS
   return { sql, params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
 }
 
+/** Some of its groups have no key, so an engine may make one of no rows. */
+const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
+  mode !== 'plain' || (items.length > 0 && items.every((item) => item.kind === 'constant'))
+
 class Printer implements Printing {
   private readonly values: ParameterValue[] = []
   private readonly dialect: Dialect
@@ -134,7 +138,7 @@ class Printer implements Printing {
     const having = [
       ...(select.having ? [this.expr(select.having)] : []),
       // No rows have no totals.
-      ...(select.groupBy && select.groupBy.mode !== 'plain' && this.dialect.hasEmptyTotals ? ['count(*) > 0'] : []),
+      ...(select.groupBy && hasTotals(select.groupBy) && this.dialect.hasEmptyTotals ? ['count(*) > 0'] : []),
     ]
     if (having.length) parts.push(`HAVING ${having.map((condition) => (having.length > 1 ? `(${condition})` : condition)).join(' AND ')}`)
     const ordered = this.selectOrder(select)

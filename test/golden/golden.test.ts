@@ -55,6 +55,10 @@ const shapes: Readonly<Record<string, string>> = {
   'arrays into rows': "select arrayJoin(['x', event]) as item, count() from events where item != 'x' group by item order by item",
   'array join': 'select number, x, y from numbers(2) array join [1, 2] as x, [3, 4] as y order by number, x',
   'limit by': 'select event, properties.price as price from events order by price desc limit 1 by event',
+  'limit by behind a condition that always holds':
+    'select properties.tags[2].k as k, properties.price as price from events where toDayOfWeek(timestamp) between 1 and 10 order by price limit 1 by k',
+  'a constant key over no rows':
+    "select 'x' as k, count(), (select count() from (select 1 as a, max(number) from numbers(0) group by a)) as none from events group by k",
   'limit with ties': 'select event from events order by event limit 1 with ties',
   'totals of groups': 'select event, count() from events group by rollup(event) order by event',
   'a window':

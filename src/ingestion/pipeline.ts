@@ -36,6 +36,11 @@ interface Limits {
 
 // A row group of DuckDB: as many rows at once go into the file as they are, instead of through the write-ahead log, and leave no small group.
 const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: 122_880 }
+// Past events wait where live ones pass: shares of the queue that may be waiting, and be entered and not worked out, when one more batch comes.
+const liveLane = { waiting: 1, entered: 1 / 8 }
+const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
+/** Batches of past events between the door and the answer: as many may be ahead of a live one. */
+const pastAtOnce = 4
 const sliceMs = 10
 const retryMs = [10, 50, 250, 1_000, 5_000]
 
@@ -81,6 +86,7 @@ export class Pipeline {
   private writing: Promise<unknown> = Promise.resolve()
   /** Of everybody who waits, and of those of them that are in the log. */
   private waitingBytes = 0
+  private pastBatches = 0
   private enteredBytes = 0
   private readonly wantRoom: (() => void)[] = []
   private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
@@ -200,22 +206,34 @@ export class Pipeline {
   }
 
   private async accept(records: LogRecords, content: Content, bytes: number): Promise<Waiting> {
-    const limit = this.limits.queueBytes
+    const { receivedAt, historical: isHistorical, payloads } = records
+    const lane = isHistorical ? pastLane : liveLane
+    const limit = this.limits.queueBytes * lane.waiting
     if (this.waitingBytes > 0 && this.waitingBytes + bytes > limit)
       throw new WaymarkError('queue-full', { bytes: this.waitingBytes, limit })
     this.waitingBytes += bytes
     try {
-      while (this.enteredBytes > limit / 16) await this.room()
+      while (this.enteredBytes > this.limits.queueBytes * lane.entered || (isHistorical && this.pastBatches >= pastAtOnce))
+        await this.room()
       this.assertOpen()
-      const { firstSeq } = await this.options.log.append(records)
-      const { receivedAt, historical, payloads } = records
-      return this.enter({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical: historical, bytes, content })
+      if (isHistorical) this.pastBatches++
+      try {
+        const { firstSeq } = await this.options.log.append(records)
+        const waiting = this.enter({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical, bytes, content })
+        if (isHistorical) await waiting.decided.promise
+        return waiting
+      } finally {
+        if (isHistorical) {
+          this.pastBatches--
+          this.makeRoom()
+        }
+      }
     } finally {
       this.waitingBytes -= bytes
     }
   }
 
-  /** Resolves when some of what entered has been worked out. */
+  /** Resolves when one more may look whether it can go on. */
   private room(): Promise<void> {
     const { promise, resolve } = deferred<void>()
     this.wantRoom.push(resolve)
@@ -225,6 +243,10 @@ export class Pipeline {
   private released(bytes: number): void {
     this.waitingBytes -= bytes
     this.enteredBytes -= bytes
+    this.makeRoom()
+  }
+
+  private makeRoom(): void {
     for (const resolve of this.wantRoom.splice(0)) resolve()
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../src/errors/errors.ts'
+import { deferred } from '../../src/lib/deferred.ts'
 import { openWorld, type World } from './harness.ts'
 
 const events = (count: number, from = 0) =>
@@ -89,6 +90,40 @@ describe('too much at once', () => {
   test('a batch larger than the queue is taken when nothing else waits', async () => {
     const world = await openWorld({ limits: { queueBytes: 100 } })
     expect(await world.pipeline.ingest(events(50))).toMatchObject({ accepted: 50 })
+    await world.close()
+  })
+})
+
+describe('past events beside live ones', () => {
+  const past = (count: number, from: number) => ({ historical_migration: true, batch: events(count, from) })
+
+  test('a live batch is written before the past ones that wait', async () => {
+    const world = await openWorld()
+    const order: string[] = []
+    const { promise: open, resolve } = deferred<void>()
+    const append = world.log.append.bind(world.log)
+    world.log.append = async (batch) => {
+      order.push(batch.historical ? 'past' : 'live')
+      await open
+      return append(batch)
+    }
+    const imports = Array.from({ length: 20 }, (_, i) => world.pipeline.ingest(past(5, i * 5)))
+    const live = world.pipeline.ingest(events(5, 1000))
+    resolve()
+    expect((await Promise.all([...imports, live])).every(({ accepted }) => accepted === 5)).toBe(true)
+    expect([order.indexOf('live'), order.length]).toEqual([4, 21])
+    expect(await count(world)).toEqual({ n: 105, different: 105 })
+    await world.close()
+  })
+
+  test('an import fills half of the queue, the other half stays open', async () => {
+    const world = await openWorld({ limits: { queueBytes: 20_000 } })
+    const imports = Array.from({ length: 30 }, (_, i) => world.pipeline.ingest(past(10, i * 10)))
+    const live = world.pipeline.ingest(events(10, 1000))
+    const settled = await Promise.allSettled(imports)
+    expect(settled.flatMap((one) => (one.status === 'rejected' ? [(one.reason as WaymarkError).code] : []))).toContain('queue-full')
+    expect(await live).toMatchObject({ accepted: 10 })
+    expect(await world.pipeline.ingest(past(10, 2000))).toMatchObject({ accepted: 10 })
     await world.close()
   })
 })

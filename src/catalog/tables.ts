@@ -49,7 +49,6 @@ const text = scalar('String')
 const uuid = scalar('UUID')
 const json = scalar('JSON')
 const time: SqlType = { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
-const seconds = scalar('DateTime')
 const flag = scalar('Bool')
 const hidden = { hidden: true } as const
 
@@ -154,5 +153,3 @@ export const tables: Readonly<Record<string, CatalogTable>> = {
   '@people': { fields: personFields, internal: true },
   ...Object.fromEntries([0, 1, 2, 3, 4].map((i) => [`@group_${i}`, { fields: groupFields(`group_${i}`), internal: true } as const])),
 }
-
-export { seconds as dateTimeType, time as timestampType }

@@ -1,14 +1,13 @@
 import type { Expr, Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { ResolveContext } from './context.ts'
-import { resolveExpr } from './expressions.ts'
 import { resolveQuery } from './query.ts'
 import { openSession } from './session.ts'
 import type { TypedQuery } from './typed.ts'
 
 /** Binds every name of a statement and gives every expression its type. What is wrong with it is thrown together, in order of place. */
 export function resolve(query: Query, context: ResolveContext, nameOf: (expr: Expr) => string): TypedQuery {
-  const session = openSession(context, { query: resolveQuery, expression: resolveExpr, nameOf })
+  const session = openSession(context, { query: resolveQuery, nameOf })
   const typed = session.attempt(
     () => session.query(query, null),
     () => null,

@@ -5,7 +5,7 @@ import { unknownType } from '../types/types.ts'
 import type { ScanBinding } from './bindings.ts'
 import type { ResolveContext } from './context.ts'
 import type { Scope } from './scope.ts'
-import type { ConstantNode, TypedExpr, TypedQuery } from './typed.ts'
+import type { ConstantNode, TypedQuery } from './typed.ts'
 
 /** What the parts of one resolution share. */
 export interface Session {
@@ -20,7 +20,6 @@ export interface Session {
   /** Runs `work`; a mistake found there is noted and `otherwise` goes on in its place, so that one answer names several. */
   attempt<T>(work: () => T, otherwise: () => T): T
   query(query: Query, parent: Scope | null): TypedQuery
-  expression(expr: Expr, scope: Scope): TypedExpr
   /** What a column without an alias is called. */
   nameOf(expr: Expr): string
   readonly problems: readonly QueryError[]
@@ -30,7 +29,6 @@ export function openSession(
   context: ResolveContext,
   parts: {
     query(session: Session, query: Query, parent: Scope | null): TypedQuery
-    expression(session: Session, expr: Expr, scope: Scope): TypedExpr
     nameOf(expr: Expr): string
   },
 ): Session {
@@ -54,7 +52,6 @@ export function openSession(
       }
     },
     query: (query, parent) => parts.query(session, query, parent),
-    expression: (expr, scope) => parts.expression(session, expr, scope),
     nameOf: parts.nameOf,
     problems,
   }

@@ -89,6 +89,8 @@ export class Pipeline {
   private pastBatches = 0
   private enteredBytes = 0
   private readonly wantRoom: (() => void)[] = []
+  /** On their way to the log. */
+  private readonly entering = new Set<Promise<unknown>>()
   private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
   private failures = 0
   private isClosed = false
@@ -218,8 +220,13 @@ export class Pipeline {
       this.assertOpen()
       if (isHistorical) this.pastBatches++
       try {
-        const { firstSeq } = await this.options.log.append(records)
-        const waiting = this.enter({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical, bytes, content })
+        const entering = this.options.log
+          .append(records)
+          .then(({ firstSeq }) =>
+            this.enter({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical, bytes, content }),
+          )
+        this.entering.add(entering)
+        const waiting = await entering.finally(() => this.entering.delete(entering))
         if (isHistorical) await waiting.decided.promise
         return waiting
       } finally {
@@ -493,6 +500,7 @@ export class Pipeline {
   /** Writes what is acknowledged, then lets go of the store. The log stays open. */
   async close(): Promise<void> {
     this.isClosed = true
+    await Promise.allSettled(this.entering)
     await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))
     await this.filling
     await this.applying

@@ -6,7 +6,6 @@ export type WarningType =
   | 'cannot_merge_already_identified'
   | 'invalid_process_person_profile'
   | 'invalid_event_when_process_person_profile_is_false'
-  | 'group_key_too_long'
   | 'too_many_group_types'
   | 'too_many_property_keys'
 

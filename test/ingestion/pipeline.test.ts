@@ -170,10 +170,12 @@ describe('when something fails', () => {
     await world.close()
   })
 
-  test('after closing nothing is taken', async () => {
+  test('after closing nothing is taken, and what was on its way is stored', async () => {
     const world = await openWorld()
-    await world.pipeline.ingest(events(5))
+    const onItsWay = world.pipeline.ingest(events(5))
     await world.close()
+    expect(await onItsWay).toMatchObject({ accepted: 5 })
+    expect(world.log.appliedSeq).toBe(5)
     await expect(world.pipeline.ingest(events(5))).rejects.toMatchObject({ code: 'closed' })
   })
 })

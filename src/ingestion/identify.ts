@@ -1,5 +1,6 @@
 import type { Families } from './families.ts'
 import { isIllegalId } from './illegal-ids.ts'
+import { isVisitFact } from './initial-properties.ts'
 import { mergeOutcome, type Side } from './merge-outcome.ts'
 import type { People } from './people.ts'
 import { isSame, mergedProperties, type Person, type PropertyWrites, written, writtenInThePast } from './person.ts'
@@ -134,7 +135,7 @@ function update(
       isChanged = true
     }
   } else {
-    person.properties = written(before, event)
+    person.properties = written(before, isOlderThanImport(person, event) ? withoutVisitFacts(event) : event)
     isChanged = person.properties !== before
     if (person.times && isChanged) person.times = timesAfter(person, before, event)
   }
@@ -142,11 +143,27 @@ function update(
     person.isIdentified = true
     isChanged = true
   }
-  if (how.isVersioned || !isSame(before, person.properties)) people.addVersion(person, arrival.seq)
+  if (how.isVersioned || (before !== person.properties && saysMore(before, person.properties))) people.addVersion(person, arrival.seq)
   if (!isChanged) return false
   if (!how.isVersioned) person.version++
   person.updatedAt = arrival.receivedAt
   return true
+}
+
+/** An import says what a person is now. What an older event tells of its visit is the past, and no reason to change that. */
+const isOlderThanImport = (person: Person, event: PreparedEvent): boolean => person.importedAt !== null && event.time < person.importedAt
+
+function withoutVisitFacts({ set, setOnce, unset }: PropertyWrites): PropertyWrites {
+  const rest = (writes: PropertyWrites['set']) =>
+    writes && Object.fromEntries(Object.entries(writes).filter(([name]) => !isVisitFact(name)))
+  return { set: rest(set), setOnce: rest(setOnce), unset }
+}
+
+/** Facts of a visit stand in the event itself: a person that changed in nothing else needs no version of its own for it. */
+function saysMore(before: Person['properties'], after: Person['properties']): boolean {
+  for (const name in after) if (!isSame(before[name], after[name]) && !isVisitFact(name)) return true
+  for (const name in before) if (!Object.hasOwn(after, name)) return true
+  return false
 }
 
 /** What a live event wrote has the time of that event, for imports that come later. */

@@ -39,7 +39,7 @@ export function importPerson(people: People, row: PersonImport, arrival: Arrival
     person.properties = properties
     people.addVersion(person, arrival.seq)
   }
-  Object.assign(person, { properties, createdAt, isIdentified, updatedAt: arrival.receivedAt })
+  Object.assign(person, { properties, createdAt, isIdentified, updatedAt: arrival.receivedAt, importedAt: arrival.receivedAt })
   if (isChanged && !isNew) person.version++
   people.change(person)
   return { person, merged }

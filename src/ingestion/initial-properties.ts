@@ -8,6 +8,11 @@ const copied: ReadonlySet<string> = new Set(
 )
 const withoutCopies: ReadonlySet<string> = new Set(['$snapshot', '$performance_event'])
 
+const initials: ReadonlySet<string> = new Set([...copied].map((name) => `$initial_${name.replace('$', '')}`))
+
+/** Whether a person has the property from the events of its visits, without anybody saying so. */
+export const isVisitFact = (name: string): boolean => copied.has(name) || initials.has(name)
+
 export function initialProperties(
   event: string,
   properties: Readonly<Record<string, unknown>>,

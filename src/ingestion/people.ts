@@ -109,6 +109,7 @@ export class People {
       updatedAt: found.updatedAt,
       properties: JSON.parse(found.properties) as Record<string, unknown>,
       times: found.propertyTimes ? (JSON.parse(found.propertyTimes) as PropertyTimes) : null,
+      importedAt: found.importedAt,
     })
   }
 
@@ -143,7 +144,14 @@ export class People {
 
   /** A new number for an id that has none. */
   add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
-    const person: Person = { ...from, no: this.nextNo++, uuid: personUuid(this.projectId, distinctId), version: 0, updatedAt: now }
+    const person: Person = {
+      ...from,
+      no: this.nextNo++,
+      uuid: personUuid(this.projectId, distinctId),
+      version: 0,
+      updatedAt: now,
+      importedAt: null,
+    }
     this.people.set(person.no, person)
     this.fresh.add(person.no)
     this.changed.set(person.no, person)
@@ -223,6 +231,7 @@ export class People {
           updated_at: person.updatedAt,
           properties: JSON.stringify(person.properties),
           property_times: person.times ? JSON.stringify(person.times) : '',
+          imported_at: person.importedAt,
         },
         this.fresh.has(person.no) || this.rewritten.has(person.no),
       )

@@ -12,6 +12,8 @@ export interface Person {
   properties: Properties
   /** When each property got its value; only for people that an import of past events touched. */
   times: PropertyTimes | null
+  /** When `importPersons` last said what the person is. */
+  importedAt: number | null
 }
 
 /** Writes are ordered by the time of their events here, not by arrival. */

@@ -20,6 +20,7 @@ const changedTables = {
       updated_at: 'time',
       properties: 'text',
       property_times: 'text',
+      imported_at: 'time',
     },
   },
   person_versions: { keys: [], columns: { person_no: 'integer', log_seq: 'bigint', properties: 'text' } },
@@ -116,6 +117,7 @@ export interface FoundPerson {
   updatedAt: number
   properties: string
   propertyTimes: string
+  importedAt: number | null
 }
 
 /** What one group will change. */
@@ -180,7 +182,7 @@ const fillRows = 20_000
 const uuidRows = 100_000
 
 const personFields = `p.person_no AS "personNo", p.uuid::VARCHAR AS uuid, p.has_record AS "hasRecord", epoch_us(p.created_at)::DOUBLE AS "createdAt",
-  p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes"`
+  p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes", epoch_us(p.imported_at)::DOUBLE AS "importedAt"`
 
 export async function openApplyStore(connect: () => Promise<DuckDBConnection>, database: string): Promise<ApplyStore> {
   const main = `"${database}".main`

@@ -51,6 +51,7 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'properties VARCHAR NOT NULL',
     // Per property key the event time and place of the value that won, for imports that arrive in any order. JSON, '' when not needed.
     "property_times VARCHAR NOT NULL DEFAULT ''",
+    'imported_at TIMESTAMP', // when importPersons last said what the person is; null when it never did
     ...slotColumns,
   ],
   // What a person's properties were from a place in the log on; a row for each change. `person_no` is never moved by a merge.

@@ -6,6 +6,7 @@ export { createHandler, type HandlerOptions } from './http/create-handler.ts'
 export type {
   ActionService,
   CohortService,
+  CohortState,
   IngestAnswer,
   Project,
   QueryOptions,

@@ -1,7 +1,10 @@
-import { compileFor, type QueryProject, runStatement, statementOf } from './answer.ts'
+import { answerQuery, compileFor, type QueryProject, runStatement, statementOf } from './answer.ts'
+import { check } from './definitions/records.ts'
 import type { DefinitionStore } from './definitions/store.ts'
 import type { Pipeline } from './ingestion/pipeline.ts'
+import type { ActorsResponse } from './queries/actors/index.ts'
 import { tableRows } from './queries/rows.ts'
+import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
 import { cohortMembers } from './storage/duckdb/cohort-members.ts'
 import type { Instance } from './storage/duckdb/instance.ts'
 
@@ -14,30 +17,54 @@ interface Parts {
   queries(): Promise<QueryProject>
 }
 
+const idsFrom = (offset: number) => ({ select: ['id'], orderBy: ['id'], limit: 10_000, offset })
+
 /** The store of a project as the services of actions and cohorts see it. */
 export function definitionStore({ instance, database, pipeline, clock, queries }: Parts): DefinitionStore {
   const members = cohortMembers(instance, database)
+  const texts: DefinitionStore['texts'] = async (query) => {
+    const project = await queries()
+    return tableRows(await runStatement(query, project), project.settings.timezone).flatMap(([value]) =>
+      value === null ? [] : [String(value)],
+    )
+  }
+  const env: DefinitionStore['env'] = async () => {
+    const project = await queries()
+    return project.env(await project.facts())
+  }
   return {
     clock,
     definitions: async (table) => (await (await queries()).facts())[table],
     write: (records) => pipeline.writeRecords(records),
-    async env() {
-      const project = await queries()
-      return project.env(await project.facts())
+    env,
+    texts,
+    async actors(query) {
+      const statement = [sqlLike, hogQl].find(({ kind }) => kind === query.kind)
+      if (statement) return texts(sqlStatement(check(statement.schema, query), await env()))
+      const ids: string[] = []
+      for (let isMore = true; isMore; ) {
+        const page = { ...(query.kind === 'ActorsQuery' ? query : { kind: 'ActorsQuery', source: query }), ...idsFrom(ids.length) }
+        const { results, hasMore } = (await answerQuery(page, await queries())) as ActorsResponse
+        for (const [id] of results) ids.push(String(id))
+        isMore = hasMore && results.length > 0
+      }
+      return ids
     },
-    async texts(query) {
+    async mustCompile(query) {
       const project = await queries()
-      return tableRows(await runStatement(query, project), project.settings.timezone).map((row) => String(row[0]))
+      const facts = await project.facts()
+      compileFor(query, project, facts, project.env(facts))
     },
     appliedSeq: async () => (await (await queries()).facts()).appliedSeq,
     membersMark: (cohort) => members.mark(cohort),
-    async refreshMembers(cohort, query, mark) {
+    async refreshMembers(cohort, query, mark, madeAt) {
       const project = await queries()
       const facts = await project.facts()
       const { printed } = compileFor(query, project, facts, project.env(facts))
-      await members.refresh(cohort, statementOf(printed, project.settings.timezone), mark)
+      await members.refresh(cohort, statementOf(printed, project.settings.timezone), mark, madeAt)
     },
     clearMembers: (cohort) => members.clear(cohort),
-    countMembers: (cohort) => members.count(cohort),
+    membersMadeAt: (cohorts) => members.madeAt(cohorts),
+    countMembers: (cohorts) => members.count(cohorts),
   }
 }

@@ -18,7 +18,7 @@ import { statementRunner } from './storage/duckdb/run.ts'
 import { openProjectStorage, type ProjectStorage, type RecoveryReport, type StorageOptions } from './storage/project-storage.ts'
 
 export type { ActionService, StoredAction } from './definitions/actions.ts'
-export type { CohortService, StoredCohort } from './definitions/cohorts.ts'
+export type { CohortService, CohortState, StoredCohort } from './definitions/cohorts.ts'
 export type { IngestAnswer } from './ingestion/pipeline.ts'
 export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
 
@@ -190,8 +190,9 @@ export class Project {
 
   private async readyFor(query: unknown): Promise<QueryProject> {
     const project = await this.forQueries()
-    if (namesCohorts([query, project.settings.testAccountFilters])) await this.cohorts.refresh()
-    return project
+    if (!namesCohorts([query, project.settings.testAccountFilters])) return project
+    const failures = await this.cohorts.refresh()
+    return failures.size > 0 ? { ...project, env: (facts) => withFailures(project.env(facts), failures) } : project
   }
 
   private async refresh(): Promise<void> {
@@ -232,6 +233,17 @@ const settingsOf = (record: ProjectRecord): ProjectSettings => {
     pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
   }
 }
+
+/** A cohort that cannot be brought up to date stops the queries that name it, and no others. */
+const withFailures = (env: QueryEnv, failures: ReadonlyMap<number, WaymarkError>): QueryEnv => ({
+  ...env,
+  cohort(which) {
+    const found = env.cohort(which)
+    const failure = found && failures.get(found.id)
+    if (failure) throw failure
+    return found
+  },
+})
 
 const limited = (project: QueryProject, rows: QueryEnv['limits']): QueryProject =>
   rows ? { ...project, env: (facts) => ({ ...project.env(facts), limits: rows }) } : project

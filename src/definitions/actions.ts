@@ -5,6 +5,7 @@ import type { DefinitionStore } from './store.ts'
 
 export interface StoredAction extends ActionFields {
   readonly id: number
+  readonly created_by_id?: number | null
   readonly created_at: string
   readonly updated_at: string
 }
@@ -12,8 +13,8 @@ export interface StoredAction extends ActionFields {
 export interface ActionService {
   list(): Promise<StoredAction[]>
   retrieve(id: number): Promise<StoredAction>
-  /** Keeps the caller's own id when it is free. */
-  create(fields: unknown): Promise<StoredAction>
+  /** Keeps the caller's own id when it is free. `author` is the id of a user. */
+  create(fields: unknown, author?: number | null): Promise<StoredAction>
   update(id: number, fields: unknown): Promise<StoredAction>
   remove(id: number): Promise<void>
 }
@@ -35,17 +36,19 @@ export function actionService(store: DefinitionStore): ActionService {
   return {
     list: async () => [...(await all()).values()].sort((a, b) => a.id - b.id),
     retrieve,
-    create: (fields) =>
+    create: (fields, author = null) =>
       inTurn(async () => {
         const checked = check(actionFieldsSchema, fields)
         const now = store.clock().toISOString()
-        return save({ ...checked, id: freeId(fields, new Set((await all()).keys())), created_at: now, updated_at: now })
+        const id = freeId(fields, new Set((await all()).keys()))
+        return save({ ...checked, id, created_by_id: author, created_at: now, updated_at: now })
       }),
     update: (id, fields) =>
       inTurn(async () => {
         const known = await retrieve(id)
         const checked = check(actionFieldsSchema, { ...known, ...(fields as object) })
-        return save({ ...checked, id, created_at: known.created_at, updated_at: store.clock().toISOString() })
+        const { created_at, created_by_id } = known
+        return save({ ...checked, id, created_by_id, created_at, updated_at: store.clock().toISOString() })
       }),
     remove: (id) =>
       inTurn(async () => {

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { alias, call, field, isIn, literal, select, table } from '../ast/build.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { parseQuery } from '../parser/parse.ts'
 import { type CohortFilters, cohortFiltersSchema, cohortMembers, cohortsNamed, isTimeBound } from '../queries/cohort-definition.ts'
+import { filtersOfGroups } from './cohort-groups.ts'
 import { csvIds } from './csv-ids.ts'
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionRecord, DefinitionStore } from './store.ts'
@@ -13,7 +15,11 @@ const fieldsSchema = z.looseObject({
   description: z.string().nullish(),
   is_static: z.boolean().default(false),
   filters: cohortFiltersSchema.nullish(),
+  /** The older way to write filters. */
+  groups: z.array(z.looseObject({}), { error: 'Groups are a list of objects.' }).nullish(),
 })
+
+const cohortFieldFilters = fieldsSchema.pick({ filters: true })
 
 /** Where the members of a static cohort come from. */
 const membersSchema = z.looseObject({
@@ -22,8 +28,10 @@ const membersSchema = z.looseObject({
   distinct_ids: z.array(z.string()).nullish(),
   /** The first column, or the one named distinct_id or person_id. */
   csv: z.string().nullish(),
-  /** A statement whose first column names persons. */
-  query: z.string().nullish(),
+  /** A statement whose first column names persons, or any query that has actors. */
+  query: z
+    .union([z.string(), z.looseObject({ kind: z.string() })], { error: 'A query is a statement, or an object with a kind.' })
+    .nullish(),
 })
 
 export interface StoredCohort {
@@ -32,20 +40,37 @@ export interface StoredCohort {
   readonly description?: string | null
   readonly is_static: boolean
   readonly filters?: CohortFilters | null
+  /** When a static cohort was last told its members. */
+  readonly members_at?: string | null
+  readonly created_by_id?: number | null
   readonly created_at: string
   readonly updated_at: string
+}
+
+/** What there is to say of a cohort's members. */
+export interface CohortState {
+  readonly count: number
+  /** When the members were last made. */
+  readonly calculatedAt: string | null
+  /** Why they could not be brought up to date: the condition names something that is gone, say. */
+  readonly failure: WaymarkError | null
 }
 
 export interface CohortService {
   list(): Promise<StoredCohort[]>
   retrieve(id: number): Promise<StoredCohort>
-  /** Keeps the caller's own id when it is free. */
-  create(fields: unknown): Promise<StoredCohort>
+  /** Keeps the caller's own id when it is free. `author` is the id of a user. */
+  create(fields: unknown, author?: number | null): Promise<StoredCohort>
   update(id: number, fields: unknown): Promise<StoredCohort>
   remove(id: number): Promise<void>
-  /** Brings the members of dynamic cohorts up to what is acknowledged. What is up to date costs a look at its mark. */
-  refresh(ids?: readonly number[]): Promise<void>
+  /**
+   * Brings the members of dynamic cohorts up to what is acknowledged. What is up to date costs a look at its mark. Answers why for those that cannot be
+   * brought up to date: their condition names something that is gone.
+   */
+  refresh(ids?: readonly number[]): Promise<ReadonlyMap<number, WaymarkError>>
   count(id: number): Promise<number>
+  /** Brings the cohorts up to date one by one and says how they stand: one that cannot be computed does not hide the others. */
+  states(ids: readonly number[]): Promise<ReadonlyMap<number, CohortState>>
 }
 
 /** Only such queries need members to be up to date. */
@@ -72,33 +97,40 @@ export function cohortService(store: DefinitionStore): CohortService {
     if (!cohort.is_static && !cohort.filters)
       throw new WaymarkError('validation-failed', { message: 'A dynamic cohort needs filters.', attr: 'filters' })
     if (cohort.filters) assertNoCircle(cohort, await all())
+    // A wrong condition is refused now, not by the first query.
+    if (cohort.filters) await store.mustCompile(cohortMembers(cohort.filters, await store.env()))
     const persons = cohort.is_static ? await personsOf(fields, store) : null
     const members: DefinitionRecord[] = persons ? [{ table: 'cohort_members', id: cohort.id, persons }] : []
-    await store.write([record(cohort), ...members])
-    // A wrong condition is refused now, not by the first query.
-    if (!cohort.is_static) await refreshOne(cohort, store)
-    return cohort
+    const saved = persons ? { ...cohort, members_at: cohort.updated_at } : cohort
+    await store.write([record(saved), ...members])
+    if (!saved.is_static) await refreshOne(saved, store)
+    return saved
+  }
+  const written = (fields: unknown) => {
+    const { name, description, is_static, filters, groups } = check(fieldsSchema, fields)
+    const older = !filters && groups?.length ? check(cohortFieldFilters, { filters: filtersOfGroups(groups) }).filters : null
+    return { name, description, is_static, filters: filters ?? older }
   }
 
   return {
     list: async () => [...(await all()).values()].sort((a, b) => a.id - b.id),
     retrieve,
-    create: (fields) =>
+    create: (fields, author = null) =>
       inTurn(async () => {
-        const checked = check(fieldsSchema, fields)
         const now = store.clock().toISOString()
+        const definition = written(fields)
         const id = freeId(fields, new Set((await all()).keys()))
-        const { name, description, is_static, filters } = checked
-        return save({ id, name, description, is_static, filters, created_at: now, updated_at: now }, fields)
+        return save({ id, ...definition, created_by_id: author, created_at: now, updated_at: now }, fields)
       }),
     update: (id, fields) =>
       inTurn(async () => {
         const known = await retrieve(id)
-        const { name, description, is_static, filters } = check(fieldsSchema, { ...known, ...(fields as object) })
-        return save(
-          { id, name, description, is_static, filters, created_at: known.created_at, updated_at: store.clock().toISOString() },
-          fields,
-        )
+        // Groups say the same as filters in older words, so they stand for the filters that were there.
+        const isInGroups = (fields as { groups?: readonly unknown[] | null }).groups?.length && !(fields as { filters?: unknown }).filters
+        const definition = written({ ...known, ...(isInGroups ? { filters: null } : {}), ...(fields as object) })
+        if (definition.is_static !== known.is_static)
+          throw new WaymarkError('validation-failed', { message: 'A cohort stays static or dynamic. Make another one.', attr: 'is_static' })
+        return save({ ...known, ...definition, id, updated_at: store.clock().toISOString() }, fields)
       }),
     remove: (id) =>
       inTurn(async () => {
@@ -109,12 +141,43 @@ export function cohortService(store: DefinitionStore): CohortService {
         ])
         await store.clearMembers(id)
       }),
-    refresh: (ids) =>
+    refresh: (ids) => inTurn(async () => refreshAll(inOrder(await all(), ids), store)),
+    count: async (id) => (await store.countMembers([id])).get(id) ?? 0,
+    states: (ids) =>
       inTurn(async () => {
-        for (const cohort of inOrder(await all(), ids)) if (!cohort.is_static) await refreshOne(cohort, store)
+        const known = await all()
+        const failures = await refreshAll(inOrder(known, ids), store)
+        const counts = await store.countMembers(ids)
+        const times = await store.membersMadeAt(ids)
+        return new Map(
+          ids.map((id) => [
+            id,
+            {
+              count: counts.get(id) ?? 0,
+              calculatedAt: times.get(id) ?? known.get(id)?.members_at ?? null,
+              failure: failures.get(id) ?? null,
+            },
+          ]),
+        )
       }),
-    count: (id) => store.countMembers(id),
   }
+}
+
+/** Those that others name come first; what names one that fails, fails. */
+async function refreshAll(cohorts: readonly StoredCohort[], store: DefinitionStore): Promise<Map<number, WaymarkError>> {
+  const failures = new Map<number, WaymarkError>()
+  for (const cohort of cohorts) {
+    if (!cohort.filters || cohort.is_static) continue
+    const below = cohortsNamed(cohort.filters.properties).flatMap((id) => failures.get(id) ?? [])
+    try {
+      if (below[0]) throw below[0]
+      await refreshOne(cohort, store)
+    } catch (error) {
+      if (!(error instanceof WaymarkError)) throw error
+      failures.set(cohort.id, error)
+    }
+  }
+  return failures
 }
 
 async function refreshOne(cohort: StoredCohort, store: DefinitionStore): Promise<void> {
@@ -122,7 +185,7 @@ async function refreshOne(cohort: StoredCohort, store: DefinitionStore): Promise
   if (!filters) return
   const mark = await markOf(filters, store)
   if ((await store.membersMark(cohort.id)) === mark) return
-  await store.refreshMembers(cohort.id, cohortMembers(filters, await store.env()), mark)
+  await store.refreshMembers(cohort.id, cohortMembers(filters, await store.env()), mark, store.clock().toISOString())
 }
 
 /** Members are as of a place in the log, for a definition; with conditions on time also as of a minute. */
@@ -157,19 +220,27 @@ function assertNoCircle(cohort: StoredCohort, all: ReadonlyMap<number, StoredCoh
   if (isCircle) throw new WaymarkError('validation-failed', { message: 'A cohort cannot be a condition of itself.', attr: 'filters' })
 }
 
-/** null when the caller says nothing about members. */
+/** null when the caller says nothing about members. Ids that are nobody's are left out. */
 async function personsOf(fields: unknown, store: DefinitionStore): Promise<string[] | null> {
   const { person_ids: ids, distinct_ids: distinctIds, csv, query } = check(membersSchema, fields)
-  const persons = new Set<string>(ids ?? [])
+  if (!ids && !distinctIds && !csv && !query) return null
+  const persons = [...(ids ?? [])]
   const names = [...(distinctIds ?? [])]
   if (csv) {
     const found = csvIds(csv)
-    if (found.kind === 'person') for (const id of found.ids) persons.add(id)
-    else names.push(...found.ids)
+    ;(found.kind === 'person' ? persons : names).push(...found.ids)
   }
-  for (const id of await ownersOf(names, store)) persons.add(id)
-  if (query) for (const id of await store.texts(parseQuery(query))) persons.add(id)
-  return ids || distinctIds || csv || query ? [...persons] : null
+  persons.push(...(await ownersOf(names, store)))
+  if (query) persons.push(...(await personsIn(query, store)))
+  return [...new Set(persons.map((id) => id.toLowerCase()).filter(isUuid))]
+}
+
+async function personsIn(query: string | { readonly kind: string }, store: DefinitionStore): Promise<string[]> {
+  const found = typeof query === 'string' ? await store.texts(parseQuery(query)) : await store.actors(query)
+  const strange = found.find((id) => !isUuid(id))
+  if (strange === undefined) return found
+  const message = `The first column of the query must hold ids of persons, found ${JSON.stringify(strange)}.`
+  throw new WaymarkError('validation-failed', { message, attr: 'query' })
 }
 
 const chunk = 1000

@@ -21,12 +21,19 @@ export interface DefinitionStore {
   env(): Promise<QueryEnv>
   /** The texts of the first column. */
   texts(query: Query): Promise<string[]>
+  /** The ids of all persons that a query of any kind with actors has; of a statement, its first column. */
+  actors(query: { readonly kind: string }): Promise<string[]>
+  /** Throws what is wrong with the statement. */
+  mustCompile(query: Query): Promise<void>
   /** The place in the log that the store stands at. */
   appliedSeq(): Promise<string>
   /** What `refreshMembers` was last given for the cohort. */
   membersMark(cohort: number): Promise<string | null>
-  /** Sets the members to what the statement answers (a number of a person per row), and the mark, in one step. */
-  refreshMembers(cohort: number, members: Query, mark: string): Promise<void>
+  /** Sets the members to what the statement answers (a number of a person per row), the mark and the time, in one step. */
+  refreshMembers(cohort: number, members: Query, mark: string, madeAt: string): Promise<void>
+  /** The times of the last refreshes, where there were any. */
+  membersMadeAt(cohorts: readonly number[]): Promise<ReadonlyMap<number, string>>
   clearMembers(cohort: number): Promise<void>
-  countMembers(cohort: number): Promise<number>
+  /** Of cohorts with members. */
+  countMembers(cohorts: readonly number[]): Promise<ReadonlyMap<number, number>>
 }

@@ -24,24 +24,30 @@ const parseJson = (bytes: Uint8Array): unknown => {
   }
 }
 
-const parseForm = async (bytes: Uint8Array, type: string): Promise<unknown> => {
+const parseForm = async (bytes: Uint8Array, type: string, takesFiles: boolean): Promise<unknown> => {
   try {
     const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
-    return Object.fromEntries([...form].filter(([, value]) => typeof value === 'string'))
+    const fields: [string, string][] = []
+    for (const [name, value] of form) {
+      if (typeof value === 'string') fields.push([name, value])
+      else if (takesFiles) fields.push([name, await value.text()])
+    }
+    return Object.fromEntries(fields)
   } catch {
     throw failures.parse('The form cannot be read.')
   }
 }
 
 /** Reads a body once, when somebody first asks. An empty body is an empty object. */
-export const lazyBody = (request: Request): (() => Promise<unknown>) => {
+export const lazyBody = (request: Request, takesCsv = false): (() => Promise<unknown>) => {
   let read: Promise<unknown> | undefined
   const load = async (): Promise<unknown> => {
     const bytes = await readAll(request)
     const type = request.headers.get('content-type') ?? 'application/json'
     const media = type.split(';', 1)[0]!.trim().toLowerCase()
     if (bytes.byteLength === 0) return {}
-    if (media === 'application/x-www-form-urlencoded' || media === 'multipart/form-data') return parseForm(bytes, type)
+    if (media === 'application/x-www-form-urlencoded' || media === 'multipart/form-data') return parseForm(bytes, type, takesCsv)
+    if (takesCsv && media === 'text/csv') return { csv: new TextDecoder().decode(bytes) }
     // Texts of unknown kind are tried as JSON: `text/plain` is what a browser sends without asking first.
     if (media === '' || media === 'text/plain' || media === 'application/json' || media.endsWith('+json')) return parseJson(bytes)
     throw failures.wrongMedia(media)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { paging } from './pages.ts'
 import { places } from './places.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
@@ -24,8 +25,6 @@ const errorBody: Schema = {
   },
 }
 
-const paging = { limit: 'How many results a page has; 100 when not given', offset: 'Where the page starts' }
-
 const parameters = (row: Row, path: string) => [
   ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
   ...Object.entries({ ...(row.isPaged ? paging : {}), ...row.queryParameters }).map(([name, description]) => ({
@@ -42,12 +41,19 @@ const security = (row: Row) => {
   return [{ personalApiKey: row.scope === 'any' ? [] : [row.scope] }, { session: [] }]
 }
 
+const requestBody = (row: Row) => {
+  if (!row.body) return {}
+  const schema = schemaOf(row.body)
+  const csv = { 'multipart/form-data': { schema }, 'text/csv': { schema: { type: 'string' } } }
+  return { requestBody: { required: true, content: { 'application/json': { schema }, ...(row.takesCsv ? csv : {}) } } }
+}
+
 const operation = (row: Row, path: string, tag: string) => ({
   operationId: row.name,
   tags: [tag],
   summary: row.summary,
   parameters: parameters(row, path),
-  ...(row.body ? { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(row.body) } } } } : {}),
+  ...requestBody(row),
   security: security(row),
   responses: {
     [row.status]: {

@@ -27,16 +27,25 @@ const linkTo = (url: URL, limit: number, offset: number): string => {
   return link.href
 }
 
+/** A page that was read as one, out of `count`. */
+export const pageWith = <T>(results: readonly T[], count: number, url: URL): Page<T> => {
+  const { limit, offset } = pageBounds(url.searchParams)
+  return {
+    count,
+    next: offset + limit < count ? linkTo(url, limit, offset + limit) : null,
+    previous: offset > 0 ? linkTo(url, limit, Math.max(0, offset - limit)) : null,
+    results,
+  }
+}
+
 /** One page of a whole list. */
 export const pageOf = <T>(all: readonly T[], url: URL): Page<T> => {
   const { limit, offset } = pageBounds(url.searchParams)
-  return {
-    count: all.length,
-    next: offset + limit < all.length ? linkTo(url, limit, offset + limit) : null,
-    previous: offset > 0 ? linkTo(url, limit, Math.max(0, offset - limit)) : null,
-    results: all.slice(offset, offset + limit),
-  }
+  return pageWith(all.slice(offset, offset + limit), all.length, url)
 }
+
+/** The parameters of a page, in words. */
+export const paging = { limit: 'How many results a page has; 100 when not given', offset: 'Where the page starts' }
 
 export const pageSchema = (of: z.ZodType) =>
   z.object({ count: z.int(), next: z.string().nullable(), previous: z.string().nullable(), results: z.array(of) })

@@ -1,4 +1,6 @@
 import type { Resource } from './resource.ts'
+import { actions } from './resources/actions.ts'
+import { cohorts } from './resources/cohorts.ts'
 import { domains } from './resources/domains.ts'
 import { elsewhere } from './resources/elsewhere.ts'
 import { historicalImport } from './resources/historical-import.ts'
@@ -28,6 +30,8 @@ export const resources: readonly Resource[] = [
   projects,
   historicalImport,
   query,
+  actions,
+  cohorts,
   personalKeys,
   users,
   login,

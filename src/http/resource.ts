@@ -72,6 +72,8 @@ export interface Row<R extends Reach = Reach> {
   /** Needs a login of the last hours, when it is not a key that calls. */
   readonly needsRecentLogin: boolean
   readonly body: z.ZodType | null
+  /** A body of `text/csv` is its field `csv`, and files of a form are fields of text. */
+  readonly takesCsv: boolean
   readonly queryParameters: Readonly<Record<string, string>>
   readonly status: number
   /** The shape of the answer; null: no body. */
@@ -131,6 +133,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     isExemptFromKeyLimits: false,
     needsRecentLogin: false,
     body: null,
+    takesCsv: false,
     queryParameters: {},
     status: given.method === 'DELETE' ? 204 : 200,
     answer: null,

@@ -1,3 +1,4 @@
+import { isUuid } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import { EventNames } from './event-names.ts'
 import { Families } from './families.ts'
@@ -76,7 +77,7 @@ export class Applier {
           if (group.group_key !== null) groups.push({ type: group.group_type, key: group.group_key })
         }
       else if (content.kind === 'records')
-        for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons)
+        for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons.filter(isUuid))
     }
     await this.people.load(ids, inFull)
     await this.families.load([...inFull].flatMap((id) => this.people.numberOf(id) ?? []))

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { check, text } from '../../accounts/fields.ts'
+import { actionStepSchema } from '../../queries/action-definition.ts'
+import type { App } from '../app.ts'
+import { failures } from '../errors.ts'
+import { pageSchema } from '../pages.ts'
+import { presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import { defineResource, type ProjectVisit } from '../resource.ts'
+
+const actionInput = z.object({
+  name: text({ max: 400 }),
+  description: text({ blank: true }).nullish(),
+  steps: z.array(actionStepSchema, { error: 'Expected a list of items.' }).optional(),
+})
+const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Kept when it is free' }) })
+
+const actionSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  description: z.string(),
+  steps: z.array(actionStepSchema),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  created_by: userSchema.nullable(),
+})
+
+const service = async ({ app, project }: ProjectVisit) => (await app.project(project.id)).actions
+type Stored = Awaited<ReturnType<Awaited<ReturnType<typeof service>>['retrieve']>>
+
+const present = async ({ accounts }: App, action: Stored): Promise<z.infer<typeof actionSchema>> => ({
+  id: action.id,
+  name: action.name,
+  description: action.description ?? '',
+  steps: action.steps,
+  created_at: time(new Date(action.created_at)),
+  updated_at: time(new Date(action.updated_at)),
+  created_by: await presentAuthor(accounts, action.created_by_id ?? null),
+})
+
+/** Numbers of definitions; nothing else names one. */
+export const definitionId = (text: string | undefined): number => {
+  if (text === undefined || !/^\d{1,10}$/.test(text)) throw failures.notFound()
+  return Number(text)
+}
+
+export const actions = defineResource({
+  name: 'actions',
+  summary: 'Names for events: those that fit one of the steps ([cohorts.md](cohorts.md))',
+  path: '/api/projects/:project_id/actions',
+  reach: 'project',
+  object: 'action',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Actions in order of their ids',
+      answer: pageSchema(actionSchema),
+      isPaged: true,
+      handle: async (visit) => Promise.all((await (await service(visit)).list()).map((one) => present(visit.app, one))),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'A new action',
+      body: creating,
+      status: 201,
+      answer: actionSchema,
+      handle: async (visit) => present(visit.app, await (await service(visit)).create(check(creating, visit.body), visit.caller.user.id)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One action',
+      answer: actionSchema,
+      handle: async (visit) => present(visit.app, await (await service(visit)).retrieve(definitionId(visit.params.id))),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes the fields that are given; queries see it at once',
+      body: actionInput.partial(),
+      answer: actionSchema,
+      handle: async (visit) => {
+        const actions = await service(visit)
+        const { id } = await actions.retrieve(definitionId(visit.params.id))
+        return present(visit.app, await actions.update(id, check(actionInput.partial(), visit.body)))
+      },
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Removes an action; nothing matches it any more',
+      handle: async (visit) => (await service(visit)).remove(definitionId(visit.params.id)),
+    }),
+  ],
+})

@@ -3,10 +3,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-// npm run bench -- [--only NAME] [--events N] [--runs N]
+// npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]
 // Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON.
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: { only: { type: 'string' }, events: { type: 'string' }, runs: { type: 'string' } },
 })
 const files = readdirSync(import.meta.dirname)
@@ -21,7 +22,9 @@ if (chosen.length === 0) {
 const passed = (['events', 'runs'] as const).flatMap((name) => (values[name] ? [`--${name}`, values[name]] : []))
 let failed = 0
 for (const file of chosen) {
-  const { status } = spawnSync(process.execPath, ['--import', 'tsx', join(import.meta.dirname, file), ...passed], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, ['--import', 'tsx', join(import.meta.dirname, file), ...passed, ...positionals], {
+    stdio: 'inherit',
+  })
   if (status !== 0) failed++
 }
 process.exitCode = failed > 0 ? 1 : 0

@@ -65,6 +65,16 @@ const peakOf = ({ process: { pid } }: Server): number | null => {
   }
 }
 
+/** Seconds of work of all its threads so far: what is left of a rate when the machine is busy with others. */
+const workOf = ({ process: { pid } }: Server): number => {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / 100
+  } catch {
+    return 0
+  }
+}
+
 interface Answer {
   readonly status: number
   readonly text: string
@@ -133,6 +143,8 @@ const percentile = (times: readonly number[], share: number) =>
 
 interface Load {
   readonly seconds: number
+  /** Of the server, after the load's first half when it was killed. */
+  readonly work: number
   readonly acknowledged: number[]
   readonly asked: number[]
   readonly refusals: number
@@ -185,12 +197,13 @@ async function load(
     agent.destroy()
   }
   const begin = performance.now()
+  const workBefore = workOf(server())
   const asking = asker()
   await Promise.all(Array.from({ length: connections }, client))
   const seconds = (performance.now() - begin) / 1000
   isDone = true
   await asking
-  return { seconds, acknowledged, asked, refusals, broken }
+  return { seconds, work: workOf(server()) - (values.kill ? 0 : workBefore), acknowledged, asked, refusals, broken }
 }
 
 const mustHave = async (server: Server, expected: number): Promise<void> => {
@@ -236,6 +249,7 @@ async function measure(): Promise<void> {
       connections,
       seconds: rounded(batches.seconds),
       events_per_second: Math.round(sent / batches.seconds),
+      server_cpu_seconds: rounded(batches.work),
       acknowledged_ms: { p50: percentile(batches.acknowledged, 0.5), p99: percentile(batches.acknowledged, 0.99) },
       query_ms: { asked: batches.asked.length, p50: percentile(batches.asked, 0.5), p99: percentile(batches.asked, 0.99) },
       refused: batches.refusals,
@@ -252,6 +266,7 @@ async function measure(): Promise<void> {
       events: singles.length,
       connections: 32,
       events_per_second: Math.round(singles.length / posts.seconds),
+      server_cpu_seconds: rounded(posts.work),
       acknowledged_ms: { p50: percentile(posts.acknowledged, 0.5), p99: percentile(posts.acknowledged, 0.99) },
       refused: posts.refusals,
     })

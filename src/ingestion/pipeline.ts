@@ -41,6 +41,10 @@ const liveLane = { waiting: 1, entered: 1 / 8 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
 /** Batches of past events between the door and the answer: as many may be ahead of a live one. */
 const pastAtOnce = 4
+/** How long events wait for more of them, when there are fewer than this. */
+const gatherMs = 25
+const gatherBatches = 256
+const gatherEvents = 100
 const sliceMs = 10
 const retryMs = [10, 50, 250, 1_000, 5_000]
 
@@ -87,6 +91,7 @@ export class Pipeline {
   /** Of everybody who waits, and of those of them that are in the log. */
   private waitingBytes = 0
   private pastBatches = 0
+  private unhurried: AbortController | null = null
   private enteredBytes = 0
   private readonly wantRoom: (() => void)[] = []
   /** On their way to the log. */
@@ -244,6 +249,7 @@ export class Pipeline {
   private room(): Promise<void> {
     const { promise, resolve } = deferred<void>()
     this.wantRoom.push(resolve)
+    this.hurry()
     return promise
   }
 
@@ -304,6 +310,7 @@ export class Pipeline {
       this.nextSeq = waiting.firstSeq + waiting.count
       waiting.decided.resolve(waiting.duplicates)
       this.queue.push(waiting)
+      this.hurry()
       this.apply()
     }
   }
@@ -320,11 +327,30 @@ export class Pipeline {
       try {
         if (this.queue.length === 0 && !this.applier.hasChanges) await this.writing
         if (this.queue.length === 0 && !this.applier.hasChanges) return
+        await this.gather()
         await this.applyGroup()
       } catch (error) {
         await this.recover(error)
       }
     }
+  }
+
+  /** A transaction costs much the same for one event as for hundreds, so while nobody waits for the rows the first ones wait for more. */
+  private async gather(): Promise<void> {
+    if (this.isAwaited()) return
+    this.unhurried = new AbortController()
+    await setTimeout(gatherMs, undefined, { signal: this.unhurried.signal }).catch(() => undefined)
+    this.unhurried = null
+  }
+
+  private isAwaited(): boolean {
+    if (this.isClosed || this.waiters.length > 0 || this.wantRoom.length > 0 || this.queue.length >= gatherBatches) return true
+    return this.queue.some(({ count, work }) => count >= gatherEvents || work?.content.kind !== 'event')
+  }
+
+  /** Called where that may have changed. */
+  private hurry(): void {
+    if (this.unhurried && this.isAwaited()) this.unhurried.abort()
   }
 
   /** One transaction's worth. While it is worked out the one before is being committed. */
@@ -450,6 +476,7 @@ export class Pipeline {
     if (seq <= this.committedSeq) return Promise.resolve()
     const waiter = { seq, deferred: deferred<void>() }
     this.waiters.push(waiter)
+    this.hurry()
     return waiter.deferred.promise
   }
 

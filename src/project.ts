@@ -37,7 +37,9 @@ export interface ProjectHome {
 export const closeProject = Symbol('closeProject')
 
 export interface QueryOptions extends Pick<AnswerOptions, 'signal'> {
+  /** As in a request over HTTP. Every call computes, so there is nothing to refresh. */
   readonly refresh?: unknown
+  /** As in a request over HTTP. What stops a query here is its `signal`. */
   readonly client_query_id?: string
   /** Rows of an answer: when the query does not say, and at most. */
   readonly rows?: QueryEnv['limits']

@@ -1,4 +1,4 @@
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants, mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
@@ -91,6 +91,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       onError: options.onError ?? warn,
     })
     accounts = await openControl(instance, clock, projects, options.surroundings)
+    if (!isInMemory) await sweepRemoved(instance, accounts)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({ dataDir, instance, lock, accounts, projects, clock, minFreeBytes })
   } catch (error) {
@@ -110,6 +111,18 @@ const takeDirectory = async (dataDir: string): Promise<Lock> => {
     if (error instanceof WaymarkError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new WaymarkError('unusable-directory', { dataDir, reason }, { cause: error })
+  }
+}
+
+/**
+ * Folders of projects whose rows a process removed before it died. Numbers are never given out twice, so a number that was given out and has no row is a
+ * removed project's; one that was not given out yet is of a directory whose control file is older, and stays.
+ */
+const sweepRemoved = async (instance: Instance, { projects, context }: Accounts): Promise<void> => {
+  const given = (await context.store.read.counters.first({ name: 'project' }))?.value ?? 0
+  for (const name of await readdir(join(instance.dataDir, 'projects'))) {
+    const id = /^[1-9]\d{0,8}$/.test(name) ? Number(name) : null
+    if (id !== null && id <= given && !(await projects.byId(id))) await instance.dropProject(id)
   }
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -57,6 +58,23 @@ describe('opening', () => {
     await expect(start()).rejects.toMatchObject({ code: 'directory-locked', data: { pid: process.pid } })
     await first.close()
     await start()
+  })
+
+  test('a folder that a removed project left behind is swept, one that is not known to be removed stays', async () => {
+    let waymark = await start()
+    const kept = await waymark.createProject({ name: 'Kept' })
+    const gone = await waymark.createProject({ name: 'Gone' })
+    await gone.ingest({ batch: [{ event: 'x', distinct_id: 'a' }] })
+    // The rows go; what dies here is the process that would have removed the files.
+    await waymark.accounts.context.store.write((tables) => tables.projects.remove({ id: gone.id }))
+    await waymark.close()
+    const folders = join(dataDir, 'projects')
+    const later = String(gone.id + 1)
+    for (const name of [later, 'notes', `0${gone.id}`]) mkdirSync(join(folders, name))
+    expect(readdirSync(folders)).toContain(String(gone.id))
+    waymark = await start()
+    expect(readdirSync(folders).sort()).toEqual([String(kept.id), later, 'notes', `0${gone.id}`].sort())
+    expect((await waymark.project(kept.id)).id).toBe(kept.id)
   })
 
   test('an owner that was killed leaves a directory that opens', async () => {

@@ -11,7 +11,7 @@ export interface CaptureRequest {
   readonly query: URLSearchParams
   readonly headers: Headers
   readonly body: Uint8Array
-  /** Most bytes of the body, before and after decompression. */
+  /** Most bytes of the events, unpacked. */
   readonly limit: number
 }
 
@@ -140,7 +140,7 @@ const malformed = (why: string, cause?: unknown) => {
   refusal.cause = cause
   return refusal
 }
-const tooLarge = (limit: number) => new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
+const tooLarge = (limit: number) => new CaptureRefusal('too-large', `The body unpacks to more than ${limit} bytes, the most that is taken.`)
 
 const isGzip = (data: Uint8Array) => data[0] === 0x1f && data[1] === 0x8b && data[2] === 0x08
 const isJsonLike = (text: string) => /^\s*[[{"]/.test(text)

@@ -33,6 +33,8 @@ const limits: Readonly<Record<string, number>> = {
   '/track': 2 * megabyte,
   '/engage': 2 * megabyte,
 }
+/** Most bytes of what was packed, on every path. */
+const unpackedLimit = 20 * megabyte
 const perEventPath = '/i/v1/analytics/events'
 const retryAfterSeconds = 1
 
@@ -58,7 +60,13 @@ export async function handleCapture(request: Request, services: CaptureServices,
 
   try {
     const body = await bytesOf(request, limit)
-    const capture: CaptureRequest = { method: request.method, query: url.searchParams, headers: request.headers, body, limit }
+    const capture: CaptureRequest = {
+      method: request.method,
+      query: url.searchParams,
+      headers: request.headers,
+      body,
+      limit: unpackedLimit,
+    }
     if (path === perEventPath) return await takeEach(request, capture, services, address)
     return await takeAll(request, capture, services, { isEngage: path === '/engage', address })
   } catch (error) {

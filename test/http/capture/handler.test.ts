@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { type CaptureServices, handleCapture } from '../../../src/http/capture/handler.ts'
@@ -105,6 +106,14 @@ describe('when it cannot take them', () => {
       413,
       expect.objectContaining({ type: 'client_error', code: 'request_too_large', detail: expect.stringContaining('2097152 bytes') }),
     ])
+  })
+
+  test('what is packed may be larger than its path takes unpacked, to a limit', async () => {
+    const send = async (size: number) => {
+      const body = new Uint8Array(gzipSync(JSON.stringify({ ...event, token: 'phc_known', properties: { x: 'y'.repeat(size) } })))
+      return (await call(new Service(), '/e/', { method: 'POST', body })).status
+    }
+    expect([await send(3e6), await send(21e6)]).toEqual([200, 413])
   })
 
   test('an import beyond what was approved waits', async () => {

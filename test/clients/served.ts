@@ -44,6 +44,8 @@ export async function startServe(place?: Place): Promise<Served> {
   const args = ['serve', '--data', dataDir, '--port', String(place?.port ?? 0), '--json']
   const child = spawn(process.execPath, [...command, ...args], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] })
   const complaints: LogLine[] = []
+  const orphaned = () => child.kill('SIGKILL')
+  process.once('exit', orphaned)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   createInterface({ input: child.stderr }).on('line', (line) => {
     try {
@@ -86,6 +88,7 @@ export async function startServe(place?: Place): Promise<Served> {
     stop: async () => {
       child.kill('SIGTERM')
       await ended
+      process.off('exit', orphaned)
       if (!place) await rm(dataDir, { recursive: true, force: true })
     },
   }

@@ -131,9 +131,20 @@ export const typeKey = 'waymark.type'
 export const columnTypes = (table: Table): [name: string, type: string][] =>
   table.schema.fields.map((column) => [column.name, column.metadata.get(typeKey) ?? 'Nullable(String)'])
 
-/** The results of an answer as columns. Rows that are objects give a column for each of their fields; what is nested goes as JSON text. */
+const tables = new WeakMap<object, Table>()
+
+/** The rows of a statement for its answer. The table stays known beside them, for those who want columns with their types. */
+export function resultRows(table: Table<TypeMap>, timezone: string): JsonValue[][] {
+  const rows = tableRows(table, timezone)
+  tables.set(rows, table)
+  return rows
+}
+
+/** The results of an answer as columns: those of the engine where a statement was answered. Rows that are objects give a column for each of their fields; what is nested goes as JSON text. */
 export function answerTable(answer: object): Table {
   const { results, columns } = answer as { results?: unknown; columns?: readonly string[] }
+  const known = typeof results === 'object' && results !== null ? tables.get(results) : undefined
+  if (known) return known
   const rows = Array.isArray(results) ? (results as unknown[]) : results === undefined ? [] : [results]
   const flat = rows.map((row) => {
     const entries = Array.isArray(row)

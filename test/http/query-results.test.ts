@@ -94,6 +94,34 @@ test('the same rows as CSV and as Arrow', async () => {
   })
 })
 
+test('Arrow has the types of the engine, for any rows and for none', async () => {
+  const { member, world } = held.home
+  const tableOf = async (sql: string) => {
+    const headers = { ...(await world.login(member)), accept: 'application/vnd.apache.arrow.stream', 'content-type': 'application/json' }
+    const body = JSON.stringify({ query: { kind: 'SqlLikeQuery', query: sql } })
+    const answer = await fetch(world.url + path, { method: 'POST', headers, body })
+    return { table: tableFromIPC(new Uint8Array(await answer.arrayBuffer())), hasMore: answer.headers.get('x-has-more') }
+  }
+  const columns = "distinct_id, timestamp, toFloat(properties.n) as n, distinct_id = 'b' as is_b, array(1, 2) as list, count() as total"
+  const sql = (condition: string, limit: number) =>
+    `select ${columns} from events where ${condition} group by distinct_id, timestamp, n order by distinct_id limit ${limit}`
+  const types = ({ table }: Awaited<ReturnType<typeof tableOf>>) =>
+    Object.fromEntries(table.schema.fields.map((f) => [f.name, String(f.type).replace(/^Dictionary<Int32, (.*)>$/, '$1')]))
+  const some = await tableOf(sql('1 = 1', 2))
+  expect([some.table.numRows, some.hasMore], 'cut at the limit, and said to be').toEqual([2, 'true'])
+  expect(types(some)).toMatchObject({ distinct_id: 'Utf8', timestamp: expect.stringContaining('Timestamp'), n: 'Float64', total: 'Int64' })
+  expect(types(some).list).toContain('List<')
+  expect(
+    some.table.toArray().map((row) => [row.distinct_id, row.timestamp, row.n, Boolean(row.is_b), [...row.list].map(Number), row.total]),
+  ).toEqual([
+    ['a', Date.parse('2034-01-10T10:00:00Z'), null, false, [1, 2], 1n],
+    ['b', Date.parse('2034-01-10T10:00:00Z'), null, true, [1, 2], 1n],
+  ])
+  const none = await tableOf(sql('1 = 2', 2))
+  expect([none.table.numRows, none.hasMore]).toEqual([0, 'false'])
+  expect(types(none)).toEqual(types(some))
+})
+
 test('rows are limited, and more of them are said to be there', async () => {
   const { world } = held.home
   world.rows = { defaultRows: 1, mostRows: 2 }

@@ -3,7 +3,7 @@ import type { Query } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
 import { parseQuery } from '../../parser/parse.ts'
 import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
-import { columnTypes, tableRows } from '../rows.ts'
+import { columnTypes, resultRows } from '../rows.ts'
 import { limited, rowLimits } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
 import { type SqlQuery, sqlSchema } from './schema.ts'
@@ -31,7 +31,7 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
   return {
     columns: table.schema.fields.map((column) => column.name),
     types: columnTypes(table),
-    results: tableRows(table.slice(0, rows), env.project.timezone),
+    results: resultRows(table.slice(0, rows), env.project.timezone),
     hasMore: table.numRows > rows,
     limit: rows,
     offset,

@@ -36,6 +36,20 @@ test('events go from a batch to rows', async () => {
   await world.close()
 })
 
+test('members that are no uuids do not stop what comes after them in the log', async () => {
+  const world = await openWorld()
+  const { ids } = await world.pipeline.importPersons([{ distinct_ids: ['u1'], properties: {} }])
+  await world.pipeline.writeRecords([
+    { table: 'cohort_members', id: 1, persons: ['nobody', ids[0]!, '00000000-0000-7000-8000-000000000000'] },
+  ])
+  await world.pipeline.ingest({ batch: [{ event: 'x', distinct_id: 'u1' }] })
+  await world.pipeline.caughtUp()
+  expect(await world.rows('SELECT cohort_id, person_no FROM cohort_members')).toEqual([{ cohort_id: 1, person_no: 1 }])
+  expect((await count(world))?.n).toBe(1)
+  expect(world.errors).toEqual([])
+  await world.close()
+})
+
 test('no events are no batch', async () => {
   const world = await openWorld()
   expect(await world.pipeline.ingest({ batch: [] })).toEqual({ accepted: 0, duplicates: 0, dropped: 0, warnings: [] })

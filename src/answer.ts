@@ -69,7 +69,7 @@ export const statementOf = ({ sql, params, columns }: Compiled['printed'], timez
 })
 
 export function envFor(project: QueryProject, facts: StoreFacts, { isUtc }: StatementSettings): QueryEnv {
-  const env = project.env(facts)
+  const env = { ...project.env(facts), foldsInEngine: duckdb.capabilities.foldsInEngine }
   return isUtc ? { ...env, project: { ...env.project, timezone: 'UTC' } } : env
 }
 

@@ -9,6 +9,8 @@ export interface Capabilities {
   readonly hasSlots: boolean
   /** `arrayJoin(x)` may stand in any expression. */
   readonly hasArrayJoinCall: boolean
+  /** Goes over lists with an accumulator as fast as over rows, and where the rows are. */
+  readonly foldsInEngine: boolean
 }
 
 /** What is known of a project's store when a statement starts. Read once. */

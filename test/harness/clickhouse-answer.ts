@@ -1,19 +1,28 @@
-import { Table, type Vector, vectorFromArray } from 'apache-arrow'
+import { Float64, Table, Utf8, type Vector, vectorFromArray } from 'apache-arrow'
+import { clickhouse as dialect } from '../../src/dialects/clickhouse/dialect.ts'
 import type { Answer, Ask, StatementAsk } from '../../src/queries/kind.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
+import { isNumeric } from '../../src/types/types.ts'
 import type { ClickHouse } from './clickhouse.ts'
 import type { TestProject } from './duckdb.ts'
 
 /** The answer of a query kind when ClickHouse runs its statements. */
-export async function answerOnClickHouse(clickhouse: ClickHouse, query: { readonly kind: string }, project: TestProject): Promise<object> {
+export async function answerOnClickHouse(
+  clickhouse: ClickHouse,
+  query: { readonly kind: string },
+  project: TestProject,
+  { foldsInEngine = dialect.capabilities.foldsInEngine }: { readonly foldsInEngine?: boolean } = {},
+): Promise<object> {
   const kind = queryKinds[query.kind]!
   const run = async (ask: StatementAsk): Promise<Table> => {
     const { columns } = await clickhouse.print(ask.query, project)
     const rows = await clickhouse.rows(ask.query, project)
-    const vectors = columns.map(({ name }, i): [string, Vector] => [
-      name,
-      vectorFromArray(rows.map((row) => row[i] as string | number | null)),
-    ])
+    // A column of nothing but NULL has a type too.
+    const vectors = columns.map(({ name, type }, i): [string, Vector] => {
+      const values = rows.map((row) => row[i])
+      if (isNumeric(type)) return [name, vectorFromArray(values as (number | null)[], new Float64())]
+      return [name, vectorFromArray(values as (string | null)[], new Utf8())]
+    })
     return new Table(Object.fromEntries(vectors))
   }
   const answerTo = async (ask: Ask): Promise<Answer> => {
@@ -23,7 +32,7 @@ export async function answerOnClickHouse(clickhouse: ClickHouse, query: { readon
     for (const statement of ask) tables.push(await run(statement))
     return tables
   }
-  const generator = kind.run(kind.schema.parse(query), project.env(await project.facts()))
+  const generator = kind.run(kind.schema.parse(query), { ...project.env(await project.facts()), foldsInEngine })
   let step = generator.next()
   while (!step.done) step = generator.next(await answerTo(step.value))
   return step.value

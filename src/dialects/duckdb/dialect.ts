@@ -28,7 +28,7 @@ function timeLiteral(micros: bigint): string {
 }
 
 export const duckdb: Dialect = {
-  capabilities: { engine: 'DuckDB', hasEventDictionary: true, hasSlots: true, hasArrayJoinCall: false },
+  capabilities: { engine: 'DuckDB', hasEventDictionary: true, hasSlots: true, hasArrayJoinCall: false, foldsInEngine: false },
   distinctSet: '',
   hasSetTail: true,
   hasLimitBy: false,

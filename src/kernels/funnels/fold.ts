@@ -3,7 +3,8 @@ import { OrderedFold, type Walk } from './ordered.ts'
 import { UnorderedFold } from './unordered.ts'
 
 export type Attribution =
-  | { readonly type: 'none' | 'first_touch' | 'last_touch' | 'all_events' }
+  | { readonly type: 'none' }
+  | { readonly type: 'first_touch' | 'last_touch' | 'all_events' }
   | { readonly type: 'step'; readonly step: number }
 
 export interface FunnelFold {

@@ -9,8 +9,8 @@ import type { QueryEnv } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { otherLabel } from './breakdown.ts'
 import { type SplitBy, walkFunnel } from './collect.ts'
-import { planFunnel, stepsUntil, topSplits } from './index.ts'
-import { actorKindOf, type FunnelScan, type Slice } from './scan.ts'
+import { planFunnel, topSplits } from './index.ts'
+import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
 
 // The people behind a number of a funnel. They come from the same fold that counted them, so the list is as long as the number is large.

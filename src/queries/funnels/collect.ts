@@ -50,7 +50,7 @@ export function* walkFunnel(
   }
 }
 
-function cohortSplit(cohort: number | 'all', env: QueryEnv): SplitBy {
+export function cohortSplit(cohort: number | 'all', env: QueryEnv): SplitBy {
   if (cohort === 'all') return { breakdown: 'all users', breakdown_value: 0 }
   return { breakdown: env.cohort(cohort)?.name ?? String(cohort), breakdown_value: cohort }
 }

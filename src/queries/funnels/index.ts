@@ -6,11 +6,12 @@ import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
 import { isMissing, nodeName } from '../series-condition.ts'
 import { type FunnelBreakdown, funnelBreakdown } from './breakdown.ts'
 import { otherSplit, type SplitBy, walkFunnel } from './collect.ts'
+import { conversionTimes, type PeriodRow, periodRows, restOfSteps, type StepRow, stepRows } from './in-engine/answers.ts'
 import { PeriodCollector, type PeriodCounts } from './periods.ts'
-import type { FunnelScan } from './scan.ts'
+import { type FunnelScan, stepsUntil } from './scan.ts'
 import { type FunnelsQuery, funnelsSchema } from './schema.ts'
 import { settingsOf } from './settings.ts'
-import { type FunnelStepResult, StepCollector, StepCounts, type StepLabel, stepResults } from './steps.ts'
+import { type FunnelStepResult, StepCollector, StepCounts, type StepLabel, type StepNumbers, stepResults } from './steps.ts'
 import { ConversionTimes, type TimeToConvert } from './time-to-convert.ts'
 
 export interface FunnelTrend {
@@ -77,40 +78,48 @@ function resultsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
 }
 
 function* stepsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
-  const { steps, order } = scan.settings
-  const collector = new StepCollector(steps)
-  const { splitOf } = yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => collector.sink(slice.columns))
-  const labels = stepLabels(scan.query, order === 'unordered', env)
+  const labels = stepLabels(scan.query, scan.settings.order === 'unordered', env)
   const scale = 1 / (scan.query.samplingFactor ?? 1)
-  const rows = [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
-  if (!isSplit(scan.breakdown)) return rows[0] ? stepResults(rows[0].counts, labels, scale) : []
-  return topRows(rows, scan.breakdown, steps).map(({ split, counts }) =>
-    stepResults(counts, labels, scale).map((step) => ({ ...step, ...split })),
-  )
+  const rows = yield* env.foldsInEngine ? topInEngine(scan, env) : topHere(scan, env)
+  if (!isSplit(scan.breakdown)) return rows[0] ? stepResults(rows[0].numbers, labels, scale) : []
+  return rows.map(({ split, numbers }) => stepResults(numbers, labels, scale).map((step) => ({ ...step, ...split })))
 }
 
 const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0 || cohorts.length > 0
 
-interface SplitRow<C> {
-  readonly split: SplitBy | null
-  readonly counts: C
+/** How many rows stand on their own; all other values share one. */
+const ownRows = ({ limit, cohorts }: FunnelBreakdown): number => (cohorts.length ? cohorts.length : limit)
+
+function* countsHere(scan: FunnelScan, env: QueryEnv): QueryRun<readonly (StepRow & { readonly counts: StepCounts })[]> {
+  const { steps } = scan.settings
+  const collector = new StepCollector(steps)
+  const { splitOf } = yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => collector.sink(slice.columns))
+  return ranked([...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts, numbers: counts.numbers })))
 }
 
-/** The deepest first; what is beyond the limit becomes one row. */
-function topRows(
-  rows: readonly SplitRow<StepCounts>[],
-  { limit, cohorts }: FunnelBreakdown,
-  steps: number,
-): readonly SplitRow<StepCounts>[] {
-  const sorted = [...rows].sort((a, b) => deeper(b.counts, a.counts) || compareSplits(a.split, b.split))
-  if (cohorts.length || sorted.length <= limit) return sorted
-  const rest = new StepCounts(steps)
-  for (const { counts } of sorted.slice(limit)) rest.merge(counts)
-  return [...sorted.slice(0, limit), { split: otherSplit, counts: rest }]
+function* topHere(scan: FunnelScan, env: QueryEnv): QueryRun<readonly StepRow[]> {
+  const rows = yield* countsHere(scan, env)
+  const own = ownRows(scan.breakdown)
+  if (rows.length <= own) return rows
+  const rest = new StepCounts(scan.settings.steps)
+  for (const { counts } of rows.slice(own)) rest.merge(counts)
+  return [...rows.slice(0, own), { split: otherSplit, numbers: rest.numbers }]
 }
 
-function deeper(a: StepCounts, b: StepCounts): number {
-  for (let step = a.count.length - 1; step >= 0; step--) if (a.count[step] !== b.count[step]) return a.count[step]! - b.count[step]!
+function* topInEngine(scan: FunnelScan, env: QueryEnv): QueryRun<readonly StepRow[]> {
+  const rows = ranked(yield* stepRows(scan, env))
+  const own = ownRows(scan.breakdown)
+  if (rows.length <= own) return rows
+  const top = rows.slice(0, own)
+  return [...top, { split: otherSplit, numbers: yield* restOfSteps(scan, top, env) }]
+}
+
+/** The deepest first. */
+const ranked = <R extends StepRow>(rows: readonly R[]): readonly R[] =>
+  [...rows].sort((a, b) => deeper(b.numbers, a.numbers) || compareSplits(a.split, b.split))
+
+function deeper(a: readonly StepNumbers[], b: readonly StepNumbers[]): number {
+  for (let step = a.length - 1; step >= 0; step--) if (a[step]!.count !== b[step]!.count) return a[step]!.count - b[step]!.count
   return 0
 }
 
@@ -121,10 +130,8 @@ const compareSplits = (a: SplitBy | null, b: SplitBy | null) => {
 
 /** Names of the rows that stand on their own; all others are in the row of the rest. */
 export function* topSplits(scan: FunnelScan, env: QueryEnv): QueryRun<readonly unknown[]> {
-  const collector = new StepCollector(scan.settings.steps)
-  const { splitOf } = yield* walkFunnel(scan, env, { steps: scan.settings.steps, periods: null }, (slice) => collector.sink(slice.columns))
-  const rows = [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
-  return topRows(rows, scan.breakdown, scan.settings.steps).map(({ split }) => split?.breakdown_value)
+  const rows = env.foldsInEngine ? ranked(yield* stepRows(scan, env)) : yield* countsHere(scan, env)
+  return rows.slice(0, ownRows(scan.breakdown)).map(({ split }) => split?.breakdown_value)
 }
 
 export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: QueryEnv): readonly StepLabel[] {
@@ -139,6 +146,7 @@ export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: Query
 }
 
 function* timesOf(scan: FunnelScan, env: QueryEnv): QueryRun<TimeToConvert> {
+  if (env.foldsInEngine) return yield* conversionTimes(scan, env)
   const { steps, from, to, binCount } = scan.settings
   const times = new ConversionTimes(from, to)
   yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => times.sink(slice.columns))
@@ -146,10 +154,8 @@ function* timesOf(scan: FunnelScan, env: QueryEnv): QueryRun<TimeToConvert> {
 }
 
 function* trendsOf(scan: FunnelScan, env: QueryEnv): QueryRun<readonly FunnelTrend[]> {
-  const { range, settings, breakdown } = scan
+  const { range, breakdown } = scan
   const edges = bucketEdges(range)
-  const collector = new PeriodCollector(edges.length - 1, settings.from, settings.to)
-  const { splitOf } = yield* walkFunnel(scan, env, { steps: stepsUntil(scan), periods: Float64Array.from(edges) }, () => collector.sink)
   const shown = edges.slice(0, -1).flatMap((_, i) => (isShown(edges[i + 1]!, scan, env) ? [i] : []))
   const trend = (counts: PeriodCounts | undefined): FunnelTrend => {
     const rates = counts?.rates()
@@ -160,10 +166,10 @@ function* trendsOf(scan: FunnelScan, env: QueryEnv): QueryRun<readonly FunnelTre
       labels: shown.map((i) => bucketLabel(edges[i]!, range)),
     }
   }
-  const rows = [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
+  const rows = yield* env.foldsInEngine ? periodRows(scan, edges, env) : periodsHere(scan, edges, env)
   if (!isSplit(breakdown)) return [trend(rows[0]?.counts)]
   // Only the values that most actors entered with; trends have no row for the rest.
-  const top = rows
+  const top = [...rows]
     .sort((a, b) => b.counts.total - a.counts.total || compareSplits(a.split, b.split))
     .slice(0, breakdown.cohorts.length || breakdown.limit)
   return top
@@ -171,8 +177,12 @@ function* trendsOf(scan: FunnelScan, env: QueryEnv): QueryRun<readonly FunnelTre
     .map(({ split, counts }) => ({ ...trend(counts), breakdown_value: split?.breakdown_value }))
 }
 
-/** A trend looks no further than the step it converts to. An unordered one needs all, because any of them may come first. */
-export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order === 'unordered' ? settings.steps : settings.to + 1)
+function* periodsHere(scan: FunnelScan, edges: readonly number[], env: QueryEnv): QueryRun<readonly PeriodRow[]> {
+  const collector = new PeriodCollector(edges.length - 1, scan.settings.from, scan.settings.to)
+  const options = { steps: stepsUntil(scan), periods: Float64Array.from(edges) }
+  const { splitOf } = yield* walkFunnel(scan, env, options, () => collector.sink)
+  return [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
+}
 
 const isShown = (end: number, { settings }: FunnelScan, env: QueryEnv) =>
   !settings.hidesUnfinishedPeriods || end + settings.window <= micros(env.now)

@@ -26,6 +26,9 @@ export interface FunnelScan {
   readonly withEvents: boolean
 }
 
+/** A trend looks no further than the step it converts to. An unordered one needs all, because any of them may come first. */
+export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order === 'unordered' ? settings.steps : settings.to + 1)
+
 /** The events of one slice of actors. */
 export interface Slice {
   readonly columns: ActorColumns
@@ -62,14 +65,18 @@ export class BreakdownValues {
   }
 }
 
-/** Runs `each` over all slices. */
-export function* eachSlice(
-  scan: FunnelScan,
-  cohort: number | 'all' | null,
-  values: BreakdownValues,
-  env: QueryEnv,
-  each: (slice: Slice) => Iterable<void>,
-): QueryRun<void> {
+/** What is read of the events, whoever folds them. */
+export interface Reading {
+  readonly actor: Expr
+  /** By step, whether an event matches it. */
+  readonly steps: readonly Expr[]
+  readonly exclusions: readonly { readonly condition: Expr; readonly bits: number }[]
+  readonly where: Expr
+  /** Steps that only the actor's first event serves, and which of all events it is the first of. */
+  readonly firstTimes: readonly { readonly step: number; readonly condition: Expr }[]
+}
+
+export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: QueryEnv): Reading {
   const { query, settings } = scan
   const actor = actorExpr(query)
   const steps = query.series.map((node) => nodeCondition(node, env))
@@ -87,7 +94,25 @@ export function* eachSlice(
   )
   // A strict funnel is broken by any event, so it reads them all.
   const where = settings.order === 'strict' ? scope : allOf(scope, or(...steps, ...exclusions.map((e) => e.condition)))
+  const firstTimes = query.series.flatMap((node, step) => {
+    const isFirst = node.math === 'first_time_for_user'
+    if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
+    // The first one ever is looked for before the range too, and among all events of the name unless the math says otherwise.
+    return [{ step, condition: isFirst ? nodeMatch(node, env) : steps[step]! }]
+  })
+  return { actor, steps, exclusions, where, firstTimes }
+}
 
+/** Runs `each` over all slices. */
+export function* eachSlice(
+  scan: FunnelScan,
+  cohort: number | 'all' | null,
+  values: BreakdownValues,
+  env: QueryEnv,
+  each: (slice: Slice) => Iterable<void>,
+): QueryRun<void> {
+  const { query } = scan
+  const { actor, steps, exclusions, where, firstTimes } = readingOf(scan, cohort, env)
   const count = (yield statement('funnel size', scan, [alias(call('count'), 'n')], where)) as Table
   const slices = Math.max(1, Math.ceil(doubles(count, 'n')[0]! / eventsPerSlice))
   const columns = [
@@ -98,12 +123,6 @@ export function* eachSlice(
     ...scan.breakdown.parts.map((part, i) => alias(part, `value_${i}`)),
     ...(scan.withEvents ? [alias(call('toString', field('uuid')), 'event_uuid')] : []),
   ]
-  const firstTimes = query.series.flatMap((node, step) => {
-    const isFirst = node.math === 'first_time_for_user'
-    if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
-    // The first one ever is looked for before the range too, and among all events of the name unless the math says otherwise.
-    return [{ step, condition: isFirst ? nodeMatch(node, env) : steps[step]! }]
-  })
 
   for (let slice = 0; slice < slices; slice++) {
     const sliced = sliceOf(actor, slice, slices, query)
@@ -127,7 +146,7 @@ const statement = (label: string, { query }: FunnelScan, columns: readonly Expr[
   query: select({ columns, from: eventsTable(query.samplingFactor), where }),
 })
 
-const firstTimesOf = (actor: Expr, where: Expr): StatementAsk => ({
+export const firstTimesOf = (actor: Expr, where: Expr): StatementAsk => ({
   kind: 'statement',
   label: 'first times',
   query: select({
@@ -164,9 +183,9 @@ const bitsBetween = (from: number, to: number) => {
   return bits
 }
 
-const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditions.map((condition, i) => ({ condition, bits: 1 << i })))
+export const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditions.map((condition, i) => ({ condition, bits: 1 << i })))
 
-function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
+export function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
   const terms = parts.map(({ condition, bits }) => call('if', condition, literal(bits >>> 0), literal(0)))
   return terms.length === 1 ? terms[0]! : terms.reduce((sum, term) => call('bitOr', sum, term))
 }

@@ -5,6 +5,13 @@ import { mean, median } from '../../lib/statistics.ts'
 
 const microsPerSecond = 1e6
 
+/** Of one step: how many got there, and in how many seconds from the step before. */
+export interface StepNumbers {
+  readonly count: number
+  readonly average: number | null
+  readonly median: number | null
+}
+
 /** What one breakdown value gathers: per step how many got there, and the seconds each took from the step before. */
 export class StepCounts {
   readonly count: number[]
@@ -33,8 +40,11 @@ export class StepCounts {
     }
   }
 
-  get deepest(): number {
-    return this.count.at(-1)!
+  get numbers(): readonly StepNumbers[] {
+    return this.count.map((count, step) => {
+      const seconds = this.seconds[step]!.view()
+      return { count, average: mean(seconds), median: median(seconds) }
+    })
   }
 }
 
@@ -81,19 +91,19 @@ export interface FunnelStepResult {
 }
 
 /** `scale`: what a sampled count is multiplied with. */
-export function stepResults(counts: StepCounts, labels: readonly StepLabel[], scale: number): readonly FunnelStepResult[] {
+export function stepResults(numbers: readonly StepNumbers[], labels: readonly StepLabel[], scale: number): readonly FunnelStepResult[] {
   return labels.map((label, order) => {
-    const seconds = counts.seconds[order]!.view()
+    const { count, average, median: middle } = numbers[order]!
     return {
       action_id: label.actionId,
       name: label.name,
       custom_name: label.customName,
       order,
       people: [],
-      count: Math.round(counts.count[order]! * scale),
+      count: Math.round(count * scale),
       type: label.type,
-      average_conversion_time: mean(seconds),
-      median_conversion_time: median(seconds),
+      average_conversion_time: average,
+      median_conversion_time: middle,
     }
   })
 }

@@ -28,27 +28,43 @@ export class ConversionTimes {
     }
   }
 
-  /** `binCount` bins give one pair more: the last pair counts what lies on the last edge. */
   result(binCount: number | null): TimeToConvert {
     const seconds = this.seconds.view()
-    if (seconds.length === 0) return { average_conversion_time: null, median_conversion_time: null, bins: [] }
     let least = Number.POSITIVE_INFINITY
     let most = Number.NEGATIVE_INFINITY
     for (const value of seconds) {
       if (value < least) least = value
       if (value > most) most = value
     }
-    const bins = binCount === null ? clamp(Math.ceil(Math.cbrt(seconds.length)), mostAutomaticBins) : clamp(binCount, mostBins)
-    const width = Math.ceil((most - least) / bins) || 60
-    const start = Math.floor(least)
-    const counts = new Array<number>(bins + 1).fill(0)
-    for (const value of seconds) counts[Math.min(bins, Math.floor((value - start) / width))]!++
-    return {
-      average_conversion_time: mean(seconds),
-      median_conversion_time: median(seconds),
-      bins: counts.map((count, i) => [start + i * width, count] as const),
-    }
+    const bins = binsOf({ count: seconds.length, least, most }, binCount)
+    const counts = new Array<number>(bins.count + 1).fill(0)
+    for (const value of seconds) counts[Math.min(bins.count, Math.floor((value - bins.start) / bins.width))]!++
+    return timeToConvert(mean(seconds), median(seconds), bins, counts)
   }
 }
+
+export interface Bins {
+  readonly count: number
+  readonly start: number
+  readonly width: number
+}
+
+export function binsOf(of: { readonly count: number; readonly least: number; readonly most: number }, binCount: number | null): Bins {
+  if (of.count === 0) return { count: 0, start: 0, width: 1 }
+  const count = binCount === null ? clamp(Math.ceil(Math.cbrt(of.count)), mostAutomaticBins) : clamp(binCount, mostBins)
+  return { count, start: Math.floor(of.least), width: Math.ceil((of.most - of.least) / count) || 60 }
+}
+
+/** The bins give one pair more: the last pair counts what lies on the last edge. Nobody: no pairs. */
+export const timeToConvert = (
+  average: number | null,
+  median: number | null,
+  { count, start, width }: Bins,
+  counts: readonly number[],
+): TimeToConvert => ({
+  average_conversion_time: average,
+  median_conversion_time: median,
+  bins: count === 0 ? [] : counts.map((n, i) => [start + i * width, n] as const),
+})
 
 const clamp = (value: number, most: number) => Math.max(1, Math.min(most, Math.trunc(value)))

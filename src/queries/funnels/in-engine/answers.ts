@@ -1,0 +1,226 @@
+import type { Table } from 'apache-arrow'
+import { alias, and, call, callWith, equals, field, from, groupBy, literal, not, order, select } from '../../../ast/build.ts'
+import type { Expr, Query } from '../../../ast/nodes.ts'
+import type { QueryEnv, QueryRun, StatementAsk } from '../../kind.ts'
+import { doubles, texts } from '../../vectors.ts'
+import { cohortSplit, type SplitBy } from '../collect.ts'
+import { PeriodCounts } from '../periods.ts'
+import { type FunnelScan, stepsUntil } from '../scan.ts'
+import type { StepNumbers } from '../steps.ts'
+import { binsOf, type TimeToConvert, timeToConvert } from '../time-to-convert.ts'
+import { listsOf } from './lists.ts'
+import { orderedFold } from './ordered.ts'
+import { choose, element, length, list, minus, more, never, part, whole } from './terms.ts'
+import { unorderedFold } from './unordered.ts'
+
+// Funnels on an engine that folds lists: what comes back are the numbers of the answer.
+
+interface Folding {
+  readonly steps: number
+  readonly periods: readonly number[] | null
+}
+
+/** One row per actor, value and period with columns `depth` and `times`, of those who did the first step and are not excluded. */
+function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, periods }: Folding, env: QueryEnv): Query {
+  const { settings } = scan
+  const fold =
+    settings.order === 'unordered'
+      ? unorderedFold({ steps, window: settings.window, hasPeriods: periods !== null })
+      : orderedFold({
+          steps,
+          window: settings.window,
+          isStrict: settings.order === 'strict',
+          optional: settings.optional,
+          hasExclusions: (scan.query.funnelsFilter?.exclusions ?? []).length > 0,
+        })
+  const folded = select({
+    columns: [field('actor'), field('value'), field('period'), alias(fold, 'best')],
+    from: from(listsOf(scan, cohort, { steps, periods }, env)),
+  })
+  const opened = select({
+    columns: [
+      field('actor'),
+      field('value'),
+      field('period'),
+      alias(part(field('best'), 1), 'depth'),
+      alias(part(field('best'), 2), 'uses'),
+    ],
+    from: from(folded),
+  })
+  const timed = select({
+    columns: [
+      field('actor'),
+      field('value'),
+      field('period'),
+      field('depth'),
+      alias(call('arrayMap', { kind: 'lambda', params: ['u'], body: part(field('u'), 1), span: field('u').span }, field('uses')), 'times'),
+    ],
+    from: from(opened),
+    where: more(field('depth'), literal(0)),
+  })
+  return timed
+}
+
+const statement = (label: string, query: Query): StatementAsk => ({ kind: 'statement', label, query })
+const filtered = (name: string, where: Expr, ...args: readonly Expr[]): Expr => callWith(name, { args, filter: where })
+
+const time = (step: number): Expr => element(field('times'), step + 1)
+const isReached = (step: number): Expr => and(more(length(field('times')), literal(step)), more(time(step), whole(never)))
+/** Of the steps before, the time of the last one that was done. */
+const timeBefore = (step: number): Expr =>
+  choose(
+    Array.from({ length: step - 1 }, (_, i) => step - 1 - i).map((before) => [more(time(before), whole(never)), time(before)] as const),
+    time(0),
+  )
+const seconds = (from: Expr, to: Expr): Expr => call('divide', minus(to, from), literal(1e6))
+
+function stepColumns(steps: number, hasOptional: boolean): readonly Expr[] {
+  return Array.from({ length: steps }, (_, step) => {
+    const took = step > 0 && seconds(hasOptional ? timeBefore(step) : time(step - 1), time(step))
+    return [
+      alias(filtered('count', isReached(step)), `count_${step}`),
+      ...(took
+        ? [
+            alias(filtered('avg', isReached(step), took), `average_${step}`),
+            alias(filtered('median', isReached(step), took), `median_${step}`),
+          ]
+        : []),
+    ]
+  }).flat()
+}
+
+export interface StepRow {
+  readonly split: SplitBy | null
+  readonly numbers: readonly StepNumbers[]
+}
+
+const cohortsOf = ({ breakdown }: FunnelScan) => (breakdown.cohorts.length ? breakdown.cohorts : [null])
+const valueColumns = ({ breakdown }: FunnelScan): readonly Expr[] =>
+  breakdown.parts.map((_, i) => alias(element(field('value'), i + 1), `value_${i}`))
+
+function splitsOf(table: Table, scan: FunnelScan, cohort: number | 'all' | null, env: QueryEnv): readonly (SplitBy | null)[] {
+  const columns = scan.breakdown.parts.map((_, i) => texts(table, `value_${i}`))
+  return Array.from({ length: table.numRows }, (_, row) => {
+    if (cohort !== null) return cohortSplit(cohort, env)
+    if (columns.length === 0) return null
+    const parts = columns.map((column) => column[row] ?? '')
+    return { breakdown: parts, breakdown_value: parts }
+  })
+}
+
+const number = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value)
+
+function numbersOf(table: Table, steps: number): readonly (readonly StepNumbers[])[] {
+  const column = (name: string) => (table.getChild(name) ? doubles(table, name) : null)
+  const columns = Array.from({ length: steps }, (_, step) => ({
+    count: doubles(table, `count_${step}`),
+    average: column(`average_${step}`),
+    median: column(`median_${step}`),
+  }))
+  return Array.from({ length: table.numRows }, (_, row) =>
+    columns.map(({ count, average, median }) => ({
+      count: count[row]!,
+      average: count[row] === 0 ? null : number(average?.[row]),
+      median: count[row] === 0 ? null : number(median?.[row]),
+    })),
+  )
+}
+
+/** A row per value, in no order. */
+export function* stepRows(scan: FunnelScan, env: QueryEnv): QueryRun<readonly StepRow[]> {
+  const { steps, optional } = scan.settings
+  const rows: StepRow[] = []
+  for (const cohort of cohortsOf(scan)) {
+    const counted = select({
+      columns: [...valueColumns(scan), ...stepColumns(steps, optional !== 0)],
+      from: from(outcomes(scan, cohort, { steps, periods: null }, env)),
+      groupBy: groupBy(field('value')),
+    })
+    const table = (yield statement('funnel steps', counted)) as Table
+    const splits = splitsOf(table, scan, cohort, env)
+    for (const [i, numbers] of numbersOf(table, steps).entries()) rows.push({ split: splits[i]!, numbers })
+  }
+  return rows
+}
+
+/** All that are in none of these rows, as one. */
+export function* restOfSteps(scan: FunnelScan, top: readonly StepRow[], env: QueryEnv): QueryRun<readonly StepNumbers[]> {
+  const { steps, optional } = scan.settings
+  const shown = top.map(({ split }) => list(...(split!.breakdown as readonly string[]).map((text) => literal(text))))
+  const counted = select({
+    columns: stepColumns(steps, optional !== 0),
+    from: from(outcomes(scan, null, { steps, periods: null }, env)),
+    where: not(call('has', list(...shown), field('value'))),
+  })
+  return numbersOf((yield statement('funnel steps of the rest', counted)) as Table, steps)[0]!
+}
+
+export function* conversionTimes(scan: FunnelScan, env: QueryEnv): QueryRun<TimeToConvert> {
+  const { steps, from: first, to, binCount } = scan.settings
+  const took = select({
+    columns: [alias(seconds(time(first), time(to)), 'seconds')],
+    from: from(outcomes(scan, null, { steps, periods: null }, env)),
+    where: isReached(to),
+  })
+  const value = field('seconds')
+  const all = select({
+    columns: [
+      alias(call('count'), 'n'),
+      alias(call('min', value), 'least'),
+      alias(call('max', value), 'most'),
+      alias(call('avg', value), 'average'),
+      alias(call('median', value), 'middle'),
+    ],
+    from: from(took),
+  })
+  const table = (yield statement('times to convert', all)) as Table
+  const read = (name: string) => doubles(table, name)[0]!
+  const bins = binsOf({ count: read('n'), least: read('least'), most: read('most') }, binCount)
+  if (bins.count === 0) return timeToConvert(null, null, bins, [])
+  const bin = call('least', literal(bins.count), call('floor', call('divide', minus(value, literal(bins.start)), literal(bins.width))))
+  const counted = select({
+    columns: [alias(bin, 'bin'), alias(call('count'), 'n')],
+    from: from(took),
+    groupBy: groupBy(bin),
+    orderBy: [order(bin)],
+  })
+  const filled = (yield statement('bins of times', counted)) as Table
+  const counts = new Array<number>(bins.count + 1).fill(0)
+  const sizes = doubles(filled, 'n')
+  for (const [i, place] of doubles(filled, 'bin').entries()) counts[place] = sizes[i]!
+  return timeToConvert(read('average'), read('middle'), bins, counts)
+}
+
+export interface PeriodRow {
+  readonly split: SplitBy | null
+  readonly counts: PeriodCounts
+}
+
+/** Per value the numbers of each period. */
+export function* periodRows(scan: FunnelScan, edges: readonly number[], env: QueryEnv): QueryRun<readonly PeriodRow[]> {
+  const { from: first, to } = scan.settings
+  const rows = new Map<string, PeriodRow>()
+  for (const cohort of cohortsOf(scan)) {
+    const counted = select({
+      columns: [
+        ...valueColumns(scan),
+        alias(field('period'), 'period'),
+        alias(call('count'), 'entered'),
+        alias(filtered('count', more(field('depth'), literal(to))), 'converted'),
+      ],
+      from: from(outcomes(scan, cohort, { steps: stepsUntil(scan), periods: edges }, env)),
+      where: more(field('depth'), literal(first)),
+      groupBy: groupBy(field('value'), field('period')),
+    })
+    const table = (yield statement('funnel periods', counted)) as Table
+    const [period, entered, converted] = ['period', 'entered', 'converted'].map((name) => doubles(table, name))
+    for (const [i, split] of splitsOf(table, scan, cohort, env).entries()) {
+      const key = JSON.stringify(split)
+      const row = rows.get(key) ?? { split, counts: new PeriodCounts(edges.length - 1) }
+      rows.set(key, row)
+      row.counts.entered[period![i]!] = entered![i]!
+      row.counts.converted[period![i]!] = converted![i]!
+    }
+  }
+  return [...rows.values()]
+}

@@ -1,0 +1,129 @@
+import { and, call, equals, field, lambda, literal, not, or } from '../../../ast/build.ts'
+import type { Expr } from '../../../ast/nodes.ts'
+import { move, orderedMoves } from './lists.ts'
+import { element, less, list, longestWindow, minus, more, most, never, noneOf, over, pair, part, when, whole } from './terms.ts'
+
+// The fold of ordered and strict funnels as one expression, whose length does not grow with the steps. The accumulator holds for each step the
+// live attempt that has got there (when it began, whether it is excluded, the events it used) and behind them the best attempt. The engine goes
+// over all actors at once, one move of each at a time.
+
+export interface OrderedTerms {
+  readonly steps: number
+  readonly window: number
+  readonly isStrict: boolean
+  /** Bit k: step k may be left out. */
+  readonly optional: number
+  readonly hasExclusions: boolean
+}
+
+/** A used event: when, and its place in the actor's list. Place 0: a step that was left out. */
+const leftOut = pair(whole(never), whole(0))
+
+/** A tuple: how deep the best attempt got (0 when it is excluded), and the events it used by step. */
+export function orderedFold({ steps, window, isStrict, optional, hasExclusions }: OrderedTerms): Expr {
+  const [begun, marked, ways, depth, best, bestBegun, bestMarked] = [1, 2, 3, 4, 5, 6, 7].map((i) => part(field('acc'), i)) as [
+    Expr,
+    Expr,
+    Expr,
+    Expr,
+    Expr,
+    Expr,
+    Expr,
+  ]
+  const of = (name: keyof typeof move) => part(field('m'), move[name])
+  const [step, at] = [of('step'), of('at')]
+  const isWithin = (since: Expr) => most(minus(at, since), whole(Math.min(window, longestWindow)))
+  const numbers = list(...Array.from({ length: steps }, (_, k) => whole(k)))
+
+  // An exclusion meets the attempts that stand at one of its steps and have not moved on.
+  const isMet = (since: Expr, next: Expr, k: Expr) => and(call('bitTest', of('excludes'), k), isWithin(since), not(equals(next, since)))
+  const following = call('arrayPushBack', call('arrayPopFront', begun), whole(never))
+  const markedNow = hasExclusions
+    ? over(
+        'arrayMap',
+        ['mark', 'since', 'next', 'k'],
+        (mark, since, next, k) => when(isMet(since, next, k), whole(1), mark),
+        marked,
+        begun,
+        following,
+        numbers,
+      )
+    : marked
+  const bestMarkedNow = hasExclusions
+    ? when(
+        and(
+          more(depth, literal(0)),
+          isMet(element(begun, depth), element(following, depth), call('greatest', minus(depth, literal(1)), whole(0))),
+          isWithin(bestBegun),
+        ),
+        whole(1),
+        bestMarked,
+      )
+    : bestMarked
+
+  /** The step whose attempt moves on: the one before, or past optional steps the nearest that is live. */
+  const before = optional
+    ? call(
+        '_toInt64',
+        over(
+          'arrayLastIndex',
+          ['since', 'k'],
+          (since, k) => and(less(k, minus(step, literal(1))), or(more(since, whole(never)), not(call('bitTest', whole(optional), k)))),
+          begun,
+          numbers,
+        ),
+      )
+    : minus(step, literal(1))
+  const isFirst = equals(step, literal(1))
+  const used = pair(at, of('place'))
+  const start = when(isFirst, at, element(begun, before))
+  const way = when(
+    isFirst,
+    list(used),
+    call(
+      'arrayPushBack',
+      optional ? call('arrayResize', element(ways, before), minus(step, literal(1)), leftOut) : element(ways, before),
+      used,
+    ),
+  )
+  const mark = when(isFirst, whole(0), element(markedNow, before))
+  const isReached = and(
+    more(step, literal(0)),
+    or(isFirst, isWithin(start)),
+    not(equals(element(begun, step), start)), // this attempt is past it
+    or(isFirst, equals(of('isMixed'), literal(0)), not(call('has', element(ways, before), used))),
+  )
+  const put = (items: Expr, value: Expr) =>
+    when(
+      isReached,
+      call(
+        'arrayConcat',
+        call('arraySlice', items, literal(1), minus(step, literal(1))),
+        list(value),
+        call('arraySlice', items, call('plus', step, literal(1))),
+      ),
+      items,
+    )
+  const begunNow = put(begun, start)
+  const kept = isStrict
+    ? over('arrayMap', ['since', 'k'], (since, k) => when(call('bitTest', of('keeps'), k), since, whole(never)), begunNow, numbers)
+    : begunNow
+  const isBetter = and(isReached, or(more(step, depth), and(equals(step, depth), equals(bestMarkedNow, literal(1)))))
+  const next = pair(
+    kept,
+    hasExclusions ? put(markedNow, mark) : marked,
+    put(ways, way),
+    when(isBetter, step, depth),
+    when(isBetter, way, best),
+    when(isBetter, start, bestBegun),
+    hasExclusions ? when(isBetter, mark, bestMarkedNow) : bestMarked,
+  )
+  const noWay = noneOf(leftOut)
+  const repeated = (value: Expr) => list(...Array.from({ length: steps }, () => value))
+  const first = pair(repeated(whole(never)), repeated(whole(0)), repeated(noWay), whole(0), noWay, whole(never), whole(0))
+  const folded = call('arrayFold', lambda(['acc', 'm'], next), orderedMoves(steps), first)
+  // Folded once, read twice.
+  const end = field('end')
+  const read = pair(when(equals(part(end, 7), literal(1)), whole(0), part(end, 4)), part(end, 5))
+  return element(call('arrayMap', lambda(['end'], read), list(folded)), 1)
+}

@@ -1,0 +1,34 @@
+import { call, field, lambda, literal } from '../../../ast/build.ts'
+import type { Expr } from '../../../ast/nodes.ts'
+
+// Words for trees over lists.
+
+/** A moment so long ago that every window has passed since; windows are cut to what is shorter. Microseconds. */
+export const never = -9e15
+export const longestWindow = 8e15
+
+/** A 64-bit number, so that every branch of a fold has one type. */
+export const whole = (value: number): Expr => call('_toInt64', literal(value))
+export const part = (tuple: Expr, place: number): Expr => call('tupleElement', tuple, literal(place))
+export const element = (list: Expr, place: number | Expr): Expr =>
+  call('arrayElement', list, typeof place === 'number' ? literal(place) : place)
+export const length = (list: Expr): Expr => call('length', list)
+export const when = (condition: Expr, then: Expr, otherwise: Expr): Expr => call('if', condition, then, otherwise)
+/** The value of the first condition that holds. */
+export const choose = (cases: readonly (readonly [condition: Expr, value: Expr])[], otherwise: Expr): Expr =>
+  cases.length === 0 ? otherwise : call('multiIf', ...cases.flat(), otherwise)
+export const bit = (bits: Expr, place: number): Expr => call('bitTest', bits, literal(place))
+export const most = (a: Expr, b: Expr): Expr => call('lessOrEquals', a, b)
+export const more = (a: Expr, b: Expr): Expr => call('greater', a, b)
+export const less = (a: Expr, b: Expr): Expr => call('less', a, b)
+export const minus = (a: Expr, b: Expr): Expr => call('minus', a, b)
+export const list = (...items: readonly Expr[]): Expr => call('array', ...items)
+export const pair = (...items: readonly Expr[]): Expr => call('tuple', ...items)
+
+/** `arrayMap`, `arrayFilter` … with the lambda written as a function of its parameters. */
+export function over(name: string, params: readonly string[], body: (...items: Expr[]) => Expr, ...lists: readonly Expr[]): Expr {
+  return call(name, lambda(params, body(...params.map((param) => field(param)))), ...lists)
+}
+
+/** An empty list of what `example` is. */
+export const noneOf = (example: Expr): Expr => call('arraySlice', list(example), literal(1), literal(0))

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { answerQuery } from '../../../src/answer.ts'
+import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
+import { type ClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
+import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
+import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
+import { fillStore } from '../../harness/store.ts'
+import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
+import { referenceOutcomes } from '../../reference/funnel-queries.ts'
+import { expectAnswer } from './expected.ts'
+
+// The same generated funnels where the engine folds: one statement whose rows are the numbers.
+
+const loads = Math.ceil(Number(process.env.WAYMARK_RUNS ?? 24) / 4)
+const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
+let project: TestProject
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  project = await openTestProject({ now: new Date('2024-06-01T00:00:00Z') })
+  clickhouse = await openClickHouse()
+})
+afterAll(async () => {
+  await project.close()
+  await clickhouse.close()
+})
+
+test('ClickHouse folds generated funnels to what loops over the events answer', async () => {
+  const funnels = fc.array(funnelArb, { minLength: 4, maxLength: 6, size: 'max' })
+  await fc.assert(
+    fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
+      await fillStore(project, { events, merges, groups, isFresh: true })
+      await clickhouse.load(project)
+      for (const funnel of drawn) {
+        const { results } = (await answerOnClickHouse(clickhouse, asQuery(funnel), project)) as FunnelsAnswer
+        expectAnswer(results, referenceOutcomes(afterMerges(events, merges), funnel), funnel)
+      }
+    }),
+    { numRuns: loads, endOnFailure: true },
+  )
+}, 600_000)
+
+const node = (event: string, more = {}) => ({ kind: 'EventsNode', event, ...more })
+const dateRange = { date_from: '2024-01-02', date_to: '2024-01-04' }
+const query = (parts: object) => ({ kind: 'FunnelsQuery', series: [node('a'), node('b')], dateRange, ...parts })
+const cohorts = { 1: [1, 2], 2: [3] }
+
+test.each<[string, ReturnType<typeof query>]>([
+  ['cohorts', query({ breakdownFilter: { breakdown: [1, 2, 'all'], breakdown_type: 'cohort' } })],
+  [
+    'cohorts by day',
+    query({
+      breakdownFilter: { breakdown: [1, 2], breakdown_type: 'cohort' },
+      funnelsFilter: { funnelVizType: 'trends' },
+      interval: 'day',
+    }),
+  ],
+  ['the first event of an actor', query({ series: [node('a', { math: 'first_time_for_user' }), node('b')] })],
+  [
+    'the first matching event, strict',
+    query({
+      series: [node('a', { math: 'first_time_for_user_with_filters' }), node('b')],
+      funnelsFilter: { funnelOrderType: 'strict' },
+    }),
+  ],
+  ['a range to compare with', query({ compareFilter: { compare: true, compare_to: '-1d' } })],
+  ['a property of the person', query({ breakdownFilter: { breakdown: 'plan', breakdown_type: 'person', breakdown_limit: 1 } })],
+  ['a sample', query({ samplingFactor: 0.5 })],
+  ['thirty-two steps', query({ series: Array.from({ length: 32 }, (_, i) => node(['a', 'b', 'c'][i % 3]!)) })],
+  ['nobody', query({ series: [node('nothing'), node('b')] })],
+])('both engines agree: %s', async (_, asked) => {
+  const hour = 3_600_000_000
+  const start = Date.parse('2024-01-01T20:00:00Z') * 1000
+  const events = Array.from({ length: 120 }, (_, i) => ({
+    event: ['a', 'b', 'c'][(i * 7 + (i >> 3)) % 3]!,
+    person: (i % 4) + 1,
+    at: start + Math.floor(i / 2) * hour,
+  }))
+  const persons = [1, 2, 3, 4].map((person) => ({ person, properties: { plan: person % 2 ? 'free' : 'pro' } }))
+  await fillStore(project, { events, persons, cohorts, merges: [[4, 1]], isFresh: true })
+  await clickhouse.load(project)
+  const here = (await answerQuery(asked, project)) as FunnelsAnswer
+  const there = (await answerOnClickHouse(clickhouse, asked, project)) as FunnelsAnswer
+  expect(there.results).toEqual(here.results)
+})

@@ -242,6 +242,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
       `threads = ${threads}`,
       `temp_directory = ${text(isInMemory ? '' : join(dataDir, 'tmp'))}`,
       "TimeZone = 'UTC'",
+      "checkpoint_threshold = '256MB'", // a checkpoint at every commit cost a third of the time of ingestion; what a crash leaves in it is in our log too
       // In 1.5.6 it fails with an internal error where a filter below `QUALIFY row_number() … <= n` leaves a projection behind.
       "disabled_optimizers = 'top_n_window_elimination'",
       'autoinstall_known_extensions = false',

@@ -1,18 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createClient } from '@clickhouse/client'
-import { DuckDBInstance } from '@duckdb/node-api'
-import { createChdbConnection } from 'chdb/connection'
-import { answerQuery, type QueryProject } from '../src/answer.ts'
-import type { ProjectSettings } from '../src/queries/kind.ts'
+import { answerQuery } from '../src/answer.ts'
 import type { TrendsResponse } from '../src/queries/trends/index.ts'
-import { queryEnv } from '../src/query-env.ts'
-import { readFacts } from '../src/storage/duckdb/facts.ts'
-import { openInstance, projectDatabase } from '../src/storage/duckdb/instance.ts'
-import { statementRunner } from '../src/storage/duckdb/run.ts'
 import { machine, median, rounded } from './measure.ts'
+import { clickHouseNumbers, fillBenchStore, openBenchClickHouse, openBenchProject } from './store.ts'
 
 // How long does a chart take on five million events, beside ClickHouse with the same events in the same process? ClickHouse's table is ordered
 // as product analytics orders events there, and has a column for the property; its statements are the plainest exact ones. Both answers are
@@ -21,79 +11,12 @@ import { machine, median, rounded } from './measure.ts'
 const { values } = parseArgs({ options: { events: { type: 'string', default: '5000000' }, runs: { type: 'string', default: '5' } } })
 const count = Number(values.events)
 const runs = Number(values.runs)
-const people = Math.max(10, Math.round(count / 50))
-const days = 90
-const start = '2026-01-01 00:00:00'
 const zone = 'America/New_York' // its clocks change on 8 March, inside the range
-const now = new Date('2026-04-01T12:00:00Z')
 
-const directory = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
-mkdirSync(join(directory, 'projects', '1'), { recursive: true })
-const empty = await openInstance({ dataDir: directory })
-await empty.attachProject(1)
-await empty.close()
-// Our own instance may touch nothing outside of its directory; this one also writes the file that ClickHouse reads.
-const filler = await DuckDBInstance.create(join(directory, 'projects', '1', 'store.duckdb'))
-const connection = await filler.connect()
+const store = await fillBenchStore(count)
+const { project, close } = await openBenchProject(store.directory, zone)
+const clickhouse = await openBenchClickHouse(store.directory)
 
-// The same row number makes the same event. A tenth of the people make half of the events.
-const drawn = (salt: number) => `(hash(i * 16 + ${salt}) % 1000003)::BIGINT`
-const pick = (salt: number, ...texts: string[]) => `[${texts.map((t) => `'${t}'`).join(', ')}][1 + ${drawn(salt)} % ${texts.length}]`
-await connection.run(`INSERT INTO main.event_names (event_id, name, count)
-  VALUES (1, '$pageview', 0), (2, '$autocapture', 0), (3, 'signed up', 0), (4, 'purchase', 0)`)
-await connection.run(`INSERT INTO main.events
-    (uuid, event_id, timestamp, person_no, distinct_id, session_id, created_at, log_seq, person_mode, properties, s1, n1)
-  SELECT uuid(), [1, 1, 2, 3, 4][1 + ${drawn(1)} % 5], happened, person, 'user-' || person, 'session-' || (i // 10), happened, i + 1, 0,
-    '{"country":"' || country || '","plan":"' || plan || '","amount":' || amount || ',"$browser":"' || ${pick(2, 'Chrome', 'Safari', 'Firefox', 'Edge')}
-      || '","$os":"' || ${pick(3, 'Windows', 'Mac OS X', 'Linux', 'iOS', 'Android')} || '","$current_url":"https://app.example.com/section/'
-      || (${drawn(4)} % 200) || '","$lib":"web","$screen_width":1440,"is_trial":false,"items":' || (${drawn(5)} % 9) || ',"note":"' || repeat('x', 160) || '"}',
-    country, amount
-  FROM (
-    SELECT i, TIMESTAMP '${start}' + to_microseconds((i * ${days * 86400}000000::HUGEINT // ${count})::BIGINT) AS happened,
-      1 + CASE WHEN i % 2 = 0 THEN ${drawn(6)} % ${Math.ceil(people / 10)} ELSE ${drawn(7)} % ${people} END AS person,
-      ${pick(8, 'DE', 'US', 'FR', 'IN', 'BR', 'JP', 'GB', 'NG')} AS country, ${pick(9, 'free', 'pro', 'enterprise')} AS plan,
-      (${drawn(10)} % 10000) / 100.0 AS amount
-    FROM range(${count}) t(i))`)
-await connection.run(`INSERT INTO main.persons (person_no, uuid, has_record, created_at, is_identified, version, updated_at, properties)
-  SELECT i, uuid(), true, TIMESTAMP '${start}', true, 1, TIMESTAMP '${start}', '{}' FROM range(1, ${people + 1}) t(i)`)
-await connection.run(`INSERT INTO main.property_keys
-    (scope, name, property_type, is_defined, slot, slot_ready, count_numeric, count_string, count_boolean, count_datetime, count_other)
-  VALUES ('event', 'country', 'String', true, 's1', true, 0, 0, 0, 0, 0), ('event', 'amount', 'Numeric', true, 'n1', true, 0, 0, 0, 0, 0)`)
-
-const parquet = join(directory, 'events.parquet')
-await connection.run(`COPY (SELECT e.uuid::VARCHAR AS uuid, n.name AS event, e.timestamp, e.distinct_id, p.uuid::VARCHAR AS person_id, e.properties
-  FROM main.events e JOIN main.event_names n USING (event_id) JOIN main.persons p USING (person_no))
-  TO '${parquet}' (FORMAT parquet)`)
-connection.closeSync()
-filler.closeSync()
-
-const instance = await openInstance({ dataDir: directory })
-await instance.attachProject(1)
-const settings: ProjectSettings = {
-  id: 1,
-  timezone: zone,
-  weekStartDay: 0,
-  testAccountFilters: [],
-  personDisplayNameProperties: [],
-  pathCleaningFilters: [],
-}
-const project: QueryProject = {
-  settings,
-  facts: () => instance.use((connection) => readFacts(connection, projectDatabase(1))),
-  env: (facts) => queryEnv(settings, now, facts),
-  ...statementRunner(instance),
-}
-
-const clickhouse = createClient({ connection: createChdbConnection({ path: ':memory:' }) as never })
-await clickhouse.command({
-  query: `CREATE TABLE events (uuid UUID, event String, timestamp DateTime64(6, 'UTC'), distinct_id String, person_id UUID, properties String,
-      mat_country String MATERIALIZED JSONExtractString(properties, 'country'),
-      mat_amount Nullable(Float64) MATERIALIZED JSONExtract(properties, 'amount', 'Nullable(Float64)'))
-    ENGINE = MergeTree ORDER BY (toDate(timestamp), event, cityHash64(distinct_id), cityHash64(uuid))`,
-})
-await clickhouse.command({
-  query: `INSERT INTO events SELECT toUUID(uuid), event, timestamp, distinct_id, toUUID(person_id), properties FROM file('${parquet}', Parquet)`,
-})
 interface Question {
   readonly what: string
   readonly query: object
@@ -135,10 +58,7 @@ const ours = async ({ query }: Question): Promise<number[]> => {
   const { results } = (await answerQuery({ kind: 'TrendsQuery', ...query }, project)) as TrendsResponse
   return 'breakdownFilter' in query ? results.map((row) => row.count) : results[0]!.data!
 }
-const theirs = async ({ clickhouse: sql }: Question): Promise<number[]> => {
-  const answer = await clickhouse.query({ query: sql, format: 'JSONCompactEachRow' })
-  return ((await answer.json()) as [unknown, unknown][]).map(([, n]) => Number(n))
-}
+const theirs = ({ clickhouse: sql }: Question): Promise<number[]> => clickHouseNumbers(clickhouse, sql)
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const from = performance.now()
   await work()
@@ -170,5 +90,5 @@ for (const question of questions) {
   )
 }
 await clickhouse.close()
-await instance.close()
-rmSync(directory, { recursive: true, force: true })
+await close()
+store.remove()

@@ -18,8 +18,15 @@ function columnsOf(events: readonly Event[], withBreakdown: boolean): FunnelColu
   }
 }
 
+function finished<T>(run: Generator<void, T, void>): T {
+  for (;;) {
+    const step = run.next()
+    if (step.done) return step.value
+  }
+}
+
 function fold(events: readonly Event[], funnel: FunnelFold, periods?: readonly number[]) {
-  const columns = groupByActor(columnsOf(events, funnel.attribution.type !== 'none'), 3)
+  const columns = finished(groupByActor(columnsOf(events, funnel.attribution.type !== 'none'), 3))
   const outcomes: { actor: number; value: string | null; depth: number; times: number[]; steps: number[]; period: number }[] = []
   const sink = (o: Outcome) =>
     outcomes.push({

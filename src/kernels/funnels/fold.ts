@@ -34,7 +34,6 @@ export interface Outcome {
 
 export type Sink = (outcome: Outcome) => void
 
-const everywhere = { enterFrom: Number.NEGATIVE_INFINITY, enterTo: Number.POSITIVE_INFINITY }
 const eventsBetweenPauses = 1 << 17
 
 /** One outcome per actor, and per breakdown value where the attribution says so. Pauses now and then, for whoever drives it to stop it. */
@@ -44,11 +43,15 @@ export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink
   for (let actor = 0; actor < events.actors; actor++) {
     const start = events.offsets[actor]!
     const end = events.offsets[actor + 1]!
-    for (const walk of walksOf(events, funnel, start, end)) runner.run(actor, walk, -1)
-    unpaused += end - start
-    if (unpaused >= eventsBetweenPauses) {
-      unpaused = 0
-      yield
+    const walks = runner.open(start, end)
+    for (let w = 0; w < walks; w++) {
+      runner.take(w)
+      runner.run(actor, -1)
+      unpaused += end - start
+      if (unpaused >= eventsBetweenPauses) {
+        unpaused = 0
+        yield
+      }
     }
   }
 }
@@ -58,58 +61,116 @@ export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink
  */
 export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: Float64Array, sink: Sink): Generator<void, void, void> {
   const runner = new Runner(events, funnel, sink)
+  const { time, steps } = events
   const entering = funnel.order === 'unordered' ? -1 : 1
   let unpaused = 0
   for (let actor = 0; actor < events.actors; actor++) {
     const first = events.offsets[actor]!
     const end = events.offsets[actor + 1]!
-    for (const walk of walksOf(events, funnel, first, end)) {
+    const walks = runner.open(first, end)
+    for (let w = 0; w < walks; w++) {
+      const walk = runner.take(w)
       let period = 0
-      for (let i = walk.start; i < end; ) {
-        if ((events.steps[i]! & entering) === 0) {
+      for (let i = first; i < end; ) {
+        if ((steps[i]! & entering) === 0) {
           i++
           continue
         }
-        while (period < periods.length - 1 && events.time[i]! >= periods[period + 1]!) period++
+        while (period < periods.length - 1 && time[i]! >= periods[period + 1]!) period++
         if (period === periods.length - 1) break
-        const enterTo = periods[period + 1]!
-        let start = i
-        while (start > walk.start && events.time[start - 1] === events.time[i]) start-- // events of one instant have no order
-        runner.run(
-          actor,
-          { ...walk, start, end: lastWithin(events.time, i, end, enterTo + funnel.window), enterFrom: periods[period]!, enterTo },
-          period,
-        )
-        while (i < end && events.time[i]! < enterTo) i++
+        walk.enterFrom = periods[period]!
+        walk.enterTo = periods[period + 1]!
+        walk.start = i
+        while (walk.start > first && time[walk.start - 1] === time[i]) walk.start-- // events of one instant have no order
+        walk.end = lastWithin(time, i, end, walk.enterTo + funnel.window)
+        runner.run(actor, period)
+        unpaused += walk.end - walk.start
+        while (i < end && time[i]! < walk.enterTo) i++
       }
-    }
-    unpaused += end - first
-    if (unpaused >= eventsBetweenPauses) {
-      unpaused = 0
-      yield
+      unpaused += end - first
+      if (unpaused >= eventsBetweenPauses) {
+        unpaused = 0
+        yield
+      }
     }
   }
 }
 
+/** Walks the events of one actor after the other: once for each value they may count under. One object is every walk, for the sake of speed. */
 class Runner {
   private readonly fold: OrderedFold | UnorderedFold
   private readonly scratch: Int32Array
+  private readonly walk: { -readonly [F in keyof Walk]: Walk[F] }
+  private first = 0
+  private end = 0
+  private value = -1
+  private values: readonly number[] = []
 
   constructor(
     private readonly events: ActorColumns,
-    funnel: FunnelFold,
+    private readonly funnel: FunnelFold,
     private readonly sink: Sink,
   ) {
     this.fold =
       funnel.order === 'unordered' ? new UnorderedFold(funnel) : new OrderedFold({ ...funnel, isStrict: funnel.order === 'strict' })
     this.scratch = new Int32Array(funnel.steps)
+    this.walk = {
+      start: 0,
+      end: 0,
+      enterFrom: Number.NEGATIVE_INFINITY,
+      enterTo: Number.POSITIVE_INFINITY,
+      only: -1,
+      valueStep: funnel.attribution.type === 'step' ? funnel.attribution.step : -1,
+      stepValue: -1,
+    }
   }
 
-  run(actor: number, walk: Walk & { readonly value: number }, period: number): void {
-    this.fold.walk(this.events, walk)
+  /** How many walks there are over the events of an actor. */
+  open(start: number, end: number): number {
+    this.first = start
+    this.end = end
+    const { breakdown, steps } = this.events
+    const { attribution } = this.funnel
+    if (start === end) return 0
+    if (breakdown === null) return 1
+    switch (attribution.type) {
+      case 'none':
+        return 1
+      case 'first_touch':
+        this.value = firstTouched(this.events, this.funnel, start, end)
+        return 1
+      case 'last_touch':
+        this.value = lastTouched(this.events, this.funnel, start, end)
+        return 1
+      case 'all_events':
+        this.values = distinct(breakdown, start, end)
+        return this.values.length
+      case 'step': {
+        const bit = 1 << attribution.step
+        this.values = distinct(breakdown, start, end, (i) => (steps[i]! & bit) !== 0)
+        return this.values.length
+      }
+    }
+  }
+
+  take(n: number) {
+    const { walk } = this
+    walk.start = this.first
+    walk.end = this.end
+    const { type } = this.funnel.attribution
+    if (this.events.breakdown !== null && (type === 'all_events' || type === 'step')) {
+      this.value = this.values[n]!
+      if (type === 'step') walk.stepValue = this.value
+      else walk.only = this.value
+    }
+    return walk
+  }
+
+  run(actor: number, period: number): void {
+    this.fold.walk(this.events, this.walk)
     if (this.fold.depth === 0 || this.fold.isExcluded) return
     this.fold.eventsOf(this.scratch)
-    this.sink({ actor, value: walk.value, depth: this.fold.depth, events: this.scratch, period })
+    this.sink({ actor, value: this.value, depth: this.fold.depth, events: this.scratch, period })
   }
 }
 
@@ -125,32 +186,14 @@ function lastWithin(time: Float64Array, start: number, end: number, limit: numbe
   return low
 }
 
-function walksOf(events: ActorColumns, funnel: FunnelFold, start: number, end: number): readonly (Walk & { readonly value: number })[] {
-  const whole = { ...everywhere, start, end, only: -1, valueStep: -1, stepValue: -1, value: -1 }
-  const breakdown = events.breakdown
-  if (breakdown === null || start === end) return [whole]
-  const { attribution } = funnel
-  switch (attribution.type) {
-    case 'none':
-      return [whole]
-    case 'first_touch': {
-      let i = start
-      while (i < end && breakdown[i] === noValue) i++
-      return [{ ...whole, value: i < end ? touched(events, funnel, i, 1, end) : noValue }]
-    }
-    case 'last_touch': {
-      let i = end - 1
-      while (i >= start && breakdown[i] === noValue) i--
-      return [{ ...whole, value: i >= start ? touched(events, funnel, i, -1, start - 1) : noValue }]
-    }
-    case 'all_events':
-      return distinct(breakdown, start, end).map((value) => ({ ...whole, value, only: value }))
-    case 'step': {
-      const bit = 1 << attribution.step
-      const seen = distinct(breakdown, start, end, (i) => (events.steps[i]! & bit) !== 0)
-      return seen.map((value) => ({ ...whole, value, valueStep: attribution.step, stepValue: value }))
-    }
-  }
+function firstTouched(events: ActorColumns, funnel: FunnelFold, start: number, end: number): number {
+  for (let i = start; i < end; i++) if (events.breakdown![i] !== noValue) return touched(events, funnel, i, 1, end)
+  return noValue
+}
+
+function lastTouched(events: ActorColumns, funnel: FunnelFold, start: number, end: number): number {
+  for (let i = end - 1; i >= start; i--) if (events.breakdown![i] !== noValue) return touched(events, funnel, i, -1, start - 1)
+  return noValue
 }
 
 /** Of the values set at the instant of event `from`, the one that goes before the others. */

@@ -28,6 +28,7 @@ export interface Walk {
 }
 
 const nobody = -1
+const isRead = (events: ActorColumns, walk: Walk, i: number) => walk.only < 0 || events.breakdown![i] === walk.only
 
 export class OrderedFold {
   /** How deep the best attempt got: 0 to steps. Read after `walk`. */
@@ -63,25 +64,14 @@ export class OrderedFold {
     this.bestNode = nobody
     this.live = 0
     this.nodes = 0
-    const { time, steps, exclusions, breakdown } = events
-    const isRead = (i: number) => walk.only < 0 || breakdown![i] === walk.only
+    const { time } = events
     for (let i = walk.start; i < walk.end; ) {
-      if (!isRead(i)) {
-        i++
-        continue
-      }
       const at = time[i]!
       let next = i + 1
-      let isMixed = false
-      while (next < walk.end && time[next] === at) {
-        if (isRead(next) && (steps[next] !== steps[i] || (exclusions !== null && exclusions[next] !== exclusions[i]))) isMixed = true
-        next++
-      }
-      if (next - i > 1 && (isMixed || walk.valueStep >= 0)) {
-        orderInstant(events, walk, i, next, this.known, this.instant)
-        if (isMixed) this.takeMixed(events, walk, at)
-        else for (const k of this.instant) this.takeEvent(events, walk, k, at)
-      } else for (let k = i; k < next; k++) if (isRead(k)) this.takeEvent(events, walk, k, at)
+      while (next < walk.end && time[next] === at) next++
+      if (next - i === 1) {
+        if (isRead(events, walk, i)) this.takeEvent(events, walk, i, at)
+      } else this.takeInstant(events, walk, i, next, at)
       if (this.depth === this.funnel.steps && !this.isExcluded) return
       i = next
     }
@@ -103,6 +93,15 @@ export class OrderedFold {
       this.reach(events, walk, event, at, step, false)
     }
     if (this.funnel.isStrict) this.live &= matched
+  }
+
+  private takeInstant(events: ActorColumns, walk: Walk, from: number, to: number, at: number): void {
+    orderInstant(events, walk, from, to, this.known, this.instant)
+    const [first, ...others] = this.instant
+    const { steps, exclusions } = events
+    const differs = (k: number) => steps[k] !== steps[first!] || (exclusions !== null && exclusions[k] !== exclusions[first!])
+    if (others.some(differs)) this.takeMixed(events, walk, at)
+    else for (const k of this.instant) this.takeEvent(events, walk, k, at)
   }
 
   /** Different events at one instant have no order: each may serve any step it matches, but only one of an attempt. */

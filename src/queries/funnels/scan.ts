@@ -93,7 +93,8 @@ export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: 
     actorKindOf(query) === 'person' ? literal(true) : and(call('isNotNull', actor), call('notEquals', actor, literal(''))),
   )
   // A strict funnel is broken by any event, so it reads them all.
-  const where = settings.order === 'strict' ? scope : allOf(scope, or(...steps, ...exclusions.map((e) => e.condition)))
+  const where =
+    settings.order === 'strict' ? scope : allOf(scope, or(...different([...steps, ...exclusions.map((e) => e.condition)]).keys()))
   const firstTimes = query.series.flatMap((node, step) => {
     const isFirst = node.math === 'first_time_for_user'
     if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
@@ -109,12 +110,11 @@ export function* eachSlice(
   cohort: number | 'all' | null,
   values: BreakdownValues,
   env: QueryEnv,
-  each: (slice: Slice) => Iterable<void>,
+  each: (slice: Slice) => Generator<void, void, void>,
 ): QueryRun<void> {
   const { query } = scan
   const { actor, steps, exclusions, where, firstTimes } = readingOf(scan, cohort, env)
-  const count = (yield statement('funnel size', scan, [alias(call('count'), 'n')], where)) as Table
-  const slices = Math.max(1, Math.ceil(doubles(count, 'n')[0]! / eventsPerSlice))
+  const slices = yield* slicesOf(scan, where)
   const columns = [
     alias(actor, 'actor'),
     alias(at, 'at'),
@@ -133,11 +133,30 @@ export function* eachSlice(
     const [events, ...firsts] = (yield asks) as readonly Table[]
     const read = readSlice(events!, scan, values)
     for (const [i, table] of firsts.entries()) keepFirst(read, table, firstTimes[i]!.step, read.codes)
-    const grouped = groupByActor(read.columns, read.actors)
     const uuids = scan.withEvents ? texts(events!, 'event_uuid') : []
-    const pauses = each({ columns: grouped, actor: read.name, uuid: (place) => uuids[grouped.origin[place]!]! })
-    for (const _ of pauses) yield { kind: 'pause' }
+    const grouped = yield* pausing(groupByActor(read.columns, read.actors, scan.withEvents))
+    yield* pausing(each({ columns: grouped, actor: read.name, uuid: (place) => uuids[grouped.origin![place]!]! }))
   }
+}
+
+/** Runs a loop whose pauses are everybody's. */
+function* pausing<R>(run: Generator<void, R, void>): QueryRun<R> {
+  for (;;) {
+    const step = run.next()
+    if (step.done) return step.value
+    yield { kind: 'pause' }
+  }
+}
+
+/** The store knows at once how many events it has; only when those are too many is it worth counting the ones that matter. */
+function* slicesOf(scan: FunnelScan, where: Expr): QueryRun<number> {
+  const size = [alias(call('count'), 'n')]
+  for (const condition of [literal(true), where]) {
+    const events = doubles((yield statement('funnel size', scan, size, condition)) as Table, 'n')[0]!
+    if (events <= eventsPerSlice) return 1
+    if (condition === where) return Math.ceil(events / eventsPerSlice)
+  }
+  return 1
 }
 
 const statement = (label: string, { query }: FunnelScan, columns: readonly Expr[], where: Expr): StatementAsk => ({
@@ -185,9 +204,25 @@ const bitsBetween = (from: number, to: number) => {
 
 export const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditions.map((condition, i) => ({ condition, bits: 1 << i })))
 
+/** A condition that comes twice is looked at once. */
 export function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
-  const terms = parts.map(({ condition, bits }) => call('if', condition, literal(bits >>> 0), literal(0)))
-  return terms.length === 1 ? terms[0]! : terms.reduce((sum, term) => call('bitOr', sum, term))
+  const terms = [...different(parts.map(({ condition }) => condition))].map(([condition, places]) => {
+    const bits = places.reduce((all, place) => all | parts[place]!.bits, 0)
+    return call('if', condition, literal(bits >>> 0), literal(0))
+  })
+  return terms.reduce((sum, term) => call('bitOr', sum, term))
+}
+
+/** Equal conditions once, with the places where they stood. */
+function different(conditions: readonly Expr[]): ReadonlyMap<Expr, readonly number[]> {
+  const byText = new Map<string, { condition: Expr; places: number[] }>()
+  for (const [place, condition] of conditions.entries()) {
+    const text = JSON.stringify(condition, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+    const known = byText.get(text)
+    if (known) known.places.push(place)
+    else byText.set(text, { condition, places: [place] })
+  }
+  return new Map([...byText.values()].map(({ condition, places }) => [condition, places]))
 }
 
 interface ReadSlice {
@@ -201,7 +236,7 @@ function readSlice(events: Table, scan: FunnelScan, values: BreakdownValues): Re
   const codes = actorKindOf(scan.query) === 'person' ? null : new TextCodes()
   const actor = codes ? codesOf(events, 'actor', codes) : integers(events, 'actor')
   let actors = codes?.values.length ?? 0
-  if (!codes) for (const number of actor) if (number >= actors) actors = number + 1
+  if (!codes) for (let i = 0; i < actor.length; i++) if (actor[i]! >= actors) actors = actor[i]! + 1
   const columns: FunnelColumns = {
     actor,
     time: doubles(events, 'at'),

@@ -72,7 +72,7 @@ function pointsOf(funnel: ReferenceFunnel, results: unknown, outcomes: readonly 
   if (funnel.viz === 'time_to_convert') return []
   const behind = (value: unknown) => (value === undefined ? {} : { funnelStepBreakdown: value })
   if (funnel.viz === 'steps')
-    return stepRows(results as StepResults).flatMap((row, i, rows) => {
+    return stepRows(results as StepResults).flatMap((row, _, rows) => {
       const own = rowOutcomes(
         row[0]!.breakdown_value,
         rows.map(([first]) => first!.breakdown_value),

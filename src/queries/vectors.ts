@@ -21,8 +21,17 @@ type Values =
   | BigInt64Array
   | BigUint64Array
 
-/** Any numeric column as doubles. Integers beyond 2^53 lose digits: ask for none. */
+/** The column as it lies in the answer, when that is one piece of the kind that is wanted. */
+function asItLies<A extends Float64Array | Int32Array>(table: Table, name: string, ArrayType: new (length: number) => A): A | null {
+  const { data } = column(table, name)
+  const values = data.length === 1 ? (data[0]!.values as Values) : null
+  return values instanceof ArrayType ? (values.subarray(0, data[0]!.length) as A) : null
+}
+
+/** Any numeric column as doubles. Integers beyond 2^53 lose digits: ask for none. May be the answer's own memory. */
 export function doubles(table: Table, name: string): Float64Array {
+  const own = asItLies(table, name, Float64Array)
+  if (own) return own
   const out = new Float64Array(table.numRows)
   let at = 0
   for (const chunk of column(table, name).data) {
@@ -40,8 +49,10 @@ function widen(values: BigInt64Array | BigUint64Array, out: Float64Array, at: nu
   for (let i = 0; i < values.length; i++) out[at + i] = halves[2 * i + 1]! * 4294967296 + (halves[2 * i]! >>> 0)
 }
 
-/** Any numeric column as 32-bit integers; larger ones wrap, so that bit 31 is a bit like the others. */
+/** Any numeric column as 32-bit integers; larger ones wrap, so that bit 31 is a bit like the others. May be the answer's own memory. */
 export function integers(table: Table, name: string): Int32Array {
+  const own = asItLies(table, name, Int32Array)
+  if (own) return own
   const out = new Int32Array(table.numRows)
   let at = 0
   for (const chunk of column(table, name).data) {
@@ -91,9 +102,9 @@ export function codesOf(table: Table, name: string, codes: TextCodes): Int32Arra
   for (const chunk of vector.data) {
     if (vector.type instanceof Dictionary && chunk.dictionary) {
       const translated = Int32Array.from(chunk.dictionary as Iterable<unknown>, (text) => codes.code(text === null ? '' : String(text)))
-      const none = codes.code('')
       const keys = chunk.values as Int32Array
-      for (let i = 0; i < chunk.length; i++) out[at + i] = chunk.getValid(i) ? translated[keys[i]!]! : none
+      if (chunk.nullCount === 0) for (let i = 0; i < chunk.length; i++) out[at + i] = translated[keys[i]!]!
+      else for (let i = 0; i < chunk.length; i++) out[at + i] = chunk.getValid(i) ? translated[keys[i]!]! : codes.code('')
     } else {
       for (let i = 0; i < chunk.length; i++) {
         const text: unknown = vector.get(at + i)

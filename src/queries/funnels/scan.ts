@@ -1,6 +1,6 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, equals, field, groupBy, literal, or, select, table } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import { alias, and, call, equals, field, groupBy, isIn, literal, or, select, table } from '../../ast/build.ts'
+import type { Call, Expr } from '../../ast/nodes.ts'
 import { type ActorColumns, type FunnelColumns, groupByActor } from '../../kernels/funnels/columns.ts'
 import { parseExpr } from '../../parser/parse.ts'
 import type { ResolvedRange } from '../dates.ts'
@@ -93,8 +93,7 @@ export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: 
     actorKindOf(query) === 'person' ? literal(true) : and(call('isNotNull', actor), call('notEquals', actor, literal(''))),
   )
   // A strict funnel is broken by any event, so it reads them all.
-  const where =
-    settings.order === 'strict' ? scope : allOf(scope, or(...different([...steps, ...exclusions.map((e) => e.condition)]).keys()))
+  const where = settings.order === 'strict' ? scope : allOf(scope, anyOf([...steps, ...exclusions.map((e) => e.condition)]))
   const firstTimes = query.series.flatMap((node, step) => {
     const isFirst = node.math === 'first_time_for_user'
     if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
@@ -117,7 +116,7 @@ export function* eachSlice(
   const slices = yield* slicesOf(scan, where)
   const columns = [
     alias(actor, 'actor'),
-    alias(at, 'at'),
+    alias(call('toFloat', at), 'at'),
     alias(bitmask(steps), 'steps'),
     ...(exclusions.length ? [alias(bitmaskOf(exclusions), 'excluded')] : []),
     ...scan.breakdown.parts.map((part, i) => alias(part, `value_${i}`)),
@@ -204,13 +203,30 @@ const bitsBetween = (from: number, to: number) => {
 
 export const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditions.map((condition, i) => ({ condition, bits: 1 << i })))
 
-/** A condition that comes twice is looked at once. */
+/** A condition that comes twice is looked at once, and of names an event has only one. */
 export function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
   const terms = [...different(parts.map(({ condition }) => condition))].map(([condition, places]) => {
     const bits = places.reduce((all, place) => all | parts[place]!.bits, 0)
-    return call('if', condition, literal(bits >>> 0), literal(0))
+    return { condition, bits: literal(bits >>> 0) }
   })
-  return terms.reduce((sum, term) => call('bitOr', sum, term))
+  const named = terms.filter(({ condition }) => isName(condition)).flatMap(({ condition, bits }) => [condition, bits])
+  const masks = terms.filter(({ condition }) => !isName(condition)).map(({ condition, bits }) => call('if', condition, bits, literal(0)))
+  if (named.length) masks.unshift(named.length === 2 ? call('if', ...named, literal(0)) : call('multiIf', ...named, literal(0)))
+  return masks.reduce((sum, mask) => call('bitOr', sum, mask))
+}
+
+const isName = (condition: Expr): condition is Call =>
+  condition.kind === 'call' &&
+  condition.name === 'equals' &&
+  condition.args[0]!.kind === 'field' &&
+  condition.args[0]!.chain.join() === 'event'
+
+/** Whether one of the conditions holds. */
+function anyOf(conditions: readonly Expr[]): Expr {
+  const all = [...different(conditions).keys()]
+  const names = all.filter(isName).map(({ args }) => args[1]!)
+  const others = all.filter((condition) => !isName(condition))
+  return or(...(names.length ? [isIn(field('event'), names)] : []), ...others)
 }
 
 /** Equal conditions once, with the places where they stood. */
@@ -252,6 +268,11 @@ function valueCodes(events: Table, parts: number, values: BreakdownValues): Int3
   const codes = Array.from({ length: parts }, () => new TextCodes())
   const columns = codes.map((code, i) => codesOf(events, `value_${i}`, code))
   const out = new Int32Array(events.numRows)
+  if (parts === 1) {
+    const translated = Int32Array.from(codes[0]!.values, (text) => values.code([text]))
+    for (let row = 0; row < out.length; row++) out[row] = translated[columns[0]![row]!]!
+    return out
+  }
   const known = new Map<number, number>()
   for (let row = 0; row < out.length; row++) {
     let key = 0

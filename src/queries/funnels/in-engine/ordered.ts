@@ -35,8 +35,9 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
   const isWithin = (since: Expr) => most(minus(at, since), whole(Math.min(window, longestWindow)))
   const numbers = list(...Array.from({ length: steps }, (_, k) => whole(k)))
 
-  // An exclusion meets the attempts that stand at one of its steps and have not moved on.
-  const isMet = (since: Expr, next: Expr, k: Expr) => and(call('bitTest', of('excludes'), k), isWithin(since), not(equals(next, since)))
+  // An exclusion meets the attempts that stand at one of its steps and have not moved on. Who is at the last step has arrived.
+  const excludes = call('bitAnd', of('excludes'), whole(2 ** (steps - 1) - 1))
+  const isMet = (since: Expr, next: Expr, k: Expr) => and(call('bitTest', excludes, k), isWithin(since), not(equals(next, since)))
   const following = call('arrayPushBack', call('arrayPopFront', begun), whole(never))
   const markedNow = hasExclusions
     ? over(

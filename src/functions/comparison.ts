@@ -1,4 +1,4 @@
-import { isNamed, isNullable, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
+import { isNamed, isNullable, isNumeric, isText, isTime, typeName } from '../types/types.ts'
 import { asNumber, toText } from './duckdb-values.ts'
 import { always } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'

@@ -31,6 +31,9 @@ import { productFunctions } from './product.ts'
 import { readableFunctions } from './readable.ts'
 import { roundingFunctions } from './rounding.ts'
 import type { FunctionFamily, FunctionRow } from './row.ts'
+import { cutFunctions } from './string-cuts.ts'
+import { markupFunctions } from './string-markup.ts'
+import { patternFunctions } from './string-patterns.ts'
 import { replaceFunctions } from './string-replace.ts'
 import { searchFunctions } from './string-search.ts'
 import { splitFunctions } from './string-split.ts'
@@ -52,9 +55,12 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   'Conversion to times and text': timeConversionFunctions,
   'Casts by name of a type': namedCastFunctions,
   Text: stringFunctions,
+  'Parts of text': cutFunctions,
+  'Patterns in text': patternFunctions,
   'Search in text': searchFunctions,
   'Replacing in text': replaceFunctions,
   'Splitting text': splitFunctions,
+  'Text of other forms': markupFunctions,
   JSON: jsonFunctions,
   URLs: urlFunctions,
   Addresses: addressFunctions,

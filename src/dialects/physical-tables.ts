@@ -1,0 +1,160 @@
+import { InternalError } from '../errors/errors.ts'
+import type { ScanSource } from '../resolver/typed.ts'
+
+// Where the fields of the catalog are in the tables of an engine. `t` is the table itself, `n`, `m` and `p` are what it is joined to.
+
+type Need = 'name' | 'merge' | 'person'
+
+interface Place {
+  readonly sql: string
+  readonly needs?: readonly Need[]
+}
+type Fields = Readonly<Record<string, Place | string>>
+interface PhysicalTable {
+  readonly table: string
+  readonly fields: Fields
+  readonly where?: string
+  /** Joined whatever is read: the condition needs it. */
+  readonly needs?: readonly Need[]
+  /** Persons that live on in another have no row of their own any more. */
+  readonly skipsMerged?: true
+}
+
+/** What is each engine's own. */
+export interface EngineTables {
+  /** A table of one project, as it stands behind FROM. */
+  table(name: string, project: number | null): string
+  /** A value that only persons with a record have. */
+  whenRecorded(value: string): string
+  /** Fields of events that are not a column of the same name. */
+  readonly events: Fields
+  /** 64 bits of a hash of the distinct id, the same on all engines. */
+  readonly hash: string
+}
+
+const person: Place = { sql: 't.person_no', needs: ['merge'] }
+const groupKeys = [0, 1, 2, 3, 4].map((i) => `group_${i}`)
+
+const groups: Fields = {
+  index: 't.group_type_index',
+  key: 't.group_key',
+  created_at: 't.created_at',
+  updated_at: 't.updated_at',
+  properties: 't.properties',
+  version: 't.version',
+  is_deleted: '0',
+}
+const members: PhysicalTable = {
+  table: 'cohort_members',
+  fields: {
+    person_id: { sql: 'p.uuid', needs: ['person'] },
+    cohort_id: 't.cohort_id',
+    '@person_no': person,
+    sign: '1',
+    version: '0',
+  },
+}
+const distinctIds: PhysicalTable = {
+  table: 'distinct_ids',
+  fields: {
+    distinct_id: 't.distinct_id',
+    person_id: { sql: 'p.uuid', needs: ['person'] },
+    '@person_no': person,
+    version: '0',
+    is_deleted: '0',
+  },
+  needs: ['person'],
+  where: 'p.has_record',
+}
+
+function physicalTables({ events, whenRecorded }: EngineTables): Readonly<Record<string, PhysicalTable>> {
+  const fields: Fields = {
+    id: 't.uuid',
+    created_at: whenRecorded('t.created_at'),
+    properties: 't.properties',
+    is_identified: whenRecorded('t.is_identified'),
+    '@person_no': 't.person_no',
+    version: 't.version',
+    is_deleted: '0',
+  }
+  const persons: PhysicalTable = { table: 'persons', fields, where: 't.has_record', skipsMerged: true }
+  return {
+    events: {
+      table: 'events',
+      fields: {
+        uuid: 't.uuid',
+        properties: 't.properties',
+        timestamp: 't.timestamp',
+        distinct_id: 't.distinct_id',
+        elements_chain: 't.elements_chain',
+        created_at: 't.created_at',
+        $session_id: 't.session_id',
+        $window_id: 't.window_id',
+        ...Object.fromEntries(groupKeys.map((key) => [`$${key}`, `t.${key}`])),
+        '@person_no': person,
+        '@log_seq': 't.log_seq',
+        ...events,
+      },
+    },
+    persons,
+    raw_persons: persons,
+    '@people': { table: 'persons', fields },
+    person_distinct_ids: distinctIds,
+    raw_person_distinct_ids: distinctIds,
+    groups: { table: 'groups', fields: groups },
+    raw_groups: { table: 'groups', fields: groups },
+    cohort_people: members,
+    raw_cohort_people: members,
+    static_cohort_people: members,
+    ...Object.fromEntries(
+      groupKeys.map((key, i) => [`@${key}`, { table: 'groups', fields: groups, where: `t.group_type_index = ${i}` }] as const),
+    ),
+  }
+}
+
+/** Prints what is taken from a place. */
+type Read = (scanRead: ScanSource['reads'][number], place: string) => string
+
+/** The ring of distinct ids has a million places. */
+const ring = 1_000_000
+
+/** Makes `SELECT … FROM …` of a scan. */
+export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read) => string {
+  const tables = physicalTables(engine)
+  return (scan, read) => {
+    const physical = tables[scan.table]
+    if (!physical) throw new InternalError(`${scan.table} has no place in the engine`)
+    const own = (name: string) => engine.table(name, scan.project)
+    const personNo = scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : 't.person_no'
+    const needs = new Set<Need>(physical.needs)
+    const columns = scan.reads.map((wanted) => {
+      const place = physical.fields[wanted.field]
+      if (place === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no place in the engine`)
+      const { sql, needs: more = [] } = typeof place === 'string' ? { sql: place } : place
+      for (const need of more) needs.add(need)
+      return read(wanted, place === person ? personNo : sql)
+    })
+    const isMerged = scan.withMerges && (needs.has('merge') || needs.has('person'))
+    const joins = [
+      needs.has('name') ? `JOIN ${own('event_names')} AS n ON n.event_id = t.event_id` : '',
+      isMerged ? `LEFT JOIN ${own('person_merges')} AS m ON m.merged = t.person_no` : '',
+      needs.has('person') ? `JOIN ${own('persons')} AS p ON p.person_no = ${personNo}` : '',
+    ].filter(Boolean)
+    const conditions = [
+      physical.where ?? '',
+      physical.skipsMerged && scan.withMerges ? `t.person_no NOT IN (SELECT merged FROM ${own('person_merges')})` : '',
+      scan.sample ? sampled(engine.hash, scan.sample) : '',
+    ].filter(Boolean)
+    return [
+      `SELECT ${columns.length ? columns.join(', ') : '1 AS one'}`,
+      `FROM ${own(physical.table)} AS t`,
+      ...joins,
+      ...(conditions.length ? [`WHERE ${conditions.join(' AND ')}`] : []),
+    ].join(' ')
+  }
+}
+
+function sampled(hash: string, { share, start }: NonNullable<ScanSource['sample']>): string {
+  const from = Math.round(start * ring)
+  return `(${hash} % ${ring} + ${ring - from}) % ${ring} < ${Math.round(share * ring)}`
+}

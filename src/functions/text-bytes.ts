@@ -1,0 +1,19 @@
+import { once } from './duckdb-values.ts'
+import type { CellContext } from './row.ts'
+
+// ClickHouse's text is bytes and DuckDB's is characters. Functions that cut or count bytes take the characters where both are the same
+// (all ASCII) and go through a BLOB elsewhere; a cut inside of a character, which ClickHouse would show as a broken one, is not made.
+
+export const upperLetters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+export const lowerLetters = 'abcdefghijklmnopqrstuvwxyz'
+export const asciiLower = (text: string): string => `translate(${text}, '${upperLetters}', '${lowerLetters}')`
+export const asciiUpper = (text: string): string => `translate(${text}, '${lowerLetters}', '${upperLetters}')`
+
+/** `onChars` where bytes are characters, else `onBytes` of the BLOB. */
+export const inBytes = (context: CellContext, text: string, onChars: (text: string) => string, onBytes: (blob: string) => string): string =>
+  once(
+    context,
+    text,
+    (t) =>
+      `CASE WHEN strlen(${t}) = length(${t}) THEN ${onChars(t)} ELSE coalesce(TRY(decode(${onBytes(`encode(${t})`)})), ${onChars(t)}) END`,
+  )

@@ -1,78 +1,48 @@
 import fc from 'fast-check'
+import { parseQuery } from '../../src/parser/parse.ts'
 import type { JsonValue } from '../../src/queries/rows.ts'
 import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+import { answerStatement } from '../reference/statements/interpreter.ts'
+import { CannotAnswer, written } from '../reference/statements/values.ts'
+import { worldOf } from '../reference/statements/world.ts'
+import { cohortSize, events, groups, identify, numericProperties, persons, zones } from './data.ts'
 import { type Drawn, statements } from './statements.ts'
 
-// The same statements on both engines over the same events. A difference is a bug in a cell, a printer or a pass.
-
-const zones = ['UTC', 'America/New_York', 'Asia/Kathmandu'] as const
-
-/** Few ids, equal timestamps, days on which clocks change, null beside '' and 'null', persons merged after the fact. */
-function events(): object[] {
-  const plans = ['pro', 'free', '', null, 'null', 'é', undefined]
-  const times = [
-    '2024-03-10T06:30:00Z',
-    '2024-03-10T07:00:00Z',
-    '2024-03-10T07:00:00.000001Z',
-    '2024-03-30T18:14:59Z',
-    '2024-03-31T00:30:00Z',
-    '2024-02-29T23:59:59.999Z',
-    '2024-04-01T12:00:00Z',
-  ]
-  const session = (n: number) => `018e27d3-2c14-7000-8000-${String(n).padStart(12, '0')}`
-  return Array.from({ length: 120 }, (_, i) => {
-    const plan = plans[i % plans.length]
-    return {
-      event: ['view', 'buy', '$pageview', '$autocapture'][i % 4],
-      distinct_id: `u${i % 9}`,
-      timestamp: times[(i * 5) % times.length],
-      uuid: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
-      properties: {
-        i,
-        ...(plan === undefined ? {} : { plan }),
-        price: [1, 2.5, null, 0, -3, 10][i % 6],
-        n: ['1', 'x', 2, '', null, '3.5', true][i % 7],
-        'odd key': i % 3 ? `o'${i % 4}"` : null,
-        nested: { a: i % 4 ? `n${i % 3}` : { b: [1, 'x'] } },
-        list: i % 2 ? [`l${i % 3}`, 2] : [],
-        ...(i % 5 ? { $session_id: session(i % 6) } : {}),
-        ...(i % 3 ? { $groups: { company: `c${i % 2}` } } : {}),
-        ...(i % 4 === 2
-          ? {
-              $current_url: `https://example.com/p${i % 5}?q=1`,
-              utm_source: ['google', 'newsletter', ''][i % 3],
-              ...(i % 8 === 2 ? { gclid: 'g' } : {}),
-            }
-          : {}),
-        ...(i % 9 === 8 ? { $process_person_profile: false } : {}),
-      },
-    }
-  })
-}
+// The same statements on both engines, and by a naive interpreter where it knows how, over the same events. A difference is a bug in a cell, a
+// printer, a pass or the interpreter.
 
 async function openProject(id: number, timezone: string): Promise<TestProject> {
   const project = await openTestProject({ id, timezone, weekStartDay: id % 2 ? 1 : 0 })
-  await project.project.definePropertyTypes([
-    { type: 'event', name: 'price', property_type: 'Numeric' },
-    { type: 'event', name: 'i', property_type: 'Numeric' },
-  ])
-  const { ids } = await project.project.importPersons(
-    Array.from({ length: 6 }, (_, i) => ({
-      distinct_ids: [`u${i}`],
-      properties: { email: i % 2 ? `p${i}@example.com` : null, plan: ['pro', 'free', ''][i % 3] },
-    })),
-  )
-  await project.project.importGroups([
-    { group_type: 'company', group_key: 'c0', properties: { name: 'Zero' } },
-    { group_type: 'company', group_key: 'c1', properties: {} },
-  ])
-  await project.project.createCohort({ id: 1, name: 'Some', is_static: true, person_ids: ids.slice(0, 3) })
-  await project.project.ingest({ batch: events() })
-  await project.project.ingest({
-    batch: [{ event: '$identify', distinct_id: 'u6', properties: { $anon_distinct_id: 'u7', i: 120 }, timestamp: '2024-04-02T00:00:00Z' }],
-  })
+  await project.project.definePropertyTypes(numericProperties.map((name) => ({ type: 'event', name, property_type: 'Numeric' })))
+  const { ids } = await project.project.importPersons(persons)
+  await project.project.importGroups(groups)
+  await project.project.createCohort({ id: 1, name: 'Some', is_static: true, person_ids: ids.slice(0, cohortSize) })
+  await project.project.ingest({ batch: [...events] })
+  await project.project.ingest({ batch: [identify] })
   return project
+}
+
+/** The same for the naive interpreter. */
+const world = worldOf({
+  events: [...events, identify],
+  persons,
+  groups,
+  same: { u7: 'u6' },
+  personless: ['u8'],
+  cohort: persons.slice(0, cohortSize).flatMap((person) => person.distinct_ids),
+  numeric: numericProperties,
+})
+
+/** What the interpreter says: rows, or why it cannot say. */
+function naive(statement: string, { timezone, weekStartDay }: TestProject['settings']): Answer | CannotAnswer {
+  try {
+    const { rows } = answerStatement(parseQuery(statement), world, { timezone, weekStartDay })
+    return rows.map((row) => row.map((value) => written(value, timezone) as JsonValue))
+  } catch (error) {
+    if (error instanceof CannotAnswer) return error
+    throw error
+  }
 }
 
 export interface Difference {
@@ -80,12 +50,17 @@ export interface Difference {
   readonly timezone: string
   readonly duckdb: string
   readonly clickhouse: string
+  /** What the interpreter says. */
+  readonly naive: string
   readonly sql: string
 }
 export interface Outcome {
   readonly runs: number
   readonly refusedByBoth: number
   readonly rows: number
+  /** How many statements the interpreter answered too, and why it did not answer the others. */
+  readonly answered: number
+  readonly unanswered: ReadonlyMap<string, number>
   readonly axes: ReadonlyMap<string, number>
   readonly pairs: number
   readonly differences: readonly Difference[]
@@ -110,6 +85,8 @@ export async function openDifferential(): Promise<Differential> {
       const differences: Difference[] = []
       let rows = 0
       let refusedByBoth = 0
+      let answered = 0
+      const unanswered = new Map<string, number>()
       const sample: Drawn[] = fc.sample(statements, { numRuns: count, seed })
       for (const [i, { sql: statement, axes: met }] of sample.entries()) {
         const project = projects[i % projects.length]!
@@ -121,14 +98,18 @@ export async function openDifferential(): Promise<Differential> {
         })
         if (typeof a !== 'string') rows += a.length
         if (typeof a === 'string' && typeof b === 'string') refusedByBoth++
-        if (agree(a, b) || known.some((k) => k.matches(statement))) continue
+        const c = naive(statement, project.settings)
+        if (c instanceof CannotAnswer) unanswered.set(c.message, (unanswered.get(c.message) ?? 0) + 1)
+        else answered++
+        if ((agree(a, b) && (c instanceof CannotAnswer || agree(a, c))) || known.some((k) => k.matches(statement))) continue
         const { sql } = await project.compile(statement).then(
           (c) => c.printed,
           () => ({ sql: '' }),
         )
-        differences.push({ statement, timezone: project.settings.timezone, duckdb: show(a), clickhouse: show(b), sql })
+        const said = c instanceof CannotAnswer ? `cannot answer ${c.message}` : show(c)
+        differences.push({ statement, timezone: project.settings.timezone, duckdb: show(a), clickhouse: show(b), naive: said, sql })
       }
-      return { runs: count, refusedByBoth, rows, axes, pairs: pairs.size, differences }
+      return { runs: count, refusedByBoth, rows, answered, unanswered, axes, pairs: pairs.size, differences }
     },
     async close() {
       await clickhouse.close()

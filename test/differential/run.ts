@@ -11,8 +11,10 @@ const started = performance.now()
 const outcome = await differential.run(Number(values.runs), Number(values.seed))
 await differential.close()
 
-for (const { statement, timezone, duckdb, clickhouse, sql } of outcome.differences.slice(0, 20))
-  console.log(`\n${statement}\n  zone        ${timezone}\n  DuckDB      ${duckdb}\n  ClickHouse  ${clickhouse}\n  ${sql}`)
+for (const { statement, timezone, duckdb, clickhouse, naive, sql } of outcome.differences.slice(0, 20))
+  console.log(
+    `\n${statement}\n  zone        ${timezone}\n  DuckDB      ${duckdb}\n  ClickHouse  ${clickhouse}\n  naive       ${naive}\n  ${sql}`,
+  )
 console.log(
   `\n${[...outcome.axes]
     .sort((a, b) => a[0].localeCompare(b[0]))
@@ -20,7 +22,13 @@ console.log(
     .join('\n')}`,
 )
 console.log(
+  `\nnot answered by the naive interpreter:\n${[...outcome.unanswered]
+    .sort((a, b) => b[1] - a[1])
+    .map(([why, count]) => `${why} ${count}`)
+    .join('\n')}`,
+)
+console.log(
   `\n${outcome.runs} statements, seed ${values.seed}, ${outcome.rows} rows, ${outcome.axes.size} axis values, ${outcome.pairs} pairs of them, ` +
-    `${outcome.refusedByBoth} refused by both, ${outcome.differences.length} differences, ${Math.round((performance.now() - started) / 1000)} s`,
+    `${outcome.answered} answered by the naive interpreter, ${outcome.refusedByBoth} refused by both, ${outcome.differences.length} differences, ${Math.round((performance.now() - started) / 1000)} s`,
 )
 process.exitCode = outcome.differences.length ? 1 : 0

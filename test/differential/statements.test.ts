@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 import { openDifferential } from './engines.ts'
 
-test('200 drawn statements have the same rows on both engines', async () => {
+test('200 drawn statements have the same rows on both engines and by the naive interpreter', async () => {
   const differential = await openDifferential()
   try {
     const seed = Number(process.env.WAYMARK_SEED ?? 7)
-    const { differences, axes, refusedByBoth, rows } = await differential.run(200, seed)
+    const { differences, axes, refusedByBoth, rows, answered } = await differential.run(200, seed)
     expect(differences, `seed ${seed}`).toEqual([])
     // What both refuse compares nothing: it stays rare.
     expect(refusedByBoth).toBeLessThan(20)
+    expect(answered).toBeGreaterThan(130)
     expect(rows).toBeGreaterThan(2000)
     expect(axes.size).toBeGreaterThan(80)
   } finally {

@@ -7,7 +7,7 @@ import { createChdbConnection } from 'chdb/connection'
 import type { QueryProject } from '../src/answer.ts'
 import type { ProjectSettings } from '../src/queries/kind.ts'
 import { queryEnv } from '../src/query-env.ts'
-import { readFacts } from '../src/storage/duckdb/facts.ts'
+import { readFacts, type StoreFacts } from '../src/storage/duckdb/facts.ts'
 import { openInstance, projectDatabase } from '../src/storage/duckdb/instance.ts'
 import { statementRunner } from '../src/storage/duckdb/run.ts'
 
@@ -81,9 +81,13 @@ export async function openBenchProject(directory: string, zone: string): Promise
     personDisplayNameProperties: [],
     pathCleaningFilters: [],
   }
+  let known: StoreFacts | undefined
   const project: QueryProject = {
     settings,
-    facts: () => instance.use((connection) => readFacts(connection, projectDatabase(1))),
+    facts: async () => {
+      known = await instance.use((connection) => readFacts(connection, projectDatabase(1), known))
+      return known
+    },
     env: (facts) => queryEnv(settings, now, facts),
     ...statementRunner(instance),
   }

@@ -24,5 +24,6 @@ export function queryEnv(project: ProjectSettings, now: Date, facts: StoreFacts)
     },
     propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
     groupTypes: facts.groupTypes,
+    lastPersonNo: facts.lastPersonNo,
   }
 }

@@ -66,6 +66,8 @@ export interface QueryEnv {
   /** The type that queries read the property with; null: its text. */
   propertyType(scope: 'event' | 'person' | 'session' | `group_${number}`, name: string): PropertyType | null
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
+  /** The largest number that a person has. Who comes later is nobody that the query has to see. */
+  readonly lastPersonNo?: number
   /** Lists of events are folded by the engine, and only results come back; otherwise the events come and are folded here. */
   readonly foldsInEngine?: boolean
   /** Rows of an answer: when the query does not say, and at most. Default 100 and 10,000. */

@@ -8,6 +8,7 @@ import { bucketEdges } from '../buckets.ts'
 import { at, eventsTable, since, until } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
+import { uniqueActors } from './aggregate-math.ts'
 import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan.ts'
 import { actorOf } from './unit.ts'
@@ -96,7 +97,7 @@ export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPl
   const { unit, parts } = context
   const actor = actorOf(unit)
   const query = select({
-    columns: [...partColumns(parts), alias(call('uniqExact', actor.expr), 'value')],
+    columns: [...partColumns(parts), alias(uniqueActors(context), 'value')],
     from: eventsTable(context.query.samplingFactor),
     where: allOf(totalWindow(unit, math), context.events, actor.condition),
     groupBy: groupBy(...partFields(parts.length)),

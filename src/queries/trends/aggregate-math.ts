@@ -6,7 +6,7 @@ import type { Math as SeriesMath, SeriesNode } from '../series.ts'
 import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
-import type { PlanContext } from './plan.ts'
+import type { PlanContext, StoredParts } from './plan.ts'
 import { actorOf, timeFilter } from './unit.ts'
 
 // Maths that one aggregate computes from the events of a bucket.
@@ -50,7 +50,19 @@ interface Aggregation {
   readonly condition: Expr
 }
 
-function aggregationOf({ unit }: PlanContext): Aggregation {
+/** Bitmaps of all buckets together take no more than this. */
+const bitmapBytes = 32 * 2 ** 20
+
+/** Distinct actors of a group. Persons have dense numbers: where groups are few, a bit each is the fastest count. */
+export function uniqueActors({ unit, env, size, mostParts }: PlanContext): Expr {
+  const { expr, group } = actorOf(unit)
+  const most = env.lastPersonNo ?? Number.POSITIVE_INFINITY
+  const isDense = group === null && (size * mostParts * (most + 1)) / 8 <= bitmapBytes
+  return isDense ? callWith('uniqNumbers', { params: [literal(most)], args: [expr] }) : call('uniqExact', expr)
+}
+
+function aggregationOf(context: PlanContext): Aggregation {
+  const { unit } = context
   const math: SeriesMath = unit.node.math ?? 'total'
   const actor = actorOf(unit)
   const always = literal(true)
@@ -65,14 +77,46 @@ function aggregationOf({ unit }: PlanContext): Aggregation {
     case 'unique_group':
     case 'weekly_active':
     case 'monthly_active':
-      return { value: call('uniqExact', actor.expr), condition: actor.condition }
+      return { value: uniqueActors(context), condition: actor.condition }
     default:
       return { value: aggregate(math, numberOf(unit.node)), condition: always }
   }
 }
 
+/**
+ * Counts and sums by the values as they are stored, and only then by their texts: the engine groups a column with few values by the column's own
+ * dictionary, and each value becomes a text once instead of once per event.
+ */
+function planByStored({ unit, query, bucketOf, events, size }: PlanContext, stored: StoredParts, value: Expr): UnitPlan {
+  const bucket = bucketOf(at)
+  const names = stored.values.map((_, i) => `stored_${i}`)
+  const keys = [...(bucket ? ['bucket'] : []), ...names].map((name) => field(name))
+  const inner = select({
+    columns: [
+      ...(bucket ? [alias(bucket, 'bucket')] : []),
+      ...stored.values.map((one, i) => alias(one, names[i]!)),
+      alias(value, 'value_of_stored'),
+    ],
+    from: eventsTable(query.samplingFactor),
+    where: allOf(timeFilter(unit), events),
+    groupBy: groupBy(...keys),
+  })
+  const outer = select({
+    columns: [
+      ...(bucket ? [field('bucket')] : []),
+      ...partColumns(stored.texts(names.map((name) => field(name)))),
+      alias(call('sum', field('value_of_stored')), 'value'),
+    ],
+    from: from(inner, 'by_stored'),
+    groupBy: groupBy(...(bucket ? [field('bucket')] : []), ...partFields(names.length)),
+  })
+  return { query: outer, read: (answer) => readGroups(answer, names.length, size) }
+}
+
 export function planAggregate(context: PlanContext): UnitPlan {
-  const { parts, size, bucketOf } = context
+  const { parts, size, bucketOf, stored } = context
+  const math = context.unit.node.math ?? 'total'
+  if (stored && (math === 'total' || math === 'sum')) return planByStored(context, stored, aggregationOf(context).value)
   const { value, condition } = aggregationOf(context)
   const bucket = bucketOf(at)
   const query = select({

@@ -84,8 +84,13 @@ export function partValue(part: BreakdownPart): Expr {
 }
 
 /** The text that rows are grouped by: never null, because what has no value is a group too. */
-export function partText(part: BreakdownPart, bins: Bins | null, breakdown: Breakdown, env: QueryEnv): Expr {
-  const value = partValue(part)
+export function partText(
+  part: BreakdownPart,
+  bins: Bins | null,
+  breakdown: Pick<Breakdown, 'cleansPaths'>,
+  env: QueryEnv,
+  value = partValue(part),
+): Expr {
   if (part.binCount !== null) return bins ? binOf(call('toFloat', value), bins) : literal(nullValue)
   let text: Expr = call('toString', value)
   if (breakdown.cleansPaths)

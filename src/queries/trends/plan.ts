@@ -6,7 +6,7 @@ import type { QueryEnv } from '../kind.ts'
 import { countPerActorMaths, firstTimeMaths, rollingMaths } from '../series.ts'
 import { isPlainUnique, planActiveTotal, planRolling, type RollingMath } from './active-users.ts'
 import { planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
-import { type Breakdown, partText } from './breakdown.ts'
+import { type Breakdown, partText, partValue } from './breakdown.ts'
 import { planFirstTime } from './first-time.ts'
 import { type Group, readGroups, type UnitPlan } from './groups.ts'
 import type { Bins } from './histogram.ts'
@@ -20,6 +20,10 @@ export interface PlanContext {
   readonly env: QueryEnv
   /** The texts that rows are split by. */
   readonly parts: readonly Expr[]
+  /** The values behind these texts as they are stored; null where each event's text is needed. */
+  readonly stored: StoredParts | null
+  /** How many texts there can be in a bucket; infinite where the data say. */
+  readonly mostParts: number
   /** Which events belong to the unit, times aside. */
   readonly events: Expr
   /** Of these the filters, without the event's name. */
@@ -31,6 +35,12 @@ export interface PlanContext {
   /** The number of the bucket at a time; null when one number is asked for. */
   readonly bucketOf: (at: Expr) => Expr | null
   readonly readGroups: (table: Table) => Group[]
+}
+
+export interface StoredParts {
+  readonly values: readonly Expr[]
+  /** The texts of such values when they have been given names. */
+  readonly texts: (values: readonly Expr[]) => Expr[]
 }
 
 export function contextOf(
@@ -46,11 +56,19 @@ export function contextOf(
       ? breakdown.parts.map((part, i) => partText(part, bins[i] ?? null, breakdown, env))
       : [literal(String(unit.cohort))]
   const size = unit.edges ? unit.edges.length - 1 : 1
+  const isStored = unit.cohort === null && breakdown.parts.length > 0 && breakdown.parts.every((part) => part.binCount === null)
   return {
     unit,
     query,
     env,
     parts,
+    stored: isStored
+      ? {
+          values: breakdown.parts.map(partValue),
+          texts: (values) => breakdown.parts.map((part, i) => partText(part, null, breakdown, env, values[i])),
+        }
+      : null,
+    mostParts: parts.every((part) => part.kind === 'literal') ? 1 : Number.POSITIVE_INFINITY,
     events: eventsOf(unit, query, env),
     filters: filtersOf(unit, query, env),
     having:

@@ -15,6 +15,8 @@ export interface StoreFacts {
   readonly appliedSeq: string
   readonly eventIds: ReadonlyMap<string, number>
   readonly hasMerges: boolean
+  /** The largest number that a person has; 0 when there is nobody. */
+  readonly lastPersonNo: number
   /** `scope` and name with a line break between them. */
   readonly propertyKeys: ReadonlyMap<string, PropertyKey>
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
@@ -35,6 +37,7 @@ export async function readFacts(connection: DuckDBConnection, database: string, 
   if (known?.appliedSeq === appliedSeq) return known
   const names = await rows(connection, `SELECT name, event_id FROM ${at}.event_names`)
   const [[merged]] = (await rows(connection, `SELECT count(*) > 0 FROM ${at}.person_merges`)) as [[boolean]]
+  const [[lastPersonNo]] = (await rows(connection, `SELECT coalesce(max(person_no), 0) FROM ${at}.persons`)) as [[number]]
   const keys = await rows(connection, `SELECT scope, name, property_type, CASE WHEN slot_ready THEN slot END FROM ${at}.property_keys`)
   const groupTypes = await rows(connection, `SELECT group_type_index, group_type FROM ${at}.group_types ORDER BY 1`)
   const actions = await rows(connection, `SELECT id, definition FROM ${at}.actions`)
@@ -43,6 +46,7 @@ export async function readFacts(connection: DuckDBConnection, database: string, 
     appliedSeq,
     eventIds: new Map(names.map(([name, id]) => [String(name), Number(id)])),
     hasMerges: merged,
+    lastPersonNo: Number(lastPersonNo),
     propertyKeys: new Map(
       keys.map(([scope, name, type, slot]) => [
         propertyKey(String(scope), String(name)),

@@ -1,11 +1,11 @@
-import type { RecordBatch, Table } from 'apache-arrow'
+import { type RecordBatch, Table } from 'apache-arrow'
 import type { Query } from './ast/nodes.ts'
 import { type Compiled, compile } from './compile.ts'
 import { duckdb } from './dialects/duckdb/dialect.ts'
 import { QueryError, WaymarkError } from './errors/errors.ts'
 import { type Explainable, explain } from './explain.ts'
 import type { StoreSnapshot } from './plan/context.ts'
-import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, StatementAsk } from './queries/kind.ts'
+import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, QueryRun, StatementAsk } from './queries/kind.ts'
 import { actionCondition } from './queries/property-filters.ts'
 import { queryKinds } from './queries/registry.ts'
 import { answerTable } from './queries/rows.ts'
@@ -13,7 +13,7 @@ import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
 import type { SqlQuery } from './queries/sql/schema.ts'
 import type { ResolveContext } from './resolver/context.ts'
 import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
-import type { RunOptions, Statement } from './storage/duckdb/run.ts'
+import type { RunOptions, Statement, StreamOptions } from './storage/duckdb/run.ts'
 import { shownTypeName } from './types/types.ts'
 
 // The driver of query kinds: picks the kind, checks the request, runs what its generator asks, and hands back what it answers.
@@ -25,7 +25,7 @@ export interface QueryProject {
   facts(): Promise<StoreFacts>
   env(facts: StoreFacts): QueryEnv
   run(statement: Statement, options: RunOptions): Promise<Table>
-  stream(statement: Statement, options: RunOptions): AsyncGenerator<RecordBatch, void, undefined>
+  stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
 }
 
 export interface AnswerOptions {
@@ -108,7 +108,8 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   const started = performance.now()
   const { kind, parsed } = check(query)
   const facts = await project.facts()
-  const { answer, asked } = await drive(kind, parsed, project, facts, options, settingsOf(query))
+  const { env, asked, complete } = driverOf(project, facts, options, settingsOf(query))
+  const answer = await complete(kind.run(parsed, env))
   const seconds = (since: number) => (performance.now() - since) / 1000
   return {
     ...answer,
@@ -140,11 +141,49 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
   const facts = await project.facts()
   const settings = settingsOf(query)
   if (kind.kind !== sqlLike.kind && kind.kind !== hogQl.kind)
-    return { table: answerTable((await drive(kind, parsed, project, facts, options, settings)).answer) }
+    return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, settings))) }
   const env = envFor(project, facts, settings)
   return {
     statement: statementOf(compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings).printed, env.project.timezone),
   }
+}
+
+const wholeAnswer = (kind: QueryKind<unknown, object>, parsed: unknown, { env, complete }: ReturnType<typeof driverOf>) =>
+  complete(kind.run(parsed, env))
+
+/** An answer that is a list of rows, taken as the engine makes them. */
+export interface RowsAnswer {
+  /** At most so many rows come. */
+  readonly limit: number
+  readonly timezone: string
+  /** All with one schema, and one at least. What it returns at its end: whether there are more rows than these. */
+  readonly batches: AsyncGenerator<RecordBatch, boolean, undefined>
+}
+
+const rowsOfBatch = 2048
+
+/** The rows of the answer, with its limits, without ever holding all of them; null where an answer is no list of rows. */
+export async function answerRows(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<RowsAnswer | null> {
+  const { kind, parsed } = check(query)
+  if (!kind.rows) return null
+  const driver = driverOf(project, await project.facts(), options, settingsOf(query))
+  const plan = await driver.complete(kind.rows(parsed, driver.env))
+  const { statement } = driver.statementFor(plan.statement)
+  const show = async (page: RecordBatch): Promise<RecordBatch> =>
+    plan.show ? (await driver.complete(plan.show(new Table(page.schema, [page])))).batches[0]! : page
+  async function* batches(): AsyncGenerator<RecordBatch, boolean, undefined> {
+    let left = plan.rows
+    let isFirst = true
+    for await (const batch of project.stream(statement, { ...options, batchRows: rowsOfBatch })) {
+      const page = batch.numRows > left ? batch.slice(0, left) : batch
+      left -= page.numRows
+      if (isFirst || page.numRows > 0) yield await show(page)
+      if (batch.numRows > page.numRows) return true
+      isFirst = false
+    }
+    return false
+  }
+  return { limit: plan.rows, timezone: driver.env.project.timezone, batches: batches() }
 }
 
 function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unknown } {
@@ -175,48 +214,54 @@ function settingsOf(query: unknown): StatementSettings {
   }
 }
 
-async function drive<Q, R extends object>(
-  kind: QueryKind<Q, R>,
-  query: Q,
-  project: QueryProject,
-  facts: StoreFacts,
-  options: AnswerOptions,
-  settings: StatementSettings,
-): Promise<{ answer: R; asked: readonly AskedStatement[] }> {
+/** Runs what a kind's generators ask. */
+function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions, settings: StatementSettings) {
   const env = envFor(project, facts, settings)
+  const seconds = options.timeoutSeconds ?? 60
   const asked: AskedStatement[] = []
-  const deadline = Date.now() + (options.timeoutSeconds ?? 60) * 1000
-  const run = async ({ query: tree, label }: StatementAsk): Promise<Table> => {
-    const compiled = compileFor(tree, project, facts, env, settings)
+  const statementFor = ({ query }: StatementAsk): { compiled: Compiled; statement: Statement } => {
+    const compiled = compileFor(query, project, facts, env, settings)
+    return { compiled, statement: statementOf(compiled.printed, env.project.timezone) }
+  }
+  const run = async (ask: StatementAsk, deadline: number): Promise<Table> => {
+    const { compiled, statement } = statementFor(ask)
     const started = performance.now()
-    const entry = { label, query: tree, compiled, seconds: 0 }
+    const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
     asked.push(entry)
     const left = Math.max(0.001, (deadline - Date.now()) / 1000)
-    const table = await project.run(statementOf(compiled.printed, env.project.timezone), { signal: options.signal, timeoutSeconds: left })
+    const table = await project.run(statement, { signal: options.signal, timeoutSeconds: left })
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const answerTo = async (ask: Ask): Promise<Answer> => {
-    if ('query' in ask) return run(ask)
+  const answerTo = async (ask: Ask, deadline: number): Promise<Answer> => {
+    if ('query' in ask) return run(ask, deadline)
     if ('kind' in ask) {
       await new Promise((resume) => setImmediate(resume))
       if (options.signal?.aborted) throw new QueryError('query-cancelled', {})
-      if (Date.now() > deadline) throw new QueryError('query-timeout', { seconds: options.timeoutSeconds ?? 60 })
+      if (Date.now() > deadline) throw new QueryError('query-timeout', { seconds })
       return undefined
     }
-    return Promise.all(ask.map(run))
+    return Promise.all(ask.map((one) => run(one, deadline)))
   }
-  const generator = kind.run(query, env)
-  let step = generator.next()
-  while (!step.done) {
-    let answer: Answer
-    try {
-      answer = await answerTo(step.value)
-    } catch (error) {
-      step = generator.throw(error)
-      continue
-    }
-    step = generator.next(answer)
+  return {
+    env,
+    asked,
+    statementFor,
+    /** One generator to its end. Each has the whole time. */
+    complete: async <R>(generator: QueryRun<R>): Promise<R> => {
+      const deadline = Date.now() + seconds * 1000
+      let step = generator.next()
+      while (!step.done) {
+        let answer: Answer
+        try {
+          answer = await answerTo(step.value, deadline)
+        } catch (error) {
+          step = generator.throw(error)
+          continue
+        }
+        step = generator.next(answer)
+      }
+      return step.value
+    },
   }
-  return { answer: step.value, asked }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
-import { type AnswerOptions, answerQuery, type QueryProject, queryArrow, queryArrowBatches } from './answer.ts'
+import { type AnswerOptions, answerQuery, answerRows, type QueryProject, queryArrow, queryArrowBatches, type RowsAnswer } from './answer.ts'
 import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
 import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -161,6 +161,11 @@ export class Project {
   /** The same batch by batch, so that a result larger than memory can pass through. */
   async *queryArrowBatches(query: unknown, options: QueryOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
     yield* queryArrowBatches(query, await this.readyFor(query), { signal: options.signal })
+  }
+
+  /** @internal The rows of an answer as the engine makes them, with its limits; null where an answer is no list of rows. */
+  async queryRows(query: unknown, options: QueryOptions = {}): Promise<RowsAnswer | null> {
+    return answerRows(query, limited(await this.readyFor(query), options.rows), { signal: options.signal })
   }
 
   /** @internal How far the log is, and how many records of it queries would still wait for. */

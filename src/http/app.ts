@@ -1,5 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
+import type { RowsAnswer } from '../answer.ts'
 import type { ActionService, CohortService, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
@@ -11,6 +12,7 @@ import type { RateLimits } from './rate-limits.ts'
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
   query(query: unknown, options?: QueryOptions): Promise<object>
+  queryRows(query: unknown, options?: QueryOptions): Promise<RowsAnswer | null>
   readonly actions: ActionService
   readonly cohorts: CohortService
   readonly progress: { readonly position: number }

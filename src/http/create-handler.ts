@@ -31,15 +31,18 @@ const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, la
   return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }
 
+export type Handler = (request: Request, address?: string | null, cut?: () => void) => Promise<Response>
+
 /**
- * Answers the whole HTTP API on web-standard requests. `address` is the one the connection comes from.
+ * Answers the whole HTTP API on web-standard requests. `address` is the one the connection comes from,
+ * `cut` ends the connection: a stream of rows that cannot be finished must not look finished.
  *
  * @example const handler = createHandler(waymark); const response = await handler(request)
  */
 export const createHandler = (
   waymark: Waymark,
   { log, limits = () => defaultRateLimits, rows = () => undefined }: HandlerOptions = {},
-): ((request: Request, address?: string | null) => Promise<Response>) => {
+): Handler => {
   const app: App = {
     accounts: waymark.accounts,
     clock: waymark.clock,

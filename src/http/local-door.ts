@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { WaymarkError } from '../errors/errors.ts'
 import type { App } from './app.ts'
+import type { Handler } from './create-handler.ts'
 
 // A door for the command line on the same machine. While a server owns the directory, `waymark query` and `waymark import` come through here with
 // a secret that only those who may read the directory can know.
@@ -9,11 +10,11 @@ const prefix = '/_local/'
 
 /** Wraps the handler. Requests without the secret are answered as if the door were not there. */
 export const withLocalDoor =
-  (handler: (request: Request, address: string | null) => Promise<Response>, project: App['project'], secret: string) =>
-  async (request: Request, address: string | null): Promise<Response> => {
+  (handler: Handler, project: App['project'], secret: string): Handler =>
+  async (request, address, cut) => {
     const url = new URL(request.url)
     if (!url.pathname.startsWith(prefix) || request.method !== 'POST' || !isSecret(request.headers.get('authorization'), secret))
-      return handler(request, address)
+      return handler(request, address, cut)
     const [action, id] = url.pathname.slice(prefix.length).split('/')
     try {
       const data = await project(Number(id))

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { serve } from '@hono/node-server'
 import { WaymarkError } from '../errors/errors.ts'
 
@@ -20,17 +20,21 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host is not known',
 }
 
+interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+
 /** Where a connection comes from; an IPv4 address as such, also when the socket speaks IPv6. */
-const addressOf = ({ incoming }: { incoming?: { socket?: { remoteAddress?: string } } }): string | null =>
-  incoming?.socket?.remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? null
+const addressOf = ({ incoming }: Exchange): string | null => incoming.socket.remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? null
 
 export const startServer = (
-  handler: (request: Request, address: string | null) => Promise<Response>,
+  handler: (request: Request, address: string | null, cut: () => void) => Promise<Response>,
   { host, port }: ServerOptions,
 ): Promise<RunningServer> =>
   new Promise((resolve, reject) => {
     const server = serve({
-      fetch: (request, env) => handler(request, addressOf(env as { incoming?: { socket?: { remoteAddress?: string } } })),
+      fetch: (request, env) => handler(request, addressOf(env as Exchange), () => (env as Exchange).outgoing.destroy()),
       hostname: host,
       port,
       serverOptions: {

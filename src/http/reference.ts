@@ -33,6 +33,12 @@ the method (405) or the object (404) exists. The record of a foreign organizatio
 request with the same key within a day gets the first answer again, less secrets. Calls with keys are limited per key: 480 a minute and 4800 an hour,
 120 queries an hour; \`RateLimit\` says what is left, \`Retry-After\` how long to wait.
 
+**Rows in other forms.** A query asked with \`Accept: text/csv\` or \`application/vnd.apache.arrow.stream\` is answered as the engine makes the rows, no
+faster than they are taken; charts, which are small, come as a whole. \`X-Row-Limit\` says how many rows come at most. \`X-Has-More\` says whether there
+are more, when that is known before the first megabyte is sent; without it, as many rows as the limit means that there may be more. An answer that
+cannot be finished ends with its connection, never with the end of its chunks. A client that takes nothing for 30 seconds is given up. The limit of time
+counts what the engine works, not how long the client reads.
+
 **Times** are ISO 8601 in UTC, with microseconds when there are some. A trailing slash is optional everywhere.
 
 Operators have \`/_health\`, \`/_livez\`, \`/_readyz\` and \`/metrics\` (Prometheus), without a key.

@@ -26,6 +26,8 @@ export interface Visit {
   /** The body as it came; rows with a schema get it checked by the service they call. */
   readonly body: unknown
   readonly caller: Caller | null
+  /** Ends the connection of an answer that has begun and cannot be finished. False when the handler does not know its connection. */
+  readonly breakOff: (error: unknown) => boolean
 }
 interface UserVisit extends Visit {
   readonly caller: Caller

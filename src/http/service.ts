@@ -18,7 +18,7 @@ import { Reply, type Visit } from './resource.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy',
+  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
@@ -38,15 +38,22 @@ export interface ServiceOptions {
   readonly log?: Log
 }
 
+/** What is known of the connection that a request came on. */
+export interface Connection {
+  readonly address: string | null
+  /** Ends it at once. */
+  readonly cut?: () => void
+}
+
 /** The whole HTTP API over one engine. */
 export const createService = (app: App, { log = () => {} }: ServiceOptions = {}) => {
-  const hono = new Hono<{ Bindings: { address: string | null }; Variables: { id: string; route: string } }>({ strict: false })
+  const hono = new Hono<{ Bindings: Connection; Variables: { id: string; route: string } }>({ strict: false })
   const metrics = createMetrics()
   const throttle = createThrottle(app.limits, app.clock)
   const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
 
-  const answer = async (place: Place, request: Request, params: Record<string, string>): Promise<Response> => {
+  const answer = async (place: Place, request: Request, params: Record<string, string>, breakOff: Visit['breakOff']): Promise<Response> => {
     const url = new URL(request.url)
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = place.rows.get(method)
@@ -58,7 +65,7 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     })
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], caller.key.id) : {}
-    const visit: Visit = { app, request, url, params, query: url.searchParams, body: undefined, caller }
+    const visit: Visit = { app, request, url, params, query: url.searchParams, body: undefined, caller, breakOff }
     const admitted = await admit(visit, wanted, place.resource.tooLow)
     if (!row) throw failures.wrongMethod(method, [...place.rows.keys()])
     const content = method === 'GET' ? undefined : await body()
@@ -73,7 +80,9 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
         ? await idempotent(`${caller!.user.id}`, key, { method, path: url.pathname.replace(/\/$/, ''), body: content }, act)
         : await act()
     const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
-    if (reply.body instanceof ReadableStream) return new Response(reply.body, { status: reply.status, headers })
+    const { body: sent } = reply
+    if (sent instanceof ReadableStream || sent instanceof Uint8Array)
+      return new Response(sent as ReadableStream, { status: reply.status, headers })
     return reply.body === undefined || reply.status === 204
       ? new Response(null, { status: reply.status, headers })
       : json(reply.status, reply.body, headers)
@@ -128,7 +137,12 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
   for (const place of places)
     hono.all(place.path, (c) => {
       c.set('route', place.path)
-      return answer(place, c.req.raw, c.req.param())
+      return answer(place, c.req.raw, c.req.param(), (error) => {
+        const message = error instanceof Error ? error.message : String(error)
+        log({ level: knownFailure(error) ? 'info' : 'warn', message: 'an answer broke off', request_id: c.get('id'), error: message })
+        c.env.cut?.()
+        return c.env.cut !== undefined
+      })
     })
   for (const [path, page] of Object.entries(operatorPages(app, metrics)))
     hono.get(path, (c) => {
@@ -137,5 +151,6 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     })
   hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
   hono.onError((error, c) => failed(error, c.get('id')))
-  return async (request: Request, address: string | null = null): Promise<Response> => hono.fetch(request, { address })
+  return async (request: Request, address: string | null = null, cut?: () => void): Promise<Response> =>
+    hono.fetch(request, { address, ...(cut ? { cut } : {}) })
 }

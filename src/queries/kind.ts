@@ -74,11 +74,22 @@ export interface QueryEnv {
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
 }
 
+/** Rows of one statement, for readers who take them page by page as the engine makes them. */
+export interface RowsPlan {
+  readonly statement: StatementAsk
+  /** What the answer is cut to. The statement may give more rows: then there are more. */
+  readonly rows: number
+  /** A page of the statement as the answer shows it, where that is not the same. */
+  readonly show?: (page: Table) => QueryRun<Table>
+}
+
 export interface QueryKind<Q, R> {
   readonly kind: string
   /** Checks untrusted input; the static type comes from it. */
   readonly schema: z.ZodType<Q>
   run(query: Q, env: QueryEnv): QueryRun<R>
+  /** Where the answer is a list of rows. */
+  rows?(query: Q, env: QueryEnv): QueryRun<RowsPlan>
 }
 
 export const defineQueryKind = <Q, R>(kind: QueryKind<Q, R>): QueryKind<Q, R> => kind

@@ -1,4 +1,19 @@
-import { type Data, DataType, Table, Type, type TypeMap, tableFromJSON, type Vector } from 'apache-arrow'
+import {
+  type Data,
+  DataType,
+  Field,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  Type,
+  type TypeMap,
+  tableFromJSON,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from 'apache-arrow'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 
 // Arrow columns as the values of a JSON answer: times as ISO text in the project's zone, truth as 1 and 0, what JSON cannot hold as null.
@@ -156,3 +171,26 @@ export function answerTable(answer: object): Table {
   })
   return flat.length ? (tableFromJSON(flat) as Table) : new Table()
 }
+
+/** A column of a page as its answer shows it: one of the engine's, or values made from several, which go as JSON text. */
+export interface ShownColumn {
+  readonly name: string
+  readonly cells: Vector | ((row: number) => JsonValue)
+  /** The engine's own field, which knows the type. */
+  readonly field: Field | null
+}
+
+/** The columns of one page beside each other. All pages of an answer have one schema. */
+export function shownTable(numRows: number, columns: readonly ShownColumn[]): Table {
+  const data = columns.map(({ cells }) =>
+    typeof cells === 'function' ? textData(Array.from({ length: numRows }, (_, row) => jsonCell(cells(row)))) : wholeData(cells),
+  )
+  const fields = columns.map(({ name, field }, i) => new Field(name, data[i]!.type, true, field?.metadata))
+  const schema = new Schema(fields)
+  return new Table(schema, [new RecordBatch(schema, makeData({ type: new Struct(fields), length: numRows, nullCount: 0, children: data }))])
+}
+
+const jsonCell = (value: JsonValue): string | null => (value === null || typeof value === 'string' ? value : JSON.stringify(value))
+const textData = (texts: readonly (string | null)[]): Data => vectorFromArray(texts, new Utf8()).data[0]!
+/** A page is one batch, so that a column is one piece. */
+const wholeData = (vector: Vector): Data => vector.data[0]!

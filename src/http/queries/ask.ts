@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { jsonText } from '../json-text.ts'
 import { type QueryRequest, queryFailure } from './request.ts'
 import { cacheKey, isCachedKind, withCacheFacts } from './result-cache.ts'
+import { peek, type StreamHooks, streamed } from './streamed.ts'
 
 // What becomes of one request: an answer that is there already, one that is waited for, or a status to come back to.
 
@@ -27,7 +28,14 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
       throw queryFailure(error, query.kind)
     }
   }
-  const wait = async () => ({ answer: await app.queries.watch(project.id, client_query_id, compute, left) })
+  const wait = async () => {
+    const attended = app.queries.attend(project.id, client_query_id, left)
+    try {
+      return { answer: await compute(attended.signal) }
+    } finally {
+      attended.end()
+    }
+  }
   const start = async (isForced: boolean, work = compute) => ({
     status: await app.queries.start(project.id, client_query_id, isForced, work),
   })
@@ -42,4 +50,27 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
   }
   if (refresh === 'blocking' || (refresh === 'async_except_on_cache_miss' && !known)) return wait()
   return start(false)
+}
+
+export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patience'> {
+  readonly form: 'csv' | 'arrow'
+}
+
+/** The rows of a query as a stream; null where its answer is no list of rows. */
+export async function askRows(app: App, project: ProjectRecord, request: QueryRequest, left: AbortSignal, wanted: StreamedRequest) {
+  const { query, client_query_id } = request
+  const data = await app.project(project.id)
+  const attended = app.queries.attend(project.id, client_query_id, left)
+  try {
+    const begin = async () => {
+      const answer = await data.queryRows(query, { signal: attended.signal, rows: app.rows() })
+      return answer && peek(answer)
+    }
+    const peeked = await app.admission.run(cacheKey(query, project), query.kind, attended.signal, begin)
+    if (!peeked) attended.end()
+    return peeked && streamed(peeked, wanted.form, { ...wanted, stop: attended.stop, ended: attended.end })
+  } catch (error) {
+    attended.end()
+    throw queryFailure(error, query.kind)
+  }
 }

@@ -1,10 +1,10 @@
-import { RecordBatchStreamWriter, type Table } from 'apache-arrow'
+import { tableToIPC } from 'apache-arrow'
 import { answerTable } from '../../queries/rows.ts'
 import { failures } from '../errors.ts'
 
 // The same results in other forms than JSON. What a form cannot say in its rows goes into headers: nothing is cut silently.
 
-type Form = 'json' | 'csv' | 'arrow'
+export type Form = 'json' | 'csv' | 'arrow'
 const media: Readonly<Record<Form, readonly string[]>> = {
   json: ['application/json', 'application/*', '*/*'],
   csv: ['text/csv', 'text/*'],
@@ -27,26 +27,8 @@ export const wantedForm = (accept: string | null): Form => {
   throw failures.notAcceptable()
 }
 
-interface Rows {
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly unknown[])[]
-}
-const rowsOf = (answer: object): Rows => {
-  const table = answerTable(answer)
-  const columns = table.schema.fields.map((field) => field.name)
-  const given = answer as { columns?: unknown; results?: unknown }
-  // Rows that are rows already keep the text of their values.
-  if (Array.isArray(given.columns) && Array.isArray(given.results) && given.results.every(Array.isArray))
-    return { columns: given.columns.map(String), rows: given.results as unknown[][] }
-  return { columns, rows: table.toArray().map((row) => columns.map((name) => row[name] as unknown)) }
-}
-
-/** Columns stand as the answer names them. */
-const inOrder = (table: Table, answer: object): Table => {
-  const { columns } = answer as { columns?: unknown }
-  const names = Array.isArray(columns) ? columns.map(String) : []
-  return new Set(names).size === table.numCols && names.every((name) => table.getChild(name)) ? table.select(names) : table
-}
+export const csvMedia = 'text/csv; charset=utf-8'
+export const arrowMedia = 'application/vnd.apache.arrow.stream'
 
 const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ''
@@ -54,34 +36,28 @@ const cell = (value: unknown): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const linesPerChunk = 1000
-function* csv({ columns, rows }: Rows): Generator<Uint8Array> {
-  const encode = new TextEncoder()
-  yield encode.encode(`${columns.map(cell).join(',')}\r\n`)
-  for (let from = 0; from < rows.length; from += linesPerChunk) {
-    const lines = rows.slice(from, from + linesPerChunk).map((row) => `${row.map(cell).join(',')}\r\n`)
-    yield encode.encode(lines.join(''))
+const encoder = new TextEncoder()
+const charactersPerPiece = 256 * 1024
+
+/** Rows as lines, in pieces of a moderate size. */
+export function* csvLines(rows: Iterable<readonly unknown[]>): Generator<Uint8Array> {
+  let text = ''
+  for (const row of rows) {
+    text += `${row.map(cell).join(',')}\r\n`
+    if (text.length < charactersPerPiece) continue
+    yield encoder.encode(text)
+    text = ''
   }
+  if (text !== '') yield encoder.encode(text)
 }
 
-const streamOf = (chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> => {
-  const iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await iterator.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    async cancel() {
-      await iterator.return?.()
-    },
-  })
-}
-
-export const inForm = (answer: object, form: 'csv' | 'arrow'): { body: ReadableStream<Uint8Array>; headers: Record<string, string> } => {
-  const { hasMore } = answer as { hasMore?: unknown }
-  const headers = { 'x-has-more': String(hasMore === true) }
-  if (form === 'csv') return { body: streamOf(csv(rowsOf(answer))), headers: { ...headers, 'content-type': 'text/csv; charset=utf-8' } }
-  const writer = RecordBatchStreamWriter.writeAll(inOrder(answerTable(answer), answer))
-  return { body: streamOf(writer), headers: { ...headers, 'content-type': 'application/vnd.apache.arrow.stream' } }
+/** An answer that is no list of rows of the engine (a chart) in another form: it is small, and there as a whole. */
+export const inForm = (answer: object, form: 'csv' | 'arrow'): { body: Uint8Array; headers: Record<string, string> } => {
+  const table = answerTable(answer)
+  const columns = table.schema.fields.map((field) => field.name)
+  const lines = () => [columns, ...table.toArray().map((row) => columns.map((name) => row[name] as unknown))]
+  return {
+    body: form === 'csv' ? Buffer.concat([...csvLines(lines())]) : tableToIPC(table, 'stream'),
+    headers: { 'content-type': form === 'csv' ? csvMedia : arrowMedia, 'x-has-more': 'false' },
+  }
 }

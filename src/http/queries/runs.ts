@@ -28,10 +28,31 @@ export const present = (run: QueryRun) => ({
   query_progress: null,
 })
 
+/** A query somebody waits for. */
+export interface Attended {
+  /** Aborts when the caller leaves, or when somebody cancels it by its id. */
+  readonly signal: AbortSignal
+  readonly stop: () => void
+  readonly end: () => void
+}
+
 export const createQueryRuns = (accounts: Accounts) => {
   const { store, clock, report } = accounts.context
   const active = new Map<string, { readonly run: QueryRun; readonly stop: AbortController }>()
   const place = (projectId: number, id: string) => `${projectId} ${id}`
+
+  const newRun = (projectId: number, id: string): QueryRun => ({
+    id,
+    project_id: projectId,
+    task_id: randomUUID(),
+    is_complete: false,
+    is_error: false,
+    error_message: null,
+    results: null,
+    start_time: clock(),
+    end_time: null,
+    expiration_time: null,
+  })
 
   /** Those that the last process left behind. */
   const recovered = store.write(async (tables) => {
@@ -74,18 +95,7 @@ export const createQueryRuns = (accounts: Accounts) => {
       const known = await find(projectId, id)
       if (known && !isForced) return known
       active.get(place(projectId, id))?.stop.abort()
-      const run: QueryRun = {
-        id,
-        project_id: projectId,
-        task_id: randomUUID(),
-        is_complete: false,
-        is_error: false,
-        error_message: null,
-        results: null,
-        start_time: clock(),
-        end_time: null,
-        expiration_time: null,
-      }
+      const run = newRun(projectId, id)
       await store.write(async (tables) => {
         await tables.query_runs.remove({ project_id: projectId, id })
         await tables.query_runs.insert(run)
@@ -124,29 +134,19 @@ export const createQueryRuns = (accounts: Accounts) => {
     },
 
     /** Queries whose callers wait, so that they too can be cancelled by the id the client gave them. */
-    async watch<T>(projectId: number, id: string | null, work: (signal: AbortSignal) => Promise<T>, left: AbortSignal): Promise<T> {
+    attend(projectId: number, id: string | null, left: AbortSignal): Attended {
       const stop = new AbortController()
       const signal = AbortSignal.any([stop.signal, left])
-      if (id === null) return work(signal)
-      const run: QueryRun = {
-        id,
-        project_id: projectId,
-        task_id: randomUUID(),
-        is_complete: false,
-        is_error: false,
-        error_message: null,
-        results: null,
-        start_time: clock(),
-        end_time: null,
-        expiration_time: null,
-      }
-      const key = place(projectId, id)
-      if (active.has(key)) return work(signal)
+      const key = place(projectId, id ?? '')
+      if (id === null || active.has(key)) return { signal, stop: () => stop.abort(), end: () => {} }
+      const run = newRun(projectId, id)
       active.set(key, { run, stop })
-      try {
-        return await work(signal)
-      } finally {
-        if (active.get(key)?.run === run) active.delete(key)
+      return {
+        signal,
+        stop: () => stop.abort(),
+        end: () => {
+          if (active.get(key)?.run === run) active.delete(key)
+        },
       }
     },
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { freeSchema, timeSchema } from '../present.ts'
-import { ask } from '../queries/ask.ts'
+import { ask, askRows } from '../queries/ask.ts'
 import { draftSql } from '../queries/draft-sql.ts'
 import { inForm, wantedForm } from '../queries/forms.ts'
 import { queryRequestSchema, readQueryRequest } from '../queries/request.ts'
@@ -39,9 +39,13 @@ export const query = defineResource({
       scope: 'query:read',
       body: queryRequestSchema,
       answer: z.looseObject({}),
-      handle: async ({ app, project, body, request }) => {
+      handle: async ({ app, project, body, request, breakOff }) => {
         const form = wantedForm(request.headers.get('accept'))
         const asked = readQueryRequest(body)
+        if (form !== 'json' && !asked.refresh.includes('async')) {
+          const rows = await askRows(app, project, asked, request.signal, { form, breakOff })
+          if (rows) return new Reply(200, rows.body, rows.headers)
+        }
         const outcome = await ask(app, project, asked, request.signal)
         if ('status' in outcome) {
           const status = present(outcome.status)

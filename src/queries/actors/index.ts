@@ -1,11 +1,11 @@
 import type { Table } from 'apache-arrow'
 import { alias, groupBy, limit, select } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import type { Expr, Select } from '../../ast/nodes.ts'
 import { type ActorOptions, type AnyActorSource, type Asking, checkSource } from '../actor-source.ts'
 import { hasAggregate } from '../columns.ts'
-import { defineQueryKind, type QueryEnv, type QueryKind } from '../kind.ts'
+import { defineQueryKind, type QueryEnv, type QueryKind, type RowsPlan } from '../kind.ts'
 import { compileFilters } from '../property-filters.ts'
-import { columnValues, type JsonValue } from '../rows.ts'
+import { columnValues, type JsonValue, shownTable } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
 import { type ActorColumn, actorId, columnsOf, isFolded, nameOf, orderItems, searchCondition } from './columns.ts'
 import { type ActorKey, type ActorObject, groupObjects, personObjects } from './objects.ts'
@@ -23,11 +23,16 @@ export interface ActorsResponse {
   readonly missing_actors_count: number
 }
 
-const defaultLimit = 100
+const rowLimits = { defaultRows: 100, mostRows: 10_000 }
 const personColumns = ['person', 'id', 'created_at', 'person.$delete']
 
 export const actorsKind = (sources: readonly AnyActorSource[]): QueryKind<ActorsQuery, ActorsResponse> =>
-  defineQueryKind({ kind: 'ActorsQuery', schema: actorsSchema, run: (query, env) => runActors(query, env, sources) })
+  defineQueryKind({
+    kind: 'ActorsQuery',
+    schema: actorsSchema,
+    run: (query, env) => runActors(query, env, sources),
+    rows: (query, env) => rowsOf(query, env, sources),
+  })
 
 export const actorOptionsKind = (sources: readonly AnyActorSource[]): QueryKind<OptionsQuery, ActorOptions> =>
   defineQueryKind({ kind: 'InsightActorsQueryOptions', schema: optionsSchema, run: (query, env) => runOptions(query, env, sources) })
@@ -37,20 +42,34 @@ function* runOptions(query: OptionsQuery, env: QueryEnv, sources: readonly AnyAc
   return known.options ? yield* known.options(point as never, env) : {}
 }
 
-function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
+interface Plan {
+  readonly source: ActorTable
+  readonly texts: readonly string[]
+  readonly columns: readonly ActorColumn[]
+  readonly asked: Select
+  readonly rows: number
+  readonly offset: number
+}
+
+function* planOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<Plan> {
   const source = yield* tableOf(query.source, sources, env)
   const texts = query.select ?? (source.group === null ? personColumns : ['group'])
   const columns = columnsOf(texts, source, env)
-  const rows = query.limit ?? defaultLimit
+  const { defaultRows, mostRows } = env.limits ?? rowLimits
+  const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
-  const [answer] = (yield [
-    { kind: 'statement', query: pageOf(query, source, columns, rows, offset, env), label: 'page of actors' },
-  ]) as readonly [Table]
-  const page = Math.min(answer.numRows, rows)
+  return { source, texts, columns, asked: pageOf(query, source, columns, rows, offset, env), rows, offset }
+}
 
+/** The cells of each column, row by row, and how many actors of the page have no record. */
+function* cellsOfPage(
+  page: Table,
+  { columns, source }: Plan,
+  env: QueryEnv,
+): Asking<{ cells: ((row: number) => JsonValue)[]; missing: number }> {
   const valuesOf = (name: string): JsonValue[] => {
-    const vector = answer.getChild(name)
-    return vector ? columnValues(vector, env.project.timezone).slice(0, page) : []
+    const vector = page.getChild(name)
+    return vector ? columnValues(vector, env.project.timezone) : []
   }
   const keys = valuesOf('actor_key') as ActorKey[]
   const ids = valuesOf('actor_id')
@@ -66,14 +85,45 @@ function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActo
     if (column.kind === 'display') return (row) => ({ display_name: names[row]!, id: ids[row]! })
     return (row) => objects.get(keys[row]!) ?? withoutRecord(ids[row]!, source)
   })
+  return { cells, missing: needsObjects ? keys.filter((key) => !objects.has(key)).length : 0 }
+}
+
+function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
+  const plan = yield* planOf(query, env, sources)
+  const { columns, texts, asked, rows, offset } = plan
+  const [answer] = (yield [{ kind: 'statement', query: asked, label: 'page of actors' }]) as readonly [Table]
+  const page = answer.slice(0, rows)
+  const { cells, missing } = yield* cellsOfPage(page, plan, env)
   return {
-    results: Array.from({ length: page }, (_, row) => cells.map((cell) => cell(row))),
+    results: Array.from({ length: page.numRows }, (_, row) => cells.map((cell) => cell(row))),
     columns: texts,
     types: columns.map((column, i) => typeOf(column, answer, i)),
     hasMore: answer.numRows > rows,
     limit: rows,
     offset,
-    missing_actors_count: needsObjects ? keys.filter((key) => !objects.has(key)).length : 0,
+    missing_actors_count: missing,
+  }
+}
+
+function* rowsOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<RowsPlan> {
+  const plan = yield* planOf(query, env, sources)
+  return {
+    statement: { kind: 'statement', query: plan.asked, label: 'page of actors' },
+    rows: plan.rows,
+    *show(page) {
+      const { cells } = yield* cellsOfPage(page, plan, env)
+      return shownTable(
+        page.numRows,
+        plan.texts.map((name, i) => {
+          const isValue = plan.columns[i]!.kind === 'value'
+          return {
+            name,
+            cells: isValue ? page.getChild(valueName(i))! : cells[i]!,
+            field: isValue ? page.schema.fields.find((one) => one.name === valueName(i))! : null,
+          }
+        }),
+      )
+    },
   }
 }
 

@@ -4,9 +4,9 @@ import type { Expr, OrderItem, Select } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
 import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
-import { defineQueryKind, type QueryEnv, type QueryKind, type QueryRun } from '../kind.ts'
+import { defineQueryKind, type QueryEnv, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
 import { qualified } from '../qualified.ts'
-import { columnTypes, columnValues, type JsonValue } from '../rows.ts'
+import { columnTypes, columnValues, type JsonValue, shownTable } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
 import { aliasesOf, asWritten, columnsOf, type EventColumn, foldedNames, folds, mentions, orderItems, selected } from './columns.ts'
 import { eventConditions, sourceConditions, writtenConditions } from './conditions.ts'
@@ -27,7 +27,16 @@ export interface EventsAnswer {
 
 const rowLimits = { defaultRows: 100, mostRows: 10_000 }
 
-function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<EventsAnswer> {
+/** What is asked, and how it is written. */
+interface Plan {
+  readonly columns: readonly EventColumn[]
+  readonly asked: Select
+  readonly written: Select
+  readonly rows: number
+  readonly offset: number
+}
+
+function* planOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<Plan> {
   const { defaultRows, mostRows } = env.limits ?? rowLimits
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
@@ -36,17 +45,30 @@ function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSourc
   const own = [...eventConditions(query, env), ...(yield* sourceConditions(query.source, env, sources))]
   const conditions = [...own.map((condition) => qualified(condition, 'events', aliases)), ...writtenConditions(query)]
   const { statement, ties } = statementOf(query, columns, conditions, env)
-  const page = limit(rows + 1, offset)
-  const asked = select({
-    ...statement,
-    columns: selected(columns, env.project),
-    orderBy: [...statement.orderBy, ...ties],
-    limit: page,
-  })
+  return {
+    columns,
+    asked: select({
+      ...statement,
+      columns: selected(columns, env.project),
+      orderBy: [...statement.orderBy, ...ties],
+      limit: limit(rows + 1, offset),
+    }),
+    written: select({ ...statement, columns: columns.map(asWritten), limit: limit(rows, offset) }),
+    rows,
+    offset,
+  }
+}
+
+function* cellsOfPage(page: Table, columns: readonly EventColumn[], env: QueryEnv): QueryRun<((row: number) => JsonValue)[]> {
+  const persons = columns.some(({ kind }) => kind === 'person') ? yield* personsOf(page, env) : new Map()
+  return columns.map(cellsOf(page, persons, env))
+}
+
+function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<EventsAnswer> {
+  const { columns, asked, written, rows, offset } = yield* planOf(query, env, sources)
   const answer = (yield { kind: 'statement', query: asked, label: 'events' }) as Table
   const shown = answer.slice(0, rows)
-  const persons = columns.some(({ kind }) => kind === 'person') ? yield* personsOf(shown, env) : new Map()
-  const cells = columns.map(cellsOf(shown, persons, env))
+  const cells = yield* cellsOfPage(shown, columns, env)
   return {
     columns: query.select,
     types: typesOf(columns, answer),
@@ -54,7 +76,27 @@ function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSourc
     hasMore: answer.numRows > rows,
     limit: rows,
     offset,
-    hogql: print(select({ ...statement, columns: columns.map(asWritten), limit: limit(rows, offset) })),
+    hogql: print(written),
+  }
+}
+
+function* rowsOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<RowsPlan> {
+  const { columns, asked, rows } = yield* planOf(query, env, sources)
+  return {
+    statement: { kind: 'statement', query: asked, label: 'events' },
+    rows,
+    *show(page) {
+      const cells = yield* cellsOfPage(page, columns, env)
+      let value = 0
+      return shownTable(
+        page.numRows,
+        columns.map(({ kind }, i) => ({
+          name: query.select[i]!,
+          cells: kind === 'value' ? page.getChildAt(value++)! : cells[i]!,
+          field: kind === 'value' ? page.schema.fields[value - 1]! : null,
+        })),
+      )
+    },
   }
 }
 
@@ -179,4 +221,9 @@ function typesOf(columns: readonly EventColumn[], answer: Table): string[] {
 }
 
 export const eventsKind = (sources: readonly AnyActorSource[]): QueryKind<EventsQuery, EventsAnswer> =>
-  defineQueryKind({ kind: 'EventsQuery', schema: eventsSchema, run: (query, env) => run(query, env, sources) })
+  defineQueryKind({
+    kind: 'EventsQuery',
+    schema: eventsSchema,
+    run: (query, env) => run(query, env, sources),
+    rows: (query, env) => rowsOf(query, env, sources),
+  })

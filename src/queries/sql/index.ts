@@ -2,9 +2,9 @@ import type { Table } from 'apache-arrow'
 import type { Query } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
 import { parseQuery } from '../../parser/parse.ts'
-import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { defineQueryKind, type QueryEnv, type QueryRun, type RowsPlan } from '../kind.ts'
 import { columnTypes, resultRows } from '../rows.ts'
-import { limited, rowLimits } from './limits.ts'
+import { limited, limitedByReader, rowLimits } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
 import { type SqlQuery, sqlSchema } from './schema.ts'
 
@@ -40,6 +40,12 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
   }
 }
 
-export const sqlLike = defineQueryKind({ kind: 'SqlLikeQuery', schema: sqlSchema, run })
+// biome-ignore lint/correctness/useYield: a plan may ask statements; this one has none to ask
+function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan> {
+  const asked = limitedByReader(sqlStatement(query, env), env.limits ?? rowLimits)
+  return { statement: { kind: 'statement', query: asked.query, label: 'statement' }, rows: asked.rows }
+}
+
+export const sqlLike = defineQueryKind({ kind: 'SqlLikeQuery', schema: sqlSchema, run, rows })
 /** The name that clients of other servers know. */
-export const hogQl = defineQueryKind({ kind: 'HogQLQuery', schema: sqlSchema, run })
+export const hogQl = defineQueryKind({ kind: 'HogQLQuery', schema: sqlSchema, run, rows })

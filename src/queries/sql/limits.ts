@@ -27,5 +27,16 @@ export function limited(query: Query, { defaultRows, mostRows }: RowLimits): Lim
   return { query: { ...query, limit }, rows, offset }
 }
 
+/**
+ * The same for a reader who stops by himself. DuckDB collects the rows of a LIMIT before it gives the first one, so where rows are neither sorted nor
+ * left out none is asked for.
+ */
+export function limitedByReader(query: Query, limits: RowLimits): Limited {
+  const asked = limited(query, limits)
+  const isSorted = query.orderBy.length > 0 || (query.kind === 'select' && query.orderByAll)
+  if (isSorted || asked.query === query || query.limit?.offset) return asked
+  return { ...asked, query: { ...query, limit: null } }
+}
+
 const numberOf = (expr: Limit['limit'] | undefined): number | null =>
   expr?.kind === 'literal' && expr.type === 'int' ? Number(expr.value) : null

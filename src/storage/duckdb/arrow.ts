@@ -35,6 +35,7 @@ import {
   Utf8,
   Vector,
 } from 'apache-arrow'
+import { QueryError } from '../../errors/errors.ts'
 
 // DuckDB's vectors as Arrow columns. Numbers, times and truth values are copied as memory; only texts become JavaScript values on the way.
 
@@ -163,8 +164,11 @@ function booleans(): Builder {
 const smallest = -(1n << 63n)
 const largest = (1n << 63n) - 1n
 
-/** Sums are 128 bits wide in DuckDB. They are 64 in the answer whenever they fit. */
-function wide(isSigned: boolean, isStream: boolean): Builder {
+/**
+ * Sums are 128 bits wide in DuckDB. They are 64 in the answer whenever they fit; of a stream its first batch decides for all.
+ */
+function wide(isSigned: boolean, stream: WideColumns | null): Builder {
+  const place = stream?.next() ?? 0
   const validity = new Validity()
   const values: bigint[] = []
   return {
@@ -174,10 +178,31 @@ function wide(isSigned: boolean, isStream: boolean): Builder {
       validity.append(vector, start, end)
     },
     finish() {
-      if (!isStream && values.every((value) => value >= smallest && value <= largest))
-        return makeData({ type: new Int64(), length: values.length, ...validity.finish(), data: BigInt64Array.from(values) })
+      const fits = values.every((value) => value >= smallest && value <= largest)
+      const isNarrow = stream ? stream.isNarrow(place, fits) : fits
+      if (isNarrow && !fits) throw new QueryError('engine-refused', { message: 'A sum is beyond 64 bits: ask for it as toString(…)' })
+      if (isNarrow) return makeData({ type: new Int64(), length: values.length, ...validity.finish(), data: BigInt64Array.from(values) })
       return decimalData(values, validity, 38, 0)
     },
+  }
+}
+
+/** Which 128-bit columns of a stream go as 64 bits, by their order: all batches must have one schema. */
+export class WideColumns {
+  private readonly decided: boolean[] = []
+  private column = 0
+
+  begin(): void {
+    this.column = 0
+  }
+
+  next(): number {
+    return this.column++
+  }
+
+  isNarrow(column: number, fits: boolean): boolean {
+    this.decided[column] ??= fits
+    return this.decided[column]
   }
 }
 
@@ -343,8 +368,8 @@ function lists(
   }
 }
 
-function structs(type: DuckDBStructType, isStream: boolean): Builder {
-  const children = type.entryTypes.map((entry) => builderOf(entry, isStream))
+function structs(type: DuckDBStructType, stream: WideColumns | null): Builder {
+  const children = type.entryTypes.map((entry) => builderOf(entry, stream))
   const validity = new Validity()
   let length = 0
   return {
@@ -366,7 +391,7 @@ function structs(type: DuckDBStructType, isStream: boolean): Builder {
 
 const items = (vector: DuckDBVector) => memory(vector).items
 
-function builderOf(type: DuckDBType, isStream: boolean): Builder {
+function builderOf(type: DuckDBType, stream: WideColumns | null): Builder {
   switch (type.typeId) {
     case DuckDBTypeId.BOOLEAN:
       return booleans()
@@ -396,13 +421,13 @@ function builderOf(type: DuckDBType, isStream: boolean): Builder {
     case DuckDBTypeId.TIMESTAMP_TZ:
       return copied(new TimestampMicrosecond('UTC'), BigInt64Array, items)
     case DuckDBTypeId.HUGEINT:
-      return wide(true, isStream)
+      return wide(true, stream)
     case DuckDBTypeId.UHUGEINT:
-      return wide(false, isStream)
+      return wide(false, stream)
     case DuckDBTypeId.DECIMAL:
       return decimals(type as DuckDBDecimalType)
     case DuckDBTypeId.LIST: {
-      const child = builderOf((type as { valueType: DuckDBType }).valueType, isStream)
+      const child = builderOf((type as { valueType: DuckDBType }).valueType, stream)
       return lists(
         child,
         (valueOffsets, length, validity, data) =>
@@ -413,7 +438,7 @@ function builderOf(type: DuckDBType, isStream: boolean): Builder {
       const { keyType, valueType } = type as unknown as { keyType: DuckDBType; valueType: DuckDBType }
       const entry = { entryTypes: [keyType, valueType], entryNames: ['key', 'value'] } as unknown as DuckDBStructType
       return lists(
-        structs(entry, isStream),
+        structs(entry, stream),
         (valueOffsets, length, validity, data) =>
           makeData({
             type: new Map_(new Field('entries', data.type, false) as never),
@@ -426,11 +451,11 @@ function builderOf(type: DuckDBType, isStream: boolean): Builder {
       )
     }
     case DuckDBTypeId.STRUCT:
-      return structs(type as DuckDBStructType, isStream)
+      return structs(type as DuckDBStructType, stream)
     case DuckDBTypeId.SQLNULL:
       return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount))
     default:
-      return isStream ? plainTexts() : codedTexts()
+      return stream ? plainTexts() : codedTexts()
   }
 }
 
@@ -448,12 +473,13 @@ export interface BatchShape {
   /** What the engine calls them: stands in where `columns` says nothing. */
   readonly names: readonly string[]
   /** One of many batches: all must have one schema, whatever their values are. */
-  readonly isStream?: boolean
+  readonly stream?: WideColumns
 }
 
 /** One record batch of these chunks. */
-export function recordBatch(chunks: readonly DuckDBDataChunk[], { types, columns, names, isStream = false }: BatchShape): RecordBatch {
-  const builders = types.map((type) => builderOf(type, isStream))
+export function recordBatch(chunks: readonly DuckDBDataChunk[], { types, columns, names, stream }: BatchShape): RecordBatch {
+  stream?.begin()
+  const builders = types.map((type) => builderOf(type, stream ?? null))
   let rows = 0
   for (const chunk of chunks) {
     const count = chunk.rowCount

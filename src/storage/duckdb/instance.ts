@@ -51,6 +51,7 @@ export class Instance implements Sql {
   private readonly database: DuckDBInstance
   private readonly pool: ConnectionPool
   private readonly attached = new Map<string, string>()
+  private readonly readers = new Set<() => Promise<void>>()
 
   constructor(database: DuckDBInstance, options: { dataDir: string; memoryLimit: number; threads: number; connections: number }) {
     this.database = database
@@ -79,6 +80,28 @@ export class Instance implements Sql {
 
   use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.pool.use(work, signal)
+  }
+
+  /** Waits for a place among the statements that run, and works in it without the connection that comes with it. */
+  async turn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const connection = await this.acquire(signal)
+    try {
+      return await work()
+    } finally {
+      this.release(connection)
+    }
+  }
+
+  /** A connection for a result that is read bit by bit. What is still open when the instance closes is ended then. */
+  async beside(): Promise<{ readonly connection: DuckDBConnection; close(): Promise<void> }> {
+    const connection = await this.connect()
+    const close = async () => {
+      if (!this.readers.delete(close)) return
+      await connection.run('SELECT 1').catch(() => undefined) // another statement lets go of a result that was not read to its end
+      connection.closeSync()
+    }
+    this.readers.add(close)
+    return { connection, close }
   }
 
   run(sql: string, params?: readonly SqlValue[]): Promise<number> {
@@ -145,6 +168,7 @@ export class Instance implements Sql {
   /** Waits for running statements, checkpoints and lets go of all files, then throws what went wrong. Connections of their own must be closed before. */
   async close(): Promise<void> {
     await this.pool.close()
+    for (const end of this.readers) await end()
     const connection = await this.database.connect()
     const failures: unknown[] = []
     for (const name of this.attached.keys()) {

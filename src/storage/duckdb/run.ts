@@ -1,7 +1,7 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
-import { type ResultColumn, recordBatch } from './arrow.ts'
+import { type ResultColumn, recordBatch, WideColumns } from './arrow.ts'
 import type { Instance } from './instance.ts'
 
 export interface Statement {
@@ -18,15 +18,16 @@ export interface RunOptions {
 const defaultTimeout = 60
 
 /** Runs statements on connections lent by the instance. */
-export const statementRunner = (instance: Pick<Instance, 'acquire' | 'release' | 'use'>) => ({
+export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn'>) => ({
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     instance.use((connection) => runStatement(connection, statement, options), options.signal),
-  async *stream(statement: Statement, options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    const connection = await instance.acquire(options.signal)
+  /** On a connection of its own: whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
+  async *stream(statement: Statement, options: StreamOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
+    const { connection, close } = await instance.beside()
     try {
-      yield* streamStatement(connection, statement, options)
+      yield* streamStatement(connection, statement, { ...options, turn: (work) => instance.turn(work, options.signal) })
     } finally {
-      instance.release(connection)
+      await close()
     }
   },
 })
@@ -46,39 +47,57 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
   })
 }
 
-/** The same without ever holding all rows: batches of about `rows` rows, as DuckDB makes them. */
+export interface StreamOptions extends RunOptions {
+  /** About how many rows a batch has. */
+  readonly batchRows?: number
+}
+interface Turns {
+  /** Waits until the engine has room for one step. */
+  turn<T>(work: () => Promise<T>): Promise<T>
+}
+const always: Turns = { turn: (work) => work() }
+
+/** The same without ever holding all rows: batches as DuckDB makes them. The time limit counts the engine's time, not the reader's. */
 export async function* streamStatement(
   connection: DuckDBConnection,
   statement: Statement,
-  options: RunOptions & { readonly rows?: number } = {},
+  { turn = always.turn, ...options }: StreamOptions & Partial<Turns> = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
-  const watch = watchOver(connection, options)
-  const most = options.rows ?? 65_536
+  const most = options.batchRows ?? 65_536
+  let left = options.timeoutSeconds ?? defaultTimeout
+  const step = <T>(work: () => Promise<T>): Promise<T> =>
+    turn(async () => {
+      const started = performance.now()
+      try {
+        return await guarded(connection, statement, { signal: options.signal, timeoutSeconds: Math.max(0.001, left) }, work)
+      } finally {
+        left -= (performance.now() - started) / 1000
+      }
+    })
   let prepared: DuckDBPreparedStatement | undefined
   try {
-    prepared = await prepare(connection, statement)
-    const result = await prepared.stream()
-    const shape = { types: result.columnTypes(), names: result.columnNames(), columns: statement.columns, isStream: true }
-    let yielded = false
-    for (;;) {
-      const chunks = []
-      let rows = 0
-      while (rows < most) {
-        const chunk = await result.fetchChunk()
-        if (!chunk || chunk.rowCount === 0) break
-        chunks.push(chunk)
-        rows += chunk.rowCount
-      }
-      watch.throwIfStopped()
-      if (rows === 0 && yielded) return
-      yield recordBatch(chunks, shape)
-      yielded = true
+    const result = await step(async () => {
+      prepared = await prepare(connection, statement)
+      return prepared.stream()
+    })
+    const names = result.columnNames()
+    const shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
+    for (let isFirst = true; ; isFirst = false) {
+      const { batch, rows } = await step(async () => {
+        const chunks = []
+        let rows = 0
+        while (rows < most) {
+          const chunk = await result.fetchChunk()
+          if (!chunk || chunk.rowCount === 0) break
+          chunks.push(chunk)
+          rows += chunk.rowCount
+        }
+        return { batch: rows > 0 || isFirst ? recordBatch(chunks, shape) : null, rows }
+      })
+      if (batch) yield batch
       if (rows < most) return
     }
-  } catch (error) {
-    throw watch.stopped() ?? engineError(error, statement.sql)
   } finally {
-    watch.end()
     prepared?.destroySync()
   }
 }
@@ -105,7 +124,9 @@ async function guarded<T>(connection: DuckDBConnection, { sql }: Statement, opti
   const watch = watchOver(connection, options)
   try {
     watch.throwIfStopped()
-    return await work()
+    const answer = await work()
+    watch.throwIfStopped()
+    return answer
   } catch (error) {
     throw watch.stopped() ?? engineError(error, sql)
   } finally {

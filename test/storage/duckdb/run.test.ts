@@ -80,7 +80,7 @@ test('a stream has one schema and all rows', async () => {
   const batches: RecordBatch[] = []
   await instance.use(async (connection) => {
     const statement = { sql: "SELECT i, 'v' || i AS s, sum(i) OVER (ORDER BY i) FROM range(200000) t(i)", params: [], columns: [] }
-    for await (const batch of streamStatement(connection, statement, { rows: 50_000 })) batches.push(batch)
+    for await (const batch of streamStatement(connection, statement, { batchRows: 50_000 })) batches.push(batch)
   })
   expect(batches.length).toBeGreaterThan(3)
   expect(new Set(batches.map((batch) => String(batch.schema))).size).toBe(1)

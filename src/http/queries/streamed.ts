@@ -1,0 +1,142 @@
+import { AsyncByteQueue, type RecordBatch, RecordBatchStreamWriter, Table } from 'apache-arrow'
+import type { RowsAnswer } from '../../answer.ts'
+import { tableRows } from '../../queries/rows.ts'
+import { arrowMedia, csvLines, csvMedia } from './forms.ts'
+
+// Rows on their way from the engine to a client that may be slow: the engine makes the next ones when the client has taken those before, and stops when
+// it leaves.
+
+/** Rows are looked at before the first byte goes out up to this size, so that headers can say how it ends. */
+const lookAhead = 1024 * 1024
+/** A client that takes nothing for so long is given up. */
+export const clientPatience = 30_000
+
+export interface Peeked {
+  readonly answer: RowsAnswer
+  readonly first: readonly RecordBatch[]
+  /** Null while there is more to read. */
+  readonly hasMore: boolean | null
+}
+
+/** Waits for the first rows: what goes wrong up to here has a status of its own. */
+export async function peek(answer: RowsAnswer): Promise<Peeked> {
+  const first: RecordBatch[] = []
+  for (let bytes = 0; bytes < lookAhead; ) {
+    const { done, value } = await answer.batches.next()
+    if (done) return { answer, first, hasMore: value }
+    first.push(value)
+    bytes += value.data.byteLength
+  }
+  return { answer, first, hasMore: null }
+}
+
+/** The bytes of what was written since they were last taken. */
+class Written extends AsyncByteQueue {
+  private pieces: Uint8Array[] = []
+  override write(value: Uint8Array): void {
+    this.pieces.push(value)
+  }
+  take(): Uint8Array {
+    return Buffer.concat(this.pieces.splice(0))
+  }
+}
+
+async function* all({ answer, first }: Peeked): AsyncGenerator<RecordBatch> {
+  yield* first
+  yield* answer.batches
+}
+
+async function* arrow(peeked: Peeked): AsyncGenerator<Uint8Array> {
+  const written = new Written()
+  const writer = new RecordBatchStreamWriter()
+  for await (const batch of all(peeked)) {
+    if (batch === peeked.first[0]) writer.reset(written, batch.schema)
+    writer.write(batch)
+    yield written.take()
+  }
+  writer.finish()
+  yield written.take()
+}
+
+async function* csv(peeked: Peeked): AsyncGenerator<Uint8Array> {
+  const names = peeked.first[0]!.schema.fields.map(({ name }) => name)
+  yield* csvLines([names])
+  for await (const batch of all(peeked)) yield* csvLines(tableRows(new Table([batch]), peeked.answer.timezone))
+}
+
+export interface StreamHooks {
+  /** Stops the engine. */
+  readonly stop: () => void
+  /** Once, however it ends. */
+  readonly ended: () => void
+  /** The answer cannot be finished: the connection must end in a way that the client notices. False when nobody can do that here. */
+  readonly breakOff: (error: unknown) => boolean
+  readonly patience?: number
+}
+
+/** Bytes at the pace of whoever reads them. */
+export function pacedBody(pieces: AsyncGenerator<Uint8Array>, { stop, ended, breakOff, patience = clientPatience }: StreamHooks) {
+  let waiting: NodeJS.Timeout | undefined
+  let isOver = false
+  const over = () => {
+    clearTimeout(waiting)
+    if (isOver) return false
+    isOver = true
+    ended()
+    return true
+  }
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      clearTimeout(waiting)
+      if (isOver) return
+      const fail = (error: unknown) => {
+        if (!over()) return
+        stop()
+        // A stream in error would have its text written behind the rows by some servers; one that stands still ends with its connection.
+        if (!breakOff(error)) controller.error(error)
+      }
+      try {
+        const { done, value } = await pieces.next()
+        if (isOver) return
+        if (done) {
+          over()
+          controller.close()
+          return
+        }
+        controller.enqueue(value)
+        waiting = setTimeout(() => {
+          fail(new Error('The client took nothing of its answer for too long.'))
+          void pieces.return(undefined)
+        }, patience)
+        waiting.unref()
+      } catch (error) {
+        fail(error)
+      }
+    },
+    async cancel() {
+      over()
+      stop()
+      await pieces.return(undefined)
+    },
+  })
+}
+
+export const streamed = (
+  peeked: Peeked,
+  form: 'csv' | 'arrow',
+  hooks: StreamHooks,
+): { body: ReadableStream<Uint8Array>; headers: Record<string, string> } => ({
+  body: pacedBody(form === 'csv' ? csv(peeked) : arrow(peeked), {
+    ...hooks,
+    ended: () => {
+      hooks.ended()
+      // A client may leave before anything but the first rows was asked for.
+      peeked.answer.batches.return(true).catch(() => undefined)
+    },
+  }),
+  headers: {
+    'content-type': form === 'csv' ? csvMedia : arrowMedia,
+    'x-row-limit': String(peeked.answer.limit),
+    ...(peeked.hasMore === null ? {} : { 'x-has-more': String(peeked.hasMore) }),
+  },
+})

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
 import { doctor } from './doctor.ts'

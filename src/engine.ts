@@ -109,9 +109,18 @@ const takeDirectory = async (dataDir: string): Promise<Lock> => {
     return await lockDirectory(dataDir)
   } catch (error) {
     if (error instanceof WaymarkError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? (error instanceof Error ? error.message : String(error))
     throw new WaymarkError('unusable-directory', { dataDir, reason }, { cause: error })
   }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there.',
+  EPERM: 'this user may not write there.',
+  EROFS: 'the file system is read-only.',
+  ENOSPC: 'the disk is full.',
+  EEXIST: 'there is a file of that name.',
+  ENOTDIR: 'a part of the path is a file.',
 }
 
 /**

@@ -1,14 +1,47 @@
-import type { Accounts } from '../accounts/accounts.ts'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Surroundings } from '../accounts/context.ts'
 import { open } from '../engine.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import { type Values, wrongUsage } from './command.ts'
+import { type ErrandName, errands, type Input, type Outcome } from './errands.ts'
+import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
+export const projectOption = { value: 'ID', summary: 'the number of the project' } as const
 
-/** The accounts of a directory that no server has open, for one command. */
-export async function withAccounts<T>(dataDir: string, work: (accounts: Accounts) => Promise<T>): Promise<T> {
-  const waymark = await open({ dataDir })
+export function projectId(values: Values): number {
+  const text = values.required('project')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw wrongUsage(`--project takes the number of a project, not ${text}.`)
+  return Number(text)
+}
+
+/** A data directory for the length of one command. */
+export interface Directory {
+  do<N extends ErrandName>(name: N, input: Input<N>): Promise<Outcome<N>>
+}
+
+/** Work in a directory that is there: by its server when one runs, else by opening it. */
+export async function withDirectory<T>(
+  dataDir: string,
+  work: (directory: Directory) => Promise<T>,
+  surroundings?: Surroundings,
+): Promise<T> {
+  await mustBeDataDirectory(dataDir)
+  const server = await runningServer(dataDir)
+  if (server) return work(server)
+  const waymark = await open({ dataDir, surroundings })
   try {
-    return await work(waymark.accounts)
+    return await work({ do: (name, input) => (errands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input) })
   } finally {
     await waymark.close()
   }
+}
+
+/** A name typed wrong should not make a directory. */
+async function mustBeDataDirectory(dataDir: string): Promise<void> {
+  if (await stat(join(dataDir, 'control.duckdb')).catch(() => null)) return
+  throw new WaymarkError('command-failed', {
+    message: `${dataDir} is no data directory. \`waymark init --data ${dataDir}\` makes one.`,
+  })
 }

@@ -1,16 +1,13 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { WaymarkError } from '../errors/errors.ts'
 import { fieldSource, type Mapping } from '../imports/formats/mapped.ts'
 import { ImportFileError, type ImportFormat, importFormats, openSource, type SourceFile } from '../imports/open.ts'
 import type { ImportedEvent } from '../imports/record.ts'
-import { type BatchResult, type Checkpoints, type ImportSummary, runImport } from '../imports/run.ts'
-import { decodeBatch } from '../ingestion/decode-batch.ts'
+import { type BatchResult, type ImportSummary, runImport } from '../imports/run.ts'
 import { readTableFile } from '../storage/duckdb/read-file.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
-import { dataOption } from './directory.ts'
+import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
+import { nowhere, type Target, toProject, toServer } from './import-targets.ts'
 import { progressLine } from './progress.ts'
-import { isBadEvent, type ProjectAccess, projectId, projectOption, withProject } from './project-access.ts'
 
 export const importFiles: Command = {
   name: 'import',
@@ -34,16 +31,18 @@ export const importFiles: Command = {
     const options = { format: formatOf(values.text('from')), mapping: mappingOf(values.text('map')), readTable: readTableFile }
     const files: SourceFile[] = []
     for (const path of values.rest) files.push(await openSource(path, options).catch(refused))
-    if (values.isOn('dry-run'))
-      return report(await carry(files, { ingest: null, checkpoints: undefined }), values, output, 'Would be stored')
+    if (values.isOn('dry-run')) return report(await carry(files, nowhere), values, output, 'Would be stored')
     const url = values.text('url')
-    if (url !== undefined) return report(await carry(files, toServer(url, values.required('key'))), values, output, 'Sent')
+    if (url !== undefined) return report(await carry(files, toServer(url, values.required('key'))), values, output, 'Stored')
     const dataDir = values.required('data')
-    await withProject(dataDir, projectId(values), async (project) =>
-      report(await carry(files, await toProject(project, dataDir, projectId(values))), values, output, 'Stored'),
+    const project = projectId(values)
+    await withDirectory(dataDir, async (directory) =>
+      report(await carry(files, await toProject(directory, dataDir, project)), values, output, 'Stored'),
     )
   },
 }
+
+const isBadEvent = (error: unknown): error is WaymarkError<'bad-event'> => error instanceof WaymarkError && error.code === 'bad-event'
 
 const refused = (error: unknown): never => {
   if (error instanceof ImportFileError) throw new WaymarkError('command-failed', { message: error.message }, { cause: error })
@@ -69,73 +68,7 @@ function mappingOf(text: string | undefined): Mapping {
   return mapping
 }
 
-interface Target {
-  /** Null: only checked. */
-  readonly ingest: ((batch: readonly ImportedEvent[]) => Promise<BatchResult>) | null
-  readonly checkpoints: Checkpoints | undefined
-}
-
-const counted = (warnings: readonly { readonly type: string }[]): BatchResult['warnings'] => {
-  const counts = new Map<string, number>()
-  for (const { type } of warnings) counts.set(type, (counts.get(type) ?? 0) + 1)
-  return [...counts].map(([kind, count]) => ({ kind, count }))
-}
-
-async function toProject(project: ProjectAccess, dataDir: string, id: number): Promise<Target> {
-  const folder = join(dataDir, 'imports')
-  await mkdir(folder, { recursive: true })
-  return {
-    checkpoints: checkpointFiles(folder, id),
-    ingest: async (batch) => {
-      const answer = await project.ingest({ batch, historical_migration: true })
-      return { ...answer, warnings: counted(answer.warnings) }
-    },
-  }
-}
-
-/** How far each file has got, by its content: an import that is called again goes on where all before is stored. */
-const checkpointFiles = (folder: string, project: number): Checkpoints => {
-  const fileOf = (fingerprint: string) => join(folder, `${project}-${fingerprint}.json`)
-  return {
-    read: async (fingerprint) => {
-      const text = await readFile(fileOf(fingerprint), 'utf8').catch(() => null)
-      return text === null ? 0 : ((JSON.parse(text) as { rows?: number }).rows ?? 0)
-    },
-    write: (fingerprint, rows) => writeFile(fileOf(fingerprint), JSON.stringify({ rows })),
-  }
-}
-
-const retryAfterMs = 1000
-const mostTries = 60
-
-/** Over the wire any client uses; that answers no counts, so what was sent is what is reported. */
-const toServer = (url: string, key: string): Target => ({
-  checkpoints: undefined,
-  ingest: async (batch) => {
-    const body = JSON.stringify({ api_key: key, historical_migration: true, batch })
-    for (let tries = 1; ; tries++) {
-      const response = await fetch(new URL('/batch/', url), { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-      if (response.ok) return { accepted: batch.length, duplicates: 0, dropped: 0, warnings: [] }
-      const { detail } = (await response.json().catch(() => ({}))) as { detail?: string }
-      if ((response.status !== 429 && response.status !== 503) || tries === mostTries)
-        throw new WaymarkError('command-failed', {
-          message: `${url} refused the events (${response.status}): ${detail ?? response.statusText}`,
-        })
-      await new Promise((resume) => setTimeout(resume, Number(response.headers.get('retry-after') ?? 0) * 1000 || retryAfterMs))
-    }
-  },
-})
-
-const nowhere = { receivedAt: Date.now(), ip: null, anonymizeIps: false, newUuid: () => crypto.randomUUID() }
-
-/** What ingestion would say of a batch. */
-function check(batch: readonly ImportedEvent[]): BatchResult {
-  const { events } = decodeBatch({ batch, historical_migration: true }, nowhere)
-  const dropped = events.filter((event) => event.isDropped).length
-  return { accepted: events.length - dropped, duplicates: 0, dropped, warnings: counted(events.flatMap((event) => event.warnings)) }
-}
-
-async function carry(files: readonly SourceFile[], { ingest, checkpoints }: Target): Promise<ImportSummary> {
+async function carry(files: readonly SourceFile[], { store, checkpoints }: Target): Promise<ImportSummary> {
   const line = progressLine(process.stderr)
   const stop = new AbortController()
   const interrupt = () => stop.abort()
@@ -147,7 +80,7 @@ async function carry(files: readonly SourceFile[], { ingest, checkpoints }: Targ
     for (let left = batch; ; ) {
       if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
       try {
-        return ingest === null ? check(left) : await ingest(left)
+        return await store(left)
       } catch (error) {
         if (!isBadEvent(error) || error.data.index === null) throw error
         refusedRows.push(error.data.message)
@@ -160,6 +93,8 @@ async function carry(files: readonly SourceFile[], { ingest, checkpoints }: Targ
     for (const problem of refusedRows) summary.problems.push({ file: '', row: 0, problem })
     summary.unreadable += refusedRows.length
     return summary
+  } catch (error) {
+    return refused(error)
   } finally {
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)

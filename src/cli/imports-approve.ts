@@ -1,6 +1,8 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { callServer } from './call-server.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
-import { dataOption, withAccounts } from './directory.ts'
+import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
+import type { Approval } from './errands.ts'
 
 const amount = (values: Values, name: string): number | null => {
   const text = values.text(name)
@@ -14,24 +16,35 @@ export const approveImports: Command = {
   summary: 'Approves the import of past events into a project beyond the usual limits.',
   options: {
     data: dataOption,
-    project: { value: 'ID', summary: 'the project' },
+    project: projectOption,
     total: { value: 'N', summary: 'events in all; unlimited when not given' },
     speed: { value: 'N', summary: 'events a minute; unlimited when not given' },
     revoke: { summary: 'take the approval back' },
+    url: { value: 'URL', summary: 'ask this server instead of a directory; needs --key' },
+    key: { value: 'KEY', summary: 'the personal key of an admin of the project, with --url' },
   },
   run: async (values, { out }) => {
-    const id = Number(values.required('project'))
-    const [total, speed] = [amount(values, 'total'), amount(values, 'speed')]
-    const isApproved = !values.isOn('revoke')
-    await withAccounts(values.required('data'), async (accounts) => {
-      const project = Number.isInteger(id) ? await accounts.projects.byId(id) : undefined
-      if (!project) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
-      await accounts.historicalImports.update(null, project, {
-        is_approved: isApproved,
-        ...(isApproved && { total_events: total, events_per_minute: speed }),
-      })
-    })
+    const project = projectId(values)
+    const limits = { total_events: amount(values, 'total'), events_per_minute: amount(values, 'speed') }
+    const approval: Approval = { project, is_approved: !values.isOn('revoke'), ...limits }
+    const url = values.text('url')
+    if (url === undefined) await withDirectory(values.required('data'), (directory) => directory.do('approve-imports', approval))
+    else await overHttp(url, values.required('key'), approval)
+    if (!approval.is_approved) return out(`Imports into project ${project} are limited.`)
+    const [total, speed] = [limits.total_events, limits.events_per_minute]
     const bounds = [total !== null && `${total} events`, speed !== null && `${speed} events a minute`].filter(Boolean).join(', ')
-    out(isApproved ? `Imports into project ${id} are approved: ${bounds || 'unlimited'}.` : `Imports into project ${id} are limited.`)
+    out(`Imports into project ${project} are approved: ${bounds || 'unlimited'}.`)
   },
+}
+
+async function overHttp(url: string, key: string, { project, is_approved, ...limits }: Approval): Promise<void> {
+  const path = `/api/projects/${project}/historical_import/`
+  const answer = await callServer(url, path, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ is_approved, ...(is_approved && limits) }),
+  })
+  if (answer.ok) return
+  const { detail } = (await answer.json().catch(() => ({}))) as { detail?: string }
+  throw new WaymarkError('command-failed', { message: `${url} refused the approval (${answer.status}): ${detail ?? answer.statusText}` })
 }

@@ -1,6 +1,7 @@
 import type { FirstStart } from '../accounts/accounts.ts'
+import { open } from '../engine.ts'
 import type { Command, Values } from './command.ts'
-import { dataOption, withAccounts } from './directory.ts'
+import { dataOption } from './directory.ts'
 
 /** What a fresh installation tells: once printed, the personal key is nowhere to be found again. */
 export const shown = (start: FirstStart) => ({
@@ -20,7 +21,8 @@ export const init: Command = {
   summary: 'Makes the first organization, owner, project and keys.',
   options: { data: dataOption, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
-    const start = await withAccounts(values.required('data'), (accounts) => accounts.firstStart(bootstrapKeys(values)))
+    const waymark = await open({ dataDir: values.required('data') })
+    const start = await waymark.accounts.firstStart(bootstrapKeys(values)).finally(() => waymark.close())
     const facts = shown(start)
     if (values.isOn('json')) return out(JSON.stringify(facts))
     out(`Organization     ${facts.organization_id}`)

@@ -1,6 +1,5 @@
-import { WaymarkError } from '../errors/errors.ts'
 import type { Command } from './command.ts'
-import { dataOption, withAccounts } from './directory.ts'
+import { dataOption, withDirectory } from './directory.ts'
 
 export const createKey: Command = {
   name: 'keys create',
@@ -13,8 +12,8 @@ export const createKey: Command = {
     json: { summary: 'print one line of JSON' },
   },
   run: async (values, { out }) => {
-    const email = values.required('user')
     const input = {
+      user: values.required('user'),
       label: values.required('label'),
       scopes: values
         .required('scopes')
@@ -22,12 +21,7 @@ export const createKey: Command = {
         .map((one) => one.trim())
         .filter(Boolean),
     }
-    const { key, value } = await withAccounts(values.required('data'), async (accounts) => {
-      const user = await accounts.users.byEmail(email)
-      if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}.` })
-      return accounts.personalKeys.create(user, input)
-    })
-    const facts = { id: key.id, label: key.label, scopes: key.scopes, personal_api_key: value }
-    out(values.isOn('json') ? JSON.stringify(facts) : `Personal key     ${value}   (shown this once)`)
+    const facts = await withDirectory(values.required('data'), (directory) => directory.do('create-key', input))
+    out(values.isOn('json') ? JSON.stringify(facts) : `Personal key     ${facts.personal_api_key}   (shown this once)`)
   },
 }

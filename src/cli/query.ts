@@ -1,8 +1,7 @@
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { WaymarkError } from '../errors/errors.ts'
 import { type Command, wrongUsage } from './command.ts'
-import { dataOption } from './directory.ts'
-import { projectId, projectOption, withProject } from './project-access.ts'
+import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
 import { tableText } from './table-text.ts'
 
 const formats = ['table', 'json', 'csv', 'arrow'] as const
@@ -28,7 +27,8 @@ export const query: Command = {
     const format = values.required('format') as Format
     if (!formats.includes(format)) throw wrongUsage(`--format is one of ${formats.join(', ')}, not ${format}.`)
     const asked = queryOf(text)
-    const answer = await withProject(values.required('data'), projectId(values), (project) => project.query(asked))
+    const project = projectId(values)
+    const answer = await withDirectory(values.required('data'), (directory) => directory.do('query', { project, query: asked }))
     if (format === 'json') return out(JSON.stringify(answer, null, 2))
     const rows = rowsOf(answer)
     if (format === 'csv') return out(csv(rows))

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ErrorCode } from '../errors/codes.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import type { ErrandName, Input, Outcome } from './errands.ts'
 
 // While a server owns a directory, this file in it says where it listens and the secret of its door for the command line.
 
@@ -39,18 +40,17 @@ export class RunningServer {
     private readonly secret: string,
   ) {}
 
-  query = (project: number, query: unknown): Promise<object> => this.call('query', project, query)
-  ingest = (project: number, body: unknown): Promise<object> => this.call('ingest', project, body)
-
-  private async call(action: 'query' | 'ingest', project: number, body: unknown): Promise<object> {
-    const response = await fetch(`${this.url}/_local/${action}/${project}`, {
+  async do<N extends ErrandName>(name: N, input: Input<N>): Promise<Outcome<N>> {
+    const response = await fetch(`${this.url}/_local/${name}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      body: JSON.stringify(input),
+    }).catch((cause: unknown) => {
+      throw new WaymarkError('command-failed', { message: `The server at ${this.url} went away.` }, { cause })
     })
     const answer = (await response.json()) as { code?: ErrorCode; data?: never; detail?: string }
-    if (response.ok) return answer
+    if (response.ok) return answer as Outcome<N>
     if (answer.code && answer.data) throw new WaymarkError(answer.code, answer.data)
-    throw new WaymarkError('engine-refused', { message: answer.detail ?? `The server answered ${response.status}.` })
+    throw new WaymarkError('command-failed', { message: answer.detail ?? `The server at ${this.url} answered ${response.status}.` })
   }
 }

@@ -1,8 +1,8 @@
 import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
-import { open } from '../engine.ts'
+import { open, type Waymark } from '../engine.ts'
 import { createHandler } from '../http/create-handler.ts'
-import { withLocalDoor } from '../http/local-door.ts'
+import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
 import { startServer } from '../http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../http/rate-limits.ts'
 import { createTxtLookup } from '../network/dns.ts'
@@ -10,6 +10,7 @@ import { createMailer } from '../network/smtp.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption } from './directory.ts'
+import { errands } from './errands.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { announce, newSecret } from './running-server.ts'
 
@@ -62,6 +63,9 @@ const limitsOf = (values: Values): RateLimits => {
   }
 }
 
+const localWork = (waymark: Waymark): LocalWork =>
+  Object.fromEntries(Object.entries(errands).map(([name, errand]) => [name, (input) => errand(waymark, input as never)]))
+
 /** Three commands to copy. */
 function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: string): readonly string[] {
   const body = JSON.stringify({ api_key: project.api_token, event: 'hello', distinct_id: 'me' })
@@ -112,10 +116,7 @@ export const serve: Command = {
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
       const handler = createHandler(waymark, { limits: () => limits, log: ({ level, message, ...fields }) => log(level, message, fields) })
       const secret = newSecret()
-      const server = await startServer(
-        withLocalDoor(handler, (id) => waymark.project(id), secret),
-        { host: values.required('host'), port },
-      )
+      const server = await startServer(withLocalDoor(handler, localWork(waymark), secret), { host: values.required('host'), port })
       url = server.url
       const retract = await announce(values.required('data'), { url, secret })
       const facts = { url, ...shown(start) }

@@ -1,6 +1,6 @@
 import { type LevelName, level } from '../accounts/records.ts'
 import { type Command, wrongUsage } from './command.ts'
-import { dataOption, withAccounts } from './directory.ts'
+import { dataOption, withDirectory } from './directory.ts'
 
 export const createUser: Command = {
   name: 'users create',
@@ -17,14 +17,11 @@ export const createUser: Command = {
     if (!Object.hasOwn(level, wanted)) throw wrongUsage(`--level is member, admin or owner, not ${wanted}.`)
     const [organization, email] = [values.required('organization'), values.required('email')]
     if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw wrongUsage(`--email takes an address, not ${email}.`)
-    const { user, value } = await withAccounts(values.required('data'), async (accounts) => {
-      const made = await accounts.createUser(organization, { email }, wanted as LevelName)
-      const key = await accounts.personalKeys.create(made, { label: 'First key', scopes: ['*'] })
-      return { user: made, value: key.value }
-    })
-    const facts = { user_id: user.id, user_uuid: user.uuid, email: user.email, level: level[wanted as LevelName], personal_api_key: value }
+    const facts = await withDirectory(values.required('data'), (directory) =>
+      directory.do('create-user', { organization, email, level: wanted as LevelName }),
+    )
     if (values.isOn('json')) return out(JSON.stringify(facts))
     out(`User             ${facts.email} (${facts.user_id})`)
-    out(`Personal key     ${value}   (shown this once)`)
+    out(`Personal key     ${facts.personal_api_key}   (shown this once)`)
   },
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
+import { allows } from '../accounts/personal-keys.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
 import { authenticate } from './authenticate.ts'
@@ -125,6 +126,11 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     importLimit: async (token, events) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? throttleImport(record, events) : null
+    },
+    mustBeAllowed: async (request, url, scope) => {
+      const caller = await authenticate(request, url, app.accounts, async () => undefined)
+      if (!caller) throw failures.notAuthenticated()
+      if (caller.via === 'key' && !allows(caller.key, scope)) throw failures.missingScope(scope)
     },
   }
   hono.use(async (c, next) => {

@@ -56,12 +56,23 @@ export async function openSource(
     fingerprint: fingerprint(isParquet ? await firstBytes(path, 1 << 16) : Buffer.from(sample.join('\n'))),
   }
 
-  if (isTable) return { ...base, rows: () => tableRows(options.readTable(path, isParquet ? 'parquet' : 'csv'), format, mapping) }
-  if (format === 'access-log') return { ...base, rows: (onBytes) => logRows(path, onBytes) }
+  if (isTable) return { ...base, rows: () => readable(path, tableRows(options.readTable(path, isParquet ? 'parquet' : 'csv'), format, mapping)) }
+  if (format === 'access-log') return { ...base, rows: (onBytes) => readable(path, logRows(path, onBytes)) }
   const first = sample.map(parseRow).find(isRow)
   if (!first) throw new ImportFileError(`${path} holds no lines of JSON objects`)
   const convert = converterOf(format, mapping, Object.keys(first))
-  return { ...base, rows: (onBytes) => jsonRows(path, convert, onBytes) }
+  return { ...base, rows: (onBytes) => readable(path, jsonRows(path, convert, onBytes)) }
+}
+
+/** What stops the reading in the middle is the file's fault, and said in one line. */
+async function* readable(path: string, rows: AsyncGenerator<Converted, void, void>): AsyncGenerator<Converted, void, void> {
+  try {
+    yield* rows
+  } catch (cause) {
+    if (cause instanceof ImportFileError) throw cause
+    const [reason] = (cause as Error).message.replace(/^[A-Z][\w ]*Error: (?=[A-Z])/, '').split('\n')
+    throw new ImportFileError(`${path} cannot be read: ${reason}`, { cause })
+  }
 }
 
 const fingerprint = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex').slice(0, 32)

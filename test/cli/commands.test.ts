@@ -1,60 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoEvents, makeDemo } from '../../src/cli/demo.ts'
-import { runCommand } from '../../src/cli/run.ts'
 import { open } from '../../src/engine.ts'
+import { finish, firstLine, run, start } from './shell.ts'
 
 // The commands as a shell calls them.
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'waymark-cli-'))
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
-
-const start = (args: readonly string[], env: Record<string, string> = {}): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', main, ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-
-interface Result {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-const finish = (child: ChildProcess): Promise<Result> =>
-  new Promise((resolve) => {
-    let [out, err] = ['', '']
-    child.stdout!.on('data', (chunk) => {
-      out += chunk
-    })
-    child.stderr!.on('data', (chunk) => {
-      err += chunk
-    })
-    child.on('close', (code) => resolve({ code, out, err }))
-  })
-/** In this process, where nothing has to be killed. */
-const run = async (args: readonly string[], env: Record<string, string> = {}): Promise<Result> => {
-  const [out, err]: [string[], string[]] = [[], []]
-  const code = await runCommand(args, env, { out: (line) => out.push(line), err: (line) => err.push(line) })
-  const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')
-  return { code, out: text(out), err: text(err) }
-}
-
-const firstLine = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve) => {
-    let text = ''
-    child.stdout!.on('data', (chunk) => {
-      text += chunk
-      if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')))
-    })
-  })
 
 test('init makes the first of everything once; users and keys come after it', async () => {
   const data = join(directory, 'first')
@@ -131,35 +89,6 @@ test('serve tells where it is in one line, answers, and ends on SIGTERM with wha
   expect((await afterwards).code).toBe(0)
 })
 
-test('one clear line for what cannot be', async () => {
-  const taken = createServer()
-  await new Promise<void>((ready) => taken.listen(0, '127.0.0.1', ready))
-  const { port } = taken.address() as { port: number }
-  const data = join(directory, 'mistakes')
-  const file = join(import.meta.dirname, 'commands.test.ts')
-  const mistakes: [readonly string[], number, RegExp][] = [
-    [['serve', '--data', data, '--port', String(port)], 1, /^waymark: Cannot listen on 127\.0\.0\.1:\d+: the port is in use\.\n$/],
-    [['serve', '--data', file], 1, /^waymark: .* cannot be used: .*\n$/],
-    [['serve', '--port', 'many'], 2, /^waymark: --port is a number up to 65535, not many\.\n$/],
-    [['serve', '--nonsense'], 2, /^waymark: Unknown option '--nonsense'/],
-    [['serve', 'extra'], 2, /^waymark: Unexpected argument 'extra'/],
-    [['dance'], 2, /^waymark: There is no command dance/],
-    [['keys', 'create', '--data', data, '--user', 'no@one.test'], 2, /^waymark: --label L is needed/],
-    [
-      ['keys', 'create', '--data', data, '--user', 'no@one.test', '--label', 'x', '--scopes', '*'],
-      1,
-      /^waymark: There is no user no@one\.test\.\n$/,
-    ],
-  ]
-  for (const [args, code, text] of mistakes) {
-    const result = await run(args)
-    expect(result.err, args.join(' ')).toMatch(text)
-    expect(result.code, args.join(' ')).toBe(code)
-  }
-  taken.close()
-  expect((await run(['help', 'serve'])).out).toContain('--port N')
-})
-
 test('the demo is a month of a shop, the same every time but for the dates', async () => {
   const waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2030-06-15T12:00:00Z') })
   const start = await waymark.accounts.firstStart({})
@@ -179,11 +108,4 @@ test('the demo is a month of a shop, the same every time but for the dates', asy
   await waymark.close()
   const later = demoEvents(new Date('2031-01-01T00:00:00Z'))
   expect(later.map((one) => one.event)).toEqual(made.map((one) => one.event))
-})
-
-test.skipIf(process.getuid?.() === 0)('a directory that cannot be written', async () => {
-  const locked = await mkdtemp(join(tmpdir(), 'waymark-locked-'))
-  await chmod(locked, 0o500)
-  expect(await run(['init', '--data', join(locked, 'data')])).toMatchObject({ code: 1, err: expect.stringMatching(/cannot be used/) })
-  await rm(locked, { recursive: true })
 })

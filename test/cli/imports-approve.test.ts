@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withAccounts } from '../../src/cli/directory.ts'
 import { runCommand } from '../../src/cli/run.ts'
+import { open } from '../../src/engine.ts'
 
 let data: string
 beforeAll(async () => {
@@ -17,7 +17,10 @@ const run = async (...args: string[]) => {
   const code = await runCommand([...args, '--data', data], {}, { out: (line) => lines.push(line), err: (line) => lines.push(line) })
   return { code, text: lines.join('\n') }
 }
-const record = () => withAccounts(data, (accounts) => accounts.historicalImports.of(1))
+const record = async () => {
+  const waymark = await open({ dataDir: data })
+  return waymark.accounts.historicalImports.of(1).finally(() => waymark.close())
+}
 
 test('imports are approved with and without bounds, and the approval can be taken back', async () => {
   expect(await run('imports', 'approve', '--project', '1', '--total', '50000000', '--speed', '100000')).toEqual({

@@ -1,7 +1,9 @@
+import type { Scope } from '../../accounts/personal-keys.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import type { IngestAnswer } from '../../ingestion/pipeline.ts'
 import type { CaptureRequest } from './body.ts'
 import { readCapture } from './events.ts'
-import { type EventResult, readPerEventBatch } from './per-event.ts'
+import { type EventResult, ingestEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { quietAnswer } from './quiet.ts'
 import { CaptureRefusal } from './refusal.ts'
 
@@ -11,7 +13,7 @@ export interface CaptureTarget {
   ingest(
     body: { readonly batch: readonly unknown[]; readonly sent_at?: string; readonly historical_migration?: boolean },
     options: { readonly ip?: string },
-  ): Promise<unknown>
+  ): Promise<IngestAnswer>
 }
 
 export interface CaptureServices {
@@ -20,6 +22,8 @@ export interface CaptureServices {
   clock(): Date
   /** Refuses an import beyond what the operator approved; null when it may go on. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
+  /** Throws unless the request carries a personal key with the scope. */
+  mustBeAllowed(request: Request, url: URL, scope: Scope): Promise<void>
 }
 
 const megabyte = 1024 * 1024
@@ -47,6 +51,7 @@ export async function handleCapture(request: Request, services: CaptureServices,
     const quiet = quietAnswer({ method: request.method, path, query: url.searchParams })
     if (!quiet) return null
     if (request.method === 'OPTIONS') return preflight(request)
+    if (quiet.scope) await services.mustBeAllowed(request, url, quiet.scope)
     return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), 'content-type': quiet.type } })
   }
   if (request.method === 'OPTIONS') return preflight(request)
@@ -97,29 +102,19 @@ async function takeAll(
 
 async function takeEach(request: Request, capture: CaptureRequest, services: CaptureServices, address: string | null): Promise<Response> {
   const { token, events, refused, sentAt, isHistorical } = await readPerEventBatch(capture)
-  const results: Record<string, EventResult> = Object.fromEntries(refused)
   const project = await services.projectOf(token)
-  if (!project) return json(request, 401, new CaptureRefusal('token-empty', 'API key is not valid: unknown').body)
-  if (events.length > 0) {
-    const limited = isHistorical ? await services.importLimit?.(token, events.length) : null
-    const outcome = limited ? ({ result: 'limited', details: limited.detail } as const) : await ingestEach()
-    for (const event of events) results[event.uuid] = outcome
+  if (!project) return json(request, 401, new CaptureRefusal('token-unknown', 'API key is not valid: unknown').body)
+  const results: Record<string, EventResult> = Object.fromEntries(refused)
+  const limited = isHistorical && events.length > 0 ? await services.importLimit?.(token, events.length) : null
+  if (limited) {
+    for (const { uuid } of events) results[uuid] = { result: 'limited', details: limited.detail }
+    return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
   }
-  return json(request, 200, { results })
-
-  async function ingestEach(): Promise<EventResult> {
-    try {
-      await project!.ingest(
-        { batch: events, ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) },
-        address === null ? {} : { ip: address },
-      )
-      return { result: 'ok' }
-    } catch (error) {
-      if (error instanceof WaymarkError)
-        return error.isRetryable ? { result: 'retry', details: error.code } : { result: 'drop', details: error.detail }
-      throw error
-    }
-  }
+  const about = { ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) }
+  const ingest = (batch: readonly unknown[]) => project.ingest({ batch, ...about }, address === null ? {} : { ip: address })
+  const answer = await ingestEach(events, results, ingest)
+  const isAsked = capture.query.get('summary') === '1' && answer !== null
+  return json(request, 200, { results, ...(isAsked && { summary: summaryOf(answer, Object.values(results)) }) })
 }
 
 async function bytesOf(request: Request, limit: number): Promise<Uint8Array> {

@@ -1,3 +1,5 @@
+import { WaymarkError } from '../../errors/errors.ts'
+import type { IngestAnswer } from '../../ingestion/pipeline.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
 import { CaptureRefusal } from './refusal.ts'
 
@@ -51,6 +53,47 @@ export async function readPerEventBatch(request: CaptureRequest): Promise<PerEve
     refused,
     sentAt: request.headers.get('posthog-request-timestamp') ?? (typeof value.created_at === 'string' ? value.created_at : null),
     isHistorical: value.historical_migration === true,
+  }
+}
+
+/** Brings events in and says what became of each. One that ingestion refuses does not keep its neighbours out. Null: none came in. */
+export async function ingestEach(
+  events: PerEventBatch['events'],
+  results: Record<string, EventResult>,
+  ingest: (batch: PerEventBatch['events']) => Promise<IngestAnswer>,
+): Promise<IngestAnswer | null> {
+  for (let left = events; ; ) {
+    if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+    try {
+      const answer = await ingest(left)
+      for (const { uuid } of left) results[uuid] = { result: 'ok' }
+      return answer
+    } catch (error) {
+      if (!(error instanceof WaymarkError)) throw error
+      const refused = error.code === 'bad-event' ? left[(error as WaymarkError<'bad-event'>).data.index ?? -1] : undefined
+      if (refused) {
+        results[refused.uuid] = { result: 'drop', details: error.detail }
+        left = left.filter((event) => event !== refused)
+        continue
+      }
+      const result = error.isRetryable
+        ? ({ result: 'retry', details: error.code } as const)
+        : { result: 'drop' as const, details: error.detail }
+      for (const { uuid } of left) results[uuid] = result
+      return null
+    }
+  }
+}
+
+/** For senders that count: how many are new, were there before, and were dropped. */
+export function summaryOf({ accepted, duplicates, dropped, warnings }: IngestAnswer, results: readonly EventResult[]): object {
+  const counts = new Map<string, number>()
+  for (const { type } of warnings) counts.set(type, (counts.get(type) ?? 0) + 1)
+  return {
+    accepted,
+    duplicates,
+    dropped: dropped + results.filter(({ result }) => result === 'drop').length,
+    warnings: [...counts].map(([kind, count]) => ({ kind, count })),
   }
 }
 

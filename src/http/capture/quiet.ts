@@ -9,6 +9,8 @@ export interface QuietRequest {
 
 interface Route {
   readonly path: RegExp
+  /** Asked by servers, with a personal key that has this scope. */
+  readonly scope?: 'feature_flag:read'
   readonly answer: (request: QuietRequest, match: RegExpExecArray) => { status?: number; type?: string; body: unknown }
 }
 
@@ -54,9 +56,10 @@ const routes: readonly Route[] = [
   { path: /^\/array\/([^/]+)\/config$/, answer: (_, [, token]) => ({ body: remoteConfig(token!) }) },
   {
     path: /^(\/flags\/definitions|\/api\/feature_flag\/local_evaluation)$/,
+    scope: 'feature_flag:read',
     answer: () => ({ body: { flags: [], group_type_mapping: {}, cohorts: {} } }),
   },
-  { path: /^\/api\/projects\/[^/]+\/feature_flags\/[^/]+\/remote_config$/, answer: () => ({ body: null }) },
+  { path: /^\/api\/projects\/[^/]+\/feature_flags\/[^/]+\/remote_config$/, scope: 'feature_flag:read', answer: () => ({ body: null }) },
   {
     path: /^\/flags$/,
     answer: ({ query }) => ({
@@ -84,13 +87,20 @@ const routes: readonly Route[] = [
   { path: /^\/static\/.+$/, answer: () => ({ status: 404, body: missing }) },
 ]
 
+interface QuietAnswer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+  readonly scope: Route['scope']
+}
+
 /** Null when the path is none of these. `path` comes without its trailing slash. */
-export function quietAnswer(request: QuietRequest): { status: number; type: string; body: string } | null {
+export function quietAnswer(request: QuietRequest): QuietAnswer | null {
   for (const route of routes) {
     const match = route.path.exec(request.path)
     if (!match) continue
     const { status = 200, type = 'application/json', body } = route.answer(request, match)
-    return { status, type, body: typeof body === 'string' ? body : JSON.stringify(body) }
+    return { status, type, body: typeof body === 'string' ? body : JSON.stringify(body), scope: route.scope }
   }
   return null
 }

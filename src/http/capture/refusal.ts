@@ -11,6 +11,7 @@ const rows = {
   'invalid-payload': { status: 400, type: 'validation_error', code: 'invalid_payload' },
   'missing-token': { status: 401, type: 'authentication_error', code: 'missing_api_key' },
   'token-empty': { status: 401, type: 'authentication_error', code: 'empty' },
+  'token-unknown': { status: 401, type: 'authentication_error', code: 'unknown' },
   'token-too-long': { status: 401, type: 'authentication_error', code: 'too_long' },
   'token-not-ascii': { status: 401, type: 'authentication_error', code: 'not_ascii' },
   'token-not-string': { status: 401, type: 'authentication_error', code: 'not_string' },

@@ -21,11 +21,21 @@ class Service implements CaptureServices {
       ? {
           ingest: async (body: unknown, { ip }: { ip?: string }) => {
             if (this.failure) throw this.failure
+            const { batch } = body as Ingested
+            const index = batch.findIndex(({ event }) => event === 'bad')
+            if (index >= 0) throw new WaymarkError('bad-event', { message: 'no good', index, attr: null })
             this.taken.push({ body: body as Ingested, ip })
+            const warnings = batch.flatMap(({ event }) =>
+              event === 'odd' ? [{ type: 'ignored_invalid_timestamp' as const, event: null }] : [],
+            )
+            return { accepted: batch.length - 1, duplicates: 1, dropped: 0, warnings: warnings as never }
           },
         }
       : null
   importLimit = async () => this.limit
+  mustBeAllowed = async (request: Request, _: URL, scope: string) => {
+    if (request.headers.get('authorization') !== 'Bearer phx_flags') throw new Error(`no ${scope}`)
+  }
 }
 
 const call = async (service: Service, path: string, init: RequestInit = {}) => {
@@ -182,6 +192,32 @@ describe('the per-event protocol', () => {
     expect((await send(service, [{ ...event, uuid }])).body).toEqual({ results: { [uuid]: { result: 'retry', details: 'disk-full' } } })
   })
 
+  test('one event that ingestion refuses does not keep its neighbours out, and the counts are told to who asks', async () => {
+    const service = new Service()
+    const third = '0190a000-0000-7000-8000-000000000003'
+    const batch = [
+      { ...event, uuid },
+      { ...event, event: 'bad', uuid: other },
+      { ...event, event: 'odd', uuid: third },
+    ]
+    const answer = await call(service, '/i/v1/analytics/events?summary=1', post({ batch }, bearer))
+    expect(answer.body).toEqual({
+      results: { [uuid]: { result: 'ok' }, [other]: { result: 'drop', details: 'no good' }, [third]: { result: 'ok' } },
+      summary: { accepted: 1, duplicates: 1, dropped: 1, warnings: [{ kind: 'ignored_invalid_timestamp', count: 1 }] },
+    })
+    expect(service.taken[0]?.body.batch.map((one) => one.uuid)).toEqual([uuid, third])
+  })
+
+  test('an import beyond what was approved is limited, event by event, and told when to come back', async () => {
+    const service = new Service()
+    service.limit = { detail: 'too fast', retryAfterSeconds: 30 }
+    const answer = await call(service, '/i/v1/analytics/events', post({ historical_migration: true, batch: [{ ...event, uuid }] }, bearer))
+    expect([answer.headers.get('retry-after'), answer.body]).toEqual([
+      '30',
+      { results: { [uuid]: { result: 'limited', details: 'too fast' } } },
+    ])
+  })
+
   test.each<[string, readonly object[], Record<string, string>, number]>([
     ['without a key', [{ ...event, uuid }], {}, 401],
     ['with a personal key', [{ ...event, uuid }], { authorization: 'Bearer phx_1' }, 401],
@@ -205,8 +241,6 @@ describe('what clients ask for besides', () => {
     ['/api/surveys/?token=x', { surveys: [] }],
     ['/api/early_access_features/?token=x', { earlyAccessFeatures: [] }],
     ['/api/web_experiments/?token=x', { experiments: [] }],
-    ['/flags/definitions?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
-    ['/api/feature_flag/local_evaluation/?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
     ['/s/', { status: 1 }],
   ])('%s', async (path, expected) => {
     const answer = await call(new Service(), path, { method: path.startsWith('/flags/?') ? 'POST' : 'GET' })
@@ -222,11 +256,13 @@ describe('what clients ask for besides', () => {
     expect(window._POSTHOG_REMOTE_CONFIG?.phc_x?.config.hasFeatureFlags).toBe(false)
   })
 
-  test('the payload of a flag is null', async () => {
-    expect(await call(new Service(), '/api/projects/@current/feature_flags/x/remote_config?token=y')).toMatchObject({
-      status: 200,
-      body: 'null',
-    })
+  test.each<[string, unknown]>([
+    ['/flags/definitions?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
+    ['/api/feature_flag/local_evaluation/?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
+    ['/api/projects/@current/feature_flags/x/remote_config?token=y', 'null'],
+  ])('%s is answered to who may read flags', async (path, body) => {
+    expect(await call(new Service(), path, { headers: { authorization: 'Bearer phx_flags' } })).toMatchObject({ status: 200, body })
+    await expect(call(new Service(), path)).rejects.toThrow('no feature_flag:read')
   })
 
   test('the script of surveys, which the browser library always loads, has none', async () => {

@@ -1,0 +1,21 @@
+import { WaymarkError } from '../errors/errors.ts'
+import { wrongUsage } from './command.ts'
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ENOTFOUND: 'the host is not known',
+  ETIMEDOUT: 'it does not answer',
+  ECONNRESET: 'it broke the connection',
+}
+
+/** A request to a server that somebody named; when it does not get there, the reason is said in one line. */
+export async function callServer(url: string, path: string, init: RequestInit): Promise<Response> {
+  if (!URL.canParse(url)) throw wrongUsage(`--url takes an address such as http://127.0.0.1:8000, not ${url}.`)
+  try {
+    return await fetch(new URL(path, url), init)
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? (error.cause as NodeJS.ErrnoException) : null
+    const reason = reasons[cause?.code ?? ''] ?? cause?.message ?? String(error)
+    throw new WaymarkError('command-failed', { message: `${url} cannot be reached: ${reason}.` }, { cause: error })
+  }
+}

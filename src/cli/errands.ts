@@ -1,0 +1,84 @@
+import { limitsOf } from '../accounts/historical-imports.ts'
+import { type HistoricalImport, type LevelName, level } from '../accounts/records.ts'
+import type { Waymark } from '../engine.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import type { IngestAnswer } from '../project.ts'
+
+// What commands want done in a data directory. The server that owns it does them when one runs, else the command itself, having opened it. So
+// what goes in and what comes out must be JSON.
+
+interface NewUser {
+  readonly organization: string
+  readonly email: string
+  readonly level: LevelName
+}
+interface NewKey {
+  readonly user: string
+  readonly label: string
+  readonly scopes: readonly string[]
+}
+export interface Approval {
+  readonly project: number
+  readonly is_approved: boolean
+  /** Null: no limit. */
+  readonly total_events: number | null
+  readonly events_per_minute: number | null
+}
+export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' | 'imported_events'> & {
+  readonly project: number
+  readonly name: string
+  readonly approved_at: string | null
+  readonly total_events: number | null
+  readonly events_per_minute: number | null
+}
+
+export const errands = {
+  query: async (waymark: Waymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
+    (await waymark.project(input.project)).query(input.query),
+
+  ingest: async (waymark: Waymark, input: { readonly project: number; readonly body: unknown }): Promise<IngestAnswer> =>
+    (await waymark.project(input.project)).ingest(input.body),
+
+  'create-user': async ({ accounts }: Waymark, { organization, email, level: at }: NewUser) => {
+    const user = await accounts.createUser(organization, { email }, at)
+    const { value } = await accounts.personalKeys.create(user, { label: 'First key', scopes: ['*'] })
+    return { user_id: user.id, user_uuid: user.uuid, email: user.email, level: level[at], personal_api_key: value }
+  },
+
+  'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {
+    const user = await accounts.users.byEmail(email)
+    if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}.` })
+    const { key, value } = await accounts.personalKeys.create(user, { label, scopes })
+    return { id: key.id, label: key.label, scopes: key.scopes, personal_api_key: value }
+  },
+
+  'approve-imports': async ({ accounts }: Waymark, { project: id, is_approved, ...limits }: Approval): Promise<object> => {
+    const project = await accounts.projects.byId(id)
+    if (!project) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+    await accounts.historicalImports.update(null, project, { is_approved, ...(is_approved && limits) })
+    return {}
+  },
+
+  imports: async ({ accounts }: Waymark, _: object): Promise<readonly ImportState[]> => {
+    const projects = [...(await accounts.context.store.read.projects.find({}))].sort((a, b) => a.id - b.id)
+    return Promise.all(
+      projects.map(async ({ id, name }) => {
+        const record = await accounts.historicalImports.of(id)
+        return {
+          project: id,
+          name,
+          is_approved: record.is_approved,
+          approved_by: record.approved_by,
+          approved_at: record.approved_at?.toISOString() ?? null,
+          imported_events: record.imported_events,
+          ...limitsOf(record),
+        }
+      }),
+    )
+  },
+}
+
+export type Errands = typeof errands
+export type ErrandName = keyof Errands
+export type Input<N extends ErrandName> = Parameters<Errands[N]>[1]
+export type Outcome<N extends ErrandName> = Awaited<ReturnType<Errands[N]>>

@@ -56,7 +56,8 @@ export async function openSource(
     fingerprint: fingerprint(isParquet ? await firstBytes(path, 1 << 16) : Buffer.from(sample.join('\n'))),
   }
 
-  if (isTable) return { ...base, rows: () => readable(path, tableRows(options.readTable(path, isParquet ? 'parquet' : 'csv'), format, mapping)) }
+  if (isTable)
+    return { ...base, rows: () => readable(path, tableRows(options.readTable(path, isParquet ? 'parquet' : 'csv'), format, mapping)) }
   if (format === 'access-log') return { ...base, rows: (onBytes) => readable(path, logRows(path, onBytes)) }
   const first = sample.map(parseRow).find(isRow)
   if (!first) throw new ImportFileError(`${path} holds no lines of JSON objects`)

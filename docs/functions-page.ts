@@ -90,7 +90,7 @@ exceptions, which hold on both engines:
 Suffixes change what an aggregate is applied to. \`If\` takes only the rows where one more argument, the last, holds; \`Distinct\` takes each
 value once; \`Array\` goes over the items of arrays, \`ForEach\` over each position of arrays, \`Map\` over the values of each key of maps; \`ArgMin\`
 and \`ArgMax\` take the rows where one more argument is smallest or largest; \`OrNull\` and \`OrDefault\` say what no rows give; \`State\` and
-\`Merge\` write and read intermediate states, on ClickHouse.
+\`Merge\` write and read intermediate states. On DuckDB a state is the list of the values that went into it.
 
 ${coverage()}
 

@@ -14,7 +14,7 @@ import {
   withFilter,
 } from './aggregate.ts'
 import { asFloat } from './duckdb-values.ts'
-import { type Arg, type Case, type CellContext, type SqlCell, unsupported } from './row.ts'
+import type { Arg, Case, CellContext, SqlCell } from './row.ts'
 
 // Quantiles, moments and correlations. Quantiles are exact on both engines: ClickHouse's own `quantile` samples beyond 8,192 values.
 
@@ -135,16 +135,6 @@ const pair = (name: string, engine: string, summary: string, value: number): Agg
     cases: [[`select ${name}(x, x * x) from (select arrayJoin([1, 2, 2, 4, 7]) as x)`, value]],
   })
 
-const onlyClickHouse = (name: string, summary: string): AggregateRow =>
-  aggregate({
-    args: [2, 2],
-    returns: floatLike,
-    summary,
-    clickhouse: name,
-    duckdb: unsupported('DuckDB has no tables of counts by two columns inside an aggregate'),
-    cases: [],
-  })
-
 const five = 'from (select arrayJoin([1, 2, 2, 4, 7]) as x)'
 const four = 'from (select arrayJoin([1, 2, 4, 7]) as x)'
 
@@ -176,6 +166,10 @@ export const statisticsFunctions = aggregates({
     duckdb: ([x], context) => {
       const given = levels(context)
       return `coalesce(${rowsCall('quantile_cont', [asFloat(x!), `[${given.join(', ')}]`], context)}, [${given.map(() => nan).join(', ')}])`
+    },
+    ofList: (list, _item, context) => {
+      const given = levels(context)
+      return `coalesce(list_aggregate(CAST(${list} AS DOUBLE[]), 'quantile_cont', [${given.join(', ')}]), [${given.map(() => nan).join(', ')}])`
     },
     cases: [[`select quantiles(0.25, 0.5)(x) ${four}`, [1.75, 3]]],
   }),
@@ -276,10 +270,6 @@ export const statisticsFunctions = aggregates({
     },
     cases: [[`select simpleLinearRegression(x, x * 2 + 1) ${five}`, [2, 1]]],
   }),
-  contingency: onlyClickHouse('contingency', 'Coefficient of contingency of two columns.'),
-  cramersV: onlyClickHouse('cramersV', 'Cramér’s V of two columns.'),
-  cramersVBiasCorrected: onlyClickHouse('cramersVBiasCorrected', 'Cramér’s V of two columns, corrected for bias.'),
-  theilsU: onlyClickHouse('theilsU', 'Theil’s U of two columns.'),
 })
 
 /** WITHIN GROUP: the expression of ORDER BY is the argument; a descending order turns the share around. */

@@ -6,6 +6,7 @@ import {
   aggregates,
   arrayOfItems,
   floatLike,
+  type ListFold,
   like,
   listOf,
   nan,
@@ -41,6 +42,15 @@ function countDistinct(args: readonly Arg[], context: CellContext): string {
   const whole = args.map((a) => `${a.sql} IS NOT NULL`).join(' AND ')
   return rowsCall('count', [`(${args.map((a) => a.sql).join(', ')})`], withFilter(distinct, whole))
 }
+
+/** Of a list of tuples of a value and what it is chosen by. */
+const edgeOf =
+  (order: 'ASC' | 'DESC'): ListFold =>
+  (list, _item, context) => {
+    const t = context.fresh()
+    const pairs = `list_transform(${list}, lambda ${t}: {'k': struct_extract_at(${t}, 2), 'v': struct_extract_at(${t}, 1)})`
+    return orDefault(`list_sort(${pairs}, '${order}')[1].v`, context)
+  }
 
 const uniq = (summary: string, name: string, most: number | null = null): AggregateRow =>
   aggregate({
@@ -184,6 +194,7 @@ export const aggregateFunctions = aggregates({
     summary: 'The first argument in the row where the second is smallest.',
     clickhouse: 'argMin',
     duckdb: (args, context) => orDefault(rowsCall('arg_min', [args[0]!.sql, args[1]!.sql], context), context),
+    ofList: edgeOf('ASC'),
     cases: [
       ['select argMin(toString(number), 10 - number) from numbers(4)', '3'],
       ['select argMin(number, number) from numbers(0)', 0],
@@ -195,6 +206,7 @@ export const aggregateFunctions = aggregates({
     summary: 'The first argument in the row where the second is largest.',
     clickhouse: 'argMax',
     duckdb: (args, context) => orDefault(rowsCall('arg_max', [args[0]!.sql, args[1]!.sql], context), context),
+    ofList: edgeOf('DESC'),
     cases: [
       ['select argMax(toString(number), number) from numbers(4)', '3'],
       ['select argMax(number, number) from numbers(0)', 0],

@@ -2,13 +2,15 @@ import { QueryError, UnsupportedError } from '../errors/errors.ts'
 import type { SqlType } from '../types/types.ts'
 import type { AggregateRow } from './aggregate.ts'
 import { aggregateFunctions } from './aggregates.ts'
+import { associationFunctions } from './aggregates-association.ts'
 import { collectionFunctions } from './aggregates-collections.ts'
+import { funnelFunctions } from './aggregates-funnel.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
-import { foldMaps, withCombinators } from './combinators.ts'
+import { withCombinators } from './combinators.ts'
 import { itemOf } from './lambda.ts'
 import { type Arg, functions } from './row.ts'
 
-const plain = { ...aggregateFunctions, ...statisticsFunctions, ...collectionFunctions }
+const plain = { ...aggregateFunctions, ...statisticsFunctions, ...associationFunctions, ...collectionFunctions, ...funnelFunctions }
 
 /** `sumIf`, `avgArrayOrNull` …: all that suffixes make of the plain aggregates. */
 export const suffixedFunctions = withCombinators(plain)
@@ -28,9 +30,6 @@ function aggregateNamed(arg: Arg | undefined): { name: string; row: AggregateRow
   return { name, row }
 }
 
-/** -Map aggregates are folded over the entries of maps by their base. */
-const baseOf = (name: string): AggregateRow | undefined => (name.endsWith('Map') ? plain[name.slice(0, -'Map'.length)] : undefined)
-
 export const arrayReduceFunctions = functions({
   arrayReduce: {
     kind: 'scalar',
@@ -44,16 +43,11 @@ export const arrayReduceFunctions = functions({
       duckdb: (args, context) => {
         const { name, row } = aggregateNamed(args[0])
         const array = args[1]!
-        const map = baseOf(name)
-        if (map?.ofList && itemOf(array.type).kind === 'map') {
-          const x = context.fresh()
-          return foldMaps(map.ofList, `list_transform(${array.sql}, lambda ${x}: map_entries(${x}))`, itemOf(array.type), context)
-        }
         if (!row.ofList)
           throw new UnsupportedError('unsupported-function', {
             name: `arrayReduce('${name}')`,
             engine: 'DuckDB',
-            reason: 'intermediate states of aggregates belong to ClickHouse',
+            reason: 'it cannot be applied to a list',
           })
         return row.ofList(array.sql, itemOf(array.type), context)
       },

@@ -1,5 +1,5 @@
 import type { SqlType, StateType } from '../types/types.ts'
-import { arrayOf, isNullable, mapOf, nullable, unknownType } from '../types/types.ts'
+import { arrayOf, isNullable, mapOf, nullable, tupleOf, unknownType } from '../types/types.ts'
 import {
   type AggregateFamily,
   type AggregateRow,
@@ -32,7 +32,7 @@ const typed = (type: SqlType, context: CellContext): CellContext => ({ ...contex
 function make(
   row: Made,
   suffix: string,
-  change: Pick<AggregateRow, 'args' | 'returns' | 'summary'> & { readonly duckdb: Cell; readonly clickhouse?: SqlCell },
+  change: Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'ofList'> & { readonly duckdb: Cell; readonly clickhouse?: SqlCell },
 ): Made {
   const all = row.suffix + suffix
   const { duckdb, clickhouse, ...rest } = change
@@ -93,17 +93,27 @@ function addOrDefault(row: Made): Made {
   })
 }
 
+const noList = 'this aggregate cannot be applied to a list'
+type Change = Pick<AggregateRow, 'args' | 'returns' | 'summary'>
+
 /** Folds a list that is made from the rows of the group. */
 function folded(
   row: Made,
   suffix: string,
-  change: Pick<AggregateRow, 'args' | 'returns' | 'summary'>,
+  change: Change,
   cell: (fold: ListFold, args: readonly Arg[], context: CellContext) => string,
 ): Made {
   const fold = row.ofList
+  return make(row, suffix, { ...change, duckdb: fold ? (args, context) => cell(fold, args, context) : unsupported(noList) })
+}
+
+/** Folds the list of the group's arrays or maps, or such a list that is there already. */
+function foldedEach(row: Made, suffix: string, change: Change, body: (fold: ListFold) => ListFold): Made {
+  const fold = row.ofList && body(row.ofList)
   return make(row, suffix, {
     ...change,
-    duckdb: fold ? (args, context) => cell(fold, args, context) : unsupported('this aggregate cannot be applied to a list'),
+    ...(fold ? { ofList: fold } : {}),
+    duckdb: fold ? (args, context) => fold(arrays(args[0]!, context), args[0]!.type, context) : unsupported(noList),
   })
 }
 
@@ -126,7 +136,7 @@ const addArray = (row: Made): Made =>
   )
 
 const addForEach = (row: Made): Made =>
-  folded(
+  foldedEach(
     row,
     'ForEach',
     {
@@ -134,18 +144,17 @@ const addForEach = (row: Made): Made =>
       returns: ([first, ...others], context) => arrayOf(row.returns([item(first), ...others], context)),
       summary: `${row.summary} Separately for the first items of the arrays, the second, and so on.`,
     },
-    (fold, args, context) => {
+    (fold) => (list, type, context) => {
       const [position, array] = [context.fresh(), context.fresh()]
-      const list = arrays(args[0]!, context)
       const inner = context.type.kind === 'array' ? context.type.item : unknownType
       const longest = `coalesce(list_max(list_transform(${list}, lambda ${array}: len(${array}))), 0)`
       const items = `list_transform(list_filter(${list}, lambda ${array}: len(${array}) >= ${position}), lambda ${array}: ${array}[${position}])`
-      return `list_transform(range(1, ${longest} + 1), lambda ${position}: ${fold(items, item(args[0]!.type), typed(inner, context))})`
+      return `list_transform(range(1, ${longest} + 1), lambda ${position}: ${fold(items, item(type), typed(inner, context))})`
     },
   )
 
 const addMap = (row: Made): Made =>
-  folded(
+  foldedEach(
     row,
     'Map',
     {
@@ -154,14 +163,13 @@ const addMap = (row: Made): Made =>
         first?.kind === 'map' ? mapOf(first.key, row.returns([first.value, ...others], context)) : unknownType,
       summary: `${row.summary} Separately for each key of maps.`,
     },
-    (fold, args, context) =>
-      foldMaps(fold, rowsCall('list', [`map_entries(${args[0]!.sql})`], withoutDistinct(context)), args[0]!.type, context),
+    (fold) => (list, map, context) => foldMaps(fold, list, map, context),
   )
 
-/** An aggregate over the values of each key, of a printed list of the entries of maps. */
-export function foldMaps(fold: ListFold, lists: string, map: SqlType, context: CellContext): string {
+/** An aggregate over the values of each key, of a printed list of maps. */
+export function foldMaps(fold: ListFold, maps: string, map: SqlType, context: CellContext): string {
   const [key, entry] = [context.fresh(), context.fresh()]
-  const entries = `flatten(${lists})`
+  const entries = `flatten(list_transform(${maps}, lambda ${entry}: map_entries(${entry})))`
   const [value, inner] = [map.kind === 'map' ? map.value : unknownType, context.type.kind === 'map' ? context.type.value : unknownType]
   const items = `list_transform(list_filter(${entries}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)`
   const keys = `list_sort(list_distinct(list_transform(${entries}, lambda ${entry}: ${entry}.key)))`
@@ -202,21 +210,39 @@ function addDistinct(row: Made): Made {
   })
 }
 
-const stateReason = 'intermediate states of aggregates belong to ClickHouse'
-const addState = (row: Made): Made =>
-  make(row, 'State', {
+/** On DuckDB a state is the list of the values that went into it, as tuples where there are several arguments. */
+function addState(row: Made): Made {
+  const isSet = row.clickhouse?.name === 'uniqExact'
+  return make(row, 'State', {
     args: row.args,
     returns: (args): StateType => ({ kind: 'state', aggregate: `${row.clickhouse?.name ?? ''}${row.suffix}`, args }),
     summary: `The intermediate state of: ${row.summary}`,
-    duckdb: unsupported(stateReason),
+    ofList: (list) => list,
+    duckdb: row.ofList
+      ? (args, context) => {
+          const value = args.length === 1 ? args[0]!.sql : args.length === 0 ? '1' : `row(${args.map((a) => a.sql).join(', ')})`
+          const whole = args.reduce((c, a) => (isNullable(a.type) ? withFilter(c, `${a.sql} IS NOT NULL`) : c), context)
+          const rows = { ...whole, aggregate: { ...aggregateOf(whole), distinct: isSet } }
+          return `coalesce(${rowsCall('list', [value], rows)}, [])`
+        }
+      : unsupported(noList),
   })
+}
 const addMerge = (row: Made): Made =>
-  make(row, 'Merge', {
-    args: oneState(row.args),
-    returns: ([state, ...others], context) => row.returns(state?.kind === 'state' ? state.args : [unknownType, ...others], context),
-    summary: `From intermediate states: ${row.summary}`,
-    duckdb: unsupported(stateReason),
-  })
+  folded(
+    row,
+    'Merge',
+    {
+      args: oneState(row.args),
+      returns: ([state, ...others], context) => row.returns(state?.kind === 'state' ? state.args : [unknownType, ...others], context),
+      summary: `From intermediate states: ${row.summary}`,
+    },
+    (fold, args, context) => {
+      const [state] = args
+      const values = state?.type.kind === 'state' ? state.type.args : []
+      return fold(`flatten(${arrays(state!, context)})`, values.length > 1 ? tupleOf(values) : (values[0] ?? unknownType), context)
+    },
+  )
 
 const suffixes = {
   If: addIf,

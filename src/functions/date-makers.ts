@@ -21,7 +21,7 @@ const inNamed = (type: ScalarType, zone: Arg | undefined): SqlType => {
 }
 const nowType = (zone?: Arg): SqlType => inNamed({ ...scalar('DateTime64'), parameters: [3] }, zone)
 
-const clock = (summary: string, args: FunctionRow['args'], isCaseInsensitive = false): FunctionRow => ({
+const clock = (summary: string, call: string, args: FunctionRow['args'], isCaseInsensitive = false): FunctionRow => ({
   kind: 'scalar',
   args,
   returns: (_, { args: given }) => nowType(given[0]),
@@ -29,16 +29,19 @@ const clock = (summary: string, args: FunctionRow['args'], isCaseInsensitive = f
   summary,
   isVolatile: true,
   sql: { duckdb: now, clickhouse: clickHouseNow },
-  cases: [],
+  cases: [
+    [`dateDiff('day', toDate(${call}), today())`, 0],
+    [`${call} > toDateTime('2024-01-01 00:00:00')`, 1],
+  ],
 })
-const day = (summary: string, duckdb: SqlCell, clickhouse: SqlCell): FunctionRow => ({
+const day = (name: string, summary: string, before: 0 | 1, duckdb: SqlCell, clickhouse: SqlCell): FunctionRow => ({
   kind: 'scalar',
   args: [0, 0],
   returns: () => scalar('Date'),
   summary,
   isVolatile: true,
   sql: { duckdb, clickhouse },
-  cases: [],
+  cases: [[`dateDiff('day', ${name}(), toDate(now()))`, before]],
 })
 
 const int = (arg: Arg): string => `CAST(${arg.sql} AS INTEGER)`
@@ -114,13 +117,15 @@ const t = "toDateTime('2024-01-07 15:05:06')"
 const rowNumbers = 'a row has no number of its own in DuckDB; use row_number() OVER ()'
 
 export const dateMakerFunctions = functions({
-  now: clock('The current moment, with milliseconds.', [0, 1], true),
-  current_timestamp: clock('The current moment, with milliseconds.', [0, 0]),
-  nowInBlock: clock('The current moment.', [1, 1]),
-  today: day('The current date in the project’s zone.', today, clickHouseToday),
-  current_date: day('The current date in the project’s zone.', today, clickHouseToday),
+  now: clock('The current moment, with milliseconds.', 'now()', [0, 1], true),
+  current_timestamp: clock('The current moment, with milliseconds.', 'current_timestamp()', [0, 0]),
+  nowInBlock: clock('The current moment.', "nowInBlock('UTC')", [1, 1]),
+  today: day('today', 'The current date in the project’s zone.', 0, today, clickHouseToday),
+  current_date: day('current_date', 'The current date in the project’s zone.', 0, today, clickHouseToday),
   yesterday: day(
+    'yesterday',
     'The date before today in the project’s zone.',
+    1,
     (args, context) => `(${today(args, context)} - 1)`,
     (args, context) => `(${clickHouseToday(args, context)} - 1)`,
   ),
@@ -230,7 +235,7 @@ export const dateMakerFunctions = functions({
     summary: 'Number of the row in its block of the engine.',
     isVolatile: true,
     sql: { duckdb: unsupported(rowNumbers), clickhouse: () => 'rowNumberInBlock()' },
-    cases: [],
+    cases: [['select groupArray(n) from (select rowNumberInBlock() as n from numbers(3))', [0, 1, 2]]],
   },
   rowNumberInAllBlocks: {
     kind: 'scalar',
@@ -239,6 +244,6 @@ export const dateMakerFunctions = functions({
     summary: 'Number of the row in the order the engine reads.',
     isVolatile: true,
     sql: { duckdb: unsupported(rowNumbers), clickhouse: () => 'rowNumberInAllBlocks()' },
-    cases: [],
+    cases: [['select groupArray(n) from (select rowNumberInAllBlocks() as n from numbers(3))', [0, 1, 2]]],
   },
 })

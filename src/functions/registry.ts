@@ -1,7 +1,9 @@
 import { nearestSpellings } from '../lib/spelling.ts'
 import { addressFunctions } from './addresses.ts'
 import { aggregateFunctions } from './aggregates.ts'
+import { associationFunctions } from './aggregates-association.ts'
 import { collectionFunctions, digestFunctions } from './aggregates-collections.ts'
+import { funnelFunctions } from './aggregates-funnel.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
 import { arrayLambdaFunctions } from './array-lambdas.ts'
@@ -86,7 +88,9 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Tuples: tupleFunctions,
   Aggregates: aggregateFunctions,
   Statistics: statisticsFunctions,
+  Association: associationFunctions,
   'Aggregates of arrays, maps and texts': collectionFunctions,
+  'Funnels in statements': funnelFunctions,
   Digests: digestFunctions,
   'Aggregates with suffixes': suffixedFunctions,
   'Aggregates over an array': arrayReduceFunctions,

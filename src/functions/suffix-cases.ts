@@ -104,16 +104,61 @@ function closing(text: string, from: number): number {
   return text.length
 }
 
+const always = (name: string): string => (name.endsWith('If') ? ', 1 = 1' : '')
+
 /** `argMinState(x, -x)`, read back. */
 function edges(base: string, chain: readonly string[]): Case | null {
   if ((base !== 'argMin' && base !== 'argMax') || chain.includes('OrNull') || chain.includes('OrDefault')) return null
   const [state, merge] = ['State', 'Merge'].map((s) => `${base}${s}${chain[0] === s && chain[1] === 'If' ? 'If' : ''}`)
-  const condition = (name: string): string => (name.endsWith('If') ? ', 1 = 1' : '')
-  const text = `select ${merge}(s${condition(merge!)}) from (select ${state}(x, -x${condition(state!)}) as s ${source})`
+  const text = `select ${merge}(s${always(merge!)}) from (select ${state}(x, -x${always(state!)}) as s ${source})`
   return [text, base === 'argMin' ? Math.max(...rows) : Math.min(...rows)]
 }
 
+/** States of aggregates that have no model here, read back; those that nothing reads are counted. */
+function readBack(base: string, chain: readonly string[]): Case | null {
+  const name = base + chain.join('')
+  if (base === 'quantiles') {
+    const [state, merge] = ['State', 'Merge'].map((s) => `quantiles${s}${chain[0] === s && chain[1] === 'If' ? 'If' : ''}`) as [
+      string,
+      string,
+    ]
+    const inner = `select ${state}(0.25, 0.5)(x${always(state)}) as s ${source}`
+    return [`select ${merge}(0.25, 0.5)(s${always(merge)}) from (${inner})`, [1.75, 2]]
+  }
+  if (!name.includes('Map')) return null
+  const maps = "map('a', x)"
+  if (base === 'sumMap') {
+    const merge = chain[0] === 'Merge' ? name : 'sumMapMerge'
+    return [`select ${merge}(s${always(merge)}) from (select sumMapState(${maps}) as s ${source})`, { a: sum(rows) }]
+  }
+  return name.endsWith('State') ? [`select count(s) from (select ${name}(${maps}) as s ${source})`, 1] : null
+}
+
+/** `groupArraySampleIf(2)(x, …)`: how many values, not which. */
+const sampled = (base: string, chain: readonly string[]): Case | null =>
+  base === 'groupArraySample' ? [`select length(${base}${chain.join('')}(2)(x, x > 1)) ${source}`, 2] : null
+
+/** `bitmapToArray(groupBitmapState(x))`: the plain aggregate stands inside of another call. */
+function wrapped(base: string, chain: readonly string[], row: AggregateRow): Case | null {
+  const [plain] = row.cases
+  return chain.join() === 'If' && plain?.[0].includes(`(${base}(x))`)
+    ? [plain[0].replace(`${base}(x)`, `${base}If(x, 1 = 1)`), plain[1]]
+    : null
+}
+
+const distinctItems = (base: string, chain: readonly string[]): Case | null =>
+  base === 'groupArray' && chain[0] === 'Distinct'
+    ? [
+        `select ${base}${chain.join('')}(x${chain.length > 1 ? ', x > 1' : ''}) ${source}`,
+        chain.length > 1 ? [2, 4] : [1, 2, 4],
+        { unordered: true },
+      ]
+    : null
+
 export function suffixCases(base: string, chain: readonly string[], row: AggregateRow): readonly Case[] {
-  const found = derived(base, chain, row) ?? modelled(base, chain) ?? edges(base, chain)
-  return found ? [found] : []
+  for (const from of [derived, modelled, edges, readBack, sampled, distinctItems, wrapped]) {
+    const found = from(base, chain, row)
+    if (found) return [found]
+  }
+  return []
 }

@@ -161,6 +161,9 @@ export const tableFunctions = functions({
       duckdb: (args) => `(SELECT generate_series FROM generate_series(${args.map((a) => `CAST(${a.sql} AS BIGINT)`).join(', ')}))`,
       clickhouse: call('generate_series'),
     },
-    cases: [],
+    cases: [
+      ['select groupArray(number) from generateSeries(1, 6, 2)', [1, 3, 5]],
+      ['select count() from generateSeries(5, 1, 1)', 0],
+    ],
   },
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { candidates, families, lookup, registry } from '../../src/functions/registry.ts'
+import { isUnsupported } from '../../src/functions/row.ts'
 
 describe('lookup', () => {
   test('finds the exact spelling first', () => {
@@ -27,4 +28,18 @@ test('no name stands in two families', () => {
 test('names that differ in case only are different functions with exact spelling', () => {
   const wrong = [...registry].filter(([name, row]) => row.caseInsensitive && name !== name.toLowerCase())
   expect(wrong.map(([name]) => name)).toEqual([])
+})
+
+/** Rows that an expression alone cannot show. */
+const withoutCases: Readonly<Record<string, string>> = {
+  matchesAction: 'it needs an action of the project: actions.test.ts',
+  uniqUpToMerge: 'no function of the language makes its states',
+  uniqUpToMergeIf: 'no function of the language makes its states',
+}
+
+test('every row that an engine supports has a case', () => {
+  const missing = [...registry].filter(
+    ([, { sql, cases }]) => cases.length === 0 && !(isUnsupported(sql.duckdb) && isUnsupported(sql.clickhouse)),
+  )
+  expect(missing.map(([name]) => name).sort()).toEqual(Object.keys(withoutCases).sort())
 })

@@ -1,5 +1,6 @@
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import { type AccountContext, type AccountSettings, defaultSettings } from './context.ts'
+import { createDefinitionLog } from './definition-log.ts'
 import { createDomains } from './domains.ts'
 import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
@@ -59,6 +60,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     projects: createProjects(context),
     proxyRecords: createProxyRecords(context),
     historicalImports: createHistoricalImports(context),
+    definitionLog: createDefinitionLog(context),
     personalKeys,
 
     async createProject(input: NewProject): Promise<ProjectRecord> {

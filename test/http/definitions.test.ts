@@ -269,6 +269,68 @@ describe('cohorts', () => {
   })
 })
 
+describe('written whole, and written down', () => {
+  const log = async (path: string) => (await send('GET', `${path}activity/`)).body.results
+  const entry = (activity: string, scope: string, id: number, name: string) => ({
+    activity,
+    scope,
+    item_id: String(id),
+    user: { email: held.home.member.email },
+    detail: { name },
+  })
+
+  test('an action', async () => {
+    const { body } = await send('POST', actions, { name: 'A', description: 'of old', steps: [{ event: 'buy' }] })
+    const path = `${actions}${body.id}/`
+    expect(await send('PUT', path, { steps: [] })).toMatchObject(refused(400, 'required', undefined, 'name'))
+    expect(await send('PUT', path, { name: 'B' })).toMatchObject({ status: 200, body: { name: 'B', description: '', steps: [] } })
+    await send('PATCH', path, { name: 'B' })
+    await send('DELETE', path)
+    const entries = await log(path)
+    expect(entries).toMatchObject([
+      entry('deleted', 'Action', body.id, 'B'),
+      entry('updated', 'Action', body.id, 'B'),
+      entry('created', 'Action', body.id, 'A'),
+    ])
+    expect(entries[1].detail.changes).toEqual([
+      { type: 'Action', action: 'changed', field: 'name', before: 'A', after: 'B' },
+      { type: 'Action', action: 'changed', field: 'description', before: 'of old', after: '' },
+      { type: 'Action', action: 'changed', field: 'steps', before: [{ event: 'buy' }], after: [] },
+    ])
+  })
+
+  test('a cohort', async () => {
+    const { body } = await send('POST', cohorts, { name: 'C', description: 'x', filters: group('AND', plan('pro')) })
+    const path = `${cohorts}${body.id}/`
+    expect(await send('PUT', path, { name: 'C' })).toMatchObject(refused(400, 'invalid_input', undefined, 'filters'))
+    expect(await send('PUT', path, { filters: group('AND', plan('free')) })).toMatchObject(refused(400, 'required', undefined, 'name'))
+    const whole = await send('PUT', path, { name: 'D', filters: group('AND', plan('free')) })
+    expect(whole).toMatchObject({ status: 200, body: { name: 'D', description: '', is_static: false, count: 2 } })
+    await send('DELETE', path)
+    const entries = await log(path)
+    expect(entries).toMatchObject([
+      entry('deleted', 'Cohort', body.id, 'D'),
+      entry('updated', 'Cohort', body.id, 'D'),
+      entry('created', 'Cohort', body.id, 'C'),
+    ])
+    expect(entries[1].detail.changes.map((one: { field: string }) => one.field)).toEqual(['name', 'description', 'filters'])
+  })
+
+  test('a static cohort keeps its members, and stays static', async () => {
+    const { body } = await send('POST', cohorts, { name: 'S', is_static: true, distinct_ids: ['ann'] })
+    const path = `${cohorts}${body.id}/`
+    expect((await send('PUT', path, { name: 'T' })).body).toMatchObject({ name: 'T', is_static: true, count: 1 })
+    expect((await send('PUT', path, { name: 'T', distinct_ids: ['ann', 'bob'] })).body.count).toBe(2)
+  })
+
+  test('another project has no such entries', async () => {
+    const { body } = await send('POST', actions, { id: 78, name: 'Quiet' })
+    const path = `${actions}${body.id}/activity/`
+    expect((await send('GET', path)).body.total_count).toBe(1)
+    expect((await held.home.call('GET', path, { as: held.home.outsider })).body.total_count).toBe(0)
+  })
+})
+
 test('nobody sees the definitions of another project, and what is no number is not there', async () => {
   const { call, outsider, key, member } = held.home
   const { body: mine } = await send('POST', actions, { id: 77, name: 'Mine' })

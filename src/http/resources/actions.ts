@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { DefinitionState } from '../../accounts/definition-log.ts'
 import { check, text } from '../../accounts/fields.ts'
 import { actionStepSchema } from '../../queries/action-definition.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
@@ -37,6 +39,20 @@ const present = async ({ accounts }: App, action: Stored): Promise<z.infer<typeo
   created_by: await presentAuthor(accounts, action.created_by_id ?? null),
 })
 
+const noted = ({ id, name, description, steps }: Stored): DefinitionState => ({
+  id,
+  name,
+  fields: { name, description: description ?? '', steps },
+})
+
+const change = async (visit: ProjectVisit, fields: object) => {
+  const actions = await service(visit)
+  const before = await actions.retrieve(definitionId(visit.params.id))
+  const after = await actions.update(before.id, fields)
+  await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(before), noted(after))
+  return present(visit.app, after)
+}
+
 /** Numbers of definitions; nothing else names one. */
 export const definitionId = (text: string | undefined): number => {
   if (text === undefined || !/^\d{1,10}$/.test(text)) throw failures.notFound()
@@ -65,7 +81,11 @@ export const actions = defineResource({
       body: creating,
       status: 201,
       answer: actionSchema,
-      handle: async (visit) => present(visit.app, await (await service(visit)).create(check(creating, visit.body), visit.caller.user.id)),
+      handle: async (visit) => {
+        const made = await (await service(visit)).create(check(creating, visit.body), visit.caller.user.id)
+        await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', null, noted(made))
+        return present(visit.app, made)
+      },
     }),
     row({
       method: 'GET',
@@ -82,18 +102,39 @@ export const actions = defineResource({
       summary: 'Changes the fields that are given; queries see it at once',
       body: actionInput.partial(),
       answer: actionSchema,
-      handle: async (visit) => {
-        const actions = await service(visit)
-        const { id } = await actions.retrieve(definitionId(visit.params.id))
-        return present(visit.app, await actions.update(id, check(actionInput.partial(), visit.body)))
-      },
+      handle: async (visit) => change(visit, check(actionInput.partial(), visit.body)),
+    }),
+    row({
+      method: 'PUT',
+      path: ':id',
+      name: 'replace',
+      summary: 'The same, and what is not named goes back to its default',
+      body: actionInput,
+      answer: actionSchema,
+      handle: async (visit) => change(visit, { description: null, steps: [], ...check(actionInput, visit.body) }),
     }),
     row({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
       summary: 'Removes an action; nothing matches it any more',
-      handle: async (visit) => (await service(visit)).remove(definitionId(visit.params.id)),
+      handle: async (visit) => {
+        const actions = await service(visit)
+        const gone = await actions.retrieve(definitionId(visit.params.id))
+        await actions.remove(gone.id)
+        await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(gone), null)
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was removed',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: async ({ app, project, params, url }) =>
+        activityPage(app, { project_id: project.id, scope: 'Action', item_id: String(definitionId(params.id)) }, url),
     }),
   ],
 })

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import type { DefinitionState } from '../../accounts/definition-log.ts'
 import { check, flag, jsonObject, listOf, text } from '../../accounts/fields.ts'
 import type { StoredCohort } from '../../project.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
@@ -80,6 +82,18 @@ const presentOne = async (visit: ProjectVisit, cohort: StoredCohort) => (await p
 
 const find = async (visit: ProjectVisit) => (await dataOf(visit)).cohorts.retrieve(definitionId(visit.params.id))
 
+const noted = ({ id, name, description, is_static, filters, members_at }: StoredCohort): DefinitionState => ({
+  id,
+  name,
+  fields: { name, description: description ?? '', is_static, filters, members_at },
+})
+
+const change = async (visit: ProjectVisit, before: StoredCohort, fields: object) => {
+  const after = await (await dataOf(visit)).cohorts.update(before.id, fields)
+  await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(before), noted(after))
+  return presentOne(visit, after)
+}
+
 /** A body that is a CSV has its name in the address, and can be nothing but static. */
 const written = (visit: ProjectVisit): unknown => {
   const fields = visit.body as Readonly<Record<string, unknown>>
@@ -117,8 +131,11 @@ export const cohorts = defineResource({
       queryParameters: csvParameters,
       status: 201,
       answer: cohortSchema,
-      handle: async (visit) =>
-        presentOne(visit, await (await dataOf(visit)).cohorts.create(check(creating, written(visit)), visit.caller.user.id)),
+      handle: async (visit) => {
+        const made = await (await dataOf(visit)).cohorts.create(check(creating, written(visit)), visit.caller.user.id)
+        await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', null, noted(made))
+        return presentOne(visit, made)
+      },
     }),
     row({
       method: 'GET',
@@ -137,9 +154,21 @@ export const cohorts = defineResource({
       takesCsv: true,
       queryParameters: csvParameters,
       answer: cohortSchema,
+      handle: async (visit) => change(visit, await find(visit), check(cohortInput.partial(), written(visit))),
+    }),
+    row({
+      method: 'PUT',
+      path: ':id',
+      name: 'replace',
+      summary: 'The same, and what is not named goes back to its default; a static cohort keeps its members unless others are given',
+      body: cohortInput,
+      takesCsv: true,
+      queryParameters: csvParameters,
+      answer: cohortSchema,
       handle: async (visit) => {
-        const { id } = await find(visit)
-        return presentOne(visit, await (await dataOf(visit)).cohorts.update(id, check(cohortInput.partial(), written(visit))))
+        const before = await find(visit)
+        const given = check(cohortInput, written(visit))
+        return change(visit, before, { description: null, filters: null, is_static: before.is_static, ...given })
       },
     }),
     row({
@@ -147,7 +176,22 @@ export const cohorts = defineResource({
       path: ':id',
       name: 'remove',
       summary: 'Removes a cohort; its members stay persons',
-      handle: async (visit) => (await dataOf(visit)).cohorts.remove(definitionId(visit.params.id)),
+      handle: async (visit) => {
+        const gone = await find(visit)
+        await (await dataOf(visit)).cohorts.remove(gone.id)
+        await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(gone), null)
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was removed',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: async ({ app, project, params, url }) =>
+        activityPage(app, { project_id: project.id, scope: 'Cohort', item_id: String(definitionId(params.id)) }, url),
     }),
     row({
       method: 'GET',

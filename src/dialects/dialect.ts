@@ -55,6 +55,8 @@ export interface Dialect {
     items: readonly { readonly name: string; readonly plainName: string; readonly sql: string; readonly type: SqlType }[],
   ): string
   join(source: JoinedSource): string
+  /** Printed with its sides exchanged, as a join to the left. */
+  turnsJoin?(source: JoinedSource): boolean
   /** Where the engine has no ANY join: the same in other words. */
   anyJoin?(source: JoinedSource, left: string, right: string, on: string): string
   values(rows: readonly (readonly string[])[], alias: string, names: readonly string[], types: readonly SqlType[]): string
@@ -67,7 +69,11 @@ export interface Dialect {
   readonly hasSetTail: boolean
   readonly hasLimitBy: boolean
   readonly hasTies: boolean
-  /** ROLLUP, CUBE and an empty grouping set answer a row of totals even over no rows. */
+  /** RANGE BETWEEN INTERVAL … */
+  readonly hasIntervalFrames: boolean
+  /** A recursive UNION may leave out rows that were there already. */
+  readonly hasRecursiveDistinct: boolean
+  /** ROLLUP and CUBE answer a row of totals even over no rows. */
   readonly hasEmptyTotals: boolean
   /** What GROUP BY says when only constants are grouped by. */
   readonly emptyGroup: string

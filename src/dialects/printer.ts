@@ -1,4 +1,5 @@
 import { InternalError, QueryError, UnsupportedError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
 import { type Arg, isUnsupported } from '../functions/row.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import { eachSource } from '../plan/rewrite.ts'
@@ -38,9 +39,9 @@ export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintS
   return { sql, params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
 }
 
-/** Some of its groups have no key, so an engine may make one of no rows. */
+/** Some of its groups have no key, so an engine may make one of no rows. An empty set among GROUPING SETS asks for that. */
 const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
-  mode !== 'plain' || (items.length > 0 && items.every((item) => item.kind === 'constant'))
+  mode === 'rollup' || mode === 'cube' || (mode === 'plain' && items.length > 0 && items.every((item) => item.kind === 'constant'))
 
 class Printer implements Printing {
   private readonly values: ParameterValue[] = []
@@ -112,6 +113,9 @@ class Printer implements Printing {
   private ctes(ctes: readonly TypedCte[]): string {
     if (ctes.length === 0) return ''
     const parts = ctes.map((cte) => {
+      const { query } = cte
+      if (cte.recursive && query.kind === 'set' && !query.all && !this.dialect.hasRecursiveDistinct)
+        this.refuse('a recursive UNION DISTINCT', query.span)
       const hint = cte.materialized === null ? '' : cte.materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED '
       return this.dialect.cte(this.identifier(cte.name), hint, this.query(cte.query))
     })
@@ -153,7 +157,8 @@ class Printer implements Printing {
       const { limit, offset, by } = select.limitBy
       parts.push(`LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''} BY ${this.list(by)}`)
     }
-    const limit = select.limit?.withTies && !this.dialect.hasTies ? { ...select.limit, limit: null, withTies: false } : select.limit
+    const limit =
+      select.limit?.withTies && !this.dialect.hasTies ? { ...select.limit, limit: null, percent: false, withTies: false } : select.limit
     return `${parts.join(' ')}${limit ? this.dialect.limit(limit) : ''}`
   }
 
@@ -193,10 +198,12 @@ class Printer implements Printing {
     return offset ? `${number} BETWEEN ${offset + 1} AND ${offset + limit}` : `${number} <= ${limit}`
   }
 
-  private tiesCondition({ limit, orderBy, span }: TypedSelect): string {
+  private tiesCondition({ limit, orderBy }: TypedSelect): string {
     const order = this.orderList(orderBy)
-    if (!order) throw new QueryError('invalid-query', { message: 'LIMIT WITH TIES needs ORDER BY' }, span)
-    return `rank() OVER (ORDER BY ${order}) <= ${(limit!.limit ?? 0) + limit!.offset}`
+    const { limit: rows, offset, percent } = limit!
+    // Ordered by constants only, all rows are tied.
+    const rank = order ? `rank() OVER (ORDER BY ${order})` : 'rank() OVER ()'
+    return `${rank} <= ${percent ? `floor(count(*) OVER () * ${rows} / 100.0) + ${offset}` : (rows ?? 0) + offset}`
   }
 
   // --- sources ---------------------------------------------------------------------------------
@@ -240,7 +247,14 @@ class Printer implements Printing {
     return assertNever(source)
   }
 
-  private join(source: Extract<TypedSource, { kind: 'join' }>): string {
+  private refuse(what: string, span: Span): never {
+    throw new UnsupportedError('unsupported-syntax', { what, engine: this.dialect.capabilities.engine }, span)
+  }
+
+  private join(written: Extract<TypedSource, { kind: 'join' }>): string {
+    const source = this.dialect.turnsJoin?.(written)
+      ? { ...written, type: 'left' as const, left: written.right, right: written.left }
+      : written
     if (source.strictness === 'any' && this.dialect.anyJoin)
       return this.dialect.anyJoin(source, this.source(source.left), this.source(source.right), source.on ? this.expr(source.on) : 'true')
     const right =
@@ -368,6 +382,8 @@ class Printer implements Printing {
   private window({ partitionBy, orderBy, frame }: TypedWindow): string {
     const bound = (b: NonNullable<TypedWindow['frame']>['start']) => `${b.offset ? `${this.expr(b.offset)} ` : ''}${b.type.toUpperCase()}`
     const order = this.orderList(orderBy)
+    const interval = [frame?.start, frame?.end].find((edge) => edge?.offset && isNamed(edge.offset.type, 'Interval'))?.offset
+    if (interval && !this.dialect.hasIntervalFrames) this.refuse('RANGE with an interval', interval.span)
     return [
       partitionBy.length ? `PARTITION BY ${this.list(partitionBy)}` : '',
       order ? `ORDER BY ${order}` : '',

@@ -16,12 +16,13 @@ export interface ErrorData {
   'wrong-parameters': { name: string; kind: 'Function' | 'Aggregation'; min: number; max: number | null; found: number }
   'missing-parameters': { name: string; kind: 'Function' | 'Aggregation' }
   'nested-aggregate': { outer: string; inner: string }
+  'not-grouped': { name: string }
   'zero-index': { example: string }
   'wrong-type': { message: string }
   'unknown-placeholder': { name: string; candidates?: readonly string[] }
   'unknown-variable': { name: string; candidates?: readonly string[] }
   'unknown-cohort': { name: string }
-  'unsupported-syntax': { what: string }
+  'unsupported-syntax': { what: string; engine?: string }
   'invalid-query': { message: string }
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
@@ -108,6 +109,11 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     text: (d) => `Aggregation '${d.inner}' cannot be nested inside another aggregation '${d.outer}'.`,
     status: 400,
   },
+  'not-grouped': {
+    text: (d) => `'${d.name}' is neither grouped by nor inside an aggregate`,
+    suggestion: (d) => `Add it to GROUP BY, or take any(${d.name})`,
+    status: 400,
+  },
   'zero-index': { text: (d) => `SQL indexes start from one, not from zero. E.g: ${d.example}`, status: 400 },
   'wrong-type': { text: (d) => d.message, status: 400 },
   'unknown-placeholder': {
@@ -121,7 +127,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'unknown-cohort': { text: (d) => `Could not find cohort: ${d.name}`, status: 400 },
-  'unsupported-syntax': { text: (d) => `Not supported yet: ${d.what}`, status: 400 },
+  'unsupported-syntax': { text: (d) => `Not supported ${d.engine ? `on ${d.engine}` : 'yet'}: ${d.what}`, status: 400 },
   'invalid-query': { text: (d) => d.message, status: 400 },
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
   'engine-refused': { text: (d) => d.message, status: 400 },

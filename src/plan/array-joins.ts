@@ -1,4 +1,4 @@
-import { hasAggregate } from '../resolver/expressions.ts'
+import { hasAggregate } from '../resolver/shape.ts'
 import type { ArrayJoinNode, TypedExpr, TypedSelect, TypedSource } from '../resolver/typed.ts'
 import type { Pass } from './context.ts'
 import { freshAliases, rewrite } from './rewrite.ts'

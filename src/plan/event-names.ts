@@ -1,5 +1,6 @@
 import { builtCall } from '../resolver/calls.ts'
 import { constant } from '../resolver/constants.ts'
+import { childrenOf, isAggregateCall, shownParts } from '../resolver/shape.ts'
 import type { ColumnNode, ConstantNode, ScanSource, TypedExpr, TypedQuery, TypedSource } from '../resolver/typed.ts'
 import { scalar } from '../types/types.ts'
 import type { Pass, PlanContext } from './context.ts'
@@ -15,8 +16,10 @@ export const eventNames: Pass = (query, context) => {
   const isName = (expr: TypedExpr | undefined): expr is ColumnNode => expr?.kind === 'column' && names.get(expr.source) === expr.name
   const idOf = (column: ColumnNode): ColumnNode => ({ ...column, name: '@event_id', type: scalar('Int32') })
 
+  const kept = readAfterGrouping(query, isName)
   const replaced = rewrite(query, {
     expr: (expr) => {
+      if (kept.has(expr)) return expr
       if (expr.kind === 'in' && 'items' in expr.set && isName(expr.expr) && expr.set.items.every(isText)) {
         const ids = expr.set.items.flatMap((item) => number(context, item as ConstantNode))
         return ids.length ? { ...expr, expr: idOf(expr.expr), set: { items: ids } } : constant(expr.not, expr.span)
@@ -30,6 +33,24 @@ export const eventNames: Pass = (query, context) => {
     },
   })
   return rewrite(replaced, { source: (source) => (isEvents(source) && names.has(source.alias) ? withId(source) : source) })
+}
+
+/** What is read of groups by name: there only the name is left. */
+function readAfterGrouping(query: TypedQuery, isName: (expr: TypedExpr) => boolean): ReadonlySet<TypedExpr> {
+  const found = new Set<TypedExpr>()
+  const keep = (expr: TypedExpr): void => {
+    if (found.has(expr) || isAggregateCall(expr)) return
+    found.add(expr)
+    for (const child of childrenOf(expr)) keep(child)
+  }
+  rewrite(query, {
+    select: (select) => {
+      const keys = select.groupBy ? [...select.groupBy.items, ...select.groupBy.sets.flat()] : []
+      if (keys.some(isName)) for (const expr of [...keys, ...shownParts(select)]) keep(expr)
+      return select
+    },
+  })
+  return found
 }
 
 const isEvents = (source: TypedSource): source is ScanSource => source.kind === 'scan' && source.table === 'events'

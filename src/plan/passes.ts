@@ -1,6 +1,7 @@
 import { arrayJoins } from './array-joins.ts'
 import type { Pass } from './context.ts'
 import { eventNames } from './event-names.ts'
+import { lateLimits } from './late-limits.ts'
 import { lazyJoins } from './lazy-joins.ts'
 import { merges } from './merges.ts'
 import { personNumbers } from './person-numbers.ts'
@@ -13,6 +14,7 @@ export const passes: readonly { readonly name: string; readonly run: Pass; reado
   { name: 'event names', run: eventNames, holds: 'names are compared with constants by number, where the store has numbers' },
   { name: 'person numbers', run: personNumbers, holds: 'persons are counted by number' },
   { name: 'unused reads', run: unusedReads, holds: 'scans answer only what is asked of them' },
+  { name: 'late limits', run: lateLimits, holds: 'rows are numbered after whatever leaves rows out' },
   { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are queries' },
   { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },
   { name: 'slots', run: slots, holds: 'every read is a column or a place in a document' },

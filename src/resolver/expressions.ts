@@ -1,5 +1,5 @@
 import { call as buildCall, equals, field, inQuery, literal, select, table } from '../ast/build.ts'
-import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query, WindowName, WindowSpec } from '../ast/nodes.ts'
+import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
@@ -11,8 +11,10 @@ import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.
 import { constant, knownTruth, literalNode } from './constants.ts'
 import type { Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
+import { hasAggregate } from './shape.ts'
 import { asTime } from './times.ts'
-import { type CallNode, type ColumnNode, outputColumns, type TypedExpr, type TypedOrder, type TypedWindow } from './typed.ts'
+import { type ColumnNode, outputColumns, type TypedExpr, type TypedOrder } from './typed.ts'
+import { resolveWindow } from './windows.ts'
 
 type Step = string | number
 
@@ -343,27 +345,6 @@ export const resolveOrder = (session: Session, item: OrderItem, scope: Scope): T
   return { expr: attempt(session, item.expr, scope), descending: item.descending, nulls: item.nulls ?? 'last' }
 }
 
-function resolveWindow(session: Session, over: WindowSpec | WindowName, scope: Scope): TypedWindow {
-  if (over.kind === 'windowName') {
-    const named = scope.windows.get(over.name)
-    if (!named) throw new QueryError('invalid-query', { message: `There is no window named '${over.name}'` }, over.span)
-    return resolveWindow(session, named, scope)
-  }
-  const bound = (b: NonNullable<WindowSpec['frame']>['start']) => ({
-    type: b.type,
-    offset: b.offset ? resolveExpr(session, b.offset, scope) : null,
-  })
-  return {
-    partitionBy: resolveAll(session, over.partitionBy, scope),
-    orderBy: over.orderBy.map((item) => resolveOrder(session, item, scope)),
-    frame: over.frame && {
-      unit: over.frame.unit,
-      start: bound(over.frame.start),
-      end: over.frame.end ? bound(over.frame.end) : null,
-    },
-  }
-}
-
 // --- casts, sets, subqueries --------------------------------------------------------------------
 
 /** Casts to these are the functions of the same meaning: unusable text becomes null. */
@@ -465,29 +446,3 @@ function scalarQuery(session: Session, query: Query, scope: Scope, span: Span): 
 }
 
 export const isQuery = (node: Expr | Query): node is Query => node.kind === 'select' || node.kind === 'set'
-
-// --- questions about expressions ------------------------------------------------------------------
-
-const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
-  switch (expr.kind) {
-    case 'call':
-      return [...expr.params, ...expr.args, ...(expr.filter ? [expr.filter] : [])]
-    case 'array':
-    case 'tuple':
-      return expr.items
-    case 'json':
-    case 'cast':
-    case 'arrayJoin':
-      return [expr.expr]
-    case 'in':
-      return [expr.expr, ...('items' in expr.set ? expr.set.items : 'value' in expr.set ? [expr.set.value] : [])]
-    case 'lambda':
-      return [expr.body]
-    default:
-      return []
-  }
-}
-
-export const isAggregateCall = (expr: TypedExpr): expr is CallNode =>
-  expr.kind === 'call' && expr.row.kind === 'aggregate' && expr.over === null
-export const hasAggregate = (expr: TypedExpr): boolean => isAggregateCall(expr) || childrenOf(expr).some(hasAggregate)

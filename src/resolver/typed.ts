@@ -197,6 +197,7 @@ export interface TypedLimit {
   readonly offset: number
   readonly percent: boolean
   readonly withTies: boolean
+  readonly span: Span
 }
 
 export interface TypedCte {

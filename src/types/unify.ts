@@ -15,8 +15,9 @@ function widerInteger(a: string, b: string): SqlType {
 export function unify(a: SqlType, b: SqlType): SqlType {
   if (typeName(a) === typeName(b)) return a
   if (a.kind === 'scalar' && b.kind === 'scalar') {
-    if (a.name === 'Nothing') return nullable(b)
-    if (b.name === 'Nothing') return nullable(a)
+    // An item of an empty array is nothing at all; NULL is nothing that may be.
+    if (a.name === 'Nothing') return a.nullable ? nullable(b) : b
+    if (b.name === 'Nothing') return b.nullable ? nullable(a) : a
     const either = a.nullable || b.nullable
     const same: SqlType =
       a.name === b.name

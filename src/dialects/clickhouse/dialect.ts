@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../../errors/errors.ts'
-import type { JsonRead } from '../../resolver/typed.ts'
+import { childrenOf } from '../../resolver/shape.ts'
+import type { ColumnNode, JoinedSource, JsonRead, TypedExpr, TypedSource } from '../../resolver/typed.ts'
 import { type SqlType, typeName } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { scanQuery } from './tables.ts'
@@ -25,6 +26,34 @@ function timeLiteral(micros: bigint): string {
   return `toDateTime64('${new Date(Number(ms)).toISOString().slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}', 6, 'UTC')`
 }
 
+/** It joins by hashed keys, and needs one wherever a side may stay without a match. */
+function refusedJoin({ type, strictness, on, left, right }: JoinedSource): string | null {
+  if (type === 'positional') return 'POSITIONAL JOIN'
+  if (type === 'cross' || (type === 'inner' && !strictness)) return null
+  const sides = [aliasesOf(left), aliasesOf(right)] as const
+  const sideOf = (expr: TypedExpr): 0 | 1 | null => {
+    const sources = columnsOf(expr).map((column) => column.source)
+    if (sources.length === 0) return null
+    const side = sides[0].has(sources[0]!) ? 0 : 1
+    return sources.every((source) => sides[side].has(source)) ? side : null
+  }
+  const isKey = (expr: TypedExpr): boolean => {
+    if (expr.kind !== 'call') return false
+    if (expr.name === 'and') return expr.args.some(isKey)
+    if (expr.name !== 'equals') return false
+    const [a, b] = expr.args.map(sideOf)
+    return a !== null && b !== null && a !== b
+  }
+  const name = strictness ? `${strictness.toUpperCase()} JOIN` : `${type.toUpperCase()} JOIN`
+  return on && isKey(on) ? null : `${name} without a pair of equal columns`
+}
+
+const aliasesOf = (source: TypedSource): ReadonlySet<string> =>
+  source.kind === 'join'
+    ? new Set([...aliasesOf(source.left), ...aliasesOf(source.right)])
+    : new Set([source.alias, ...(source.kind === 'unnest' && source.input ? aliasesOf(source.input) : [])])
+const columnsOf = (expr: TypedExpr): ColumnNode[] => (expr.kind === 'column' ? [expr] : childrenOf(expr).flatMap(columnsOf))
+
 /** `Bool` is a byte here. */
 const serverType = (type: SqlType): string =>
   typeName(type)
@@ -38,6 +67,8 @@ export const clickhouse: Dialect = {
   hasLimitBy: true,
   hasTies: true,
   hasEmptyTotals: false,
+  hasIntervalFrames: false,
+  hasRecursiveDistinct: false,
   emptyGroup: "''",
   cell: (row) => row.sql.clickhouse,
   identifier,
@@ -82,15 +113,17 @@ export const clickhouse: Dialect = {
       : `(SELECT generate_series AS number FROM generateSeries(${args.join(', ')}))`,
   unnest: ({ alias, left }, input, items) =>
     `${input ?? 'system.one'} ${left ? 'LEFT ' : ''}ARRAY JOIN ${items.map(({ plainName, sql }) => `${sql} AS ${identifier(`${alias}.${plainName}`)}`).join(', ')}`,
-  join({ type, strictness, span }) {
-    if (type === 'positional') throw new UnsupportedError('unsupported-syntax', { what: 'POSITIONAL JOIN' }, span)
-    const side = strictness && strictness !== 'any' && type === 'inner' ? 'LEFT' : type.toUpperCase()
-    return `${side}${strictness ? ` ${strictness.toUpperCase()}` : ''} JOIN`
+  join(source) {
+    const { type, strictness, span } = source
+    const refused = refusedJoin(source)
+    if (refused) throw new UnsupportedError('unsupported-syntax', { what: refused, engine: 'ClickHouse' }, span)
+    const side = strictness && strictness !== 'any' && type === 'inner' ? (strictness === 'asof' ? '' : 'LEFT') : type.toUpperCase()
+    return `${side}${strictness ? ` ${strictness.toUpperCase()}` : ''} JOIN`.trim()
   },
   values: (rows, alias, names) =>
     `(${rows.map((row) => `SELECT ${row.map((item, i) => `${item} AS ${names[i]}`).join(', ')}`).join(' UNION ALL ')}) AS ${alias}`,
-  limit({ limit, offset, percent, withTies }) {
-    if (percent) throw new UnsupportedError('unsupported-syntax', { what: 'LIMIT PERCENT' })
+  limit({ limit, offset, percent, withTies, span }) {
+    if (percent) throw new UnsupportedError('unsupported-syntax', { what: 'LIMIT PERCENT', engine: 'ClickHouse' }, span)
     return `${limit === null ? '' : ` LIMIT ${limit}`}${offset ? ` OFFSET ${offset}` : ''}${withTies ? ' WITH TIES' : ''}`
   },
   cte: (name, _hint, query) => `${name} AS (${query})`,

@@ -27,6 +27,8 @@ function timeLiteral(micros: bigint): string {
   return `TIMESTAMP '${iso.slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}'`
 }
 
+export const unequalArrays = 'The arrays of ARRAY JOIN have different lengths'
+
 export const duckdb: Dialect = {
   capabilities: { engine: 'DuckDB', hasEventDictionary: true, hasSlots: true, hasArrayJoinCall: false, foldsInEngine: false },
   distinctSet: '',
@@ -34,6 +36,8 @@ export const duckdb: Dialect = {
   hasLimitBy: false,
   hasTies: false,
   hasEmptyTotals: true,
+  hasIntervalFrames: true,
+  hasRecursiveDistinct: true,
   emptyGroup: '()',
   cell: (row) => row.sql.duckdb,
   identifier,
@@ -94,26 +98,24 @@ export const duckdb: Dialect = {
     return `(SELECT generate_series AS "number" FROM generate_series(${a}, ${b}, ${c ?? 1}))`
   },
   unnest({ alias, left }, input, items) {
-    const columns = items.map(({ name, sql, type }) => {
+    const columns = items.map(({ name, sql, type }, i) => {
       const item: SqlType = type.kind === 'array' ? type.item : unknownType
-      const array = left ? `CASE WHEN len(${sql}) > 0 THEN ${sql} ELSE [${defaultOf(item)}] END` : sql
+      // Shorter ones would be filled up with nulls.
+      const even = i === 0 ? sql : `CASE WHEN len(${sql}) = len(${items[0]!.sql}) THEN ${sql} ELSE error('${unequalArrays}') END`
+      const array = left ? `CASE WHEN len(${sql}) > 0 THEN ${even} ELSE [${defaultOf(item)}] END` : even
       return `unnest(${array}) AS ${name}`
     })
     const rows = `(SELECT ${columns.join(', ')}) AS ${identifier(alias)}`
     return input ? `${input} CROSS JOIN LATERAL ${rows}` : rows
   },
-  join({ type, strictness, span }) {
-    if (strictness === 'semi' || strictness === 'anti') {
-      if (type === 'right') throw new UnsupportedError('unsupported-syntax', { what: `RIGHT ${strictness.toUpperCase()} JOIN` }, span)
-      return `${strictness.toUpperCase()} JOIN`
-    }
+  join({ type, strictness }) {
+    if (strictness === 'semi' || strictness === 'anti') return `${strictness.toUpperCase()} JOIN`
     if (strictness === 'asof') return `ASOF ${type === 'left' ? 'LEFT ' : ''}JOIN`
     return type === 'inner' ? 'JOIN' : `${type.toUpperCase()} JOIN`
   },
-  anyJoin({ type, right, span }, left, printedRight, on) {
-    // The other kinds also choose one row of those on the left.
-    if (type !== 'left' || !('alias' in right))
-      throw new UnsupportedError('unsupported-syntax', { what: `${type.toUpperCase()} ANY JOIN` }, span)
+  turnsJoin: ({ type, strictness }) => type === 'right' && (strictness === 'semi' || strictness === 'anti' || strictness === 'any'),
+  anyJoin({ right, span }, left, printedRight, on) {
+    if (!('alias' in right)) throw new UnsupportedError('unsupported-syntax', { what: 'ANY JOIN of joined tables', engine: 'DuckDB' }, span)
     return `${left} LEFT JOIN LATERAL (SELECT * FROM ${printedRight} WHERE ${on} LIMIT 1) AS ${identifier(right.alias)} ON true`
   },
   values: (rows, alias, names) => `(VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}) AS ${alias}(${names.join(', ')})`,

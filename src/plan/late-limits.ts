@@ -1,0 +1,50 @@
+import type { TypedColumn, TypedExpr, TypedOrder, TypedQuery, TypedSelect } from '../resolver/typed.ts'
+import { emptySelect } from '../resolver/typed.ts'
+import type { Pass } from './context.ts'
+import { freshAliases, rewrite } from './rewrite.ts'
+
+/**
+ * LIMIT BY and WITH TIES count rows that DISTINCT, QUALIFY or each other have left. An engine without them numbers rows by windows, which are
+ * opened before any of that: there the rows left are a query of their own.
+ * Before: `SELECT DISTINCT k, v … ORDER BY v LIMIT 1 BY k`. After: `SELECT k, v FROM (SELECT DISTINCT k, v …) ORDER BY v LIMIT 1 BY k`.
+ */
+export const lateLimits: Pass = (query) => {
+  const fresh = freshAliases(query)
+  return rewrite(query, {
+    select: (select) => {
+      const { limitBy, limit, distinct, distinctOn, qualify } = select
+      const hasTies = limit?.withTies === true
+      if (limitBy && hasTies) return wrapped(wrapped(select, fresh, true), fresh, false)
+      return (limitBy || hasTies) && (distinct || distinctOn.length > 0 || qualify) ? wrapped(select, fresh, false) : select
+    },
+  })
+}
+
+/** Everything up to QUALIFY inside, the limits outside; with `keeps`, LIMIT BY stays inside. */
+function wrapped(select: TypedSelect, fresh: (wanted: string) => string, keeps: boolean): TypedSelect {
+  const alias = fresh('rows')
+  const { orderBy, limitBy, limit, ctes, span } = select
+  const columns: TypedColumn[] = [...select.columns]
+  const outside = (expr: TypedExpr): TypedExpr => {
+    let column = columns.find((known) => known.expr === expr)
+    if (!column) {
+      const name = `@${columns.length + 1}`
+      column = { name, alias: name, expr }
+      columns.push(column)
+    }
+    return { kind: 'column', source: alias, name: column.alias, type: expr.type, span: expr.span }
+  }
+  const order = orderBy.map((item): TypedOrder => ({ ...item, expr: outside(item.expr) }))
+  const by = limitBy && !keeps ? { ...limitBy, by: limitBy.by.map(outside) } : null
+  const shown = select.columns.map((column) => ({ ...column, expr: outside(column.expr) }))
+  const inner: TypedQuery = {
+    ...select,
+    ctes: [],
+    columns,
+    // Which row comes first is what DISTINCT ON, and a LIMIT BY that stays, choose by.
+    orderBy: keeps || select.distinctOn.length ? orderBy : [],
+    limitBy: keeps ? limitBy : null,
+    limit: null,
+  }
+  return { ...emptySelect, ctes, columns: shown, from: { kind: 'derived', alias, query: inner }, orderBy: order, limitBy: by, limit, span }
+}

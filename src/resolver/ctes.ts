@@ -1,0 +1,100 @@
+import type { Cte, Node, Query } from '../ast/nodes.ts'
+import { tables } from '../catalog/tables.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import type { SqlType } from '../types/types.ts'
+import { isQuery } from './expressions.ts'
+import { type CteBinding, openScope, type Scope } from './scope.ts'
+import type { Session } from './session.ts'
+import { setOf } from './sets.ts'
+import { type OutputColumn, outputColumns, type TypedCte, type TypedQuery } from './typed.ts'
+
+export function resolveWith(session: Session, query: Query, outer: Scope['ctes']) {
+  const ctes = new Map(outer)
+  const typed: TypedCte[] = []
+  for (const cte of query.with) {
+    if (!isQuery(cte.body)) {
+      ctes.set(cte.name, { kind: 'expression', expr: cte.body, scope: openScope(new Map(ctes)) })
+      continue
+    }
+    const binding = resolveCte(session, cte, cte.body, query.recursive, ctes)
+    ctes.set(cte.name, binding)
+    typed.push(binding.cte)
+  }
+  return { ctes, typed }
+}
+
+function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean, ctes: Map<string, CteBinding>) {
+  const name = session.cteName(cte.name)
+  if (cte.usingKey.length) throw new QueryError('unsupported-syntax', { what: 'USING KEY' }, cte.span)
+  const named = (query: TypedQuery) => {
+    checkNames(cte.columns, outputColumns(query).length, cte.span)
+    return cte.columns.length ? renamed(query, cte.columns) : query
+  }
+  const bind = (query: TypedQuery, columns: readonly OutputColumn[], isRecursive: boolean): CteBinding & { kind: 'query' } => ({
+    kind: 'query',
+    columns,
+    cte: { name, recursive: isRecursive, materialized: cte.materialized, query },
+  })
+  const isRecursive = recursive && mentions(body, cte.name)
+  if (isRecursive) {
+    if (body.kind !== 'set' || body.op !== 'union' || mentions(body.left, cte.name))
+      throw new QueryError(
+        'invalid-query',
+        { message: `'${cte.name}' needs a beginning that does not refer to it, and UNION before what does` },
+        cte.span,
+      )
+    if (body.orderBy.length || body.limit)
+      throw new QueryError('unsupported-syntax', { what: 'ORDER BY and LIMIT in a recursive query' }, cte.span)
+    // The first branch says what the columns are; the second may then read them.
+    const first = named(session.query(body.left, openScope(ctes)))
+    const columns = outputColumns(first).map((column) => ({ ...column, type: widened(column.type) }))
+    const self = new Map(ctes).set(cte.name, bind(first, columns, true))
+    const second = session.query(body.right, openScope(self))
+    return bind(setOf(session, body, first, second, [], new Map()), columns, true)
+  }
+  if (!recursive && mentions(body, cte.name) && !Object.hasOwn(tables, cte.name) && !ctes.has(cte.name))
+    throw new QueryError('invalid-query', { message: `'${cte.name}' refers to itself, which needs WITH RECURSIVE` }, cte.span)
+  const query = named(session.query(body, openScope(ctes)))
+  return bind(query, outputColumns(query), false)
+}
+
+/** The query with its first columns under other names. */
+function renamed(query: TypedQuery, names: readonly string[]): TypedQuery {
+  const rename = <C extends { readonly name: string; readonly alias: string }>(columns: readonly C[]) =>
+    columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i]!, alias: names[i]! }))
+  if (query.kind === 'select') return { ...query, columns: rename(query.columns) }
+  const byOldName = new Map(query.columns.map((column, i) => [column.alias, names[i] ?? column.alias]))
+  const orderBy = query.orderBy.map((item) =>
+    item.expr.kind === 'column' ? { ...item, expr: { ...item.expr, name: byOldName.get(item.expr.name) ?? item.expr.name } } : item,
+  )
+  return { ...query, left: renamed(query.left, names), columns: rename(query.columns), orderBy }
+}
+
+/** `1` begins a recursion as a small integer, but what is added to it in each round is wider. */
+const widened = (type: SqlType): SqlType =>
+  type.kind === 'scalar' && /^U?Int(8|16|32)$/.test(type.name) ? { ...type, name: 'Int64' } : type
+
+function mentions(query: Query, name: string): boolean {
+  let found = false
+  visit(query, (node) => {
+    if (node.kind === 'table' && node.args === null && node.chain.length === 1 && node.chain[0] === name) found = true
+  })
+  return found
+}
+
+function visit(node: unknown, see: (node: Node) => void): void {
+  if (Array.isArray(node)) for (const item of node) visit(item, see)
+  else if (typeof node === 'object' && node !== null) {
+    if ('kind' in node && 'span' in node) see(node as Node)
+    for (const [key, value] of Object.entries(node)) if (key !== 'span') visit(value, see)
+  }
+}
+
+/** Names for columns: not more than there are columns, and each once. */
+export function checkNames(names: readonly string[], columns: number, span: Span): void {
+  if (names.length > columns)
+    throw new QueryError('invalid-query', { message: `There are names for ${names.length} columns, and ${columns} columns` }, span)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) throw new QueryError('invalid-query', { message: `Two columns are called '${twice}'` }, span)
+}

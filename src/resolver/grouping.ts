@@ -1,0 +1,86 @@
+import type { Expr, GroupBy } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Session } from './session.ts'
+import { childrenOf, hasAggregate, hasWindow, isAggregateCall, isWindowCall, shownParts } from './shape.ts'
+import type { TypedColumn, TypedExpr, TypedGroupBy, TypedSelect } from './typed.ts'
+
+export function resolveGroupBy(groupBy: GroupBy, columns: readonly TypedColumn[], resolve: (expr: Expr) => TypedExpr): TypedGroupBy {
+  if (groupBy.withTotals) throw new QueryError('unsupported-syntax', { what: 'WITH TOTALS' }, groupBy.span)
+  if (groupBy.mode === 'all') {
+    const plain = columns.filter((column) => !hasAggregate(column.expr)).map((column) => column.expr)
+    return { mode: 'plain', items: plain, sets: [] }
+  }
+  return { mode: groupBy.mode, items: groupBy.items.map(resolve), sets: groupBy.sets.map((set) => set.map(resolve)) }
+}
+
+/** Notes a mistake when the expression folds rows where they are not grouped yet, or looks beyond its row where windows are not open yet. */
+export function checkClause(session: Session, clause: string, expr: TypedExpr | null, allowsAggregates = false): void {
+  if (!expr) return
+  const note = (found: TypedExpr | null, what: string) => {
+    if (found) session.report(new QueryError('invalid-query', { message: `${clause} cannot hold ${what}` }, found.span))
+  }
+  if (!allowsAggregates) note(find(expr, isAggregateCall), clause === 'WHERE' ? 'an aggregate: that is what HAVING is for' : 'an aggregate')
+  note(
+    find(expr, isWindowCall),
+    clause === 'WHERE' || clause === 'HAVING' ? 'a window function: that is what QUALIFY is for' : 'a window function',
+  )
+}
+
+function find(expr: TypedExpr, is: (expr: TypedExpr) => boolean): TypedExpr | null {
+  const seen = new Set<TypedExpr>()
+  const look = (node: TypedExpr): TypedExpr | null => {
+    if (seen.has(node)) return null
+    seen.add(node)
+    if (is(node)) return node
+    for (const child of childrenOf(node)) {
+      const found = look(child)
+      if (found) return found
+    }
+    return null
+  }
+  return look(expr)
+}
+
+export const isGrouped = (select: TypedSelect): boolean => select.groupBy !== null || shownParts(select).some(hasAggregate)
+export const seesWindows = (select: TypedSelect): boolean => shownParts(select).some(hasWindow)
+
+/** Behind a grouping there are only its keys and what is folded. */
+export function checkGrouping(session: Session, select: TypedSelect): void {
+  if (!isGrouped(select)) return
+  const idOf = identities()
+  const { items, sets } = select.groupBy ?? { items: [], sets: [] }
+  const keys = new Set([...items, ...sets.flat()].map(idOf))
+  const seen = new Set<TypedExpr>()
+  const check = (expr: TypedExpr): void => {
+    if (seen.has(expr) || keys.has(idOf(expr))) return
+    seen.add(expr)
+    if (expr.kind === 'column')
+      session.report(new QueryError('not-grouped', { name: expr.name.replace(/:(number|boolean)$/, '') }, expr.span))
+    else if (!isAggregateCall(expr)) for (const child of childrenOf(expr)) check(child)
+  }
+  for (const expr of shownParts(select)) check(expr)
+}
+
+/** Equal numbers for expressions that mean the same, wherever they stand. Parts used many times are looked at once. */
+function identities(): (expr: TypedExpr) => number {
+  const known = new Map<object, number>()
+  const texts = new Map<string, number>()
+  const textOf = (value: unknown): unknown => {
+    if (typeof value === 'bigint') return `${value}n`
+    if (Array.isArray(value)) return value.map(textOf)
+    if (typeof value !== 'object' || value === null) return value
+    if ('kind' in value && 'span' in value) return { id: idOf(value) }
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, textOf(part)]))
+  }
+  const idOf = (node: object): number => {
+    const done = known.get(node)
+    if (done !== undefined) return done
+    const own = Object.entries(node).filter(([key]) => key !== 'span' && key !== 'row' && key !== 'type')
+    const text = JSON.stringify(own.map(([key, value]) => [key, textOf(value)]))
+    const id = texts.get(text) ?? texts.size
+    texts.set(text, id)
+    known.set(node, id)
+    return id
+  }
+  return idOf
+}

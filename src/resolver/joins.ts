@@ -1,0 +1,137 @@
+import type { JoinSource } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import { notNull, nullable } from '../types/types.ts'
+import type { Binding } from './bindings.ts'
+import { builtCall, callNode, isComparison } from './calls.ts'
+import { resolveExpr } from './expressions.ts'
+import { checkClause } from './grouping.ts'
+import type { Scope } from './scope.ts'
+import { missing, type Session } from './session.ts'
+import { type Build, joinSources } from './sources.ts'
+import type { TypedExpr } from './typed.ts'
+
+export function resolveJoin(session: Session, join: JoinSource, scope: Scope): Build {
+  checkKind(join)
+  const left = joinSources(session, join.left, scope)
+  const leftSources = [...scope.sources]
+  const right = joinSources(session, join.right, scope)
+  const rightSources = scope.sources.slice(leftSources.length)
+  const strictness = join.strictness === 'all' ? null : join.strictness
+  if (join.type === 'left' || join.type === 'full') for (const s of rightSources) makeOptional(session, s)
+  if (join.type === 'right' || join.type === 'full') for (const s of leftSources) makeOptional(session, s)
+
+  const shared = join.using.length
+    ? join.using.map((expr) => {
+        if (expr.kind === 'field') return expr.chain.at(-1)!
+        throw new QueryError('invalid-query', { message: 'USING takes names of columns' }, expr.span)
+      })
+    : join.type === 'natural'
+      ? [...new Set(leftSources.flatMap((s) => [...s.names()]))].filter((name) => rightSources.some((s) => s.has(name)))
+      : []
+  const type = join.type === 'natural' ? 'inner' : join.type
+  const on =
+    shared.length > 0
+      ? conjunction(
+          shared.map((name) => {
+            const side = (sources: readonly Binding[]) => {
+              const source = sources.find((s) => s.has(name))
+              if (!source) throw new QueryError('unknown-field', { name }, join.span)
+              return source.follow([name], join.span).expr
+            }
+            return joinCondition(builtCall('equals', [side(leftSources), side(rightSources)], join.span))
+          }),
+          join.span,
+        )
+      : join.on
+        ? session.attempt(
+            () => joinCondition(resolveExpr(session, join.on!, { ...scope, isBeforeGrouping: true })),
+            () => missing(join.span),
+          )
+        : null
+  if (shared.length > 0) for (const s of rightSources) hide(s, shared, join.type === 'right' ? leftSources : null)
+  if (!on && type !== 'cross' && type !== 'positional')
+    throw new QueryError('invalid-query', { message: 'A join needs ON or USING' }, join.span)
+  checkClause(session, 'ON', on)
+  if (strictness === 'asof' && on) checkAsOf(on, join.span)
+  if (strictness === 'semi' || strictness === 'anti') for (const s of type === 'right' ? leftSources : rightSources) shut(s, strictness)
+  return () => ({ kind: 'join', left: left(), right: right(), type: type as 'inner', strictness, on, span: join.span })
+}
+
+/** What no engine joins, or not all of them alike. */
+function checkKind({ type, strictness, on, using, span }: JoinSource): void {
+  const kind = `${type.toUpperCase()} ${strictness?.toUpperCase() ?? ''} JOIN`
+  const refused =
+    strictness !== null &&
+    strictness !== 'all' &&
+    (type === 'cross' ||
+      type === 'positional' ||
+      type === 'full' ||
+      (strictness === 'any' && (type === 'inner' || type === 'natural')) ||
+      (strictness === 'asof' && type === 'right'))
+  if (refused) throw new QueryError('unsupported-syntax', { what: kind }, span)
+  const hasCondition = on !== null || using.length > 0
+  if (hasCondition && (type === 'cross' || type === 'positional' || type === 'natural'))
+    throw new QueryError('invalid-query', { message: `${type.toUpperCase()} JOIN takes no condition` }, (on ?? using[0]!).span)
+}
+
+const inequalities = new Set(['less', 'lessOrEquals', 'greater', 'greaterOrEquals'])
+function checkAsOf(on: TypedExpr, span: Span): void {
+  const conditions = on.kind === 'call' && on.name === 'and' ? on.args : [on]
+  const nearest = conditions.filter((c) => c.kind === 'call' && inequalities.has(c.name))
+  const equal = conditions.filter((c) => c.kind === 'call' && c.name === 'equals')
+  if (nearest.length !== 1 || nearest.length + equal.length !== conditions.length)
+    throw new QueryError('invalid-query', { message: 'An ASOF join needs one inequality, and equalities beside it' }, span)
+}
+
+/** Of the other side of a SEMI or ANTI join nothing can be read. */
+function shut(binding: Binding, strictness: 'semi' | 'anti'): void {
+  binding.has = () => false
+  binding.star = () => []
+  binding.follow = (_chain, span) => {
+    throw new QueryError(
+      'invalid-query',
+      {
+        message: `Nothing can be read from ${binding.name === null ? 'the other side' : `'${binding.name}'`} behind ${strictness.toUpperCase()} JOIN`,
+      },
+      span,
+    )
+  }
+}
+
+/** A join matches no nulls: compared as they stand, its keys can be hashed and ordered by. */
+function joinCondition(expr: TypedExpr): TypedExpr {
+  if (expr.kind !== 'call') return expr
+  const { name, row, span } = expr
+  if (name === 'and') return callNode(name, row, { args: expr.args.map(joinCondition) }, span)
+  if (!isComparison(name)) return expr
+  return callNode(name, row, { args: expr.args.map((arg) => ({ ...arg, type: notNull(arg.type) })) }, span)
+}
+
+function makeOptional(session: Session, binding: Binding): void {
+  const scan = session.scans.get(binding.alias)
+  if (scan) scan.isOptional = true
+  else {
+    const { follow, star } = binding
+    const open = <T extends { readonly expr: TypedExpr }>(found: T): T => ({
+      ...found,
+      expr: { ...found.expr, type: nullable(found.expr.type) },
+    })
+    binding.follow = (chain, span) => open(follow(chain, span))
+    binding.star = () => star().map(open)
+  }
+}
+
+/** Columns of USING are the left side's where no table is named. */
+function hide(binding: Binding, names: readonly string[], left: readonly Binding[] | null): void {
+  const { has } = binding
+  if (left === null) binding.has = (name) => !names.includes(name) && has(name)
+  else
+    for (const source of left) {
+      const own = source.has
+      source.has = (name) => !names.includes(name) && own(name)
+    }
+}
+
+const conjunction = (conditions: readonly TypedExpr[], span: Span): TypedExpr =>
+  conditions.length === 1 ? conditions[0]! : builtCall('and', conditions, span)

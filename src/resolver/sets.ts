@@ -1,0 +1,102 @@
+import type { SetQuery } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import { isNamed, isNumeric, isTime, type SqlType } from '../types/types.ts'
+import { unify } from '../types/unify.ts'
+import { columnsBinding } from './bindings.ts'
+import { positional } from './columns.ts'
+import { constant } from './constants.ts'
+import { resolveOrder } from './expressions.ts'
+import { resolveLimit } from './limits.ts'
+import { openScope, type Scope } from './scope.ts'
+import type { Session } from './session.ts'
+import { emptySelect, type OutputColumn, outputColumns, type TypedColumn, type TypedCte, type TypedQuery, type TypedSet } from './typed.ts'
+
+export function resolveSet(session: Session, set: SetQuery, ctes: Scope['ctes'], typedCtes: readonly TypedCte[]): TypedSet {
+  const left = session.query(set.left, openScope(ctes))
+  const right = session.query(set.right, openScope(ctes))
+  return setOf(session, set, left, set.byName ? byName(session, left, right, set.span) : right, typedCtes, ctes)
+}
+
+export function setOf(
+  session: Session,
+  set: SetQuery,
+  left: TypedQuery,
+  right: TypedQuery,
+  ctes: readonly TypedCte[],
+  scope: Scope['ctes'],
+): TypedSet {
+  const a = outputColumns(left)
+  const b = outputColumns(right)
+  if (a.length !== b.length)
+    throw new QueryError(
+      'invalid-query',
+      { message: `Both sides of ${set.op.toUpperCase()} need the same number of columns: ${a.length} and ${b.length}` },
+      set.span,
+    )
+  const columns = a.map((column, i) => ({ ...column, type: bothOf(column, b[i]!, set) }))
+  const outer = openScope(scope)
+  outer.sources.push(columnsBinding(null, '', columns, () => ({ kind: 'rows', alias: '', names: [], rows: [] }), set.span))
+  const asColumns = columns.map(
+    (column): TypedColumn => ({
+      name: column.name,
+      alias: column.alias,
+      expr: { kind: 'column', source: '', name: column.alias, type: column.type, span: set.span },
+    }),
+  )
+  const orderBy = set.orderBy.map((item) => {
+    const column = positional(item.expr, asColumns)
+    return column ? { expr: column, descending: item.descending, nulls: item.nulls ?? 'last' } : resolveOrder(session, item, outer)
+  })
+  return {
+    kind: 'set',
+    ctes,
+    op: set.op,
+    all: set.all,
+    left,
+    right,
+    columns,
+    orderBy,
+    limit: set.limit && resolveLimit(session, set.limit, orderBy),
+    span: set.span,
+  }
+}
+
+/** The type of a column that has values of both sides. */
+function bothOf(left: OutputColumn, right: OutputColumn, set: SetQuery): SqlType {
+  const [a, b] = [sortOf(left.type), sortOf(right.type)]
+  if (a && b && a !== b)
+    throw new QueryError(
+      'wrong-type',
+      { message: `Column '${left.name}' is ${a} on one side of ${set.op.toUpperCase()} and ${b} on the other` },
+      set.span,
+    )
+  return unify(left.type, right.type)
+}
+
+/** What kind of value it is, as far as that keeps it apart from others. */
+function sortOf(type: SqlType): string | null {
+  if (isNumeric(type)) return 'a number'
+  if (isTime(type)) return 'a time'
+  if (isNamed(type, 'String', 'JSON')) return 'a text'
+  if (isNamed(type, 'UUID')) return 'a UUID'
+  return type.kind === 'array' ? 'an array' : type.kind === 'tuple' ? 'a tuple' : type.kind === 'map' ? 'a map' : null
+}
+
+/** The right side with its columns in the order of the left; what it lacks is null. */
+function byName(session: Session, left: TypedQuery, right: TypedQuery, span: Span): TypedQuery {
+  const alias = session.alias('named')
+  const found = outputColumns(right)
+  const names = outputColumns(left).map((c) => c.name)
+  const extra = found.find((c) => !names.includes(c.name))
+  if (extra) throw new QueryError('invalid-query', { message: `The left side has no column '${extra.name}'` }, span)
+  const columns = outputColumns(left).map(({ name, alias: own }): TypedColumn => {
+    const column = found.find((c) => c.name === name)
+    return {
+      name,
+      alias: own,
+      expr: column ? { kind: 'column', source: alias, name: column.alias, type: column.type, span } : constant(null, span),
+    }
+  })
+  return { ...emptySelect, columns, from: { kind: 'derived', alias, query: right }, span }
+}

@@ -1,0 +1,175 @@
+import type { Expr, JoinSource, Query, Sample, Source, TableSource } from '../ast/nodes.ts'
+import { tables } from '../catalog/tables.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isSpanned, type Span } from '../errors/span.ts'
+import { assertNever } from '../lib/assert-never.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
+import { scalar } from '../types/types.ts'
+import { unify } from '../types/unify.ts'
+import { type Binding, columnsBinding, scanBinding } from './bindings.ts'
+import { constantNumber } from './constants.ts'
+import { checkNames } from './ctes.ts'
+import { resolveAll, resolveExpr } from './expressions.ts'
+import { resolveJoin } from './joins.ts'
+import { pivoted, unpivoted } from './pivot.ts'
+import { openScope, type Scope } from './scope.ts'
+import type { Session } from './session.ts'
+import { type OutputColumn, outputColumns, type TypedExpr, type TypedSource } from './typed.ts'
+
+export type Build = () => TypedSource
+
+export function joinSources(session: Session, source: Source, scope: Scope): Build {
+  if (source.kind === 'join') return resolveJoin(session, source, scope)
+  const binding = bindSource(session, source, scope)
+  const twice = binding.name !== null && scope.sources.some((s) => s.name === binding.name)
+  if (twice)
+    throw new QueryError(
+      'invalid-query',
+      { message: `There are two tables called '${binding.name}'. Give one of them another alias.` },
+      source.span,
+    )
+  scope.sources.push(binding)
+  return binding.source
+}
+
+function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope: Scope): Binding {
+  switch (source.kind) {
+    case 'table':
+      return bindTable(session, source, scope)
+    case 'querySource': {
+      if (source.sample) throw new QueryError('unsupported-syntax', { what: 'SAMPLE of a query' }, source.sample.span)
+      return bindQuery(session, source.query, source.alias, source.columnAliases, scope, source.span)
+    }
+    case 'exprSource': {
+      const { expr } = source
+      if (expr.kind === 'placeholder') throw new QueryError('unknown-placeholder', { name: expr.chain.join('.') }, expr.span)
+      if (expr.kind === 'subquery') return bindQuery(session, expr.query, source.alias, [], scope, source.span)
+      throw new QueryError(
+        'unsupported-syntax',
+        { what: expr.kind === 'tag' ? `the tag <${expr.name} />` : 'an expression in FROM' },
+        source.span,
+      )
+    }
+    case 'values': {
+      const rows = source.rows.map((row) => resolveAll(session, row, openScope(scope.ctes)))
+      const width = rows[0]?.length ?? 0
+      if (rows.some((row) => row.length !== width))
+        throw new QueryError('invalid-query', { message: 'The rows of VALUES have different lengths' }, source.span)
+      const alias = session.alias(source.alias ?? 'rows')
+      const columns = Array.from({ length: width }, (_, i): OutputColumn => {
+        const name = source.columnAliases[i] ?? `col${i}`
+        return { name, alias: name, type: rows.map((row) => row[i]!.type).reduce(unify) }
+      })
+      checkNames(source.columnAliases, width, source.span)
+      const names = columns.map((c) => c.alias)
+      return columnsBinding(source.alias, alias, columns, () => ({ kind: 'rows', alias, names, rows }), source.span)
+    }
+    case 'pivot':
+      return bindQuery(session, pivoted(session, source, namesIn(session, source.source, scope)), source.alias, [], scope, source.span)
+    case 'unpivot':
+      return bindQuery(session, unpivoted(source, namesIn(session, source.source, scope)), source.alias, [], scope, source.span)
+    default:
+      return assertNever(source)
+  }
+}
+
+/** What `*` would stand for in this source. */
+const namesIn =
+  (session: Session, source: Source, scope: Scope): (() => readonly string[]) =>
+  () => {
+    const inner = openScope(scope.ctes)
+    joinSources(session, source, inner)
+    if (inner.sources.length > 1)
+      throw new QueryError('invalid-query', { message: 'Several tables are joined: name the columns that stay' }, source.span)
+    return inner.sources[0]!.star().map((column) => column.name)
+  }
+
+function bindQuery(
+  session: Session,
+  query: Query,
+  name: string | null,
+  columnAliases: readonly string[],
+  scope: Scope,
+  span: Span,
+): Binding {
+  const typed = session.query(query, scope)
+  checkNames(columnAliases, outputColumns(typed).length, span)
+  const alias = session.alias(name ?? 'subquery')
+  const columns = outputColumns(typed).map((column, i) =>
+    columnAliases[i] === undefined ? column : { ...column, name: columnAliases[i]! },
+  )
+  return columnsBinding(name, alias, columns, () => ({ kind: 'derived', alias, query: typed }), span)
+}
+
+function bindTable(session: Session, source: TableSource, scope: Scope): Binding {
+  const name = source.chain.join('.')
+  if (source.args) return bindTableFunction(session, source, source.args, scope)
+  const cte = source.chain.length === 1 ? scope.ctes.get(name) : undefined
+  if (cte?.kind === 'query') {
+    const what = source.sample ? 'SAMPLE' : source.final ? 'FINAL' : null
+    if (what) throw new QueryError('unsupported-syntax', { what: `${what} of a query` }, source.sample?.span ?? source.span)
+    checkNames(source.columnAliases, cte.columns.length, source.span)
+    const alias = session.alias(source.alias ?? name)
+    const columns = cte.columns.map((column, i) => ({ ...column, name: source.columnAliases[i] ?? column.name }))
+    return columnsBinding(source.alias ?? name, alias, columns, () => ({ kind: 'cteRef', alias, name: cte.cte.name }), source.span)
+  }
+  if (Object.hasOwn(tableFunctions, name))
+    throw new QueryError('wrong-arity', { name, kind: 'Table function', ...tableFunctions[name]!, found: 0 }, source.span)
+  // What no statement may name, trees without a place in a text may.
+  const table = Object.hasOwn(tables, name) && (!tables[name]!.internal || !isSpanned(source.span)) ? name : null
+  if (!table) {
+    const known = [...Object.keys(tables).filter((t) => !tables[t]!.internal), ...scope.ctes.keys()]
+    throw new QueryError('unknown-table', { name, candidates: nearestSpellings(name, known) }, source.span)
+  }
+  if (source.columnAliases.length)
+    throw new QueryError('unsupported-syntax', { what: 'other names for the columns of a table' }, source.span)
+  const binding = scanBinding(table, source.alias ?? name, session.alias(source.alias ?? name), source.span)
+  if (source.sample) {
+    if (table !== 'events') throw new QueryError('unsupported-syntax', { what: `SAMPLE of ${table}` }, source.sample.span)
+    const share = sampleShare(resolveExpr(session, source.sample.size, openScope()), source.sample)
+    const start = source.sample.offset ? sampleShare(resolveExpr(session, source.sample.offset, openScope()), source.sample) : 0
+    binding.sample = { share, start }
+  }
+  session.scans.set(binding.alias, binding)
+  return binding
+}
+
+function sampleShare(expr: TypedExpr, { percent, span }: Sample): number {
+  const value = (constantNumber(expr) ?? Number.NaN) / (percent ? 100 : 1)
+  if (!(value >= 0 && value <= 1))
+    throw new QueryError('unsupported-syntax', { what: 'SAMPLE of anything but a share between 0 and 1' }, span)
+  return value
+}
+
+const tableFunctions: Readonly<Record<string, { readonly min: number; readonly max: number }>> = {
+  numbers: { min: 1, max: 2 },
+  generateSeries: { min: 2, max: 3 },
+}
+
+function bindTableFunction(session: Session, source: TableSource, args: readonly Expr[], scope: Scope): Binding {
+  const name = source.chain.join('.')
+  const arity = Object.hasOwn(tableFunctions, name) ? tableFunctions[name] : undefined
+  if (!arity) {
+    if (Object.hasOwn(tables, name)) throw new QueryError('invalid-query', { message: `Table '${name}' takes no arguments` }, source.span)
+    throw new QueryError('unknown-table', { name, candidates: nearestSpellings(name, Object.keys(tableFunctions)) }, source.span)
+  }
+  if (args.length < arity.min || args.length > arity.max)
+    throw new QueryError('wrong-arity', { name, kind: 'Table function', ...arity, found: args.length }, source.span)
+  if (source.sample || source.final)
+    throw new QueryError(
+      'unsupported-syntax',
+      { what: `${source.sample ? 'SAMPLE' : 'FINAL'} of ${name}` },
+      source.sample?.span ?? source.span,
+    )
+  checkNames(source.columnAliases, 1, source.span)
+  const typed = resolveAll(session, args, openScope(scope.ctes))
+  const alias = session.alias(source.alias ?? name)
+  const column = { name: source.columnAliases[0] ?? 'number', alias: 'number', type: scalar(name === 'numbers' ? 'UInt64' : 'Int64') }
+  return columnsBinding(
+    source.alias ?? name,
+    alias,
+    [column],
+    () => ({ kind: 'tableFunction', alias, name: name as 'numbers', args: typed, span: source.span }),
+    source.span,
+  )
+}

@@ -1,0 +1,61 @@
+import type { FrameBound, WindowName, WindowSpec } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isNamed, isNumeric, isTime } from '../types/types.ts'
+import { constantNumber, rowCount } from './constants.ts'
+import { resolveAll, resolveExpr, resolveOrder } from './expressions.ts'
+import type { Scope } from './scope.ts'
+import type { Session } from './session.ts'
+import type { TypedBound, TypedExpr, TypedOrder, TypedWindow } from './typed.ts'
+
+export function resolveWindow(session: Session, over: WindowSpec | WindowName, scope: Scope): TypedWindow {
+  if (over.kind === 'windowName') {
+    const named = scope.windows.get(over.name)
+    if (!named) throw new QueryError('invalid-query', { message: `There is no window named '${over.name}'` }, over.span)
+    return resolveWindow(session, named, scope)
+  }
+  const orderBy = over.orderBy.map((item) => resolveOrder(session, item, scope))
+  return {
+    partitionBy: resolveAll(session, over.partitionBy, scope),
+    orderBy,
+    frame: over.frame && resolveFrame(session, over.frame, orderBy, scope),
+  }
+}
+
+const places: readonly FrameBound['type'][] = ['unbounded preceding', 'preceding', 'current row', 'following', 'unbounded following']
+
+function resolveFrame(
+  session: Session,
+  { unit, start, end }: NonNullable<WindowSpec['frame']>,
+  orderBy: readonly TypedOrder[],
+  scope: Scope,
+): NonNullable<TypedWindow['frame']> {
+  const bound = (edge: FrameBound): TypedBound => {
+    if (!edge.offset) return { type: edge.type, offset: null }
+    const offset = resolveExpr(session, edge.offset, { ...scope, sources: [], aliases: new Map() })
+    if (unit === 'rows') rowCount(offset, 'The offset of a frame')
+    else checkRange(offset, orderBy)
+    return { type: edge.type, offset }
+  }
+  const frame = { unit, start: bound(start), end: end && bound(end) }
+  const [from, to] = [places.indexOf(start.type), places.indexOf(end?.type ?? 'current row')]
+  const [a, b] = [frame.start, frame.end].map((edge) => (edge?.offset ? constantNumber(edge.offset) : null))
+  const isTurned = from === to && a !== null && b !== null && (start.type === 'preceding' ? a! < b! : a! > b!)
+  if (from > to || isTurned || start.type === 'unbounded following' || end?.type === 'unbounded preceding')
+    throw new QueryError('invalid-query', { message: 'The frame of the window ends before it begins' }, (end ?? start).span)
+  return frame
+}
+
+/** How far from the value of the current row: a number from a number, an interval from a time. */
+function checkRange(offset: TypedExpr, orderBy: readonly TypedOrder[]): void {
+  const [key] = orderBy
+  if (!key || orderBy.length > 1)
+    throw new QueryError('invalid-query', { message: 'A frame by RANGE with an offset needs one expression in ORDER BY' }, offset.span)
+  const { type } = key.expr
+  const isInterval = isNamed(offset.type, 'Interval')
+  if (isTime(type) ? !isInterval : !isNumeric(type) || constantNumber(offset) === null)
+    throw new QueryError(
+      'wrong-type',
+      { message: isTime(type) ? 'A frame over times needs an interval' : 'A frame by RANGE needs a number to count from, and a number' },
+      offset.span,
+    )
+}

@@ -1,0 +1,457 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { UnsupportedError, WaymarkError } from '../../src/errors/errors.ts'
+import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'
+import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+
+// Every construct of the language either answers alike on both engines, in a project with events and in one without, or is refused by name,
+// with its place.
+
+let full: TestProject
+let empty: TestProject
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  full = await openTestProject({ id: 1 })
+  empty = await openTestProject({ id: 2 })
+  await full.project.ingest({
+    batch: ['a', 'b', 'c', 'd', 'a', 'c'].map((distinct_id, i) => ({
+      event: i % 2 ? 'buy' : 'view',
+      distinct_id,
+      timestamp: `2024-03-3${i % 2}T0${i}:30:00Z`,
+      properties: { price: i, plan: ['pro', 'free', null][i % 3] },
+    })),
+  })
+  clickhouse = await openClickHouse()
+  await clickhouse.load(full)
+  await clickhouse.load(empty)
+})
+afterAll(async () => {
+  await full.close()
+  await empty.close()
+  await clickhouse.close()
+})
+
+const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
+  // reading
+  ['select event from events final order by timestamp limit 1', [['view']]],
+  ['select count() from events sample 1', [[6]]],
+  ['select count() from events sample 1/1 offset 0', [[6]]],
+  ['select count() = (select count() from events sample 0.5) from events sample 50 percent', [[1]]],
+  ['select number from numbers(3) prewhere number > 0 where number < 2', [[1]]],
+  [
+    "select * from values (1, 'a'), (2, 'b') as t(x, y) order by x",
+    [
+      [1, 'a'],
+      [2, 'b'],
+    ],
+  ],
+  ['select number from generateSeries(1, 5, 2) order by 1', [[1], [3], [5]]],
+  ['select number from numbers(2, 2) order by 1', [[2], [3]]],
+  // columns
+  ["select columns('^eve') from events order by timestamp limit 1", [['view']]],
+  ['select columns(event, distinct_id) from events order by timestamp limit 1', [['view', 'a']]],
+  ['select * exclude (number) from (select number, 1 as b from numbers(1))', [[1]]],
+  ['select * replace (number + 1 as number) from numbers(1)', [[1]]],
+  // grouping
+  [
+    'select event, count() from events group by event with rollup order by event',
+    [
+      ['buy', 3],
+      ['view', 3],
+      [null, 6],
+    ],
+  ],
+  [
+    'select event, count() from events group by rollup(event) order by event',
+    [
+      ['buy', 3],
+      ['view', 3],
+      [null, 6],
+    ],
+  ],
+  [
+    'select event, count() from events group by event with cube order by event',
+    [
+      ['buy', 3],
+      ['view', 3],
+      [null, 6],
+    ],
+  ],
+  [
+    'select event, plan, count() from (select event, 1 as plan from events) group by grouping sets ((event), (plan)) order by 1, 2',
+    [
+      ['buy', null, 3],
+      ['view', null, 3],
+      [null, 1, 6],
+    ],
+  ],
+  ['select count() from events group by grouping sets ((event), ()) order by 1', [[3], [3], [6]]],
+  [
+    'select number % 2 as k, count() from numbers(4) group by all order by k',
+    [
+      [0, 2],
+      [1, 2],
+    ],
+  ],
+  ["select event, event = 'buy' as b, count() from events group by event having event != 'view' order by event", [['buy', 1, 3]]],
+  [
+    "select event = 'buy' as b, countIf(event = 'buy') from events group by b order by event = 'buy'",
+    [
+      [0, 0],
+      [1, 3],
+    ],
+  ],
+  // windows
+  ['select event from events qualify row_number() over (partition by event order by timestamp) = 1 order by event', [['buy'], ['view']]],
+  ["select count() as n from events where event = 'buy' qualify n > 1", [[3]]],
+  ["select distinct event from events qualify event = 'buy'", [['buy']]],
+  ["select event, count() from events group by event qualify event != 'buy'", [['view', 3]]],
+  [
+    'select sum(number) over (order by number rows between 1 preceding and 1 following) as s from numbers(3) order by number',
+    [[1], [3], [3]],
+  ],
+  [
+    'select sum(number) over (order by number range between 1 preceding and 1 following) as s from numbers(3) order by number',
+    [[1], [3], [3]],
+  ],
+  ['select sum(number) over (order by number rows 1 preceding) as s from numbers(3) order by number', [[0], [1], [3]]],
+  ['select first_value(number) ignore nulls over (order by number) as f from numbers(2) order by number', [[0], [0]]],
+  [
+    'select sum(count()) over () as t, event from events group by event order by event',
+    [
+      [6, 'buy'],
+      [6, 'view'],
+    ],
+  ],
+  // limits
+  ['select number from numbers(10) order by number % 3 limit 1 with ties', [[0], [3], [6], [9]]],
+  ['select top 1 with ties intDiv(number, 2) as n from numbers(4) order by n', [[0], [0]]],
+  ['select distinct intDiv(number, 2) as n from numbers(8) order by n limit 2 with ties', [[0], [1]]],
+  [
+    'select distinct intDiv(number, 2) as n, n % 2 as k from numbers(8) order by n limit 1 by k',
+    [
+      [0, 0],
+      [1, 1],
+    ],
+  ],
+  [
+    'select number from numbers(10) qualify row_number() over (order by number desc) <= 6 order by number limit 2 by number % 2',
+    [[4], [5], [6], [7]],
+  ],
+  ['select number % 3 as k from numbers(9) order by k limit 2 by k limit 3 with ties', [[0], [0], [1], [1]]],
+  ['select number from numbers(4) order by number limit 1 offset 1 by number % 2', [[2], [3]]],
+  ['select distinct on (number % 2) number from numbers(4) order by number % 2, number', [[0], [1]]],
+  ['select number from numbers(2) order by all', [[0], [1]]],
+  // joins
+  ['select a.number from numbers(3) a all join numbers(2) b on a.number = b.number order by 1', [[0], [1]]],
+  [
+    'select a.number, b.number from numbers(3) a any left join numbers(1) b on a.number = b.number order by 1',
+    [
+      [0, 0],
+      [1, null],
+      [2, null],
+    ],
+  ],
+  [
+    'select a.number, b.number from numbers(1) a any right join numbers(2) b on a.number = b.number order by 2',
+    [
+      [0, 0],
+      [null, 1],
+    ],
+  ],
+  [
+    'select a.number, b.number from (select number, 1 as k from numbers(3)) a asof join (select number, 1 as k from numbers(2)) b on a.k = b.k and a.number >= b.number order by 1',
+    [
+      [0, 0],
+      [1, 1],
+      [2, 1],
+    ],
+  ],
+  [
+    'select a.number, b.number from (select number, 1 as k from numbers(2)) a asof left join (select number + 1 as number, 1 as k from numbers(1)) b on a.k = b.k and a.number >= b.number order by 1',
+    [
+      [0, null],
+      [1, 1],
+    ],
+  ],
+  ['select a.number from numbers(3) a semi join numbers(2) b on a.number = b.number order by 1', [[0], [1]]],
+  ['select b.number from numbers(1) a right semi join numbers(2) b on a.number = b.number', [[0]]],
+  ['select a.number from numbers(3) a left anti join numbers(2) b on a.number = b.number', [[2]]],
+  ['select b.number from numbers(1) a right anti join numbers(2) b on a.number = b.number', [[1]]],
+  ['select * from (select a.number from numbers(2) a semi join numbers(2) b on a.number = b.number) order by 1', [[0], [1]]],
+  [
+    'select a.number, b.number from numbers(1) a, numbers(2) b order by 2',
+    [
+      [0, 0],
+      [0, 1],
+    ],
+  ],
+  ['select number from numbers(2) natural join numbers(3) b order by 1', [[0], [1]]],
+  [
+    'select a.number, b.number from numbers(2) a full join numbers(1) b on a.number = b.number + 5 order by 1, 2',
+    [
+      [0, null],
+      [1, null],
+      [null, 0],
+    ],
+  ],
+  // arrays into rows
+  [
+    'select number, x from numbers(1) array join [1, 2] as x order by x',
+    [
+      [0, 1],
+      [0, 2],
+    ],
+  ],
+  [
+    'select number, x from numbers(2) left array join if(number = 0, [5], []) as x order by 1',
+    [
+      [0, 5],
+      [1, 0],
+    ],
+  ],
+  // pivots
+  [
+    "select * from (select event, distinct_id from events) pivot (count() for event in ('buy', 'view')) order by distinct_id limit 2",
+    [
+      ['a', 0, 2],
+      ['b', 1, 0],
+    ],
+  ],
+  [
+    "select * from (select event, number from events cross join numbers(2) n) pivot (count() as n, max(number) as m for event in ('buy' as b, 'view')) ",
+    [[6, 1, 6, 1]],
+  ],
+  [
+    "select * from events pivot (count() for event in ('buy', 'view') distinct_id in ('a', 'b') group by person_mode) p",
+    [['full', 0, 1, 2, 0]],
+  ],
+  [
+    'select n, v from (select 1 as a, 2 as b, 3 as c) unpivot (v for n in (a, b)) where c = 3 order by n',
+    [
+      ['a', 1],
+      ['b', 2],
+    ],
+  ],
+  ['select * from (select nullIf(1, 1) as a, 2 as b) unpivot (v for n in (a, b))', [['b', 2]]],
+  [
+    "select * from (select nullIf(1, 1) as a, 2 as b) unpivot include nulls (v for n in (a as 'first', b)) u order by v",
+    [
+      ['b', 2],
+      ['first', null],
+    ],
+  ],
+  // WITH and sets
+  ['with recursive t (n) as (select 1 union all select n + 1 from t where n < 3) select n from t order by n', [[1], [2], [3]]],
+  ['with t as materialized (select 1 as n) select n from t', [[1]]],
+  ['with 5 as n select n', [[5]]],
+  [
+    'select 1 as a, 2 as b union all by name select 3 as b, 4 as a order by a',
+    [
+      [1, 2],
+      [4, 3],
+    ],
+  ],
+  ['select number from numbers(3) intersect select number from numbers(2) order by 1', [[0], [1]]],
+  ['select number from numbers(3) except all select number from numbers(2) order by 1', [[2]]],
+  [
+    'select event as e, (select count() from events) as n from events group by e order by e',
+    [
+      ['buy', 6],
+      ['view', 6],
+    ],
+  ],
+]
+
+describe('answers alike', () => {
+  for (const [statement, rows] of answers)
+    test(statement, async () => {
+      expect(await full.rows(statement)).toEqual(rows)
+      expect(await clickhouse.rows(statement, full)).toEqual(rows)
+      expect(await clickhouse.rows(statement, empty)).toEqual(await empty.rows(statement))
+    })
+})
+
+const refused: readonly (readonly [statement: string, code: string, at: string, says?: string])[] = [
+  // not there yet
+  ['select count() from events sample 100', 'unsupported-syntax', 'sample 100', 'SAMPLE of anything but a share'],
+  ['select count() from persons sample 0.5', 'unsupported-syntax', 'sample 0.5', 'SAMPLE of persons'],
+  ['select count() from (select 1 from events) sample 0.5', 'unsupported-syntax', 'sample 0.5', 'SAMPLE of a query'],
+  ['with t as (select 1 as a) select a from t sample 0.5', 'unsupported-syntax', 'sample 0.5', 'SAMPLE of a query'],
+  ['select number from numbers(4) sample 0.5', 'unsupported-syntax', 'sample 0.5', 'SAMPLE of numbers'],
+  ['with t as (select 1 as a) select a from t final', 'unsupported-syntax', 't final', 'FINAL of a query'],
+  ['select event from events group by event with totals', 'unsupported-syntax', 'group by event with totals', 'WITH TOTALS'],
+  [
+    'select number from numbers(3) order by number with fill from 0 to 6',
+    'unsupported-syntax',
+    'number with fill from 0 to 6',
+    'WITH FILL',
+  ],
+  ["select event from events order by event collate 'de'", 'unsupported-syntax', "event collate 'de'", 'COLLATE'],
+  ['select 1 settings max_threads = 1', 'unsupported-syntax', 'max_threads = 1', 'SETTINGS'],
+  ['select #1 from events', 'unsupported-syntax', '#1', 'the positional reference #1'],
+  ['select count(x := 1) from events', 'unsupported-syntax', 'x := 1', 'arguments by name'],
+  ['select <Sparkline data={[1]} />', 'unsupported-syntax', '<Sparkline data={[1]} />', 'the tag <Sparkline />'],
+  ['select 1 from <Source />', 'unsupported-syntax', '<Source />', 'the tag <Source />'],
+  ['select * from events as e(a)', 'unsupported-syntax', 'events as e(a)', 'other names'],
+  [
+    'with recursive t using key (n) as (select 1 as n union all select n from t) select n from t',
+    'unsupported-syntax',
+    't using key (n) as (select 1 as n union all select n from t)',
+    'USING KEY',
+  ],
+  [
+    'with recursive t as (select 1 as n union all select n + 1 from t order by n) select n from t',
+    'unsupported-syntax',
+    't as (select 1 as n union all select n + 1 from t order by n)',
+    'ORDER BY and LIMIT',
+  ],
+  [
+    'select 1 from numbers(3) a any join numbers(2) b on a.number = b.number',
+    'unsupported-syntax',
+    'numbers(3) a any join numbers(2) b on a.number = b.number',
+    'INNER ANY JOIN',
+  ],
+  [
+    'select 1 from numbers(3) a any full join numbers(2) b on a.number = b.number',
+    'unsupported-syntax',
+    'numbers(3) a any full join numbers(2) b on a.number = b.number',
+    'FULL ANY JOIN',
+  ],
+  [
+    'select 1 from numbers(3) a cross semi join numbers(2) b',
+    'unsupported-syntax',
+    'numbers(3) a cross semi join numbers(2) b',
+    'CROSS SEMI JOIN',
+  ],
+  [
+    'select 1 from numbers(3) a asof right join numbers(2) b on a.number > b.number',
+    'unsupported-syntax',
+    'numbers(3) a asof right join numbers(2) b on a.number > b.number',
+    'RIGHT ASOF JOIN',
+  ],
+  // mistakes that an engine would find in its own words
+  ['select event, count() from events', 'not-grouped', 'event'],
+  ['select properties.plan, count() from events group by event', 'not-grouped', 'properties.plan'],
+  ['select arrayMap(x -> concat(x, distinct_id), [event]) from events group by event', 'not-grouped', 'distinct_id'],
+  ['select event from events group by event order by timestamp', 'not-grouped', 'timestamp'],
+  ['select event from events qualify count() > 1', 'not-grouped', 'event'],
+  ['select rank() over (order by distinct_id) from events group by event', 'not-grouped', 'distinct_id'],
+  ['select 1 from events where count() > 1', 'invalid-query', 'count()', 'HAVING'],
+  ['select 1 from events where row_number() over () > 1', 'invalid-query', 'row_number() over ()', 'QUALIFY'],
+  ['select 1 from events group by count()', 'invalid-query', 'count()'],
+  ['select event from events having event = 1', 'invalid-query', 'event = 1'],
+  ['select 1 from events e join events f on count() = 1', 'invalid-query', 'count()'],
+  ['select x from numbers(1) array join number as x', 'wrong-type', 'number as x'],
+  ['select * exclude (number) from numbers(2)', 'invalid-query', '* exclude (number)'],
+  ['select * exclude (gone) from numbers(2)', 'unknown-field', '* exclude (gone)'],
+  ["select columns('zzz') from events", 'invalid-query', "columns('zzz')"],
+  ['select number from numbers(10) limit 1 with ties', 'invalid-query', 'limit 1 with ties'],
+  ['select number from numbers(10) order by 1 limit 101 percent', 'wrong-type', 'limit 101 percent'],
+  ["select 1 as a union all select 'x'", 'wrong-type', "select 1 as a union all select 'x'"],
+  ['select n from (select 1) as t(n, m)', 'invalid-query', '(select 1) as t(n, m)'],
+  ['with t(a, b) as (select 1) select a from t', 'invalid-query', 't(a, b) as (select 1)'],
+  ['with t as (select n from t) select n from t', 'invalid-query', 't as (select n from t)'],
+  ['with recursive t as (select n from t) select n from t', 'invalid-query', 't as (select n from t)'],
+  ['select 1 from events a join events b using (1)', 'invalid-query', '1'],
+  ['select 1 from numbers(1) a cross join numbers(1) b on a.number = 1', 'invalid-query', 'a.number = 1'],
+  ['select 1 from numbers(1) a join numbers(1) b', 'invalid-query', 'numbers(1) a join numbers(1) b'],
+  [
+    'select 1 from numbers(1) a asof join numbers(1) b on a.number = b.number',
+    'invalid-query',
+    'numbers(1) a asof join numbers(1) b on a.number = b.number',
+  ],
+  ['select b.number from numbers(1) a semi join numbers(1) b on a.number = b.number', 'invalid-query', 'b.number'],
+  ['select sum(1) over (rows between current row and 1 preceding) from numbers(1)', 'invalid-query', '1 preceding'],
+  ['select sum(1) over (rows between 1 preceding and 2 preceding) from numbers(1)', 'invalid-query', '2 preceding'],
+  ['select sum(1) over (rows number preceding) from numbers(1)', 'unknown-field', 'number'],
+  ['select sum(1) over (rows -1 preceding) from numbers(1)', 'wrong-type', '-1'],
+  ['select sum(1) over (order by number, 1 range 1 preceding) from numbers(1)', 'invalid-query', '1'],
+  ['select sum(1) over (order by timestamp range 1 preceding) from events', 'wrong-type', '1'],
+  ["select 1 from events pivot (event for event in ('a'))", 'wrong-type', 'event'],
+  ['select 1 from events pivot (count() for event in (event))', 'wrong-type', 'event'],
+  ['select 1 from numbers(1) unpivot (v for n in (gone))', 'unknown-field', 'gone'],
+]
+
+describe('refused alike', () => {
+  for (const [statement, code, at, says] of refused)
+    test(statement, async () => {
+      for (const project of [full, empty])
+        for (const print of [project.compile, (text: string) => clickhouse.print(text, project)]) {
+          const error = await print(statement).then(
+            () => null,
+            (thrown: unknown) => thrown,
+          )
+          expect(error).toBeInstanceOf(WaymarkError)
+          const { span, message, ...known } = error as WaymarkError
+          expect([known.code, span && statement.slice(span.start, span.end)]).toEqual([code, at])
+          if (says) expect(message).toContain(says)
+        }
+    })
+})
+
+/** What one engine has and the other has not. */
+const onDuckDB: readonly (readonly [statement: string, rows: unknown[][], at: string, what: string])[] = [
+  [
+    'select a.number, b.number from numbers(1) a positional join numbers(2) b order by 2',
+    [
+      [0, 0],
+      [null, 1],
+    ],
+    'numbers(1) a positional join numbers(2) b',
+    'POSITIONAL JOIN',
+  ],
+  [
+    'select b.number from numbers(1) a left join numbers(2) b on a.number < b.number',
+    [[1]],
+    'numbers(1) a left join numbers(2) b on a.number < b.number',
+    'LEFT JOIN without a pair of equal columns',
+  ],
+  [
+    'select b.number from numbers(1) a asof join numbers(2) b on a.number >= b.number',
+    [[0]],
+    'numbers(1) a asof join numbers(2) b on a.number >= b.number',
+    'ASOF JOIN without a pair of equal columns',
+  ],
+  ['select number from numbers(10) order by number limit 25 percent', [[0], [1]], 'limit 25 percent', 'LIMIT PERCENT'],
+  [
+    'select intDiv(number, 2) as n from numbers(10) order by n limit 10 percent with ties',
+    [[0], [0]],
+    'limit 10 percent with ties',
+    'LIMIT PERCENT',
+  ],
+  [
+    'with recursive t as (select 1 as n union select 1 from t) select n from t',
+    [[1]],
+    'select 1 as n union select 1 from t',
+    'a recursive UNION DISTINCT',
+  ],
+  [
+    "select count() over (order by t range interval 1 day preceding) as c from (select toDateTime('2024-01-01') + toIntervalDay(number) as t from numbers(2)) order by t",
+    [[1], [2]],
+    'interval 1 day',
+    'RANGE with an interval',
+  ],
+]
+
+describe('refused on ClickHouse only', () => {
+  for (const [statement, rows, at, what] of onDuckDB)
+    test(statement, async () => {
+      expect(await full.rows(statement)).toEqual(rows)
+      const error = await clickhouse.print(statement, full).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toBeInstanceOf(UnsupportedError)
+      const { code, span, data } = error as UnsupportedError
+      expect([code, span && statement.slice(span.start, span.end), data]).toEqual([
+        'unsupported-syntax',
+        at,
+        { what, engine: 'ClickHouse' },
+      ])
+    })
+})
+
+test('arrays of different lengths do not stand side by side', async () => {
+  const statement = 'select x, y from numbers(2) array join [1, 2] as x, [3] as y'
+  await expect(full.rows(statement)).rejects.toMatchObject({ code: 'engine-refused', message: expect.stringContaining('ARRAY JOIN') })
+})

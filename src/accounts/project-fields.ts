@@ -113,8 +113,7 @@ export const projectInput = z.object({
 }) as z.ZodObject<{ [K in keyof typeof columnFields]: z.ZodOptional<(typeof columnFields)[K]> }>
 export const newProjectInput = projectInput.extend({ is_demo: flag().optional() })
 
-export const settingsWithDefaults = (stored: Json): Record<string, Json> => ({
-  ...Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.default])),
-  ...(stored as Record<string, Json>),
-})
+const defaults: Record<string, Json> = Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.default]))
+
+export const settingsWithDefaults = (stored: Json): Record<string, Json> => ({ ...defaults, ...(stored as Record<string, Json>) })
 export const isSetting = (name: string): boolean => Object.hasOwn(projectSettings, name)

@@ -28,7 +28,7 @@ export const wrappingOf = (head: Uint8Array): Wrapping =>
       : null
 
 function unwrap(wrapping: Wrapping): Transform | null {
-  if (wrapping === 'gzip') return createGunzip()
+  if (wrapping === 'gzip') return createGunzip({ chunkSize: 1 << 18 })
   if (wrapping === null) return null
   const decompress = new Decompress()
   const out = new Transform({
@@ -53,35 +53,45 @@ function unwrap(wrapping: Wrapping): Transform | null {
   return out
 }
 
-/** The lines of a text file, unwrapped when it is gzip or zstd. `onBytes` hears how far the file has been read. */
-export async function* readLines(path: string, onBytes: (count: number) => void = () => {}): AsyncGenerator<string, void, void> {
+/** The lines of a text file, as many at a time as one read brings; unwrapped when it is gzip or zstd. `onBytes` hears how far it has been read. */
+export async function* readLines(path: string, onBytes: (count: number) => void = () => {}): AsyncGenerator<string[], void, void> {
   const wrapping = wrappingOf(await firstBytes(path, 4))
-  const file = createReadStream(path, { highWaterMark: 1 << 20 })
+  const file = createReadStream(path, { highWaterMark: 1 << 19 })
   const unwrapped = unwrap(wrapping)
   const stream = unwrapped ? pipeline(file, unwrapped, () => {}) : file
   let rest: Buffer[] = []
   let restLength = 0
+  let isStart = true
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       onBytes(file.bytesRead)
-      let start = 0
-      for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-        const piece = chunk.subarray(start, end)
-        yield textOf(rest.length ? Buffer.concat([...rest, piece]) : piece)
-        rest = []
-        restLength = 0
+      const lines: string[] = []
+      let start = isStart && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
+      isStart = false
+      for (let end = chunk.indexOf(newline, start); end >= 0; end = chunk.indexOf(newline, start)) {
+        if (restLength === 0) lines.push(textOf(chunk, start, end))
+        else {
+          const line = Buffer.concat([...rest, chunk.subarray(start, end)])
+          lines.push(textOf(line, 0, line.length))
+          rest = []
+          restLength = 0
+        }
         start = end + 1
       }
       if (start < chunk.length) {
         rest.push(Buffer.from(chunk.subarray(start)))
         restLength += chunk.length - start
-        if (restLength > longestLine) throw new Error(`${path} has a line of more than ${longestLine} bytes; this is no file of events`)
+        if (restLength > longestLine) throw new Error(`it has a line of more than ${longestLine} bytes; this is no file of events`)
       }
+      if (lines.length > 0) yield lines
     }
   } finally {
     file.destroy()
   }
-  if (rest.length) yield textOf(Buffer.concat(rest))
+  if (restLength > 0) yield [textOf(Buffer.concat(rest), 0, restLength)]
 }
 
-const textOf = (line: Buffer) => (line.at(-1) === 13 ? line.toString('utf8', 0, line.length - 1) : line.toString('utf8'))
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+const carriageReturn = 13
+const textOf = (bytes: Buffer, start: number, end: number) =>
+  bytes.toString('utf8', start, end > start && bytes[end - 1] === carriageReturn ? end - 1 : end)

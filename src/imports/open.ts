@@ -2,18 +2,36 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { accessLogEvent, isAccessLogLine } from './formats/access-log.ts'
-import { amplitude } from './formats/amplitude.ts'
+import { createAmplitude } from './formats/amplitude.ts'
 import { type Mapping, mapped } from './formats/mapped.ts'
 import { mixpanel } from './formats/mixpanel.ts'
 import { posthog } from './formats/posthog.ts'
 import { firstBytes, readLines } from './lines.ts'
-import { type Converted, type Converter, isRow, problem, type Row } from './record.ts'
+import { type Converted, type Converter, isRow, type Problem, problem, type Row } from './record.ts'
 
 export const importFormats = ['posthog', 'mixpanel', 'amplitude', 'csv', 'jsonl', 'parquet', 'access-log'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-/** Reads rows of a CSV or Parquet file in order. Comes from the outside: an engine does it. */
-export type TableReader = (path: string, format: 'csv' | 'parquet') => AsyncIterable<Row>
+/** Reads rows of a CSV or Parquet file in order, many at a time; at the end what it could not read. Comes from the outside: an engine does it. */
+export type TableReader = (path: string, format: 'csv' | 'parquet') => AsyncIterable<TableChunk>
+export type TableChunk = { readonly rows: readonly Row[] } | { readonly problems: readonly Problem[] }
+
+/** Rows of a file that follow one another. */
+export interface Rows {
+  /** Number of the first one, from 1; of a text file it is the number of the line. */
+  readonly first: number
+  /** Null: an empty line, or a row that is passed over. */
+  readonly items: readonly (Converted | null)[]
+  /** About so many bytes as text. */
+  readonly bytes: number
+}
+
+export interface Reading {
+  /** Hears how far the file has been read, where that is known. */
+  readonly onBytes?: (count: number) => void
+  /** So many rows are passed over. */
+  readonly skip?: number
+}
 
 export interface SourceFile {
   readonly path: string
@@ -22,8 +40,7 @@ export interface SourceFile {
   readonly bytes: number
   /** The same for the same beginning of a file, under whatever name and wrapping: rows keep their ids when a log has grown. */
   readonly fingerprint: string
-  /** One item per row of the file. `onBytes` hears how far the file has been read, where that is known. */
-  rows(onBytes: (count: number) => void): AsyncGenerator<Converted, void, void>
+  rows(reading?: Reading): AsyncGenerator<Rows, void, void>
 }
 
 export class ImportFileError extends Error {
@@ -56,17 +73,23 @@ export async function openSource(
     fingerprint: fingerprint(isParquet ? await firstBytes(path, 1 << 16) : Buffer.from(sample.join('\n'))),
   }
 
-  if (isTable)
-    return { ...base, rows: () => readable(path, tableRows(options.readTable(path, isParquet ? 'parquet' : 'csv'), format, mapping)) }
-  if (format === 'access-log') return { ...base, rows: (onBytes) => readable(path, logRows(path, onBytes)) }
+  if (isTable) {
+    const read = () => options.readTable(path, isParquet ? 'parquet' : 'csv')
+    return { ...base, rows: (reading) => readable(path, tableRows(read(), format, mapping, reading)) }
+  }
+  if (format === 'access-log') return { ...base, rows: (reading) => readable(path, lineRows(path, accessLogEvent, reading)) }
   const first = sample.map(parseRow).find(isRow)
   if (!first) throw new ImportFileError(`${path} holds no lines of JSON objects`)
   const convert = converterOf(format, mapping, Object.keys(first))
-  return { ...base, rows: (onBytes) => readable(path, jsonRows(path, convert, onBytes)) }
+  const ofLine = (line: string) => {
+    const row = parseRow(line)
+    return isRow(row) ? convert(row) : problem(`not a JSON object: ${line.slice(0, 80)}`)
+  }
+  return { ...base, rows: (reading) => readable(path, lineRows(path, ofLine, reading)) }
 }
 
 /** What stops the reading in the middle is the file's fault, and said in one line. */
-async function* readable(path: string, rows: AsyncGenerator<Converted, void, void>): AsyncGenerator<Converted, void, void> {
+async function* readable(path: string, rows: AsyncGenerator<Rows, void, void>): AsyncGenerator<Rows, void, void> {
   try {
     yield* rows
   } catch (cause) {
@@ -81,8 +104,8 @@ const fingerprint = (bytes: Uint8Array) => createHash('sha256').update(bytes).di
 async function sampleLines(path: string): Promise<readonly string[]> {
   const lines: string[] = []
   try {
-    for await (const line of readLines(path)) {
-      if (line.trim() !== '') lines.push(line)
+    for await (const some of readLines(path)) {
+      lines.push(...some.filter((line) => line.trim() !== '').slice(0, rowsLookedAt - lines.length))
       if (lines.length === rowsLookedAt) break
     }
   } catch (cause) {
@@ -116,33 +139,56 @@ function guess(path: string, isParquet: boolean, sample: readonly string[]): Imp
   )
 }
 
-const converters: Partial<Record<ImportFormat, Converter>> = { posthog, mixpanel, amplitude }
+const converters: Partial<Record<ImportFormat, () => Converter>> = {
+  posthog: () => posthog,
+  mixpanel: () => mixpanel,
+  amplitude: createAmplitude,
+}
 
 function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Converter {
   try {
-    return converters[format] ?? mapped(mapping, columns)
+    return converters[format]?.() ?? mapped(mapping, columns)
   } catch (cause) {
     throw new ImportFileError((cause as Error).message, { cause })
   }
 }
 
-async function* jsonRows(path: string, convert: Converter, onBytes: (count: number) => void): AsyncGenerator<Converted, void, void> {
-  for await (const line of readLines(path, onBytes)) {
-    if (line.trim() === '') continue
-    const row = parseRow(line)
-    yield isRow(row) ? convert(row) : problem(`not a JSON object: ${line.slice(0, 80)}`)
+async function* lineRows(
+  path: string,
+  convert: (line: string) => Converted,
+  { onBytes, skip = 0 }: Reading = {},
+): AsyncGenerator<Rows, void, void> {
+  let first = 1
+  for await (const lines of readLines(path, onBytes)) {
+    let bytes = 0
+    const items = lines.map((line, i) => {
+      bytes += line.length
+      return first + i <= skip || line.trim() === '' ? null : convert(line)
+    })
+    yield { first, items, bytes }
+    first += lines.length
   }
 }
 
-async function* logRows(path: string, onBytes: (count: number) => void): AsyncGenerator<Converted, void, void> {
-  for await (const line of readLines(path, onBytes)) if (line.trim() !== '') yield accessLogEvent(line)
-}
-
-async function* tableRows(rows: AsyncIterable<Row>, format: ImportFormat, mapping: Mapping): AsyncGenerator<Converted, void, void> {
+async function* tableRows(
+  table: AsyncIterable<TableChunk>,
+  format: ImportFormat,
+  mapping: Mapping,
+  { skip = 0 }: Reading = {},
+): AsyncGenerator<Rows, void, void> {
   let convert: Converter | null = null
-  for await (const row of rows) {
-    convert ??= tableConverter(format, mapping, Object.keys(row))
-    yield convert(row)
+  let first = 1
+  for await (const chunk of table) {
+    if ('problems' in chunk) {
+      yield { first, items: chunk.problems, bytes: 0 }
+      continue
+    }
+    const items = chunk.rows.map((row, i) => {
+      convert ??= tableConverter(format, mapping, Object.keys(row))
+      return first + i <= skip ? null : convert(row)
+    })
+    yield { first, items, bytes: 0 }
+    first += items.length
   }
 }
 

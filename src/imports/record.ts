@@ -13,12 +13,17 @@ export interface ImportedEvent {
 export type Row = Readonly<Record<string, unknown>>
 
 /** One row may be several events, or none (`[]`: left out on purpose). */
-export type Converted = readonly ImportedEvent[] | { readonly problem: string }
+export type Converted = readonly ImportedEvent[] | Problem
+/** What is wrong with a row. `line`: where it is, when the number of the row does not say. */
+export interface Problem {
+  readonly problem: string
+  readonly line?: number
+}
 
 /** Turns one row of a file into events. Pure. */
 export type Converter = (row: Row) => Converted
 
-export const problem = (text: string): Converted => ({ problem: text })
+export const problem = (text: string): Problem => ({ problem: text })
 
 /** A text for an id or a name: numbers are texts too; null for what is empty or a container. */
 export const textOf = (value: unknown): string | null =>

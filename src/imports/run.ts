@@ -1,6 +1,6 @@
 import { nameUuid } from '../lib/name-uuid.ts'
 import type { SourceFile } from './open.ts'
-import type { ImportedEvent } from './record.ts'
+import type { Converted, ImportedEvent } from './record.ts'
 
 // Carries the rows of files into ingestion: in batches, a few at a time, so that memory stays bounded however long the file is.
 
@@ -34,6 +34,7 @@ export interface ImportRun {
   readonly onProgress?: (progress: ImportProgress) => void
   readonly signal?: AbortSignal
   readonly batchSize?: number
+  readonly batchBytes?: number
   readonly inFlight?: number
 }
 
@@ -57,7 +58,6 @@ export interface ImportSummary {
 
 const namespace = '7b2f0c1e-5d0a-5f3e-9c36-6a1f0f5a7e11'
 const problemsKept = 20
-const rowsBetweenProgress = 1000
 
 export async function runImport(run: ImportRun): Promise<ImportSummary> {
   const summary: ImportSummary = {
@@ -74,17 +74,18 @@ export async function runImport(run: ImportRun): Promise<ImportSummary> {
     latest: null,
     isAborted: false,
   }
+  const span: Span = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY }
   for (const file of run.files) {
     if (run.signal?.aborted) break
-    await importFile(file, run, summary)
+    await importFile(file, run, summary, span)
   }
+  if (span.from <= span.to) [summary.earliest, summary.latest] = [new Date(span.from).toISOString(), new Date(span.to).toISOString()]
   summary.isAborted = run.signal?.aborted ?? false
   return summary
 }
 
-async function importFile(file: SourceFile, run: ImportRun, summary: ImportSummary): Promise<void> {
-  const batchSize = run.batchSize ?? 2000
-  const lanes = run.inFlight ?? 2
+async function importFile(file: SourceFile, run: ImportRun, summary: ImportSummary, span: Span): Promise<void> {
+  const { batchSize = 2000, batchBytes = 4 * 1024 * 1024, inFlight = 2 } = run
   const done = (await run.checkpoints?.read(file.fingerprint)) ?? 0
   let bytesRead = 0
   let row = 0
@@ -106,31 +107,42 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
     sent.catch(() => {}) // awaited below, in order
     flying.push(sent)
     batch = []
-    if (flying.length >= lanes) await flying.shift()
+    if (flying.length >= inFlight) await flying.shift()
+  }
+
+  const take = (converted: Converted, at: number) => {
+    if ('problem' in converted) {
+      summary.unreadable++
+      const { problem, line = at } = converted
+      if (summary.problems.length < problemsKept) summary.problems.push({ file: file.name, row: line, problem })
+      return
+    }
+    for (let i = 0; i < converted.length; i++) {
+      note(summary, span, converted[i]!)
+      batch.push(withId(converted[i]!, file.fingerprint, at, i))
+    }
+  }
+  const onBytes = (count: number) => {
+    bytesRead = count
   }
 
   try {
-    for await (const converted of file.rows((count) => {
-      bytesRead = count
-    })) {
+    let bytes = 0
+    for await (const rows of file.rows({ onBytes, skip: done })) {
+      for (const [i, converted] of rows.items.entries()) {
+        row = rows.first + i
+        if (row <= done) summary.skipped++
+        if (converted !== null || row <= done) summary.rows++
+        if (converted !== null) take(converted, row)
+        if (batch.length >= batchSize) await flush(row)
+      }
+      bytes = batch.length === 0 ? 0 : bytes + rows.bytes
+      if (bytes >= batchBytes) {
+        await flush(row)
+        bytes = 0
+      }
+      run.onProgress?.({ file: file.name, rows: row, bytesRead, bytes: file.bytes, isDone: false })
       if (run.signal?.aborted) break
-      row++
-      summary.rows++
-      if (row % rowsBetweenProgress === 0) run.onProgress?.({ file: file.name, rows: row, bytesRead, bytes: file.bytes, isDone: false })
-      if (row <= done) {
-        summary.skipped++
-        continue
-      }
-      if ('problem' in converted) {
-        summary.unreadable++
-        if (summary.problems.length < problemsKept) summary.problems.push({ file: file.name, row, problem: converted.problem })
-        continue
-      }
-      for (const [i, event] of converted.entries()) {
-        note(summary, event)
-        batch.push(withId(event, file.fingerprint, row, i))
-      }
-      if (batch.length >= batchSize) await flush(row)
     }
     if (!run.signal?.aborted) await flush(row)
   } finally {
@@ -142,15 +154,22 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
   run.onProgress?.({ file: file.name, rows: row, bytesRead: file.bytes, bytes: file.bytes, isDone: true })
 }
 
-function note(summary: ImportSummary, event: ImportedEvent): void {
-  summary.events.set(event.event, (summary.events.get(event.event) ?? 0) + 1)
-  const time = new Date(event.timestamp).toISOString()
-  if (summary.earliest === null || time < summary.earliest) summary.earliest = time
-  if (summary.latest === null || time > summary.latest) summary.latest = time
+/** Of all events met, in milliseconds. */
+interface Span {
+  from: number
+  to: number
+}
+
+function note(summary: ImportSummary, span: Span, { event, timestamp }: ImportedEvent): void {
+  summary.events.set(event, (summary.events.get(event) ?? 0) + 1)
+  const time = Date.parse(timestamp)
+  if (time < span.from) span.from = time
+  if (time > span.to) span.to = time
 }
 
 /** Every row has an id of its own that does not change from import to import. */
 function withId(event: ImportedEvent, fingerprint: string, row: number, index: number): ImportedEvent {
+  if (event.uuid !== undefined && event.source_id === undefined) return event
   const { source_id: sourceId, ...rest } = event
   if (event.uuid !== undefined) return rest as unknown as ImportedEvent
   const name = typeof sourceId === 'string' ? sourceId : `${fingerprint}\n${row}\n${index}`

@@ -125,11 +125,14 @@ function update(
   const before = person.properties
   let isChanged = false
   if (arrival.isHistorical) {
-    const isCreatedByImport = person.times?.$creator_event_uuid !== undefined
-    const setOnce = isCreatedByImport ? { ...event.setOnce, ...creatorOf(event) } : event.setOnce
-    const next = writtenInThePast(person, { ...event, setOnce }, event.time, person.updatedAt)
-    isChanged = !isSame(next, { properties: before, times: person.times })
-    Object.assign(person, next)
+    // Whoever an import made was made by the earliest of the past events.
+    const created = person.times?.$creator_event_uuid?.once?.at ?? Number.NEGATIVE_INFINITY
+    const setOnce = event.time <= created ? { ...event.setOnce, ...creatorOf(event) } : event.setOnce
+    const writes = { set: event.set, setOnce, unset: event.unset }
+    const { properties, times } = writtenInThePast(person, writes, event.time, person.updatedAt)
+    isChanged = properties !== before || times !== person.times
+    person.properties = properties
+    person.times = times
     if (event.time < person.createdAt) {
       person.createdAt = event.time
       isChanged = true

@@ -70,41 +70,57 @@ function beats(time: PropertyTime, value: unknown, other: PropertyTime, otherVal
 
 /**
  * Writes of a past event: of all `$set` and `$unset` of a property the one with the latest event time counts, otherwise the earliest `$set_once`.
- * `known` is the time assumed for properties that were there before any import.
+ * `known` is the time assumed for properties that were there before any import. The same objects come back when nothing changes.
  */
 export function writtenInThePast(
   before: { readonly properties: Properties; readonly times: PropertyTimes | null },
-  writes: PropertyWrites,
+  { set, setOnce, unset }: PropertyWrites,
   at: number,
   known: number,
 ): { properties: Properties; times: PropertyTimes } {
-  const properties = { ...before.properties }
-  const times: PropertyTimes = { ...before.times }
+  let properties = before.properties
+  let times = before.times ?? {}
   const of = (key: string): PropertyTime => times[key] ?? (own(properties, key) ? { written: known } : {})
-
-  for (const key in writes.setOnce ?? {}) {
-    const time = of(key)
-    const value = writes.setOnce![key]
-    if (!time.once || isAfter(time.once.value, time.once.at, value, at)) times[key] = { ...time, once: { at, value } }
+  const note = (key: string, time: PropertyTime) => {
+    if (times === before.times) times = { ...times }
+    times[key] = time
   }
-  for (const key in writes.set ?? {}) {
-    const time = of(key)
-    const value = writes.set![key]
-    if (!beats({ written: at }, value, time, properties[key])) continue
+  const write = (key: string, value: unknown) => {
+    if (own(properties, key) && isSame(properties[key], value)) return
+    if (properties === before.properties) properties = { ...properties }
     properties[key] = value
-    times[key] = { ...(time.once && { once: time.once }), written: at }
   }
-  for (const key of writes.unset ?? []) {
+  const remove = (key: string) => {
+    if (!own(properties, key)) return
+    if (properties === before.properties) properties = { ...properties }
+    delete properties[key]
+  }
+
+  for (const key in setOnce) {
+    const time = of(key)
+    const value = setOnce[key]
+    if (!time.once || isAfter(time.once.value, time.once.at, value, at)) note(key, { ...time, once: { at, value } })
+  }
+  for (const key in set) {
+    const time = of(key)
+    const value = set[key]
+    if (!beats({ written: at }, value, time, properties[key])) continue
+    write(key, value)
+    note(key, time.once ? { once: time.once, written: at } : { written: at })
+  }
+  for (const key of unset ?? []) {
     const time = of(key)
     if (!beats({ written: at, isUnset: true }, undefined, time, properties[key])) continue
-    delete properties[key]
-    times[key] = { ...(time.once && { once: time.once }), written: at, isUnset: true }
+    remove(key)
+    note(key, { ...(time.once && { once: time.once }), written: at, isUnset: true })
   }
-  for (const key of [...Object.keys(writes.setOnce ?? {}), ...(writes.unset ?? [])]) {
+  const fill = (key: string) => {
     const time = times[key]
-    if (!time || (time.written !== undefined && !time.isUnset)) continue
-    if (time.once && (time.written === undefined || time.once.at > time.written)) properties[key] = time.once.value
+    if (!time?.once || (time.written !== undefined && !time.isUnset)) return
+    if (time.written === undefined || time.once.at > time.written) write(key, time.once.value)
   }
+  for (const key in setOnce) fill(key)
+  for (const key of unset ?? []) fill(key)
   return { properties, times }
 }
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { accessLogEvent } from '../../src/imports/formats/access-log.ts'
-import { amplitude } from '../../src/imports/formats/amplitude.ts'
+import { createAmplitude } from '../../src/imports/formats/amplitude.ts'
 import { fieldSource, mapped } from '../../src/imports/formats/mapped.ts'
 import { mixpanel } from '../../src/imports/formats/mixpanel.ts'
 import { posthog } from '../../src/imports/formats/posthog.ts'
 import { type Converted, timeOf } from '../../src/imports/record.ts'
 
 const t = '2026-01-05T10:00:00Z'
+const amplitude = createAmplitude()
 type Case = [why: string, converted: Converted, expected: unknown]
 
 describe('rows become events', () => {
@@ -111,6 +112,8 @@ describe('rows become events', () => {
     }[]
     expect(events.map((e) => e.event)).toEqual(['$identify', 'open'])
     expect(events[0]?.properties).toEqual({ $anon_distinct_id: 'd' })
+    const again = amplitude({ event_type: 'close', user_id: 'u', device_id: 'd', event_time: t }) as typeof events
+    expect(again.map((e) => e.event)).toEqual(['close'])
   })
 
   test('a plain file without the needed columns says which are missing and which are there', () => {

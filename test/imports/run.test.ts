@@ -17,7 +17,7 @@ const file = (name: string, content: string | Uint8Array) => {
 }
 const table = (rows: readonly Row[]): TableReader =>
   async function* () {
-    yield* rows
+    yield { rows }
   }
 const noTable = table([])
 const line = (i: number) =>
@@ -170,7 +170,7 @@ describe('a run', () => {
     expect([summary.rows, summary.stored, summary.unreadable]).toEqual([4, 2, 2])
     expect(summary.problems.map((p) => [p.row, p.problem])).toEqual([
       [2, 'not a JSON object: not json'],
-      [4, 'no distinct_id'],
+      [5, 'no distinct_id'],
     ])
   })
 

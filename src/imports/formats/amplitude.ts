@@ -23,8 +23,25 @@ const columns: Readonly<Record<string, string>> = {
   session_id: '$amplitude_session_id',
 }
 
+const pairsKept = 100_000
+
 /** Rows of Amplitude's export: JSON lines with event_type, event_time in UTC, user_id, device_id, event_properties, user_properties. */
-export const amplitude: Converter = (row) => {
+export const createAmplitude = (): Converter => {
+  const joined = new Set<string>()
+  return (row) => {
+    const converted = amplitude(row)
+    const [first, ...others] = 'problem' in converted ? [] : converted
+    if (!first || others.length === 0) return converted
+    // One look at a device and its user is enough; saying it again would change nothing.
+    const pair = String(first.source_id)
+    if (joined.has(pair)) return others
+    if (joined.size >= pairsKept) joined.clear()
+    joined.add(pair)
+    return converted
+  }
+}
+
+const amplitude: Converter = (row) => {
   const name = textOf(row.event_type)
   if (name === null) return problem('no event_type')
   const distinctId = textOf(row.user_id) ?? textOf(row.device_id) ?? textOf(row.amplitude_id)

@@ -1,11 +1,14 @@
 import { resolve } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 
 /**
- * Rows of a CSV or Parquet file, in order. A second instance reads it, one that can reach this file and nothing else. Columns of a CSV are texts;
- * whole numbers beyond 2^53 are texts too.
+ * Rows of a CSV or Parquet file, in order, a chunk at a time. A second instance reads it, one that can reach this file and nothing else. Columns of a
+ * CSV are texts; whole numbers beyond 2^53 are texts too. Lines of a CSV that do not fit are told at the end.
  */
-export async function* readTableFile(path: string, format: 'csv' | 'parquet'): AsyncGenerator<Record<string, unknown>, void, void> {
+export async function* readTableFile(
+  path: string,
+  format: 'csv' | 'parquet',
+): AsyncGenerator<{ rows: Record<string, unknown>[] } | { problems: { problem: string; line: number }[] }, void, void> {
   const file = resolve(path)
   const quoted = `'${file.replaceAll("'", "''")}'`
   const instance = await DuckDBInstance.create(':memory:')
@@ -20,15 +23,22 @@ export async function* readTableFile(path: string, format: 'csv' | 'parquet'): A
       'lock_configuration = true',
     ]
     for (const setting of settings) await connection.run(`SET GLOBAL ${setting}`)
-    const source = format === 'parquet' ? `read_parquet(${quoted})` : `read_csv(${quoted}, all_varchar = true, header = true)`
+    const source =
+      format === 'parquet' ? `read_parquet(${quoted})` : `read_csv(${quoted}, all_varchar = true, header = true, store_rejects = true)`
     const result = await connection.stream(`SELECT * FROM ${source}`)
     const names = result.deduplicatedColumnNames()
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
-      for (const row of chunk.getRows()) yield Object.fromEntries(names.map((name, i) => [name, plain(row[i])]))
+      yield { rows: chunk.getRows().map((row) => Object.fromEntries(names.map((name, i) => [name, plain(row[i])]))) }
+    if (format === 'csv') yield { problems: await rejected(connection) }
   } finally {
     connection.closeSync()
     instance.closeSync()
   }
+}
+
+async function rejected(connection: DuckDBConnection): Promise<{ problem: string; line: number }[]> {
+  const result = await connection.runAndReadAll('SELECT line::INTEGER, min(error_message) FROM reject_errors GROUP BY line ORDER BY line')
+  return result.getRows().map(([line, message]) => ({ line: Number(line), problem: String(message).split('\n')[0]! }))
 }
 
 /** What a property can hold: DuckDB's own classes become texts, lists and objects. */

@@ -169,21 +169,21 @@ export async function answerRows(query: unknown, project: QueryProject, options:
   const driver = driverOf(project, await project.facts(), options, settingsOf(query))
   const plan = await driver.complete(kind.rows(parsed, driver.env))
   const { statement } = driver.statementFor(plan.statement)
-  const show = async (page: RecordBatch): Promise<RecordBatch> =>
-    plan.show ? (await driver.complete(plan.show(new Table(page.schema, [page])))).batches[0]! : page
+  const show = async (page: RecordBatch): Promise<readonly RecordBatch[]> =>
+    plan.show ? (await driver.complete(plan.show(new Table(page.schema, [page])))).batches : [page]
   async function* batches(): AsyncGenerator<RecordBatch, boolean, undefined> {
     let left = plan.rows
     let isFirst = true
     for await (const batch of project.stream(statement, { ...options, batchRows: rowsOfBatch })) {
       const page = batch.numRows > left ? batch.slice(0, left) : batch
       left -= page.numRows
-      if (isFirst || page.numRows > 0) yield await show(page)
+      if (isFirst || page.numRows > 0) yield* await show(page)
       if (batch.numRows > page.numRows) return true
       isFirst = false
     }
-    return false
+    return plan.hasMore?.() ?? false
   }
-  return { limit: plan.rows, timezone: driver.env.project.timezone, batches: batches() }
+  return { limit: plan.limit ?? plan.rows, timezone: driver.env.project.timezone, batches: batches() }
 }
 
 function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unknown } {
@@ -219,9 +219,13 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
   const env = envFor(project, facts, settings)
   const seconds = options.timeoutSeconds ?? 60
   const asked: AskedStatement[] = []
-  const statementFor = ({ query }: StatementAsk): { compiled: Compiled; statement: Statement } => {
-    const compiled = compileFor(query, project, facts, env, settings)
-    return { compiled, statement: statementOf(compiled.printed, env.project.timezone) }
+  const statementFor = ({ query, blame }: StatementAsk): { compiled: Compiled; statement: Statement } => {
+    try {
+      const compiled = compileFor(query, project, facts, env, settings)
+      return { compiled, statement: statementOf(compiled.printed, env.project.timezone) }
+    } catch (error) {
+      throw blame ? blame(error) : error
+    }
   }
   const run = async (ask: StatementAsk, deadline: number): Promise<Table> => {
     const { compiled, statement } = statementFor(ask)

@@ -11,6 +11,8 @@ export interface StatementAsk {
   readonly query: Query
   /** Words for the log and for `explain`. */
   readonly label: string
+  /** A mistake in the statement as a mistake in what the request holds. */
+  readonly blame?: (error: unknown) => unknown
 }
 /** Long loops over columns ask for a pause every few milliseconds: a cancel or the time limit ends them here. */
 export interface PauseAsk {
@@ -79,8 +81,12 @@ export interface RowsPlan {
   readonly statement: StatementAsk
   /** What the answer is cut to. The statement may give more rows: then there are more. */
   readonly rows: number
+  /** Where that is not what the answer says of itself. */
+  readonly limit?: number
   /** A page of the statement as the answer shows it, where that is not the same. */
   readonly show?: (page: Table) => QueryRun<Table>
+  /** Asked behind the last page, where there may be more rows than the statement gives. */
+  readonly hasMore?: () => boolean
 }
 
 export interface QueryKind<Q, R> {

@@ -28,10 +28,11 @@ export function setOf(
 ): TypedSet {
   const a = outputColumns(left)
   const b = outputColumns(right)
+  const written = (columns: readonly OutputColumn[]) => columns.filter((column) => !column.name.startsWith('@')).length
   if (a.length !== b.length)
     throw new QueryError(
       'invalid-query',
-      { message: `Both sides of ${set.op.toUpperCase()} need the same number of columns: ${a.length} and ${b.length}` },
+      { message: `Both sides of ${set.op.toUpperCase()} need the same number of columns: ${written(a)} and ${written(b)}` },
       set.span,
     )
   const columns = a.map((column, i) => ({ ...column, type: bothOf(column, b[i]!, set) }))

@@ -7,6 +7,7 @@ import { columnTypes, resultRows } from '../rows.ts'
 import { limited, limitedByReader, rowLimits } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
 import { type SqlQuery, sqlSchema } from './schema.ts'
+import { limitedUnion } from './unions.ts'
 
 export interface SqlAnswer {
   readonly columns: readonly string[]
@@ -26,13 +27,16 @@ export const sqlStatement = (query: SqlQuery, env: QueryEnv): Query => fillPlace
 
 function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
   const statement = sqlStatement(query, env)
-  const { query: asked, rows, offset } = limited(statement, env.limits ?? rowLimits)
+  const limits = env.limits ?? rowLimits
+  const union = limitedUnion(statement, limits)
+  const { query: asked, rows, offset } = union ? { ...union, offset: 0 } : limited(statement, limits)
   const table = (yield { kind: 'statement', query: asked, label: 'statement' }) as Table
+  const shown = union ? union.cut(table) : table.slice(0, rows)
   return {
-    columns: table.schema.fields.map((column) => column.name),
-    types: columnTypes(table),
-    results: resultRows(table.slice(0, rows), env.project.timezone),
-    hasMore: table.numRows > rows,
+    columns: shown.schema.fields.map((column) => column.name),
+    types: columnTypes(shown),
+    results: resultRows(shown, env.project.timezone),
+    hasMore: union ? union.hasMore() : table.numRows > rows,
     limit: rows,
     offset,
     hogql: print(statement),
@@ -42,7 +46,22 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
 
 // biome-ignore lint/correctness/useYield: a plan may ask statements; this one has none to ask
 function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan> {
-  const asked = limitedByReader(sqlStatement(query, env), env.limits ?? rowLimits)
+  const statement = sqlStatement(query, env)
+  const limits = env.limits ?? rowLimits
+  const union = limitedUnion(statement, limits)
+  if (union)
+    return {
+      statement: { kind: 'statement', query: union.query, label: 'statement' },
+      // What is left out is left out page by page.
+      rows: Number.POSITIVE_INFINITY,
+      limit: union.rows,
+      // biome-ignore lint/correctness/useYield: nothing has to be asked
+      *show(page) {
+        return union.cut(page)
+      },
+      hasMore: union.hasMore,
+    }
+  const asked = limitedByReader(statement, limits)
   return { statement: { kind: 'statement', query: asked.query, label: 'statement' }, rows: asked.rows }
 }
 

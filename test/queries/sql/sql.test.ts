@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/answer.ts'
+import { answerQuery, answerRows } from '../../../src/answer.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import type { SqlAnswer } from '../../../src/queries/sql/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
@@ -34,13 +34,61 @@ describe('rows of an answer', () => {
     ['select 1 from events offset 20', 100, false, 100],
     ['select number from numbers(20000) limit 15000', 10_000, true, 10_000],
     ['select 1 from events limit 2 by event', 4, false, 100],
-    ['select 1 from events union all select 2 from events', 100, true, 100],
+    // Each query of a UNION ALL is answered as it would be alone.
+    ['select 1 from events union all select 2 from events', 200, true, 200],
+    ['select number from numbers(100) union all select number from numbers(100)', 200, false, 200],
+    ['select number from numbers(150) union all select number from numbers(3)', 103, true, 200],
+    ['select number from numbers(3) union all select number from numbers(150)', 103, true, 200],
+    ['select number from numbers(300) limit 250 union all (select number from numbers(300) limit 20)', 270, true, 270],
+    ['select number from numbers(150) union all by name select 3 as number', 101, true, 200],
+    ['select number from numbers(9000) limit 9000 union all (select number from numbers(9000) limit 9000)', 10_000, true, 10_000],
+    [
+      'with t as (select 1 as x) select x from t union all select 2 union all (select number from numbers(200) except select 5)',
+      102,
+      true,
+      300,
+    ],
+    ['select number from numbers(150) union all select number from numbers(150) limit 120', 120, true, 120],
+    ['select number from numbers(150) union all select number from numbers(150) order by 1', 100, true, 100],
+    ['select number from numbers(150) union distinct select number + 150 from numbers(150)', 100, true, 100],
     ['select (select count() from events) as c', 1, false, 100],
   ]
   for (const [statement, rows, hasMore, limit] of cases)
     test(statement, async () => {
       const answer = await ask(statement)
       expect([answer.results.length, answer.hasMore, answer.limit]).toEqual([rows, hasMore, limit])
+    })
+})
+
+test('a union says what the statement says, whatever is asked to know how many rows there are', async () => {
+  const answer = await ask('select number as n, 1 as m from numbers(150) union all select 2, 3')
+  expect([answer.columns, answer.types.map(([, type]) => type), answer.results.at(-1), answer.hogql]).toEqual([
+    ['n', 'm'],
+    ['UInt64', 'UInt8'],
+    [2, 3],
+    'SELECT number AS n, 1 AS m FROM numbers(150) UNION ALL SELECT 2, 3',
+  ])
+  await expect(ask('select 1 union all select 1, 2')).rejects.toMatchObject({ message: expect.stringContaining(': 1 and 2') })
+})
+
+describe('pages of a union', () => {
+  const cases: readonly (readonly [statement: string, rows: number, hasMore: boolean, limit: number])[] = [
+    ['select number from numbers(3000) limit 2500 union all select 7', 2501, true, 2600],
+    ['select number from numbers(30) union all select 7', 31, false, 200],
+    ['select number from numbers(0) union all select 1 from events where 1 = 2', 0, false, 200],
+    ['select number from numbers(9000) limit 9000 union all (select number from numbers(9000) limit 9000)', 10_000, true, 10_000],
+  ]
+  for (const [query, rows, hasMore, limit] of cases)
+    test(query, async () => {
+      const pages = (await answerRows({ kind: 'HogQLQuery', query }, project))!
+      const found: number[] = []
+      let next = await pages.batches.next()
+      for (; !next.done; next = await pages.batches.next()) {
+        found.push(next.value.numRows)
+        expect(next.value.schema.fields.map(({ name }) => name)).toEqual(['number'])
+      }
+      expect(found.length).toBeGreaterThan(0)
+      expect([found.reduce((a, b) => a + b, 0), next.value, pages.limit]).toEqual([rows, hasMore, limit])
     })
 })
 

@@ -3,6 +3,14 @@ import type { Span } from './span.ts'
 
 type Data = { [C in ErrorCode]: ErrorData[C] }[ErrorCode]
 
+interface ErrorOptions {
+  readonly span?: Span | null
+  readonly cause?: unknown
+  readonly others?: readonly WaymarkError[]
+  /** Where the code's data name none. */
+  readonly attr?: string
+}
+
 /**
  * A mistake that the caller can mend: `code` and `data` say which, `detail` says it in words, `attr` names the field of a request,
  * `span` the place in a statement.
@@ -15,8 +23,10 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   readonly suggestion: string | null
   /** Further problems of the same statement, in order of place. */
   readonly others: readonly WaymarkError[]
+  /** The field of the request that is to blame, in the form `series__0__event`, or null. */
+  readonly attr: string | null
 
-  constructor(code: C, data: ErrorData[C], options: { span?: Span | null; cause?: unknown; others?: readonly WaymarkError[] } = {}) {
+  constructor(code: C, data: ErrorData[C], options: ErrorOptions = {}) {
     const row = errorTable[code] as { text(data: Data): string; suggestion?(data: Data): string | null }
     const suggestion = row.suggestion?.(data) ?? null
     const text = row.text(data)
@@ -26,15 +36,11 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
     this.span = options.span ?? null
     this.suggestion = suggestion
     this.others = options.others ?? []
+    this.attr = options.attr ?? ('attr' in data ? (data.attr as string | null) : null)
   }
 
   get detail(): string {
     return this.message
-  }
-
-  /** The field of the request that is to blame, in the form `series__0__event`, or null. */
-  get attr(): string | null {
-    return 'attr' in this.data ? ((this.data as { attr: string | null }).attr ?? null) : null
   }
 
   get status(): number {
@@ -50,7 +56,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
 export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C> {
   override readonly name = 'QueryError'
 
-  constructor(code: C, data: ErrorData[C], span: Span | null = null, options: { cause?: unknown; others?: readonly WaymarkError[] } = {}) {
+  constructor(code: C, data: ErrorData[C], span: Span | null = null, options: Omit<ErrorOptions, 'span'> = {}) {
     super(code, data, { ...options, span })
   }
 }

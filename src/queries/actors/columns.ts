@@ -1,9 +1,10 @@
 import { alias, call, field, inQuery, literal, or, order, select, table } from '../../ast/build.ts'
 import type { Expr, OrderItem } from '../../ast/nodes.ts'
 import { rewrite } from '../../ast/walk.ts'
-import { columnOf, hasAggregate, isCount, orderOf, withoutAlias, withoutLabel } from '../columns.ts'
+import { hasAggregate, isCount, withoutAlias, withoutLabel } from '../columns.ts'
 import { displayName } from '../display-name.ts'
 import type { QueryEnv } from '../kind.ts'
+import type { RequestTexts } from '../request-texts.ts'
 import type { ActorTable } from './source.ts'
 
 /** What stands in one column of the answer. */
@@ -16,14 +17,14 @@ export type ActorColumn =
 
 const actorNames = new Set(['person', 'actor', 'group'])
 
-export function columnsOf(texts: readonly string[], source: ActorTable, env: QueryEnv): ActorColumn[] {
-  return texts.map((text): ActorColumn => {
+export function columnsOf(labels: readonly string[], source: ActorTable, env: QueryEnv, texts: RequestTexts): ActorColumn[] {
+  return labels.map((text, i): ActorColumn => {
     const plain = withoutLabel(text)
     if (actorNames.has(plain)) return { kind: 'actor', text }
     if (plain === 'person_display_name') return { kind: 'display', text }
     if (/^\w+\.\$delete$/.test(plain)) return { kind: 'constant', text, value: 1 }
     if (plain === 'matched_recordings') return { kind: 'constant', text, value: [] }
-    return { kind: 'value', text, expr: inScope(columnOf(text), source, env) }
+    return { kind: 'value', text, expr: inScope(texts.expr(text, `select__${i}`), source, env) }
   })
 }
 
@@ -60,14 +61,15 @@ const withAliases = (expr: Expr, columns: readonly ActorColumn[]): Expr =>
 
 /** The largest count or aggregate first, else the newest, else by the first column. */
 export function orderItems(
-  texts: readonly string[] | null | undefined,
+  orders: readonly string[] | null | undefined,
   columns: readonly ActorColumn[],
   source: ActorTable,
   env: QueryEnv,
+  texts: RequestTexts,
 ): OrderItem[] {
-  if (texts?.length)
-    return texts.map((text) => {
-      const item = orderOf(text)
+  if (orders?.length)
+    return orders.map((text, i) => {
+      const item = texts.order(text, `orderBy__${i}`)
       return { ...item, expr: inScope(withAliases(item.expr, columns), source, env) }
     })
   const values = columns.flatMap((column) => (column.kind === 'value' ? [column.expr] : []))

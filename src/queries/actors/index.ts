@@ -5,6 +5,7 @@ import { type ActorOptions, type AnyActorSource, type Asking, checkSource } from
 import { hasAggregate } from '../columns.ts'
 import { defineQueryKind, type QueryEnv, type QueryKind, type RowsPlan } from '../kind.ts'
 import { compileFilters } from '../property-filters.ts'
+import { type RequestTexts, requestTexts } from '../request-texts.ts'
 import { columnValues, type JsonValue, shownTable } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
 import { type ActorColumn, actorId, columnsOf, isFolded, nameOf, orderItems, searchCondition } from './columns.ts'
@@ -49,16 +50,26 @@ interface Plan {
   readonly asked: Select
   readonly rows: number
   readonly offset: number
+  readonly blame: RequestTexts['blame']
 }
 
 function* planOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<Plan> {
   const source = yield* tableOf(query.source, sources, env)
-  const texts = query.select ?? (source.group === null ? personColumns : ['group'])
-  const columns = columnsOf(texts, source, env)
+  const labels = query.select ?? (source.group === null ? personColumns : ['group'])
+  const texts = requestTexts()
+  const columns = columnsOf(labels, source, env, texts)
   const { defaultRows, mostRows } = env.limits ?? rowLimits
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
-  return { source, texts, columns, asked: pageOf(query, source, columns, rows, offset, env), rows, offset }
+  return {
+    source,
+    texts: labels,
+    columns,
+    asked: pageOf(query, source, columns, rows, offset, texts, env),
+    rows,
+    offset,
+    blame: texts.blame,
+  }
 }
 
 /** The cells of each column, row by row, and how many actors of the page have no record. */
@@ -91,7 +102,7 @@ function* cellsOfPage(
 function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
   const plan = yield* planOf(query, env, sources)
   const { columns, texts, asked, rows, offset } = plan
-  const [answer] = (yield [{ kind: 'statement', query: asked, label: 'page of actors' }]) as readonly [Table]
+  const [answer] = (yield [{ kind: 'statement', query: asked, label: 'page of actors', blame: plan.blame }]) as readonly [Table]
   const page = answer.slice(0, rows)
   const { cells, missing } = yield* cellsOfPage(page, plan, env)
   return {
@@ -108,7 +119,7 @@ function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActo
 function* rowsOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<RowsPlan> {
   const plan = yield* planOf(query, env, sources)
   return {
-    statement: { kind: 'statement', query: plan.asked, label: 'page of actors' },
+    statement: { kind: 'statement', query: plan.asked, label: 'page of actors', blame: plan.blame },
     rows: plan.rows,
     *show(page) {
       const { cells } = yield* cellsOfPage(page, plan, env)
@@ -138,7 +149,15 @@ function typeOf(column: ActorColumn, answer: Table, i: number): string {
   return column.kind === 'constant' ? 'UInt8' : 'Tuple(String, String)'
 }
 
-function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorColumn[], rows: number, offset: number, env: QueryEnv) {
+function pageOf(
+  query: ActorsQuery,
+  source: ActorTable,
+  columns: readonly ActorColumn[],
+  rows: number,
+  offset: number,
+  texts: RequestTexts,
+  env: QueryEnv,
+) {
   const isAggregated = isFolded(columns)
   const needsActor = !isAggregated || columns.some((column) => column.kind === 'actor' || column.kind === 'display')
   const hidden: Expr[] = needsActor ? [alias(source.actor, 'actor_key'), alias(actorId(source), 'actor_id')] : []
@@ -159,7 +178,7 @@ function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorC
     where: isTrue(where) ? null : where,
     groupBy: groupBy(...keys),
     having: isTrue(having) ? null : having,
-    orderBy: orderItems(query.orderBy, columns, source, env),
+    orderBy: orderItems(query.orderBy, columns, source, env, texts),
     limit: limit(rows + 1, offset),
   })
 }

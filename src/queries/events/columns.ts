@@ -1,10 +1,11 @@
 import { alias, call, field, order, star } from '../../ast/build.ts'
 import type { Expr, OrderItem } from '../../ast/nodes.ts'
 import { rewrite, walk } from '../../ast/walk.ts'
-import { columnOf, hasAggregate, isCount, orderOf, withoutAlias, withoutLabel } from '../columns.ts'
+import { hasAggregate, isCount, withoutAlias, withoutLabel } from '../columns.ts'
 import { displayName } from '../display-name.ts'
 import type { ProjectSettings } from '../kind.ts'
 import { qualified } from '../qualified.ts'
+import type { RequestTexts } from '../request-texts.ts'
 
 /** What stands in one column of the answer. */
 export type EventColumn =
@@ -18,11 +19,11 @@ const objects: ReadonlyMap<string, 'event' | 'person' | 'name'> = new Map([
   ['person_display_name', 'name'],
 ])
 
-export const columnsOf = (labels: readonly string[]): EventColumn[] =>
-  labels.map((label) => {
+export const columnsOf = (labels: readonly string[], texts: RequestTexts): EventColumn[] =>
+  labels.map((label, i) => {
     const text = withoutLabel(label)
     const kind = objects.get(text)
-    return kind ? { kind, text, label } : { kind: 'value', text, label, expr: columnOf(label) }
+    return kind ? { kind, text, label } : { kind: 'value', text, label, expr: texts.expr(label, `select__${i}`) }
   })
 
 /** Does the column stand for several events? */
@@ -92,13 +93,14 @@ const keyOf = (kind: 'event' | 'person' | 'name', project: ProjectSettings): Exp
 
 /** As asked; else the largest count or first aggregate, else the newest if the time is shown, else by the first column. */
 export const orderItems = (
-  texts: readonly string[] | null | undefined,
+  orders: readonly string[] | null | undefined,
   columns: readonly EventColumn[],
   project: ProjectSettings,
-): OrderItem[] => (texts?.length ? texts.map((text) => orderOfEvents(text, project)) : [defaultOrder(columns, project)])
+  texts: RequestTexts,
+): OrderItem[] =>
+  orders?.length ? orders.map((text, i) => orderOfEvents(texts.order(text, `orderBy__${i}`), project)) : [defaultOrder(columns, project)]
 
-function orderOfEvents(text: string, project: ProjectSettings): OrderItem {
-  const item = orderOf(text)
+function orderOfEvents(item: OrderItem, project: ProjectSettings): OrderItem {
   const expr = rewrite(item.expr, (node) => {
     const kind = node.kind === 'field' && node.chain.length === 1 ? objects.get(node.chain[0]!) : undefined
     return kind ? keyOf(kind, project) : node.kind === 'star' && node.table.length === 0 ? uuid : node

@@ -4,10 +4,11 @@ import { QueryError } from '../../errors/errors.ts'
 import { calendarOf } from '../../lib/calendar.ts'
 import { zoneOf } from '../../lib/zone.ts'
 import { type AnyActorSource, type Asking, checkSource } from '../actor-source.ts'
-import { columnOf, withoutAlias } from '../columns.ts'
+import { withoutAlias } from '../columns.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { ActionStep, QueryEnv } from '../kind.ts'
 import { actionCondition, compileFilters } from '../property-filters.ts'
+import type { RequestTexts } from '../request-texts.ts'
 import { queryFilters } from '../series-condition.ts'
 import type { EventsQuery } from './schema.ts'
 
@@ -25,8 +26,8 @@ export const eventConditions = (query: EventsQuery, env: QueryEnv): Expr[] => [
 ]
 
 /** Conditions as texts; they may hold aggregates, and aliases of the columns. */
-export const writtenConditions = ({ where }: EventsQuery): Expr[] =>
-  (where ?? []).filter((text) => text.trim() !== '').map((text) => withoutAlias(columnOf(text)))
+export const writtenConditions = ({ where }: EventsQuery, texts: RequestTexts): Expr[] =>
+  (where ?? []).flatMap((text, i) => (text.trim() === '' ? [] : [withoutAlias(texts.expr(text, `where__${i}`))]))
 
 function timeBounds({ after, before }: EventsQuery, env: QueryEnv): Expr[] {
   const now = micros(env.now)

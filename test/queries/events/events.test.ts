@@ -252,6 +252,23 @@ test('mistakes name the field', async () => {
   expect(await refused({ select: ['event'], before: '2020-13-01' })).toMatchObject({ code: 'validation-failed', attr: 'before' })
   expect(await refused({ select: ['event'], actionId: 99 })).toMatchObject({ code: 'validation-failed', attr: 'actionId' })
   expect(await refused({ select: ['event'], limit: -1 })).toMatchObject({ code: 'validation-failed', attr: 'limit' })
-  expect(await refused({ select: ['event +'] })).toMatchObject({ code: 'syntax-error' })
-  expect(await refused({ select: ['evnt'] })).toMatchObject({ code: 'unknown-field' })
+})
+
+test('a mistake in an expression names its text, and the place in it', async () => {
+  const told = async (query: Record<string, unknown>) => {
+    const error = await refused(query)
+    return [error, ...error.others].map(({ code, attr, span }) => {
+      const [field, i] = attr!.split('__') as [string, string]
+      return [code, attr, (query[field] as string[])[Number(i)]!.slice(span!.start, span!.end)]
+    })
+  }
+  expect(await told({ select: ['event', ' evnt -- Name'] })).toEqual([['unknown-field', 'select__1', 'evnt']])
+  expect(await told({ select: ['event', 'count() +'] })).toEqual([['syntax-error', 'select__1', '']])
+  expect(await told({ select: ['event', 'a'], where: ["event = 'x'", 'b = 1 and c'], orderBy: ['d desc'] })).toEqual([
+    ['unknown-field', 'select__1', 'a'],
+    ['unknown-field', 'where__1', 'b'],
+    ['unknown-field', 'where__1', 'c'],
+    ['unknown-field', 'orderBy__0', 'd'],
+  ])
+  expect(await refused({ select: ['event'], properties: [{ type: 'hogql', key: 'nope = 1' }] })).toMatchObject({ attr: null })
 })

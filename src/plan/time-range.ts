@@ -16,6 +16,7 @@ export function timeRange(query: TypedQuery, now: Date, timezone: string): reado
       for (const arg of condition.args) see(arg)
       return
     }
+    if (condition.args.length !== 2) return
     const [a, b] = condition.args as [TypedExpr, TypedExpr]
     const isFlipped = isTimestamp(b)
     if (!isFlipped && !isTimestamp(a)) return

@@ -1,7 +1,8 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
-import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
+import { QueryError, type WaymarkError } from '../../errors/errors.ts'
 import { type ResultColumn, recordBatch, WideColumns } from './arrow.ts'
+import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
 
 export interface Statement {
@@ -158,23 +159,4 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
       signal?.removeEventListener('abort', cancel)
     },
   }
-}
-
-/** What DuckDB says of a statement that a user could mend. Anything else it says is our fault. */
-const userErrors = /^(Conversion|Out of Range|Invalid Input|Invalid|Binder|Mismatch Type|Division by Zero|Not implemented) Error: /
-
-export function engineError(error: unknown, sql: string): Error {
-  if (error instanceof WaymarkError || error instanceof InternalError) return error
-  const message = error instanceof Error ? error.message : String(error)
-  if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
-  if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
-  if (userErrors.test(message))
-    return new QueryError('engine-refused', { message: shortText(message) }, null, { cause: Object.assign(new Error(message), { sql }) })
-  return new InternalError(message, { cause: error, sql })
-}
-
-/** Its first sentence, without hints that speak of the statement we made. */
-function shortText(message: string): string {
-  const [line = ''] = message.replace(userErrors, '').split('\n')
-  return line.replace(/\s*(LINE \d+:|Candidate functions:|Candidate macros:|Try using|You might need to|Either add it).*$/s, '').trim()
 }

@@ -1,0 +1,93 @@
+import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
+
+// What DuckDB says of a statement, in the words of the language: its own speak of types and functions that nobody wrote.
+
+/** Kinds of complaint that a user could mend. Anything else is our fault. */
+const userErrors = /^(Conversion|Out of Range|Invalid Input|Invalid|Binder|Mismatch Type|Division by Zero|Not implemented) Error: /
+
+export function engineError(error: unknown, sql: string): Error {
+  if (error instanceof WaymarkError || error instanceof InternalError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
+  if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
+  if (userErrors.test(message))
+    return new QueryError('engine-refused', { message: inOurWords(message) }, null, { cause: Object.assign(new Error(message), { sql }) })
+  return new InternalError(message, { cause: error, sql })
+}
+
+type Words = (...found: string[]) => string
+
+/** The first that matches says it. */
+const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
+  [/Could not convert string '(.*?)' to ([A-Z]\w*)/s, (text, type) => `${quoted(text)} is not ${kindOf(type)}`],
+  [/Could not convert string "(.*?)" to ([A-Z]\w*)/s, (text, type) => `${quoted(text)} is not ${kindOf(type)}`],
+  [/invalid (timestamp|date|time) field format: "(.*?)"/is, (_, text) => `${quoted(text)} is not a time`],
+  [/(?:date|timestamp|time) field value out of range: "(.*?)"/is, (text) => `${quoted(text)} is not a time`],
+  [/Overflow in |out of range|Out of Range|overflow/i, () => 'A number or a time of the statement is beyond what can be held'],
+  [
+    /(?:Unimplemented|Unsupported) type for cast \((.+?) -> (.+?)\)(?:\s|$)/s,
+    (from, to) => `There is no way from ${kindOf(from)} to ${kindOf(to)}`,
+  ],
+  [/Type (\S+) with value .*? can't be cast .*?type (\S+)/s, (from, to) => `A value that is ${kindOf(from)} cannot be ${kindOf(to)}`],
+  [/Cannot compare values of type (.+?) and (?:values of )?type (.+?)(?: in | - |$)/s, (a, b) => `The statement compares ${both(a, b)}`],
+  [/Cannot mix values of type (.+?) and (.+?) in /s, (a, b) => `In one place of the statement stand ${both(a, b)}`],
+  [/Cannot combine types of (.+?) and (.+?)(?: - |$)/s, (a, b) => `In one place of the statement stand ${both(a, b)}`],
+  [/for the function call "[^(]*\((.*?)\)"/s, (types) => `A function or an operator cannot take ${listed(types)}`],
+  [/given name and argument types '.*?\((.*)\)'/s, (types) => `A function or an operator cannot take ${listed(types)}`],
+  [
+    /nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i,
+    () => 'A regular expression of the statement cannot be read',
+  ],
+  [/Malformed JSON/i, () => 'A text of the statement is no JSON document'],
+  [/More than one row returned by a subquery/i, () => 'A subquery that stands for one value gave several rows'],
+]
+
+/** Types and functions of the engine, and what it says about statements that we wrote. */
+const engineWords =
+  /\b[A-Z]+ Error\b|LINE \d|andidate|\b(VARCHAR|U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|U?INT\d+|DOUBLE|STRUCT|TIMESTAMP|BOOLEAN|BLOB|DuckDB)\b|_[a-z]+\(|"p\d+"|explicit (?:type )?cast|column |table |Referenced/
+
+export function inOurWords(message: string): string {
+  for (const [pattern, words] of sentences) {
+    const found = pattern.exec(message)
+    if (found) return words(...found.slice(1))
+  }
+  const [line = ''] = message.replace(userErrors, '').split('\n')
+  return line.length > 0 && !engineWords.test(line) ? line.trim() : 'The statement puts values where they cannot stand'
+}
+
+const quoted = (text: string): string => `'${text.length > 60 ? `${text.slice(0, 60)}…` : text}'`
+
+function kindOf(type: string): string {
+  const name = type.trim().replaceAll('"', '')
+  if (/\[\d*\]$/.test(name) || /^LIST/.test(name)) return 'an array'
+  if (/^STRUCT|^ROW/.test(name)) return 'a tuple'
+  if (/^MAP/.test(name)) return 'a map'
+  if (/^(VARCHAR|STRING|JSON)/.test(name)) return 'a text'
+  if (/^(TIMESTAMP|DATE|TIME)/.test(name)) return 'a time'
+  if (/^INTERVAL/.test(name)) return 'an interval'
+  if (/^BOOL/.test(name)) return 'a truth value'
+  if (/INT|DOUBLE|FLOAT|DECIMAL|NUMERIC|REAL/.test(name)) return 'a number'
+  return name === 'UUID' ? 'a UUID' : 'a value of this type'
+}
+
+const both = (a: string, b: string): string =>
+  kindOf(a) === kindOf(b) ? `values that differ, ${kindOf(a)} and another` : `${kindOf(a)} and ${kindOf(b)}`
+
+/** `VARCHAR, STRUCT(a INTEGER, b VARCHAR)` in words. */
+function listed(types: string): string {
+  const parts: string[] = []
+  let depth = 0
+  let part = ''
+  for (const character of types) {
+    if (character === '(') depth++
+    if (character === ')') depth--
+    if (character === ',' && depth === 0) {
+      parts.push(part)
+      part = ''
+    } else part += character
+  }
+  return [...parts, part]
+    .filter((each) => each.trim())
+    .map(kindOf)
+    .join(', ')
+}

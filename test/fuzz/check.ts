@@ -1,0 +1,81 @@
+import { resolveContext, snapshotOf } from '../../src/answer.ts'
+import type { Query } from '../../src/ast/nodes.ts'
+import { print } from '../../src/ast/print.ts'
+import { compile } from '../../src/compile.ts'
+import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
+import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
+import { errorTable } from '../../src/errors/codes.ts'
+import { WaymarkError } from '../../src/errors/errors.ts'
+import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+import { mutants } from './mutants.ts'
+
+export interface Finding {
+  readonly statement: string
+  readonly what: string
+}
+export interface Findings {
+  readonly compiled: number
+  readonly run: number
+  readonly answered: number
+  readonly refused: ReadonlyMap<string, number>
+  readonly findings: readonly Finding[]
+}
+
+/** Words of an engine's own, of a table in its store, or of a statement that nobody wrote. */
+const engineWords =
+  /\b(Binder|Parser|Catalog|Conversion|Invalid Input|Internal|INTERNAL) Error|LINE \d|Candidate|candidate functions|\b(VARCHAR|BIGINT|HUGEINT|UBIGINT|DOUBLE|STRUCT|INTEGER|TIMESTAMP|UTINYINT|BOOLEAN|BLOB)\b|\b(json_extract|list_|regexp_|try_cast|TRY_CAST|epoch_us|struct_|unnest)|"p\d+"|explicit type casts|DuckDB/
+
+/** Makes what cannot be meant into statements of both engines, and runs some: whatever is wrong has to be said in our words. */
+export async function fuzz(count: number, seed: number, runs: number): Promise<Findings> {
+  const project = await openTestProject({ timezone: 'Europe/Berlin' })
+  try {
+    await project.project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }])
+    await project.project.ingest({
+      batch: Array.from({ length: 6 }, (_, i) => ({
+        event: i % 2 ? 'view' : 'buy',
+        distinct_id: `u${i % 3}`,
+        timestamp: `2024-03-30T0${i}:00:00Z`,
+        properties: { price: i, plan: ['pro', '', null][i % 3], list: [i, 'x'] },
+      })),
+    })
+    return await look(project, count, seed, runs)
+  } finally {
+    await project.close()
+  }
+}
+
+async function look(project: TestProject, count: number, seed: number, runs: number): Promise<Findings> {
+  const facts = await project.facts()
+  const context = { resolve: resolveContext(project.env(facts), {}), store: snapshotOf(project.settings.id, facts) }
+  const findings: Finding[] = []
+  const refused = new Map<string, number>()
+  let [run, answered] = [0, 0]
+  /** The code of a mistake in our words; anything else is a finding. */
+  const judge = (query: Query, error: unknown): void => {
+    const code = error instanceof WaymarkError && Object.hasOwn(errorTable, error.code) ? error.code : null
+    if (code) refused.set(code, (refused.get(code) ?? 0) + 1)
+    const text =
+      error instanceof Error ? `${error.message} ${error.cause instanceof Error ? `(${error.cause.message})` : ''}` : String(error)
+    if (!code || (!code.startsWith('unsupported') && engineWords.test((error as Error).message)))
+      findings.push({ statement: print(query), what: text.slice(0, 600) })
+  }
+  for (const query of mutants(count, seed)) {
+    let isSound = true
+    for (const dialect of [duckdb, clickhouse])
+      try {
+        compile(query, { ...context, dialect })
+      } catch (error) {
+        isSound &&= dialect !== duckdb
+        judge(query, error)
+      }
+    if (!isSound || run >= runs) continue
+    run++
+    try {
+      await project.rows(query)
+      answered++
+    } catch (error) {
+      judge(query, error)
+    }
+  }
+  return { compiled: count, run, answered, refused, findings }
+}

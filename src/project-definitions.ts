@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { answerQuery, compileFor, type QueryProject, runStatement, statementOf } from './answer.ts'
+import type { Query } from './ast/nodes.ts'
 import { check } from './definitions/records.ts'
 import type { DefinitionStore } from './definitions/store.ts'
 import type { Pipeline } from './ingestion/pipeline.ts'
@@ -7,6 +9,7 @@ import { tableRows } from './queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
 import { cohortMembers } from './storage/duckdb/cohort-members.ts'
 import type { Instance } from './storage/duckdb/instance.ts'
+import type { Statement } from './storage/duckdb/run.ts'
 
 interface Parts {
   readonly instance: Instance
@@ -31,6 +34,11 @@ export function definitionStore({ instance, database, pipeline, clock, queries }
   const env: DefinitionStore['env'] = async () => {
     const project = await queries()
     return project.env(await project.facts())
+  }
+  const statement = async (query: Query): Promise<Statement> => {
+    const project = await queries()
+    const facts = await project.facts()
+    return statementOf(compileFor(query, project, facts, project.env(facts)).printed, project.settings.timezone)
   }
   return {
     clock,
@@ -57,11 +65,18 @@ export function definitionStore({ instance, database, pipeline, clock, queries }
     },
     appliedSeq: async () => (await (await queries()).facts()).appliedSeq,
     membersMark: (cohort) => members.mark(cohort),
-    async refreshMembers(cohort, query, mark, madeAt) {
-      const project = await queries()
-      const facts = await project.facts()
-      const { printed } = compileFor(query, project, facts, project.env(facts))
-      await members.refresh(cohort, statementOf(printed, project.settings.timezone), mark, madeAt)
+    async fingerprint(query) {
+      const { sql, params } = await statement(query)
+      return createHash('sha256')
+        .update(JSON.stringify([sql, params]))
+        .digest('hex')
+        .slice(0, 24)
+    },
+    async refreshMembers({ changed, all, ...refresh }) {
+      const partly = changed && (await members.refresh({ ...refresh, members: await statement(changed.members), among: changed }))
+      if (partly) return { ...partly, isWhole: false }
+      const whole = await members.refresh({ ...refresh, members: await statement(all), among: null })
+      return { ...whole!, isWhole: true }
     },
     clearMembers: (cohort) => members.clear(cohort),
     membersMadeAt: (cohorts) => members.madeAt(cohorts),

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { alias, call, field, isIn, literal, select, table } from '../ast/build.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { parseQuery } from '../parser/parse.ts'
-import { type CohortFilters, cohortFiltersSchema, cohortMembers, cohortsNamed, isTimeBound } from '../queries/cohort-definition.ts'
+import { type CohortFilters, cohortFiltersSchema, cohortMembers, cohortsNamed } from '../queries/cohort-definition.ts'
 import { filtersOfGroups } from './cohort-groups.ts'
+import { cohortRefresher, type RefreshCounts } from './cohort-refresh.ts'
 import { csvIds } from './csv-ids.ts'
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionRecord, DefinitionStore } from './store.ts'
@@ -71,15 +71,16 @@ export interface CohortService {
   count(id: number): Promise<number>
   /** Brings the cohorts up to date one by one and says how they stand: one that cannot be computed does not hide the others. */
   states(ids: readonly number[]): Promise<ReadonlyMap<number, CohortState>>
+  /** How members were brought up to date since the project was opened. */
+  readonly refreshes: RefreshCounts
 }
 
 /** Only such queries need members to be up to date. */
 export const namesCohorts = (query: unknown): boolean => /cohort/i.test(JSON.stringify(query) ?? '')
 
-const minute = 60_000
-
 export function cohortService(store: DefinitionStore): CohortService {
   const inTurn = oneAtATime()
+  const refresher = cohortRefresher(store)
   const all = async (): Promise<Map<number, StoredCohort>> =>
     new Map([...(await store.definitions('cohorts'))].map(([id, text]) => [id, { ...(JSON.parse(text) as StoredCohort), id }]))
   const retrieve = async (id: number): Promise<StoredCohort> => {
@@ -103,7 +104,7 @@ export function cohortService(store: DefinitionStore): CohortService {
     const members: DefinitionRecord[] = persons ? [{ table: 'cohort_members', id: cohort.id, persons }] : []
     const saved = persons ? { ...cohort, members_at: cohort.updated_at } : cohort
     await store.write([record(saved), ...members])
-    if (!saved.is_static) await refreshOne(saved, store)
+    if (!saved.is_static) await refresher.refreshOne(saved.id, await all())
     return saved
   }
   const written = (fields: unknown) => {
@@ -141,12 +142,17 @@ export function cohortService(store: DefinitionStore): CohortService {
         ])
         await store.clearMembers(id)
       }),
-    refresh: (ids) => inTurn(async () => refreshAll(inOrder(await all(), ids), store)),
+    refreshes: refresher.counts,
+    refresh: (ids) =>
+      inTurn(async () => {
+        const known = await all()
+        return refresher.refreshAll(inOrder(known, ids), known)
+      }),
     count: async (id) => (await store.countMembers([id])).get(id) ?? 0,
     states: (ids) =>
       inTurn(async () => {
         const known = await all()
-        const failures = await refreshAll(inOrder(known, ids), store)
+        const failures = await refresher.refreshAll(inOrder(known, ids), known)
         const counts = await store.countMembers(ids)
         const times = await store.membersMadeAt(ids)
         return new Map(
@@ -161,38 +167,6 @@ export function cohortService(store: DefinitionStore): CohortService {
         )
       }),
   }
-}
-
-/** Those that others name come first; what names one that fails, fails. */
-async function refreshAll(cohorts: readonly StoredCohort[], store: DefinitionStore): Promise<Map<number, WaymarkError>> {
-  const failures = new Map<number, WaymarkError>()
-  for (const cohort of cohorts) {
-    if (!cohort.filters || cohort.is_static) continue
-    const below = cohortsNamed(cohort.filters.properties).flatMap((id) => failures.get(id) ?? [])
-    try {
-      if (below[0]) throw below[0]
-      await refreshOne(cohort, store)
-    } catch (error) {
-      if (!(error instanceof WaymarkError)) throw error
-      failures.set(cohort.id, error)
-    }
-  }
-  return failures
-}
-
-async function refreshOne(cohort: StoredCohort, store: DefinitionStore): Promise<void> {
-  const { filters } = cohort
-  if (!filters) return
-  const mark = await markOf(filters, store)
-  if ((await store.membersMark(cohort.id)) === mark) return
-  await store.refreshMembers(cohort.id, cohortMembers(filters, await store.env()), mark, store.clock().toISOString())
-}
-
-/** Members are as of a place in the log, for a definition; with conditions on time also as of a minute. */
-async function markOf(filters: CohortFilters, store: DefinitionStore): Promise<string> {
-  const definition = createHash('sha256').update(JSON.stringify(filters)).digest('hex').slice(0, 16)
-  const time = isTimeBound(filters.properties) ? String(Math.floor(store.clock().getTime() / minute)) : ''
-  return [await store.appliedSeq(), definition, time].join(' ')
 }
 
 /** Cohorts that others name come before them. */

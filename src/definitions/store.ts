@@ -11,6 +11,36 @@ export type DefinitionRecord =
   /** All members of a static cohort. */
   | { readonly table: 'cohort_members'; readonly id: number; readonly persons: readonly string[] }
 
+export interface MembersRefresh {
+  readonly cohort: number
+  /** Answers the number of each member. */
+  readonly all: Query
+  /** How to look only at persons who may have come or gone since the members were last made; null: the members have to be made anew. */
+  readonly changed: {
+    /** Members among those persons, who are members of the cohort `changedPersons` meanwhile. */
+    readonly members: Query
+    /** Who was changed or did something after this place in the log, … */
+    readonly sinceSeq: string
+    /** … who did something in these stretches of time (microseconds), … */
+    readonly stretches: readonly (readonly [from: number, to: number])[]
+    /** … and these. */
+    readonly persons: readonly number[]
+  } | null
+  mark(hasMoved: boolean): string
+  readonly madeAt: string
+}
+
+export interface MembersRefreshed {
+  /** The members were made anew. */
+  readonly isWhole: boolean
+  readonly hasMoved: boolean
+  /** Who came or went; null when they are many. */
+  readonly moved: readonly number[] | null
+}
+
+/** The number of a cohort that nobody can make. */
+export const changedPersons = -1
+
 export interface DefinitionStore {
   readonly clock: () => Date
   /** Texts of JSON by id, with everything acknowledged so far. */
@@ -29,8 +59,10 @@ export interface DefinitionStore {
   appliedSeq(): Promise<string>
   /** What `refreshMembers` was last given for the cohort. */
   membersMark(cohort: number): Promise<string | null>
-  /** Sets the members to what the statement answers (a number of a person per row), the mark and the time, in one step. */
-  refreshMembers(cohort: number, members: Query, mark: string, madeAt: string): Promise<void>
+  /** Equal for statements that ask the store for the same in the same words. */
+  fingerprint(query: Query): Promise<string>
+  /** Brings the members up to date, with the mark and the time, in one step. */
+  refreshMembers(refresh: MembersRefresh): Promise<MembersRefreshed>
   /** The times of the last refreshes, where there were any. */
   membersMadeAt(cohorts: readonly number[]): Promise<ReadonlyMap<number, string>>
   clearMembers(cohort: number): Promise<void>

@@ -8,6 +8,7 @@ import { type Micros, zoneOf } from '../lib/zone.ts'
 import { dateInstant, isoInstant, micros } from './dates.ts'
 import type { QueryEnv } from './kind.ts'
 import { actionCondition, compileFilters } from './property-filters.ts'
+import { memberOf } from './scope.ts'
 import { allOf } from './series-condition.ts'
 
 // A dynamic cohort is a condition on persons: their properties, what they did, other cohorts, joined by AND, OR and NOT to any depth.
@@ -74,7 +75,7 @@ const conditionSchema: z.ZodType<Condition> = z.lazy(() =>
   }),
 ) as z.ZodType<Condition>
 
-const isGroup = (value: object): value is ConditionGroup => 'values' in value && Array.isArray(value.values)
+export const isGroup = (value: object): value is ConditionGroup => 'values' in value && Array.isArray(value.values)
 
 export const cohortFiltersSchema = z.looseObject({ properties: groupSchema })
 export type CohortFilters = z.infer<typeof cohortFiltersSchema>
@@ -95,11 +96,19 @@ const isCohort = ({ type }: { readonly type: string }): boolean =>
 
 const person = field('@person_no')
 
-/** One row per member: the person's number. */
-export const cohortMembers = (filters: CohortFilters, env: QueryEnv): Query =>
-  select({ columns: [alias(person, 'person')], from: table('persons'), where: conditionOf(filters.properties, env) })
+/** A project, and of its persons those whom a statement asks about; null: all. */
+interface Scope extends QueryEnv {
+  readonly among: Expr | null
+}
 
-function conditionOf(condition: Condition, env: QueryEnv): Expr {
+/** One row per member: the person's number. With `among` only members who are in that cohort too are looked for. */
+export function cohortMembers(filters: CohortFilters, env: QueryEnv, among: number | null = null): Query {
+  const scope: Scope = { ...env, among: among === null ? null : memberOf(among) }
+  const where = allOf(scope.among ?? literal(true), conditionOf(filters.properties, scope))
+  return select({ columns: [alias(person, 'person')], from: table('persons'), where })
+}
+
+function conditionOf(condition: Condition, env: Scope): Expr {
   if (isGroup(condition)) {
     const parts = condition.values.map((value) => conditionOf(value, env))
     const joined = condition.type === 'OR' ? or(...parts) : and(...parts)
@@ -158,10 +167,19 @@ const comparisons: Readonly<Record<string, string>> = {
   '': 'greaterOrEquals',
 }
 
-const doers = (where: Expr, having: Expr | null = null): Query =>
-  select({ columns: [alias(person, 'person')], from: table('events'), where, groupBy: groupBy(person), having })
+const doersOf =
+  ({ among }: Scope) =>
+  (where: Expr, having: Expr | null = null): Query =>
+    select({
+      columns: [alias(person, 'person')],
+      from: table('events'),
+      where: among ? allOf(where, among) : where,
+      groupBy: groupBy(person),
+      having,
+    })
 
-function behaviourOf(behaviour: Behaviour, env: QueryEnv): Expr {
+function behaviourOf(behaviour: Behaviour, env: Scope): Expr {
+  const doers = doersOf(env)
   const filters = behaviour.event_filters?.length ? compileFilters(behaviour.event_filters, 'event', env) : literal(true)
   const match = allOf(matchOf(behaviour.key, behaviour.event_type, env), filters)
   const window = windowOf(behaviour, env)
@@ -192,7 +210,8 @@ function behaviourOf(behaviour: Behaviour, env: QueryEnv): Expr {
 }
 
 /** Often enough in enough of the last periods. */
-function regularly(behaviour: Behaviour, match: Expr, env: QueryEnv): Expr {
+function regularly(behaviour: Behaviour, match: Expr, env: Scope): Expr {
+  const doers = doersOf(env)
   const now = micros(env.now)
   const total = behaviour.total_periods ?? 1
   const inPeriod = (i: number): Expr => {
@@ -214,7 +233,7 @@ const bound = (type: FrameBound['type'], offset: number | null = null): FrameBou
 })
 
 /** The second event within a time after the first one: for each event, when the last first one before it was. */
-function sequence(behaviour: Behaviour, match: Expr, window: Window, env: QueryEnv): Expr {
+function sequence(behaviour: Behaviour, match: Expr, window: Window, env: Scope): Expr {
   const next = matchOf(behaviour.seq_event ?? '', behaviour.seq_event_type, env)
   const within = add(behaviour.seq_time_interval ?? 'day', behaviour.seq_time_value ?? 1, 0, { zone: zoneOf('UTC'), weekStartDay: 0 })
   const time = field('@micros')
@@ -238,7 +257,7 @@ function sequence(behaviour: Behaviour, match: Expr, window: Window, env: QueryE
       ),
     ],
     from: table('events'),
-    where: allOf(or(match, next), inWindow(window)),
+    where: allOf(or(match, next), inWindow(window), env.among ?? literal(true)),
   })
   const isInTime = and(
     equals(field('is_next'), literal(1)),

@@ -337,6 +337,11 @@ async function openWriter(connection: DuckDBConnection, main: string) {
         await connection.run(`DELETE FROM ${main}.meta WHERE key = $1`, [key])
         await connection.run(`INSERT INTO ${main}.meta VALUES ($1, $2)`, [key, value])
       }
+      // Whose numbers changed their meaning cannot be told from the log any more: sets of persons have to be made anew.
+      if (rewrites.rows || movedIds.rows) {
+        await connection.run(`DELETE FROM ${main}.meta WHERE key = 'rewritten_seq'`)
+        await connection.run(`INSERT INTO ${main}.meta VALUES ('rewritten_seq', $1)`, [metas.get('applied_seq') ?? '0'])
+      }
       await connection.run('COMMIT')
     } catch (error) {
       await connection.run('ROLLBACK').catch(() => undefined)

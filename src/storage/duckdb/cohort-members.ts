@@ -4,22 +4,48 @@ import { prepare, type Statement } from './run.ts'
 
 // Members of dynamic cohorts are made from the store itself, so they go into it without the log: rebuilt, it is asked for them again.
 
+export interface Refresh {
+  readonly cohort: number
+  /** One row per member, with the number of the person in its first column; or those among persons who may have come or gone. */
+  readonly members: Statement
+  readonly among: Changed | null
+  mark(hasMoved: boolean): string
+  readonly madeAt: string
+}
+/** Who may have come or gone: members of cohort -1 while `members` is asked. */
+interface Changed {
+  readonly sinceSeq: string
+  readonly stretches: readonly (readonly [from: number, to: number])[]
+  readonly persons: readonly number[]
+}
+export interface Refreshed {
+  readonly hasMoved: boolean
+  readonly moved: readonly number[] | null
+}
+
+/** Cohorts that exist only inside of a transaction. */
+const changedPersons = -1
+const newMembers = -2
+/** More persons than this who came or went are not named. */
+const mostMoved = 50_000
+const attempts = 3
+
 const markKey = (cohort: number) => `cohort_${cohort}`
 const timeKey = (cohort: number) => `cohort_${cohort}_at`
 const list = (cohorts: readonly number[]) => [...cohorts.map(Number), 'NULL'].join(', ')
-const attempts = 3
 const isConflict = (error: unknown) => error instanceof Error && /Conflict/i.test(error.message)
 
 export function cohortMembers(instance: Pick<Instance, 'use'>, database: string) {
   const at = `${identifier(database)}.main`
-  const inTransaction = async (work: (connection: DuckDBConnection) => Promise<unknown>): Promise<void> => {
+  const inTransaction = async <T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await instance.use(async (connection) => {
           await connection.run('BEGIN TRANSACTION')
           try {
-            await work(connection)
+            const answer = await work(connection)
             await connection.run('COMMIT')
+            return answer
           } catch (error) {
             await connection.run('ROLLBACK').catch(() => undefined)
             throw error
@@ -30,31 +56,81 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string)
       }
     }
   }
-  const first = (sql: string, params: DuckDBValue[]) =>
-    instance.use(async (connection) => (await connection.runAndReadAll(sql, params)).getRowsJS()[0]?.[0])
-  const all = (sql: string) => instance.use(async (connection) => (await connection.runAndReadAll(sql)).getRowsJS())
-  const clear = async (connection: DuckDBConnection, cohort: number) => {
-    await connection.run(`DELETE FROM ${at}.cohort_members WHERE cohort_id = ${Number(cohort)}`)
-    await connection.run(`DELETE FROM ${at}.meta WHERE key IN ($1, $2)`, [markKey(cohort), timeKey(cohort)])
+  const rows = async (connection: DuckDBConnection, sql: string, params?: DuckDBValue[]) =>
+    (await connection.runAndReadAll(sql, params)).getRowsJS()
+  const number = async (connection: DuckDBConnection, sql: string) => Number((await rows(connection, sql))[0]?.[0] ?? 0)
+  const all = (sql: string, params?: DuckDBValue[]) => instance.use((connection) => rows(connection, sql, params))
+
+  const current = (cohort: number) => `SELECT DISTINCT coalesce(m.survivor, t.person_no) AS no FROM ${at}.cohort_members t
+    LEFT JOIN ${at}.person_merges m ON m.merged = t.person_no WHERE t.cohort_id = ${cohort}`
+  const clear = (connection: DuckDBConnection, cohort: number) =>
+    connection.run(`DELETE FROM ${at}.cohort_members WHERE cohort_id = ${cohort}`)
+  const forgetMark = (connection: DuckDBConnection, cohort: number) =>
+    connection.run(`DELETE FROM ${at}.meta WHERE key IN ($1, $2)`, [markKey(cohort), timeKey(cohort)])
+
+  async function fill(connection: DuckDBConnection, cohort: number, { sql, params, columns }: Statement): Promise<void> {
+    const insert = `INSERT INTO ${at}.cohort_members SELECT ${cohort}, q.${identifier(columns[0]!.name)} FROM (${sql}) q`
+    const prepared = await prepare(connection, { sql: insert, params })
+    try {
+      await prepared.run()
+    } finally {
+      prepared.destroySync()
+    }
   }
+
+  /** Writes down who may have come or gone; false when that cannot be told, or when looking at everybody is no more work. */
+  async function findChanged(connection: DuckDBConnection, { sinceSeq, stretches, persons }: Changed): Promise<boolean> {
+    const since = BigInt(sinceSeq)
+    if (BigInt(await number(connection, `SELECT value FROM ${at}.meta WHERE key = 'rewritten_seq'`)) > since) return false
+    const time = (micros: number) => `make_timestamp(${Math.trunc(micros)})`
+    const feeds = [
+      `SELECT person_no AS no FROM ${at}.events WHERE log_seq > ${since}`,
+      ...stretches.map(([from, to]) => `SELECT person_no FROM ${at}.events WHERE timestamp >= ${time(from)} AND timestamp <= ${time(to)}`),
+      `SELECT person_no FROM ${at}.person_versions WHERE log_seq > ${since}`,
+      `SELECT survivor FROM ${at}.merge_journal WHERE seq > ${since}`,
+      ...(persons.length ? [`SELECT unnest([${persons.map(Number).join(', ')}])`] : []),
+    ]
+    await connection.run(`INSERT INTO ${at}.cohort_members SELECT DISTINCT ${changedPersons}, coalesce(m.survivor, c.no)
+      FROM (${feeds.join(' UNION ALL ')}) c LEFT JOIN ${at}.person_merges m ON m.merged = c.no`)
+    const found = await number(connection, `SELECT count(*) FROM ${at}.cohort_members WHERE cohort_id = ${changedPersons}`)
+    if (found <= 1000 || found * 3 < (await number(connection, `SELECT count(*) FROM ${at}.persons`))) return true
+    await clear(connection, changedPersons)
+    return false
+  }
+
   return {
     async mark(cohort: number): Promise<string | null> {
-      return ((await first(`SELECT value FROM ${at}.meta WHERE key = $1`, [markKey(cohort)])) as string | undefined) ?? null
+      const [[value] = []] = await all(`SELECT value FROM ${at}.meta WHERE key = $1`, [markKey(cohort)])
+      return (value as string | undefined) ?? null
     },
-    /** The statement answers one row per member, with the number of the person in its first column. */
-    refresh: (cohort: number, { sql, params, columns }: Statement, mark: string, madeAt: string): Promise<void> =>
+    /** null: everybody has to be looked at. */
+    refresh: ({ cohort, members, among, mark, madeAt }: Refresh): Promise<Refreshed | null> =>
       inTransaction(async (connection) => {
-        await clear(connection, cohort)
-        const insert = `INSERT INTO ${at}.cohort_members SELECT ${Number(cohort)}, q.${identifier(columns[0]!.name)} FROM (${sql}) q`
-        const prepared = await prepare(connection, { sql: insert, params })
-        try {
-          await prepared.run()
-        } finally {
-          prepared.destroySync()
+        const isPart = among !== null
+        if (isPart && !(await findChanged(connection, among))) return null
+        await fill(connection, newMembers, members)
+        const looked = isPart ? `IN (SELECT person_no FROM ${at}.cohort_members WHERE cohort_id = ${changedPersons})` : 'IS NOT NULL'
+        const known = `SELECT no FROM (${current(Number(cohort))}) WHERE no ${looked}`
+        const now = current(newMembers)
+        const found = await rows(connection, `((${known}) EXCEPT (${now})) UNION ALL ((${now}) EXCEPT (${known})) LIMIT ${mostMoved + 1}`)
+        if (found.length) {
+          await connection.run(`DELETE FROM ${at}.cohort_members WHERE cohort_id = ${Number(cohort)} AND (person_no ${looked}
+            OR person_no IN (SELECT merged FROM ${at}.person_merges WHERE survivor ${looked}))`)
+          await connection.run(`INSERT INTO ${at}.cohort_members SELECT ${Number(cohort)}, no FROM (${now})`)
         }
-        await connection.run(`INSERT INTO ${at}.meta VALUES ($1, $2), ($3, $4)`, [markKey(cohort), mark, timeKey(cohort), madeAt])
+        await clear(connection, newMembers)
+        await clear(connection, changedPersons)
+        await forgetMark(connection, cohort)
+        const marks = [markKey(cohort), mark(found.length > 0), timeKey(cohort), madeAt]
+        await connection.run(`INSERT INTO ${at}.meta VALUES ($1, $2), ($3, $4)`, marks)
+        const moved = found.length > mostMoved ? null : found.map(([no]) => Number(no))
+        return { hasMoved: found.length > 0, moved }
       }),
-    clear: (cohort: number): Promise<void> => inTransaction((connection) => clear(connection, cohort)),
+    clear: (cohort: number): Promise<void> =>
+      inTransaction(async (connection) => {
+        await clear(connection, Number(cohort))
+        await forgetMark(connection, cohort)
+      }),
     async madeAt(cohorts: readonly number[]): Promise<Map<number, string>> {
       const sql = `SELECT id, value FROM (SELECT unnest([${list(cohorts)}]) AS id) JOIN ${at}.meta ON key = 'cohort_' || id || '_at'`
       return new Map((await all(sql)).map(([id, value]) => [Number(id), String(value)]))

@@ -13,7 +13,7 @@ import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
 import type { SqlQuery } from './queries/sql/schema.ts'
 import type { ResolveContext } from './resolver/context.ts'
 import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
-import type { RunOptions, Statement, StreamOptions } from './storage/duckdb/run.ts'
+import type { RunOptions, Statement, StreamOptions, TakePart } from './storage/duckdb/run.ts'
 import { shownTypeName } from './types/types.ts'
 
 // The driver of query kinds: picks the kind, checks the request, runs what its generator asks, and hands back what it answers.
@@ -25,6 +25,7 @@ export interface QueryProject {
   facts(): Promise<StoreFacts>
   env(facts: StoreFacts): QueryEnv
   run(statement: Statement, options: RunOptions): Promise<Table>
+  runInParts(statement: Statement, take: TakePart, options: RunOptions): Promise<void>
   stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
 }
 
@@ -233,7 +234,9 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
     const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
     asked.push(entry)
     const left = Math.max(0.001, (deadline - Date.now()) / 1000)
-    const table = await project.run(statement, { signal: options.signal, timeoutSeconds: left })
+    const limits = { signal: options.signal, timeoutSeconds: left }
+    const { take } = ask
+    const table = take ? await project.runInParts(statement, take, limits).then(() => new Table()) : await project.run(statement, limits)
     entry.seconds = (performance.now() - started) / 1000
     return table
   }

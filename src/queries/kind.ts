@@ -13,6 +13,8 @@ export interface StatementAsk {
   readonly label: string
   /** A mistake in the statement as a mistake in what the request holds. */
   readonly blame?: (error: unknown) => unknown
+  /** Takes the rows part by part as they are read, in their order; the answer has none then. A part's memory is used again once this returns. */
+  readonly take?: (part: Table) => void
 }
 /** Long loops over columns ask for a pause every few milliseconds: a cancel or the time limit ends them here. */
 export interface PauseAsk {

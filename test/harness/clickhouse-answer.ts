@@ -23,7 +23,9 @@ export async function answerOnClickHouse(
       if (isNumeric(type)) return [name, vectorFromArray(values as (number | null)[], new Float64())]
       return [name, vectorFromArray(values as (string | null)[], new Utf8())]
     })
-    return new Table(Object.fromEntries(vectors))
+    const table = new Table(Object.fromEntries(vectors))
+    ask.take?.(table)
+    return table
   }
   const answerTo = async (ask: Ask): Promise<Answer> => {
     if ('query' in ask) return run(ask)

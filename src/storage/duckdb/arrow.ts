@@ -36,108 +36,41 @@ import {
   Vector,
 } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
+import { codedTexts, plainTexts } from './arrow-texts.ts'
+import { type Builder, isValid, memory, type NumberArray, Validity } from './vector-memory.ts'
 
 // DuckDB's vectors as Arrow columns. Numbers, times and truth values are copied as memory; only texts become JavaScript values on the way.
-
-/** Takes rows [start, end) of vectors of one type, then makes one Arrow array of all of them. */
-interface Builder {
-  append(vector: DuckDBVector, start: number, end: number): void
-  finish(): Data
-}
-
-/** What the classes of `@duckdb/node-api` hold under names that are private to the compiler only. */
-interface Memory {
-  readonly items: NumberArray
-  readonly dataView: DataView
-  readonly validity: { readonly data: BigUint64Array | null; readonly offset: number }
-  readonly listVector: DuckDBListVector
-  readonly childData: DuckDBVector
-  readonly entryVectors: readonly DuckDBVector[]
-}
-const memory = (vector: DuckDBVector) => vector as unknown as Memory
-
-type NumberArray =
-  | Int8Array
-  | Int16Array
-  | Int32Array
-  | Uint8Array
-  | Uint16Array
-  | Uint32Array
-  | Float32Array
-  | Float64Array
-  | BigInt64Array
-  | BigUint64Array
-
-/** Which rows have a value: Arrow's bitmap, made only when there is a null. */
-class Validity {
-  nullCount = 0
-  private bits: Uint8Array | null = null
-  private length = 0
-
-  append(vector: DuckDBVector, start: number, end: number): void {
-    const { data, offset } = memory(vector).validity
-    if (data) for (let i = start; i < end; i++) if (!isSet(data, offset + i)) this.clear(this.length + i - start)
-    this.length += end - start
-  }
-
-  appendOne(isValid: boolean): void {
-    if (!isValid) this.clear(this.length)
-    this.length++
-  }
-
-  private clear(at: number): void {
-    const needed = (at >> 3) + 1
-    if (!this.bits || this.bits.length < needed) {
-      const grown = new Uint8Array(Math.max(1024, needed * 2)).fill(0xff)
-      if (this.bits) grown.set(this.bits)
-      this.bits = grown
-    }
-    this.bits[at >> 3]! &= ~(1 << (at & 7))
-    this.nullCount++
-  }
-
-  finish(): { nullCount: number; nullBitmap: Uint8Array | undefined } {
-    if (!this.bits) return { nullCount: 0, nullBitmap: undefined }
-    const bytes = (this.length + 7) >> 3
-    const bitmap = new Uint8Array(bytes).fill(0xff)
-    bitmap.set(this.bits.subarray(0, Math.min(bytes, this.bits.length)))
-    return { nullCount: this.nullCount, nullBitmap: bitmap }
-  }
-}
-
-const isSet = (bits: BigUint64Array, bit: number) => ((bits[bit >> 6]! >> BigInt(bit & 63)) & 1n) === 1n
-const isValid = (vector: DuckDBVector, row: number): boolean => {
-  const { data, offset } = memory(vector).validity
-  return !data || isSet(data, offset + row)
-}
 
 interface NumberArrayType {
   new (length: number): NumberArray
   new (buffer: ArrayBufferLike, offset: number, length: number): NumberArray
 }
 
-/** Values that lie in DuckDB's memory as they lie in Arrow's. */
-function copied(type: DataType, ArrayType: NumberArrayType, raw: (vector: DuckDBVector) => NumberArray): Builder {
-  const validity = new Validity()
-  const parts: NumberArray[] = []
+/** Values that lie in DuckDB's memory as they lie in Arrow's: copied once, because a chunk's memory is DuckDB's own and goes when the chunk goes. */
+function copied(type: DataType, ArrayType: NumberArrayType, raw: (vector: DuckDBVector) => NumberArray, rows: number): Builder {
+  let validity = new Validity()
+  let values = new ArrayType(rows)
   let length = 0
   return {
     append(vector, start, end) {
-      // A chunk's memory is DuckDB's own and goes when the chunk goes.
-      parts.push(raw(vector).slice(start, end))
+      const items = raw(vector)
+      const after = length + end - start
+      if (after > values.length) {
+        const wider = new ArrayType(Math.max(after, values.length * 2))
+        wider.set(values as never)
+        values = wider
+      }
+      values.set((start === 0 && end === items.length ? items : items.subarray(start, end)) as never, length)
       validity.append(vector, start, end)
-      length += end - start
+      length = after
     },
     finish() {
-      const all = parts.length === 1 ? parts[0]! : new ArrayType(length)
-      if (parts.length !== 1) {
-        let at = 0
-        for (const part of parts) {
-          all.set(part as never, at)
-          at += part.length
-        }
-      }
-      return makeData({ type, length, ...validity.finish(), data: all } as never) as Data
+      const data = length * 2 < values.length ? values.slice(0, length) : values.subarray(0, length)
+      return makeData({ type, length, ...validity.finish(), data } as never) as Data
+    },
+    restart() {
+      validity = new Validity()
+      length = 0
     },
   }
 }
@@ -243,108 +176,6 @@ function decimals({ width, scale }: DuckDBDecimalType): Builder {
   }
 }
 
-/** Each different text is kept once. */
-function codedTexts(): Builder {
-  const validity = new Validity()
-  const codes = new Map<string, number>()
-  // Texts of up to 12 bytes lie in the vector itself, 16 bytes with their length: the same bytes are the same text. Longer ones lie behind a
-  // pointer, and the same pointer within one vector is the same text. Either way most texts are told apart without being read.
-  const short = new Map<string, number>()
-  const codeOf = (text: string): number => {
-    const code = codes.get(text) ?? codes.size
-    if (code === codes.size) codes.set(text, code)
-    return code
-  }
-  const readers = (vector: DuckDBVector): ((row: number) => number) => {
-    const { dataView } = memory(vector)
-    if (vector.type.typeId !== DuckDBTypeId.VARCHAR || !dataView || dataView.byteOffset % 2 === 1)
-      return (row) => codeOf(textItem(vector, row)!)
-    const long = new Map<number, number>()
-    const units = new Uint16Array(dataView.buffer, dataView.byteOffset, dataView.byteLength >> 1)
-    return (row) => {
-      const at = row * 8
-      const bytes = units[at]! + units[at + 1]! * 65_536
-      const isShort = bytes <= 12
-      const key = isShort
-        ? String.fromCharCode(bytes, units[at + 2]!, units[at + 3]!, units[at + 4]!, units[at + 5]!, units[at + 6]!, units[at + 7]!)
-        : dataView.getUint32(row * 16 + 12, true) * 2 ** 32 + dataView.getUint32(row * 16 + 8, true)
-      const seen = isShort ? short.get(key as string) : long.get(key as number)
-      if (seen !== undefined) return seen
-      const code = codeOf(vector.getItem(row) as string)
-      if (isShort) short.set(key as string, code)
-      else long.set(key as number, code)
-      return code
-    }
-  }
-  let indices = new Int32Array(2048)
-  let length = 0
-  return {
-    append(vector, start, end) {
-      if (length + end - start > indices.length) {
-        const grown = new Int32Array(Math.max(indices.length * 2, length + end - start))
-        grown.set(indices)
-        indices = grown
-      }
-      const read = readers(vector)
-      for (let i = start; i < end; i++) {
-        const has = isValid(vector, i)
-        validity.appendOne(has)
-        if (has) indices[length] = read(i)
-        length++
-      }
-    },
-    finish() {
-      const dictionary = utf8([...codes.keys()])
-      const type = new Dictionary(new Utf8(), new Int32())
-      return makeData({
-        type,
-        length,
-        ...validity.finish(),
-        data: indices.slice(0, length),
-        dictionary: new Vector([dictionary]),
-      }) as Data
-    },
-  }
-}
-
-function plainTexts(): Builder {
-  const validity = new Validity()
-  const values: string[] = []
-  return {
-    append(vector, start, end) {
-      for (let i = start; i < end; i++) {
-        const text = textItem(vector, i)
-        validity.appendOne(text !== null)
-        values.push(text ?? '')
-      }
-    },
-    finish() {
-      const { nullCount, nullBitmap } = validity.finish()
-      return utf8(values, nullCount, nullBitmap)
-    },
-  }
-}
-
-const encoder = new TextEncoder()
-
-function utf8(values: readonly string[], nullCount = 0, nullBitmap?: Uint8Array): Data<Utf8> {
-  const valueOffsets = new Int32Array(values.length + 1)
-  const encoded = values.map((value) => encoder.encode(value))
-  encoded.forEach((bytes, i) => {
-    valueOffsets[i + 1] = valueOffsets[i]! + bytes.length
-  })
-  const data = new Uint8Array(valueOffsets[values.length]!)
-  encoded.forEach((bytes, i) => {
-    data.set(bytes, valueOffsets[i])
-  })
-  return makeData({ type: new Utf8(), length: values.length, nullCount, nullBitmap, valueOffsets, data })
-}
-
-const textItem = (vector: DuckDBVector, row: number): string | null => {
-  const item = vector.getItem(row)
-  return item === null ? null : String(item)
-}
-
 function lists(
   child: Builder,
   finish: (offsets: Int32Array, length: number, validity: Validity, child: Data) => Data,
@@ -391,35 +222,36 @@ function structs(type: DuckDBStructType, stream: WideColumns | null): Builder {
 
 const items = (vector: DuckDBVector) => memory(vector).items
 
-function builderOf(type: DuckDBType, stream: WideColumns | null): Builder {
+/** `rows`: how many there will be, when that is known. */
+function builderOf(type: DuckDBType, stream: WideColumns | null, rows = 0): Builder {
   switch (type.typeId) {
     case DuckDBTypeId.BOOLEAN:
       return booleans()
     case DuckDBTypeId.TINYINT:
-      return copied(new Int8(), Int8Array, items)
+      return copied(new Int8(), Int8Array, items, rows)
     case DuckDBTypeId.SMALLINT:
-      return copied(new Int16(), Int16Array, items)
+      return copied(new Int16(), Int16Array, items, rows)
     case DuckDBTypeId.INTEGER:
-      return copied(new Int32(), Int32Array, items)
+      return copied(new Int32(), Int32Array, items, rows)
     case DuckDBTypeId.BIGINT:
-      return copied(new Int64(), BigInt64Array, items)
+      return copied(new Int64(), BigInt64Array, items, rows)
     case DuckDBTypeId.UTINYINT:
-      return copied(new Uint8(), Uint8Array, items)
+      return copied(new Uint8(), Uint8Array, items, rows)
     case DuckDBTypeId.USMALLINT:
-      return copied(new Uint16(), Uint16Array, items)
+      return copied(new Uint16(), Uint16Array, items, rows)
     case DuckDBTypeId.UINTEGER:
-      return copied(new Uint32(), Uint32Array, items)
+      return copied(new Uint32(), Uint32Array, items, rows)
     case DuckDBTypeId.UBIGINT:
-      return copied(new Uint64(), BigUint64Array, items)
+      return copied(new Uint64(), BigUint64Array, items, rows)
     case DuckDBTypeId.FLOAT:
-      return copied(new Float32(), Float32Array, items)
+      return copied(new Float32(), Float32Array, items, rows)
     case DuckDBTypeId.DOUBLE:
-      return copied(new Float64(), Float64Array, items)
+      return copied(new Float64(), Float64Array, items, rows)
     case DuckDBTypeId.DATE:
-      return copied(new DateDay(), Int32Array, items)
+      return copied(new DateDay(), Int32Array, items, rows)
     case DuckDBTypeId.TIMESTAMP:
     case DuckDBTypeId.TIMESTAMP_TZ:
-      return copied(new TimestampMicrosecond('UTC'), BigInt64Array, items)
+      return copied(new TimestampMicrosecond('UTC'), BigInt64Array, items, rows)
     case DuckDBTypeId.HUGEINT:
       return wide(true, stream)
     case DuckDBTypeId.UHUGEINT:
@@ -453,7 +285,7 @@ function builderOf(type: DuckDBType, stream: WideColumns | null): Builder {
     case DuckDBTypeId.STRUCT:
       return structs(type as DuckDBStructType, stream)
     case DuckDBTypeId.SQLNULL:
-      return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount))
+      return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount), rows)
     default:
       return stream ? plainTexts() : codedTexts()
   }
@@ -476,23 +308,50 @@ export interface BatchShape {
   readonly stream?: WideColumns
 }
 
-/** One record batch of these chunks. */
-export function recordBatch(chunks: readonly DuckDBDataChunk[], { types, columns, names, stream }: BatchShape): RecordBatch {
-  stream?.begin()
-  const builders = types.map((type) => builderOf(type, stream ?? null))
-  let rows = 0
-  for (const chunk of chunks) {
+/** Gathers chunks into one record batch. */
+export class BatchBuilder {
+  rows = 0
+  private builders: readonly Builder[]
+
+  /** `expected`: how many rows there will be, when that is known. */
+  constructor(
+    private readonly shape: BatchShape,
+    private readonly expected = 0,
+  ) {
+    shape.stream?.begin()
+    this.builders = shape.types.map((type) => this.builder(type))
+  }
+
+  /** Begins again in the same memory: the batch that was finished is gone. */
+  restart(): void {
+    this.rows = 0
+    this.builders = this.builders.map((builder, i) => {
+      if (!builder.restart) return this.builder(this.shape.types[i]!)
+      builder.restart()
+      return builder
+    })
+  }
+
+  private builder(type: DuckDBType): Builder {
+    return builderOf(type, this.shape.stream ?? null, this.expected)
+  }
+
+  append(chunk: DuckDBDataChunk): void {
     const count = chunk.rowCount
-    builders.forEach((builder, i) => {
+    this.builders.forEach((builder, i) => {
       builder.append(chunk.getColumnVector(i), 0, count)
     })
-    rows += count
+    this.rows += count
   }
-  const data = builders.map((builder) => builder.finish())
-  const fields = data.map((column, i) => {
-    const { name, typeName } = columns[i] ?? { name: names[i]!, typeName: '' }
-    return new Field(name, column.type, true, typeName ? new Map([[typeKey, typeName]]) : undefined)
-  })
-  const schema = new Schema(fields)
-  return new RecordBatch(schema, makeData({ type: new Struct(fields), length: rows, nullCount: 0, children: data }))
+
+  finish(): RecordBatch {
+    const { columns, names } = this.shape
+    const data = this.builders.map((builder) => builder.finish())
+    const fields = data.map((column, i) => {
+      const { name, typeName } = columns[i] ?? { name: names[i]!, typeName: '' }
+      return new Field(name, column.type, true, typeName ? new Map([[typeKey, typeName]]) : undefined)
+    })
+    const schema = new Schema(fields)
+    return new RecordBatch(schema, makeData({ type: new Struct(fields), length: this.rows, nullCount: 0, children: data }))
+  }
 }

@@ -1,7 +1,7 @@
-import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
 import { QueryError, type WaymarkError } from '../../errors/errors.ts'
-import { type ResultColumn, recordBatch, WideColumns } from './arrow.ts'
+import { BatchBuilder, type BatchShape, type ResultColumn, WideColumns } from './arrow.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
 
@@ -17,11 +17,18 @@ export interface RunOptions {
 }
 
 const defaultTimeout = 60
+const rowsPerChunk = 2048
+const chunksPerPart = 32
+
+/** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
+export type TakePart = (part: Table) => void
 
 /** Runs statements on connections lent by the instance. */
 export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn'>) => ({
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     instance.use((connection) => runStatement(connection, statement, options), options.signal),
+  runInParts: (statement: Statement, take: TakePart, options: RunOptions = {}): Promise<void> =>
+    instance.use((connection) => runInParts(connection, statement, take, options), options.signal),
   /** On a connection of its own: whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
   async *stream(statement: Statement, options: StreamOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
     const { connection, close } = await instance.beside()
@@ -35,17 +42,65 @@ export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'tur
 
 /** Runs a statement and answers its rows as one Arrow table. The connection is the caller's, and idle again when this settles. */
 export async function runStatement(connection: DuckDBConnection, statement: Statement, options: RunOptions = {}): Promise<Table> {
-  return guarded(connection, statement, options, async () => {
-    const prepared = await prepare(connection, statement)
+  return guarded(connection, statement, options, async (watch) => {
+    const { result, shape, end } = await execute(connection, statement)
     try {
-      const result = await prepared.run()
-      const shape = { types: result.columnTypes(), names: result.columnNames(), columns: statement.columns }
-      const batch = recordBatch(await result.fetchAllChunks(), shape)
-      return new Table(batch.schema, [batch])
+      const builder = new BatchBuilder(shape, result.rowCount)
+      for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; chunk++) {
+        builder.append(result.getChunk(chunk))
+        if (chunk % chunksPerPart === chunksPerPart - 1) await watch.turn()
+      }
+      return tableOf(builder)
     } finally {
-      prepared.destroySync()
+      end()
     }
   })
+}
+
+/** The same with the rows handed over some ten thousand at a time, so that the process need never hold them all as columns. */
+export async function runInParts(
+  connection: DuckDBConnection,
+  statement: Statement,
+  take: TakePart,
+  options: RunOptions = {},
+): Promise<void> {
+  return guarded(connection, statement, options, async (watch) => {
+    const { result, shape, end } = await execute(connection, statement)
+    try {
+      const builder = new BatchBuilder(shape, Math.min(result.rowCount, chunksPerPart * rowsPerChunk))
+      for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; builder.restart()) {
+        const last = Math.min(chunks, chunk + chunksPerPart)
+        while (chunk < last) builder.append(result.getChunk(chunk++))
+        take(tableOf(builder))
+        await watch.turn()
+      }
+    } finally {
+      end()
+    }
+  })
+}
+
+interface Executed {
+  readonly result: DuckDBMaterializedResult
+  readonly shape: BatchShape
+  end(): void
+}
+
+async function execute(connection: DuckDBConnection, statement: Statement): Promise<Executed> {
+  const prepared = await prepare(connection, statement)
+  try {
+    const result = await prepared.run()
+    const shape = { types: result.columnTypes(), names: result.columnNames(), columns: statement.columns }
+    return { result, shape, end: () => prepared.destroySync() }
+  } catch (error) {
+    prepared.destroySync()
+    throw error
+  }
+}
+
+function tableOf(builder: BatchBuilder): Table {
+  const batch = builder.finish()
+  return new Table(batch.schema, [batch])
 }
 
 export interface StreamOptions extends RunOptions {
@@ -85,15 +140,13 @@ export async function* streamStatement(
     const shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
     for (let isFirst = true; ; isFirst = false) {
       const { batch, rows } = await step(async () => {
-        const chunks = []
-        let rows = 0
-        while (rows < most) {
+        const builder = new BatchBuilder(shape)
+        while (builder.rows < most) {
           const chunk = await result.fetchChunk()
           if (!chunk || chunk.rowCount === 0) break
-          chunks.push(chunk)
-          rows += chunk.rowCount
+          builder.append(chunk)
         }
-        return { batch: rows > 0 || isFirst ? recordBatch(chunks, shape) : null, rows }
+        return { batch: builder.rows > 0 || isFirst ? builder.finish() : null, rows: builder.rows }
       })
       if (batch) yield batch
       if (rows < most) return
@@ -121,11 +174,16 @@ export async function prepare(
   return prepared
 }
 
-async function guarded<T>(connection: DuckDBConnection, { sql }: Statement, options: RunOptions, work: () => Promise<T>): Promise<T> {
+async function guarded<T>(
+  connection: DuckDBConnection,
+  { sql }: Statement,
+  options: RunOptions,
+  work: (watch: Watch) => Promise<T>,
+): Promise<T> {
   const watch = watchOver(connection, options)
   try {
     watch.throwIfStopped()
-    const answer = await work()
+    const answer = await work(watch)
     watch.throwIfStopped()
     return answer
   } catch (error) {
@@ -134,6 +192,9 @@ async function guarded<T>(connection: DuckDBConnection, { sql }: Statement, opti
     watch.end()
   }
 }
+
+type Watch = ReturnType<typeof watchOver>
+const everybodyElse = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
 /** Interrupts the connection when the caller cancels or the time is up. */
 function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defaultTimeout }: RunOptions) {
@@ -151,6 +212,11 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
   return {
     stopped: () => reason,
     throwIfStopped() {
+      if (reason) throw reason
+    },
+    /** In the middle of a long loop: others take their turn, and whoever has been stopped goes no further. */
+    async turn() {
+      await everybodyElse()
       if (reason) throw reason
     },
     end() {

@@ -9,10 +9,38 @@ export function mean(values: Float64Array): number | null {
 /** The middle value, or the mean of the two middle ones; null of nothing. */
 export function median(values: Float64Array): number | null {
   if (values.length === 0) return null
-  const sorted = values.slice().sort()
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+  const copy = values.slice()
+  const middle = copy.length >> 1
+  const upper = select(copy, middle)
+  if (copy.length % 2 === 1) return upper
+  // What stands before the selected place is not larger than what stands there.
+  let lower = copy[0]!
+  for (let i = 1; i < middle; i++) if (copy[i]! > lower) lower = copy[i]!
+  return (lower + upper) / 2
 }
+
+/** Puts the value that `place` would have in order there, and all that are smaller before it. */
+function select(values: Float64Array, place: number): number {
+  let [left, right] = [0, values.length - 1]
+  while (left < right) {
+    const pivot = middleOf(values[left]!, values[(left + right) >> 1]!, values[right]!)
+    let [i, j] = [left, right]
+    while (i <= j) {
+      while (values[i]! < pivot) i++
+      while (values[j]! > pivot) j--
+      if (i > j) break
+      const value = values[i]!
+      values[i++] = values[j]!
+      values[j--] = value
+    }
+    if (place <= j) right = j
+    else if (place >= i) left = i
+    else break
+  }
+  return values[place]!
+}
+
+const middleOf = (a: number, b: number, c: number) => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 
 export const roundTo = (value: number, digits: number): number => {
   const factor = 10 ** digits

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FunnelColumns, groupByActor } from '../../src/kernels/funnels/columns.ts'
+import { EventBuckets } from '../../src/kernels/funnels/buckets.ts'
+import type { FunnelColumns } from '../../src/kernels/funnels/columns.ts'
 import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../../src/kernels/funnels/fold.ts'
 import { type NaiveEvent, type NaiveFunnel, naiveFunnel } from '../reference/funnels.ts'
 
@@ -8,12 +9,12 @@ type Event = NaiveEvent & { readonly actor: number }
 const bits = (steps: readonly number[] = []) => steps.reduce((mask, step) => mask | (1 << step), 0)
 const values = ['', 'a', 'b']
 
-function columnsOf(events: readonly Event[], withBreakdown: boolean): FunnelColumns {
+function columnsOf(events: readonly Event[], withBreakdown: boolean, hasExclusions: boolean): FunnelColumns {
   return {
     actor: Int32Array.from(events, (e) => e.actor),
     time: Float64Array.from(events, (e) => e.time),
     steps: Int32Array.from(events, (e) => bits(e.steps)),
-    exclusions: Int32Array.from(events, (e) => bits(e.excludes)),
+    exclusions: hasExclusions ? Int32Array.from(events, (e) => bits(e.excludes)) : null,
     breakdown: withBreakdown ? Int32Array.from(events, (e) => values.indexOf(e.value ?? '')) : null,
   }
 }
@@ -25,20 +26,27 @@ function finished<T>(run: Generator<void, T, void>): T {
   }
 }
 
-function fold(events: readonly Event[], funnel: FunnelFold, periods?: readonly number[]) {
-  const columns = finished(groupByActor(columnsOf(events, funnel.attribution.type !== 'none'), 3))
+function fold(events: readonly Event[], funnel: FunnelFold, periods?: readonly number[], rowsPerBucket = 18) {
+  const breakdown = funnel.attribution.type !== 'none'
+  const exclusions = events.some((e) => e.excludes?.length)
+  const buckets = new EventBuckets({ rows: events.length, exclusions, breakdown, origin: false }, rowsPerBucket)
+  for (const part of [events.slice(0, 5), events.slice(5)]) buckets.append(columnsOf(part, breakdown, exclusions))
   const outcomes: { actor: number; value: string | null; depth: number; times: number[]; steps: number[]; period: number }[] = []
-  const sink = (o: Outcome) =>
-    outcomes.push({
-      actor: o.actor,
-      value: o.value < 0 ? null : values[o.value]!,
-      depth: o.depth,
-      times: [...o.events].filter((e) => e >= 0).map((e) => columns.time[e]!),
-      steps: [...o.events.keys()].filter((step) => o.events[step]! >= 0),
-      period: o.period,
-    })
-  const run = periods ? foldPeriods(columns, funnel, Float64Array.from(periods), sink) : foldActors(columns, funnel, sink)
-  for (const _ of run);
+  for (let bucket = 0; bucket < buckets.buckets; bucket++) {
+    const columns = finished(buckets.group(bucket))
+    const sink = (o: Outcome) =>
+      outcomes.push({
+        actor: columns.code(o.actor),
+        value: o.value < 0 ? null : values[o.value]!,
+        depth: o.depth,
+        times: [...o.events].filter((e) => e >= 0).map((e) => columns.time[e]!),
+        steps: [...o.events.keys()].filter((step) => o.events[step]! >= 0),
+        period: o.period,
+      })
+    const run = periods ? foldPeriods(columns, funnel, Float64Array.from(periods), sink) : foldActors(columns, funnel, sink)
+    for (const _ of run);
+  }
+  buckets.release()
   return outcomes
 }
 
@@ -88,6 +96,8 @@ describe('the fold agrees with the naive funnel', () => {
           return outcome ? [{ actor, value: null, period: -1, ...outcome }] : []
         })
         expect(fold(events, settings(funnel))).toEqual(expected)
+        // With a bucket for each actor.
+        expect(fold(events, settings(funnel), undefined, events.length / 4)).toEqual(expected)
       }),
       { numRuns: 4000 },
     )

@@ -1,7 +1,8 @@
 import type { Table } from 'apache-arrow'
 import { alias, and, call, equals, field, groupBy, isIn, literal, or, select, table } from '../../ast/build.ts'
 import type { Call, Expr } from '../../ast/nodes.ts'
-import { type ActorColumns, type FunnelColumns, groupByActor } from '../../kernels/funnels/columns.ts'
+import { EventBuckets } from '../../kernels/funnels/buckets.ts'
+import type { ActorColumns, FunnelColumns } from '../../kernels/funnels/columns.ts'
 import { parseExpr } from '../../parser/parse.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryEnv, QueryRun, StatementAsk } from '../kind.ts'
@@ -16,6 +17,7 @@ import type { FunnelSettings } from './settings.ts'
 // holds them however many there are.
 
 const eventsPerSlice = 6_000_000
+const eventsBetweenPauses = 1 << 17
 
 export interface FunnelScan {
   readonly query: FunnelsQuery
@@ -29,11 +31,11 @@ export interface FunnelScan {
 /** A trend looks no further than the step it converts to. An unordered one needs all, because any of them may come first. */
 export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order === 'unordered' ? settings.steps : settings.to + 1)
 
-/** The events of one slice of actors. */
+/** The events of some actors. */
 export interface Slice {
   readonly columns: ActorColumns
-  /** The person's number, or the text of the group or expression. */
-  actor(code: number): number | string
+  /** The person's number, or the text of the group or expression, by its place in the columns. */
+  actor(place: number): number | string
   /** The uuid of the event at a place in the columns; with `withEvents`. */
   uuid(place: number): string
 }
@@ -113,7 +115,7 @@ export function* eachSlice(
 ): QueryRun<void> {
   const { query } = scan
   const { actor, steps, exclusions, where, firstTimes } = readingOf(scan, cohort, env)
-  const slices = yield* slicesOf(scan, where)
+  const { slices, rows } = yield* slicesOf(scan, where)
   const columns = [
     alias(actor, 'actor'),
     alias(call('toFloat', at), 'at'),
@@ -122,19 +124,36 @@ export function* eachSlice(
     ...scan.breakdown.parts.map((part, i) => alias(part, `value_${i}`)),
     ...(scan.withEvents ? [alias(call('toString', field('uuid')), 'event_uuid')] : []),
   ]
+  const kept = { rows, exclusions: exclusions.length > 0, breakdown: scan.breakdown.parts.length > 0, origin: scan.withEvents }
 
   for (let slice = 0; slice < slices; slice++) {
     const sliced = sliceOf(actor, slice, slices, query)
-    const asks = [
-      statement('funnel events', scan, columns, allOf(where, sliced)),
-      ...firstTimes.map(({ condition }) => firstTimesOf(actor, allOf(condition, until(scan.range.to), sliced))),
-    ]
-    const [events, ...firsts] = (yield asks) as readonly Table[]
-    const read = readSlice(events!, scan, values)
-    for (const [i, table] of firsts.entries()) keepFirst(read, table, firstTimes[i]!.step, read.codes)
-    const uuids = scan.withEvents ? texts(events!, 'event_uuid') : []
-    const grouped = yield* pausing(groupByActor(read.columns, read.actors, scan.withEvents))
-    yield* pausing(each({ columns: grouped, actor: read.name, uuid: (place) => uuids[grouped.origin![place]!]! }))
+    const codes = actorKindOf(query) === 'person' ? null : new TextCodes()
+    const firsts: FirstTimes[] = []
+    for (const { step, condition } of firstTimes) {
+      const ask = firstTimesOf(actor, allOf(condition, until(scan.range.to), sliced))
+      firsts.push({ step, byActor: firstByActor((yield ask) as Table, codes) })
+    }
+    const events = new EventBuckets(kept)
+    const uuids: (string | null)[] = []
+    const take = (part: Table) => {
+      const read = readPart(part, scan, codes, values)
+      for (const first of firsts) keepFirst(read, first)
+      events.append(read)
+      if (scan.withEvents) for (const uuid of texts(part, 'event_uuid')) uuids.push(uuid)
+    }
+    yield { ...statement('funnel events', scan, columns, allOf(where, sliced)), take }
+    let unpaused = 0
+    for (let bucket = 0; bucket < events.buckets; bucket++) {
+      const grouped = yield* pausing(events.group(bucket))
+      const name = (place: number) => (codes ? codes.values[grouped.code(place)]! : grouped.code(place))
+      yield* pausing(each({ columns: grouped, actor: name, uuid: (place) => uuids[grouped.origin![place]!]! }))
+      unpaused += events.sizeOf(bucket)
+      if (unpaused < eventsBetweenPauses) continue
+      unpaused = 0
+      yield { kind: 'pause' }
+    }
+    events.release()
   }
 }
 
@@ -148,14 +167,15 @@ function* pausing<R>(run: Generator<void, R, void>): QueryRun<R> {
 }
 
 /** The store knows at once how many events it has; only when those are too many is it worth counting the ones that matter. */
-function* slicesOf(scan: FunnelScan, where: Expr): QueryRun<number> {
+function* slicesOf(scan: FunnelScan, where: Expr): QueryRun<{ readonly slices: number; readonly rows: number }> {
   const size = [alias(call('count'), 'n')]
+  let rows = 0
   for (const condition of [literal(true), where]) {
-    const events = doubles((yield statement('funnel size', scan, size, condition)) as Table, 'n')[0]!
-    if (events <= eventsPerSlice) return 1
-    if (condition === where) return Math.ceil(events / eventsPerSlice)
+    rows = doubles((yield statement('funnel size', scan, size, condition)) as Table, 'n')[0]!
+    if (rows <= eventsPerSlice) return { slices: 1, rows }
   }
-  return 1
+  const slices = Math.ceil(rows / eventsPerSlice)
+  return { slices, rows: Math.ceil(rows / slices) }
 }
 
 const statement = (label: string, { query }: FunnelScan, columns: readonly Expr[], where: Expr): StatementAsk => ({
@@ -241,26 +261,14 @@ function different(conditions: readonly Expr[]): ReadonlyMap<Expr, readonly numb
   return new Map([...byText.values()].map(({ condition, places }) => [condition, places]))
 }
 
-interface ReadSlice {
-  readonly columns: FunnelColumns
-  readonly actors: number
-  readonly codes: TextCodes | null
-  name(code: number): number | string
-}
-
-function readSlice(events: Table, scan: FunnelScan, values: BreakdownValues): ReadSlice {
-  const codes = actorKindOf(scan.query) === 'person' ? null : new TextCodes()
-  const actor = codes ? codesOf(events, 'actor', codes) : integers(events, 'actor')
-  let actors = codes?.values.length ?? 0
-  if (!codes) for (let i = 0; i < actor.length; i++) if (actor[i]! >= actors) actors = actor[i]! + 1
-  const columns: FunnelColumns = {
-    actor,
-    time: doubles(events, 'at'),
-    steps: integers(events, 'steps'),
-    exclusions: events.getChild('excluded') ? integers(events, 'excluded') : null,
-    breakdown: scan.breakdown.parts.length ? valueCodes(events, scan.breakdown.parts.length, values) : null,
+function readPart(part: Table, scan: FunnelScan, codes: TextCodes | null, values: BreakdownValues): FunnelColumns {
+  return {
+    actor: codes ? codesOf(part, 'actor', codes) : integers(part, 'actor'),
+    time: doubles(part, 'at'),
+    steps: integers(part, 'steps'),
+    exclusions: part.getChild('excluded') ? integers(part, 'excluded') : null,
+    breakdown: scan.breakdown.parts.length ? valueCodes(part, scan.breakdown.parts.length, values) : null,
   }
-  return { columns, actors, codes, name: codes ? (code) => codes.values[code]! : (code) => code }
 }
 
 /** Codes of whole tuples: each part is coded on its own, and only a tuple not met before is looked up by its texts. */
@@ -287,14 +295,22 @@ function valueCodes(events: Table, parts: number, values: BreakdownValues): Int3
   return out
 }
 
-/** Of the events that match `step`, only those at the actor's first time keep its bit. */
-function keepFirst(read: ReadSlice, table: Table, step: number, codes: TextCodes | null): void {
+/** When actors did a step for the first time. */
+interface FirstTimes {
+  readonly step: number
+  readonly byActor: ReadonlyMap<number, number>
+}
+
+function firstByActor(table: Table, codes: TextCodes | null): ReadonlyMap<number, number> {
   const actor = codes ? codesOf(table, 'actor', codes) : integers(table, 'actor')
   const first = doubles(table, 'first')
   const byActor = new Map<number, number>()
   for (let i = 0; i < actor.length; i++) byActor.set(actor[i]!, first[i]!)
-  const { columns } = read
+  return byActor
+}
+
+/** Of the events that match the step, only those at the actor's first time keep its bit. */
+function keepFirst({ actor, time, steps }: FunnelColumns, { step, byActor }: FirstTimes): void {
   const bit = 1 << step
-  for (let i = 0; i < columns.steps.length; i++)
-    if ((columns.steps[i]! & bit) !== 0 && byActor.get(columns.actor[i]!) !== columns.time[i]) columns.steps[i]! &= ~bit
+  for (let i = 0; i < steps.length; i++) if ((steps[i]! & bit) !== 0 && byActor.get(actor[i]!) !== time[i]) steps[i]! &= ~bit
 }

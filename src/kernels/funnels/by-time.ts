@@ -1,0 +1,78 @@
+import type { ActorColumns } from './columns.ts'
+
+// The events of one actor in order of time. They mostly are already, because the store keeps them as they arrive.
+
+export const isOrdered = (time: Float64Array, start: number, end: number): boolean => {
+  for (let i = start + 1; i < end; i++) if (time[i]! < time[i - 1]!) return false
+  return true
+}
+
+const few = 64
+const placesBetweenPauses = 1 << 18
+
+/** Stable: events of equal time stay as they came. Pauses now and then where they are many. */
+export function* orderByTime(events: ActorColumns, start: number, end: number): Generator<void, void, void> {
+  const { time } = events
+  const order = new Int32Array(end - start)
+  for (let i = 0; i < order.length; i++) order[i] = start + i
+  if (order.length <= few) insert(order, time)
+  else yield* mergeRuns(order, time)
+  for (const column of [time, events.steps, events.exclusions, events.breakdown, events.origin])
+    if (column !== null) {
+      permute(column, order, start, end)
+      if (order.length > placesBetweenPauses) yield
+    }
+}
+
+function insert(order: Int32Array, time: Float64Array): void {
+  for (let i = 1; i < order.length; i++) {
+    const event = order[i]!
+    const at = time[event]!
+    let j = i - 1
+    while (j >= 0 && time[order[j]!]! > at) {
+      order[j + 1] = order[j]!
+      j--
+    }
+    order[j + 1] = event
+  }
+}
+
+/** Merges neighbouring runs until there is one: what is in order already costs one look. */
+function* mergeRuns(order: Int32Array, time: Float64Array): Generator<void, void, void> {
+  let starts = runStarts(order, time)
+  let from: Int32Array = order
+  let into: Int32Array = new Int32Array(order.length)
+  let unpaused = 0
+  while (starts.length > 2) {
+    const merged = [0]
+    for (let run = 0; run < starts.length - 1; run += 2) {
+      const [left, middle, right] = [starts[run]!, starts[run + 1]!, starts[run + 2] ?? starts[run + 1]!]
+      let a = left
+      let b = middle
+      for (let place = left; place < right; place++) {
+        into[place] = b >= right || (a < middle && time[from[a]!]! <= time[from[b]!]!) ? from[a++]! : from[b++]!
+        if (++unpaused === placesBetweenPauses) {
+          unpaused = 0
+          yield
+        }
+      }
+      merged.push(right)
+    }
+    starts = merged
+    ;[from, into] = [into, from]
+  }
+  if (from !== order) order.set(from)
+}
+
+/** Where runs begin, and where the last one ends. */
+function runStarts(order: Int32Array, time: Float64Array): number[] {
+  const starts = [0]
+  for (let i = 1; i < order.length; i++) if (time[order[i]!]! < time[order[i - 1]!]!) starts.push(i)
+  starts.push(order.length)
+  return starts
+}
+
+function permute(column: Float64Array | Int32Array, order: Int32Array, start: number, end: number): void {
+  const before = column.slice(start, end)
+  for (let i = 0; i < order.length; i++) column[start + i] = before[order[i]! - start]!
+}

@@ -62,6 +62,8 @@ export interface Dialect {
   values(rows: readonly (readonly string[])[], alias: string, names: readonly string[], types: readonly SqlType[]): string
   limit(limit: TypedLimit): string
   cte(name: string, hint: string, query: string): string
+  /** What a name of WITH is called: never like a table of the store. */
+  cteName(name: string): string
   column(source: string, name: string, isItem: boolean): string
   /** After UNION, INTERSECT and EXCEPT without ALL. */
   readonly distinctSet: '' | ' DISTINCT'

@@ -117,7 +117,7 @@ class Printer implements Printing {
       if (cte.recursive && query.kind === 'set' && !query.all && !this.dialect.hasRecursiveDistinct)
         this.refuse('a recursive UNION DISTINCT', query.span)
       const hint = cte.materialized === null ? '' : cte.materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED '
-      return this.dialect.cte(this.identifier(cte.name), hint, this.query(cte.query))
+      return this.dialect.cte(this.identifier(this.dialect.cteName(cte.name)), hint, this.query(cte.query))
     })
     return `WITH ${ctes.some((cte) => cte.recursive) ? 'RECURSIVE ' : ''}${parts.join(', ')} `
   }
@@ -217,7 +217,7 @@ class Printer implements Printing {
       case 'derived':
         return `(${this.query(source.query)})${as(source.alias)}`
       case 'cteRef':
-        return `${this.identifier(source.name)}${as(source.alias)}`
+        return `${this.identifier(this.dialect.cteName(source.name))}${as(source.alias)}`
       case 'rows':
         return this.dialect.values(
           source.rows.map((row) => row.map((item) => this.expr(item))),

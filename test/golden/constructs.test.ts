@@ -51,6 +51,8 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
   ['select columns(event, distinct_id) from events order by timestamp limit 1', [['view', 'a']]],
   ['select * exclude (number) from (select number, 1 as b from numbers(1))', [[1]]],
   ['select * replace (number + 1 as number) from numbers(1)', [[1]]],
+  // sets of values
+  ["select count() from events where event in (select nullIf('buy', '')) and event not in (select nullIf('', ''))", [[3]]],
   // grouping
   [
     'select event, count() from events group by event with rollup order by event',

@@ -1,7 +1,7 @@
 import { UnsupportedError } from '../../errors/errors.ts'
 import { childrenOf } from '../../resolver/shape.ts'
-import type { ColumnNode, JoinedSource, JsonRead, TypedExpr, TypedSource } from '../../resolver/typed.ts'
-import { type SqlType, typeName } from '../../types/types.ts'
+import { type ColumnNode, type JoinedSource, type JsonRead, outputColumns, type TypedExpr, type TypedSource } from '../../resolver/typed.ts'
+import { isNullable, type SqlType, typeName } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { scanQuery } from './tables.ts'
 
@@ -98,7 +98,13 @@ export const clickhouse: Dialect = {
   array: (items) => `[${items.join(', ')}]`,
   tuple: (items) => `tuple(${items.join(', ')})`,
   in: (value, items, { not }) => (items.length ? `(${value} ${not ? 'NOT ' : ''}IN (${items.map((i) => i.sql).join(', ')}))` : String(not)),
-  inQuery: (value, query, { not }) => `(${value} ${not ? 'NOT ' : ''}IN (${query}))`,
+  inQuery(value, query, { not, expr, set }) {
+    const [column] = 'query' in set ? outputColumns(set.query) : []
+    // A value that cannot be null is not found among values that can be, and makes the set fail.
+    const sought =
+      column && isNullable(column.type) && expr.type.kind === 'scalar' && !isNullable(expr.type) ? `toNullable(${value})` : value
+    return `(${sought} ${not ? 'NOT ' : ''}IN (${query}))`
+  },
   inArray: (value, array, { not }) => `${not ? 'NOT ' : ''}has(${array}, ${value})`,
   arrayJoin: (array) => `arrayJoin(${array})`,
 
@@ -126,6 +132,8 @@ export const clickhouse: Dialect = {
     if (percent) throw new UnsupportedError('unsupported-syntax', { what: 'LIMIT PERCENT', engine: 'ClickHouse' }, span)
     return `${limit === null ? '' : ` LIMIT ${limit}`}${offset ? ` OFFSET ${offset}` : ''}${withTies ? ' WITH TIES' : ''}`
   },
+  // Here a name of WITH is seen by every query below, those that read tables of the store among them.
+  cteName: (name) => `with ${name}`,
   cte: (name, _hint, query) => `${name} AS (${query})`,
 }
 

@@ -122,6 +122,8 @@ export const duckdb: Dialect = {
   limit({ limit, offset, percent }) {
     return `${limit === null ? '' : ` LIMIT ${limit}${percent ? '%' : ''}`}${offset ? ` OFFSET ${offset}` : ''}`
   },
+  // Tables of the store are named with their database.
+  cteName: (name) => name,
   cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
   column: (source, name) => `${identifier(source)}.${identifier(name)}`,
 }

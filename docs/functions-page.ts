@@ -1,5 +1,5 @@
 import { families } from '../src/functions/registry.ts'
-import { type Arity, type Case, type FunctionRow, isUnsupported } from '../src/functions/row.ts'
+import { type Answered, type Arity, type Case, type Difference, type FunctionRow, isUnsupported } from '../src/functions/row.ts'
 
 // The reference of functions, from the registry's rows.
 
@@ -22,6 +22,10 @@ const code = (text: string): string => {
 const shown = ([expression, value]: Case): string => `${code(expression)} → ${code(JSON.stringify(value))}`
 const mostExamples = 2
 
+const answered = (one: Answered): string => ('value' in one ? code(JSON.stringify(one.value)) : `an error (${code(one.refused)})`)
+const differs = ({ expression, duckdb, clickhouse, reason }: Difference): string =>
+  `**The engines differ** in ${code(expression)}: ${answered(duckdb)} on DuckDB, ${answered(clickhouse)} on ClickHouse; ${reason}.`
+
 function notes(row: FunctionRow): string[] {
   const { duckdb, clickhouse } = row.sql
   const isNeither = isUnsupported(duckdb) && isUnsupported(clickhouse)
@@ -31,7 +35,7 @@ function notes(row: FunctionRow): string[] {
     isNeither ? `**Not supported**: ${duckdb.unsupported}.` : '',
     !isNeither && isUnsupported(duckdb) ? `**ClickHouse only**: ${duckdb.unsupported}.` : '',
     !isNeither && isUnsupported(clickhouse) ? `**DuckDB only**: ${clickhouse.unsupported}.` : '',
-    ...(row.differences ?? []).map(({ expression, reason }) => `The engines differ in ${code(expression)}: ${reason}.`),
+    ...(row.differences ?? []).map(differs),
   ].filter(Boolean)
 }
 

@@ -1,4 +1,4 @@
-import { InternalError, QueryError, UnsupportedError } from '../errors/errors.ts'
+import { InternalError, placed, QueryError, UnsupportedError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { type Arg, isUnsupported } from '../functions/row.ts'
 import { assertNever } from '../lib/assert-never.ts'
@@ -327,6 +327,7 @@ class Printer implements Printing {
       sql: this.expr(expr),
       type: expr.type,
       ...(expr.kind === 'constant' ? { constant: expr.value } : {}),
+      ...(expr.kind === 'json' ? { isProperty: true as const } : {}),
       ...(expr.kind === 'array' || expr.kind === 'tuple' ? { items: expr.items.map((item) => this.arg(item)) } : {}),
       ...(expr.kind === 'call' && isNamed(expr.type, 'Interval')
         ? { call: { name: expr.name, args: expr.args.map((arg) => this.arg(arg)) } }
@@ -363,18 +364,20 @@ class Printer implements Printing {
     const known = this.calls.get(key)
     if (known !== undefined) return known
     const { timezone, weekStartDay, timeRange, now } = this.settings
-    const text = cell(args, {
-      type: call.type,
-      timezone,
-      weekStartDay,
-      ...(timeRange ? { timeRange } : {}),
-      ...(now === undefined ? {} : { now }),
-      params,
-      literal: (text) => this.dialect.literal(text),
-      bind: (value) => this.bind(value),
-      fresh: () => this.fresh(),
-      ...(aggregate ? { aggregate } : {}),
-    })
+    const text = placed(call.span, () =>
+      cell(args, {
+        type: call.type,
+        timezone,
+        weekStartDay,
+        ...(timeRange ? { timeRange } : {}),
+        ...(now === undefined ? {} : { now }),
+        params,
+        literal: (text) => this.dialect.literal(text),
+        bind: (value) => this.bind(value),
+        fresh: () => this.fresh(),
+        ...(aggregate ? { aggregate } : {}),
+      }),
+    )
     this.calls.set(key, text)
     return text
   }

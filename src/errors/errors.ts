@@ -64,6 +64,17 @@ export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C>
 /** Something that one of the engines cannot do. */
 export class UnsupportedError<C extends ErrorCode = ErrorCode> extends QueryError<C> {}
 
+/** What a function's row refuses knows no place: it gets that of the call. */
+export function placed<T>(span: Span, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof QueryError) || error.span) throw error
+    const Kind = error instanceof UnsupportedError ? UnsupportedError : QueryError
+    throw new Kind(error.code, error.data, span, { cause: error.cause, others: error.others })
+  }
+}
+
 /** Our bug. Shown without detail to callers over HTTP; `cause` and `sql` are for the log. */
 export class InternalError extends Error {
   override readonly name = 'InternalError'

@@ -148,6 +148,14 @@ export const aggregateFunctions = aggregates({
     returns: same,
     caseInsensitive: true,
     summary: 'Largest value; the default of the type for none.',
+    differences: [
+      {
+        expression: 'select isNaN(max(x)) from (select arrayJoin([1.5, 0 / 0]) as x)',
+        duckdb: { value: 1 },
+        clickhouse: { value: 0 },
+        reason: 'nan is above all numbers on DuckDB, and is not counted on ClickHouse',
+      },
+    ],
     clickhouse: 'max',
     duckdb: oneOf('max'),
     ofList: (list, _item, context) => orDefault(`list_max(${list})`, context),

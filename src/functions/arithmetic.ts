@@ -16,7 +16,7 @@ import { asFloat, asNumber, onceAll } from './duckdb-values.ts'
 import { isInterval, moved, movedType } from './intervals.ts'
 import { clickHouseLocal } from './moment.ts'
 import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from './results.ts'
-import { type Arg, type CellContext, call, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { type Arg, type CellContext, call, type Difference, type FunctionRow, functions, type SqlCell } from './row.ts'
 
 // Types grow as on ClickHouse (UInt8 + UInt8 is UInt16); DuckDB counts in 64 bits, where it says "overflow" and ClickHouse wraps around.
 
@@ -159,32 +159,68 @@ const binary = (
   more: Partial<FunctionRow> = {},
 ): FunctionRow => ({ kind: 'scalar', args: [2, 2], returns, summary, sql: { duckdb, clickhouse: call(name) }, cases, ...more })
 
-const addition = (summary: string, returns: Returns, symbol: '+' | '-', name: string, cases: FunctionRow['cases']): FunctionRow => ({
-  ...binary(summary, returns, additive(symbol), name, cases),
+/** ClickHouse wraps around where 64 bits end. Every sum would have to be made in 128 bits and cut to do the same. */
+const overflow = (expression: string, clickhouse: unknown): Difference => ({
+  expression,
+  duckdb: { refused: 'beyond what can be held' },
+  clickhouse: { value: clickhouse },
+  reason: 'ClickHouse goes on from the other end of 64 bits, DuckDB refuses a result that is wrong',
+})
+
+const addition = (
+  summary: string,
+  returns: Returns,
+  symbol: '+' | '-',
+  name: string,
+  cases: FunctionRow['cases'],
+  differences: readonly Difference[],
+): FunctionRow => ({
+  ...binary(summary, returns, additive(symbol), name, cases, { differences }),
   sql: { duckdb: additive(symbol), clickhouse: additiveOnClickHouse(symbol, name) },
 })
 
 export const arithmeticFunctions = functions({
-  plus: addition('The sum; a time plus an interval, or plus days (dates) or seconds.', sum, '+', 'plus', [
-    ['plus(1, 2)', 3],
-    ['plus(255, 255)', 510],
-    ['plus(100000, 2147483647)', 2147583647],
-    ['plus(1, 1.5)', 2.5],
-    ['plus(1, null)', null],
-    ['plus(1 = 1, 1)', 2],
-    ["plus(toDate('2024-01-31'), 1)", '2024-02-01'],
-  ]),
-  minus: addition('The difference; between two times in days (dates) or seconds.', difference, '-', 'minus', [
-    ['minus(1, 2)', -1],
-    ['minus(1.5, 1)', 0.5],
-    ["minus(toDate('2024-03-01'), toDate('2024-02-01'))", 29],
-    ["minus(toDateTime('2024-01-02 00:00:00'), toDateTime('2024-01-01 00:00:00'))", 86400],
-  ]),
-  multiply: binary('The product.', common, operator('*'), 'multiply', [
-    ['multiply(200, 200)', 40000],
-    ['multiply(100000, 100000)', 10000000000],
-    ['multiply(1.5, 2)', 3],
-  ]),
+  plus: addition(
+    'The sum; a time plus an interval, or plus days (dates) or seconds.',
+    sum,
+    '+',
+    'plus',
+    [
+      ['plus(1, 2)', 3],
+      ['plus(255, 255)', 510],
+      ['plus(100000, 2147483647)', 2147583647],
+      ['plus(1, 1.5)', 2.5],
+      ['plus(1, null)', null],
+      ['plus(1 = 1, 1)', 2],
+      ["plus(toDate('2024-01-31'), 1)", '2024-02-01'],
+    ],
+    [overflow('toInt(9223372036854775807) + 1', '-9223372036854775808')],
+  ),
+  minus: addition(
+    'The difference; between two times in days (dates) or seconds.',
+    difference,
+    '-',
+    'minus',
+    [
+      ['minus(1, 2)', -1],
+      ['minus(1.5, 1)', 0.5],
+      ["minus(toDate('2024-03-01'), toDate('2024-02-01'))", 29],
+      ["minus(toDateTime('2024-01-02 00:00:00'), toDateTime('2024-01-01 00:00:00'))", 86400],
+    ],
+    [overflow('toInt(-9223372036854775807) - 2', '9223372036854775807')],
+  ),
+  multiply: binary(
+    'The product.',
+    common,
+    operator('*'),
+    'multiply',
+    [
+      ['multiply(200, 200)', 40000],
+      ['multiply(100000, 100000)', 10000000000],
+      ['multiply(1.5, 2)', 3],
+    ],
+    { differences: [overflow('toInt(9223372036854775807) * 2', -2)] },
+  ),
   divide: binary(
     'The quotient, always a float; division by 0 gives inf or nan.',
     whenAll('Float64'),

@@ -2,7 +2,7 @@ import { arrayOf, isNamed, isNullable, notNull, type ScalarName, type SqlType, s
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
 import { defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
-import { always, commonType, integerShape } from './results.ts'
+import { always, commonType, integerShape, oneType } from './results.ts'
 import { type Arg, type CellContext, call, functions } from './row.ts'
 
 // Positions count from 1. Where nothing is found the answer is the default of the item's type, or NULL where items may be NULL.
@@ -90,7 +90,7 @@ export const arrayFunctions = functions({
   array: {
     kind: 'scalar',
     args: [0, null],
-    returns: (types) => arrayOf(commonType(types)),
+    returns: (types) => arrayOf(oneType(types, 'The items of an array')),
     summary: 'An array of the arguments; the same as `[a, b]`.',
     sql: {
       duckdb: (args, context) => (args.length ? `[${args.map((a) => a.sql).join(', ')}]` : `CAST([] AS ${duckdbType(context.type)})`),

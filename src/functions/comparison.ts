@@ -1,4 +1,4 @@
-import { isNamed, isNullable, isNumeric, isText, isTime, typeName } from '../types/types.ts'
+import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, typeName } from '../types/types.ts'
 import { asNumber, toText } from './duckdb-values.ts'
 import { always } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
@@ -57,14 +57,19 @@ function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [s
 /** Whether the aligned sides may be NULL: a text that must be read as a time or UUID may not be one. */
 const mayBeNull = (a: Arg, b: Arg): boolean => isNullable(a.type) || isNullable(b.type) || isText(a.type) !== isText(b.type)
 
+/** DuckDB finds nan equal to nan and above all numbers. Values of properties are left out: they would be read twice. */
+const mayBeNan = (arg: Arg): boolean => isFloat(arg.type) && (arg.constant === undefined || Number.isNaN(arg.constant)) && !arg.isProperty
+
 function equality(isEqual: boolean): FunctionRow['sql'] {
   const test = isEqual ? 'IS NULL' : 'IS NOT NULL'
   return {
     duckdb: ([a, b], context) => {
       if (isNullLiteral(a!) || isNullLiteral(b!)) return `(${isNullLiteral(a!) ? b!.sql : a!.sql} ${test})`
       const [left, right] = aligned(a!, b!, context)
-      if (!mayBeNull(a!, b!)) return `(${left} ${isEqual ? '=' : '<>'} ${right})`
-      return `(${left} IS ${isEqual ? 'NOT ' : ''}DISTINCT FROM ${right})`
+      const [is, isNot] = mayBeNull(a!, b!) ? ['IS NOT DISTINCT FROM', 'IS DISTINCT FROM'] : ['=', '<>']
+      if (!mayBeNan(a!) || !mayBeNan(b!)) return `(${left} ${isEqual ? is : isNot} ${right})`
+      const nan = isNullable(a!.type) ? `coalesce(isnan(${left}), false)` : `isnan(${left})`
+      return isEqual ? `(${left} ${is} ${right} AND NOT ${nan})` : `(${left} ${isNot} ${right} OR ${nan})`
     },
     clickhouse: ([a, b], context) => {
       if (isNullLiteral(a!) || isNullLiteral(b!)) return `${isEqual ? 'isNull' : 'isNotNull'}(${isNullLiteral(a!) ? b!.sql : a!.sql})`
@@ -88,7 +93,9 @@ function ordering(operator: string, name: string): FunctionRow['sql'] {
   return {
     duckdb: ([a, b], context) => {
       const [left, right] = aligned(a!, b!, context)
-      return mayBeNull(a!, b!) ? `coalesce(${left} ${operator} ${right}, false)` : `(${left} ${operator} ${right})`
+      const [above, printed] = operator.startsWith('>') ? [a!, left] : [b!, right]
+      const holds = `${left} ${operator} ${right}${mayBeNan(above) ? ` AND NOT isnan(${printed})` : ''}`
+      return mayBeNull(a!, b!) ? `coalesce(${holds}, false)` : `(${holds})`
     },
     clickhouse: ([a, b], context) => {
       const [left, right] = alignedForClickhouse(a!, b!, context)
@@ -121,15 +128,20 @@ export const comparisonFunctions = functions({
     ["equals(toDateTime('2024-01-01 00:00:00'), concat('2024-01-01', ''))", 1],
     ['equals(toFloat(2), 2)', 1],
     ['equals(1 = 1, 2)', 0],
+    ['equals(nan, nan)', 0],
+    ['equals(0 / 0, 0 / 0)', 0],
+    ['equals(0 / 0, toNullable(0) / 0)', 0],
   ]),
   notEquals: comparison('The opposite of equality; NULL differs from everything but NULL.', equality(false), [
     ['notEquals(1, 2)', 1],
     ['notEquals(null, 2)', 1],
+    ['notEquals(0 / 0, 0 / 0)', 1],
     ['notEquals(null, null)', 0],
     ["notEquals(toNullable('a'), toNullable('a'))", 0],
   ]),
   less: comparison('Whether the first is smaller; false with a NULL.', ordering('<', 'less'), [
     ['less(1, 2)', 1],
+    ['less(1, 0 / 0)', 0],
     ["less('b', 'a')", 0],
     ['less(null, 2)', 0],
     ["less(toDate('2024-01-01'), toDate('2024-01-02'))", 1],
@@ -145,6 +157,8 @@ export const comparisonFunctions = functions({
   ]),
   greater: comparison('Whether the first is bigger; false with a NULL.', ordering('>', 'greater'), [
     ['greater(2, 1)', 1],
+    ['greater(0 / 0, 1)', 0],
+    ['greater(1 / 0, 1)', 1],
     ['greater(2, null)', 0],
     ["greater(toDateTime('2024-01-02 00:00:00'), '2024-01-01')", 1],
     ["greater(toDateTime('2024-01-02 00:00:00'), toDateTime('2024-01-02 00:00:00'))", 0],

@@ -1,4 +1,5 @@
 import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, type SqlType, scalar, unknownType } from '../types/types.ts'
+import { asText } from './clickhouse-values.ts'
 import { once, timeText, toText } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell } from './row.ts'
@@ -140,12 +141,13 @@ const textOf: FunctionRow = {
         ? timeText(x!, context, zoneArgument(zone, x!.type, context))
         : toText(x!, context),
     clickhouse: ([x, zone], context) => {
-      if (isNamed(x!.type, 'Bool')) return `toString(toBool(${x!.sql}))`
-      if (!isTime(x!.type) || isNamed(x!.type, 'Date')) return `toString(${x!.sql})`
+      if (!zone || !isTime(x!.type) || isNamed(x!.type, 'Date')) return asText(x!, context)
       return `toString(${x!.sql}, ${clickhouseZone(zoneArgument(zone, x!.type, context), context)})`
     },
   },
   cases: [
+    ["toString([toDateTime('2024-01-01 10:00:00')])", "['2024-01-01 10:00:00.000000']"],
+    ["toString(map('a', (toDateTime('2024-01-01 10:00:00'), 1 = 1)))", "{'a':('2024-01-01 10:00:00.000000',true)}"],
     ['toString(5)', '5'],
     ['toString(1.0)', '1'],
     ['toString(0.1)', '0.1'],

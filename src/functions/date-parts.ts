@@ -1,6 +1,6 @@
 import { type ScalarName, scalar } from '../types/types.ts'
 import { clickHouseMoment, clickHouseZone, inZone, isDate, moment, wall, whenTime } from './moment.ts'
-import { type Case, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { type Arg, type Case, type FunctionRow, functions, type SqlCell } from './row.ts'
 
 /** A number read off the calendar or the clock on the wall. `{}` stands for it. */
 const part = (name: string, type: ScalarName, duckdb: string, summary: string, cases: readonly Case[]): FunctionRow => ({
@@ -36,7 +36,12 @@ export const weekModes: readonly WeekMode[] = [
   { sunday: true, anchor: 1, hasZero: false },
   { sunday: false, anchor: 1, hasZero: false },
 ]
-export const weekMode = (constant: unknown): WeekMode => weekModes[Number(constant ?? 0) % 10] ?? weekModes[0]!
+/** By a mode that is given as a constant, that is not given (0), or that comes from a column. */
+export function byMode<M>(modes: readonly M[], arg: Arg | undefined, body: (mode: M) => string): string {
+  const { length } = modes
+  if (!arg || arg.constant !== undefined) return body(modes[Number(arg?.constant ?? 0) % length] ?? modes[0]!)
+  return `CASE ${arg.sql} % ${length} ${modes.map((mode, i) => `WHEN ${i} THEN ${body(mode)}`).join(' ')} END`
+}
 
 /** First day of the week of a DuckDB date, as a DATE. */
 export const weekStart = (date: string, sunday: boolean): string =>
@@ -59,8 +64,12 @@ function yearWeek(date: string, mode: WeekMode): string {
 const clickHouseWeek =
   (name: string): SqlCell =>
   (args, context) => {
-    const parts = [clickHouseMoment(args[0]!, context), args[1]?.sql ?? '0']
-    return `${name}(${(isDate(args[0]!) ? parts : [...parts, clickHouseZone(args[0]!, context, args[2])]).join(', ')})`
+    // A mode must be a constant there.
+    const modes = Array.from(weekModes, (_, i) => String(i))
+    return byMode(modes, args[1], (mode) => {
+      const parts = [clickHouseMoment(args[0]!, context), mode]
+      return `${name}(${(isDate(args[0]!) ? parts : [...parts, clickHouseZone(args[0]!, context, args[2])]).join(', ')})`
+    })
   }
 
 export const datePartFunctions = functions({
@@ -98,8 +107,7 @@ export const datePartFunctions = functions({
     summary: 'Weekday number, Monday = 1 to Sunday = 7. Modes: 1 Monday = 0, 2 Sunday = 0, 3 Sunday = 1.',
     sql: {
       // dayofweek() would count from Sunday = 0
-      duckdb: (args, context) =>
-        `(${(weekdays[Number(args[1]?.constant ?? 0) % 4] ?? weekdays[0]!).replaceAll('{}', () => wall(args[0]!, context, args[2]))})`,
+      duckdb: (args, context) => `(${byMode(weekdays, args[1], (day) => day.replaceAll('{}', () => wall(args[0]!, context, args[2])))})`,
       clickhouse: clickHouseWeek('toDayOfWeek'),
     },
     cases: [
@@ -116,7 +124,7 @@ export const datePartFunctions = functions({
     returns: ([x]) => whenTime(scalar('UInt8'), x),
     summary: 'Week of the year by one of ten modes: 0 (weeks from Sunday, week 1 has the first Sunday) unless given.',
     sql: {
-      duckdb: (args, context) => week(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, weekMode(args[1]?.constant)),
+      duckdb: (args, context) => byMode(weekModes, args[1], (mode) => week(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),
       clickhouse: clickHouseWeek('toWeek'),
     },
     cases: [
@@ -136,7 +144,7 @@ export const datePartFunctions = functions({
     returns: ([x]) => whenTime(scalar('UInt32'), x),
     summary: 'Year and week as one number, by the modes of `toWeek`; the year is the one the week belongs to.',
     sql: {
-      duckdb: (args, context) => yearWeek(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, weekMode(args[1]?.constant)),
+      duckdb: (args, context) => byMode(weekModes, args[1], (mode) => yearWeek(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),
       clickhouse: clickHouseWeek('toYearWeek'),
     },
     cases: [

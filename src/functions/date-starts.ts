@@ -1,8 +1,8 @@
 import { QueryError } from '../errors/errors.ts'
 import { type ScalarName, type SqlType, scalar } from '../types/types.ts'
-import { weekMode, weekStart } from './date-parts.ts'
+import { byMode, weekModes, weekStart } from './date-parts.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, inZone, isDate, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
+import { type Arg, type Case, type CellContext, type FunctionRow, functions, type SqlCell } from './row.ts'
 import { isShiftedByWhole, midnightOf, momentOf, startOfLocalDay, zoneArgument } from './zone-text.ts'
 
 // Cutting dates and moments down to the beginning of something. Days and longer give a Date where ClickHouse does; the rest gives a moment.
@@ -114,10 +114,21 @@ const dateTrunc = (summary: string, name: string): FunctionRow => ({
   ],
 })
 
-const weekArguments = (args: readonly Arg[], context: CellContext): { sunday: boolean; clickhouse: string } =>
-  args[1]
-    ? { sunday: weekMode(args[1].constant).sunday, clickhouse: args[1].sql }
-    : { sunday: context.weekStartDay === 0, clickhouse: context.weekStartDay === 0 ? '0' : '3' }
+/** The first day of the week, by the mode that is given or the project's first day. */
+const startOfWeek = ([x, mode]: readonly Arg[], context: CellContext): string =>
+  mode
+    ? byMode(weekModes, mode, ({ sunday }) => weekStart(wall(x!, context), sunday))
+    : weekStart(wall(x!, context), context.weekStartDay === 0)
+const weekOnClickHouse =
+  (name: string): SqlCell =>
+  ([x, mode], context) => {
+    if (!mode) return inZone(name, context.weekStartDay === 0 ? '0' : '3')([x!], context)
+    return byMode(
+      Array.from(weekModes, (_, i) => String(i)),
+      mode,
+      (one) => inZone(name, one)([x!], context),
+    )
+  }
 
 export const dateStartFunctions = functions({
   toStartOfYear: firstDay('toStartOfYear', "CAST(date_trunc('year', {}) AS DATE)", 'First day of the year.', [
@@ -147,8 +158,8 @@ export const dateStartFunctions = functions({
     returns: dateResult,
     summary: "First day of the week. Weeks begin on the project's first day, or by a mode of `toWeek` (0 Sunday, 1 Monday).",
     sql: {
-      duckdb: (args, context) => weekStart(wall(args[0]!, context), weekArguments(args, context).sunday),
-      clickhouse: (args, context) => inZone('toStartOfWeek', weekArguments(args, context).clickhouse)([args[0]!], context),
+      duckdb: startOfWeek,
+      clickhouse: weekOnClickHouse('toStartOfWeek'),
     },
     cases: [
       [`toStartOfWeek(${t}, 0)`, '2024-02-04'],
@@ -163,8 +174,8 @@ export const dateStartFunctions = functions({
     returns: dateResult,
     summary: "Last day of the week. Weeks begin on the project's first day, or by a mode of `toWeek`.",
     sql: {
-      duckdb: (args, context) => `(${weekStart(wall(args[0]!, context), weekArguments(args, context).sunday)} + 6)`,
-      clickhouse: (args, context) => inZone('toLastDayOfWeek', weekArguments(args, context).clickhouse)([args[0]!], context),
+      duckdb: (args, context) => `(${startOfWeek(args, context)} + 6)`,
+      clickhouse: weekOnClickHouse('toLastDayOfWeek'),
     },
     cases: [
       [`toLastDayOfWeek(${t}, 0)`, '2024-02-10'],

@@ -20,7 +20,16 @@ export function jsonPath(steps: readonly Arg[], context: CellContext): string | 
   }
   if (constants.every((step) => typeof step === 'string' || typeof step === 'number'))
     return context.bind(constants.map((step) => `/${typeof step === 'number' ? step - 1 : pointerPart(String(step))}`).join(''))
-  return steps.map((step) => (isText(step.type) ? keyPointer(step.sql) : `'/' || (${step.sql} - 1)`)).join(' || ')
+  // A path with `[#-1]` counts from the end, but knows no keys with quotes; a pointer takes any key.
+  const negative = steps.filter((step) => !isText(step.type) && !(typeof step.constant === 'number' && step.constant > 0))
+  const pointer = steps.map((step) => (isText(step.type) ? keyPointer(step.sql) : `'/' || (${step.sql} - 1)`)).join(' || ')
+  if (negative.length === 0) return pointer
+  const path = steps.map((step) =>
+    isText(step.type)
+      ? `'."' || ${step.sql} || '"'`
+      : `CASE WHEN ${step.sql} < 0 THEN '[#' || ${step.sql} || ']' ELSE '[' || (${step.sql} - 1) || ']' END`,
+  )
+  return `CASE WHEN ${negative.map((step) => `${step.sql} < 0`).join(' OR ')} THEN '$' || ${path.join(' || ')} ELSE ${pointer} END`
 }
 
 /** The JSON at a path; NULL when there is none. */
@@ -33,6 +42,15 @@ export function jsonAt(json: string, steps: readonly Arg[], context: CellContext
 export function jsonTextAt(json: string, steps: readonly Arg[], context: CellContext): string {
   return `TRY(json_extract_string(${json}, ${jsonPath(steps, context) ?? "'$'"}))`
 }
+
+/** JSON as ClickHouse writes it: whole numbers without a fraction (`1.0` and `1e3` are `1.0` and `1000.0` on DuckDB). */
+export const rawOf = (value: string, context: CellContext): string =>
+  once(
+    context,
+    `CAST(${value} AS VARCHAR)`,
+    (t) =>
+      `CASE WHEN contains(${t}, '.0') THEN regexp_replace(${t}, '("(?:[^"\\\\]|\\\\.)*")|(-?[0-9]+)\\.0([,}\\]]|$)', '\\1\\2\\3', 'g') ELSE ${t} END`,
+  )
 
 export const jsonItems = (value: string): string => `CAST(json_extract(${value}, '$[*]') AS JSON[])`
 export const jsonMember = (value: string, key: string): string => `json_extract(${value}, ${keyPointer(key)})`

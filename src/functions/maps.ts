@@ -3,7 +3,7 @@ import { sumType } from './aggregates.ts'
 import { clickHouseArg } from './array-rows.ts'
 import { defaultOf, duckdbType, once } from './duckdb-values.ts'
 import { applied, itemOf, truth } from './lambda.ts'
-import { commonType, integerShape } from './results.ts'
+import { commonType, integerShape, oneType } from './results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from './row.ts'
 
 // Maps. Lambdas take a key and a value.
@@ -95,7 +95,17 @@ export const mapFunctions = functions({
   map: {
     kind: 'scalar',
     args: [0, null],
-    returns: (types) => mapOf(commonType(types.filter((_, i) => i % 2 === 0)), commonType(types.filter((_, i) => i % 2 === 1))),
+    returns: (types) =>
+      mapOf(
+        oneType(
+          types.filter((_, i) => i % 2 === 0),
+          'The keys of a map',
+        ),
+        oneType(
+          types.filter((_, i) => i % 2 === 1),
+          'The values of a map',
+        ),
+      ),
     summary: 'A map of keys and values, one after the other; the same as `{k: v}`.',
     sql: {
       duckdb: (args) => {

@@ -1,7 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { parseType } from '../types/parse.ts'
 import { isFloat, isNamed, isNullable, isNumeric, isTime, notNull, nullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
-import { asText } from './clickhouse-values.ts'
+import { asJson } from './clickhouse-values.ts'
 import { duckdbCast } from './conversion.ts'
 import { argOf, asNumber, defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { jsonAs, jsonAt, jsonMember } from './json-values.ts'
@@ -131,8 +131,7 @@ export const namedCastFunctions = scalars({
     returns: whenAll('String'),
     summary: 'The value as JSON.',
     duckdb: ([x], context) => jsonText(x!, context),
-    clickhouse: ([x]) =>
-      isNamed(x!.type, 'Nothing') ? asText(x!) : `toJSONString(${isNamed(x!.type, 'Bool') ? `toUInt8(${x!.sql})` : x!.sql})`,
+    clickhouse: ([x], context) => asJson(x!, context),
     cases: [
       ['toJSONString([1, 2])', '[1,2]'],
       ["toJSONString('a/b\"c')", '"a\\/b\\"c"'],
@@ -142,6 +141,7 @@ export const namedCastFunctions = scalars({
       ["toJSONString(map('a', 1))", '{"a":1}'],
       ["toJSONString(toDate('2024-01-01'))", '"2024-01-01"'],
       ['toJSONString(1 = 1)', '1'],
+      ["toJSONString([toDateTime('2024-01-01 10:00:00')])", '["2024-01-01 10:00:00.000000"]'],
       ['toJSONString(null)', null],
     ],
   },

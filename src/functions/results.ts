@@ -1,5 +1,6 @@
-import { isNullable, type ScalarName, type ScalarType, type SqlType, scalar, unknownType } from '../types/types.ts'
-import { unifyAll } from '../types/unify.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isNullable, type ScalarName, type ScalarType, type SqlType, scalar, typeName, unknownType } from '../types/types.ts'
+import { areOfOneType, unifyAll } from '../types/unify.ts'
 import type { FunctionRow } from './row.ts'
 
 // Result types: what rows put under `returns`.
@@ -52,3 +53,12 @@ export const nextWidth = (bits: Width): Width => (bits >= 64 ? bits : widths[wid
 
 /** The smallest type all fit in: branches of a conditional, items of an array. */
 export const commonType = unifyAll
+
+/** The same for values that are kept side by side: what has no common type is refused. */
+export function oneType(types: readonly SqlType[], what: string): SqlType {
+  const all = unifyAll(types)
+  const other = types.find((type) => !areOfOneType(types[0]!, type))
+  if (other)
+    throw new QueryError('wrong-type', { message: `${what} must be of one type; here are ${typeName(types[0]!)} and ${typeName(other)}` })
+  return all
+}

@@ -8,6 +8,8 @@ export interface Arg {
   readonly type: SqlType
   /** Set when the argument is a literal: some cells unfold differently for constants. */
   readonly constant?: null | boolean | number | bigint | string
+  /** Set when the argument is a value inside of a JSON document: dear to read twice. */
+  readonly isProperty?: true
   /** Set when the argument is a lambda: names of its parameters and its printed body. */
   readonly lambda?: { readonly params: readonly string[]; readonly body: string; readonly type: SqlType }
   /** Set when the argument is an array or tuple literal: its printed parts. */
@@ -69,6 +71,16 @@ export type Case =
   | readonly [expression: string, value: unknown]
   | readonly [expression: string, value: unknown, options: { tolerance?: number; unordered?: true }]
 
+/** What an engine answers, or words of its refusal. */
+export type Answered = { readonly value: unknown } | { readonly refused: string }
+export interface Difference {
+  /** An expression, or a whole `select` of one value. */
+  readonly expression: string
+  readonly duckdb: Answered
+  readonly clickhouse: Answered
+  readonly reason: string
+}
+
 export interface ReturnsContext {
   readonly args: readonly Arg[]
   readonly params: readonly Arg[]
@@ -91,8 +103,8 @@ export interface FunctionRow {
   readonly summary: string
   readonly sql: { readonly duckdb: Cell; readonly clickhouse: Cell }
   readonly cases: readonly Case[]
-  /** Where the engines are known to differ: the case's expression, why, and what DuckDB answers. Fails once it stops differing. */
-  readonly differences?: readonly { readonly expression: string; readonly reason: string }[]
+  /** Where the engines are known to differ. Each is run on both, and fails once they stop differing. */
+  readonly differences?: readonly Difference[]
   /** Results differ from call to call (`now()`, `rand()`): never folded, never compared. */
   readonly isVolatile?: true
 }

@@ -31,10 +31,10 @@ function patternMatch(
       if (!isNullable(pattern!.type)) return not(isNullable(text!.type) ? `coalesce(${fits}, false)` : fits)
       return not(`coalesce(${fits}, ${text!.sql} IS NULL AND ${pattern!.sql} IS NULL)`)
     },
-    clickhouse: ([text, pattern]) => {
+    clickhouse: ([text, pattern], context) => {
       if (isNullLiteral(pattern!)) return `${negated ? 'isNotNull' : 'isNull'}(${text!.sql})`
       if (isNullLiteral(text!)) return `${negated ? 'isNotNull' : 'isNull'}(${pattern!.sql})`
-      const fits = `${clickhouse}(${asText(text!)}, ${pattern!.sql})`
+      const fits = `${clickhouse}(${asText(text!, context)}, ${pattern!.sql})`
       if (!isNullable(text!.type) && !isNullable(pattern!.type)) return negated ? `not(${fits})` : fits
       const otherwise = isNullable(pattern!.type) ? `and(isNull(${text!.sql}), isNull(${pattern!.sql}))` : '0'
       return negated ? `not(ifNull(${fits}, ${otherwise}))` : `ifNull(${fits}, ${otherwise})`
@@ -45,10 +45,18 @@ function patternMatch(
 
 /** A backslash before anything but % _ \ stands for itself on ClickHouse. */
 const escapedPattern = (pattern: string): string => pattern.replace(/\\([%_\\])|\\/g, (all, next?: string) => (next ? all : '\\\\'))
+/** The same for a pattern that is no constant. */
+const escapedColumn = (pattern: string, context: CellContext): string =>
+  once(context, pattern, (p) => {
+    const part = context.fresh()
+    const parts = `regexp_extract_all(${p}, '\\\\[%_\\\\]|\\\\|[^\\\\]+')`
+    const doubled = `list_transform(${parts}, lambda ${part}: CASE WHEN ${part} = '\\' THEN '\\\\' ELSE ${part} END)`
+    return `CASE WHEN contains(${p}, '\\') THEN array_to_string(${doubled}, '') ELSE ${p} END`
+  })
 const like =
   (operator: 'LIKE' | 'ILIKE') =>
   (text: string, pattern: Arg, context: CellContext): string => {
-    if (typeof pattern.constant !== 'string') return `(${text} ${operator} ${pattern.sql} ESCAPE '\\')`
+    if (typeof pattern.constant !== 'string') return `(${text} ${operator} ${escapedColumn(pattern.sql, context)} ESCAPE '\\')`
     if (!pattern.constant.includes('\\')) return `(${text} ${operator} ${pattern.sql})`
     const escaped = escapedPattern(pattern.constant)
     return `(${text} ${operator} ${escaped === pattern.constant ? pattern.sql : context.bind(escaped)} ESCAPE '\\')`

@@ -3,7 +3,7 @@ import { isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
 import { once, toText } from './duckdb-values.ts'
 import { always, whenAll } from './results.ts'
-import { type Arg, call, type SqlCell, sql } from './row.ts'
+import { type Arg, type CellContext, call, type SqlCell, sql } from './row.ts'
 import { scalars } from './scalars.ts'
 import { asciiLower, asciiUpper } from './text-bytes.ts'
 
@@ -11,7 +11,8 @@ import { asciiLower, asciiUpper } from './text-bytes.ts'
 
 const concatenated: SqlCell = (args, context) => `concat(${args.map((arg) => toText(arg, context)).join(', ')})`
 /** NULL is ''. */
-const filledText = (arg: Arg): string => (isNullable(arg.type) ? `ifNull(${asText(arg)}, '')` : asText(arg))
+const filledText = (arg: Arg, context: CellContext): string =>
+  isNullable(arg.type) ? `ifNull(${asText(arg, context)}, '')` : asText(arg, context)
 
 /** `{}`, `{0}` and `{{` of a format as a list of texts and positions. */
 function formatParts(format: string): (string | number)[] {
@@ -57,7 +58,7 @@ export const stringFunctions = scalars({
     returns: always('String'),
     summary: "The arguments as one text; NULL counts as ''.",
     duckdb: concatenated,
-    clickhouse: (args) => `concat(${args.map(filledText).join(', ')})`,
+    clickhouse: (args, context) => `concat(${args.map((arg) => filledText(arg, context)).join(', ')})`,
     cases: [
       ["concat('a', 'b')", 'ab'],
       ["concat('a', 1, null, 1.5)", 'a11.5'],
@@ -71,7 +72,8 @@ export const stringFunctions = scalars({
     returns: whenAll('String'),
     summary: 'The arguments behind the first as one text with the first between them; NULL when one is NULL.',
     duckdb: ([separator, ...rest], context) => `(${rest.map((arg) => toText(arg, context)).join(` || ${separator!.sql} || `)})`,
-    clickhouse: ([separator, ...rest]) => `concatWithSeparator(${[separator!.sql, ...rest.map(asText)].join(', ')})`,
+    clickhouse: ([separator, ...rest], context) =>
+      `concatWithSeparator(${[separator!.sql, ...rest.map((arg) => asText(arg, context))].join(', ')})`,
     cases: [
       ["concatWithSeparator(',', 'a', 'b', 1)", 'a,b,1'],
       ["concatWithSeparator(',', 'a', null)", null],
@@ -159,7 +161,12 @@ export const stringFunctions = scalars({
       ['reverse([1, 2])', [2, 1]],
     ],
     differences: [
-      { expression: "reverse('é')", reason: 'ClickHouse turns the bytes around, which breaks characters; DuckDB keeps them whole' },
+      {
+        expression: "reverse('é')",
+        duckdb: { value: 'é' },
+        clickhouse: { value: '\uFFFD' },
+        reason: 'ClickHouse turns the bytes around, which breaks characters; a text of DuckDB cannot hold broken ones',
+      },
     ],
   },
   reverseUTF8: {
@@ -229,7 +236,7 @@ export const stringFunctions = scalars({
       )
       return `(${["''", ...parts].join(' || ')})`
     },
-    clickhouse: ([format, ...rest]) => `format(${[format!.sql, ...rest.map(asText)].join(', ')})`,
+    clickhouse: ([format, ...rest], context) => `format(${[format!.sql, ...rest.map((arg) => asText(arg, context))].join(', ')})`,
     cases: [
       ["format('{} and {}', 'a', 1)", 'a and 1'],
       ["format('{1}{0}', 'a', 'b')", 'ba'],

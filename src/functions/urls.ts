@@ -1,7 +1,7 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
-import type { Arg, Case, FunctionRow, SqlCell } from './row.ts'
+import type { Arg, Case, Difference, FunctionRow, SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
 // Parts of URLs by regular expressions, after ClickHouse's rules: nothing is decoded, a host has a dot, and what does not fit is ''.
@@ -19,12 +19,18 @@ const replaced = (text: string, pattern: string, by: string): string => `regexp_
 const hostOf = (url: string): string => replaced(url, hostPattern, '\\1\\2')
 const found = (text: string, pattern: string): string => `regexp_extract(${text}, '${pattern}', 1, 's')`
 
-const part = (summary: string, duckdb: (url: string) => string, cases: readonly Case[]): ScalarSpec => ({
+const part = (
+  summary: string,
+  duckdb: (url: string) => string,
+  cases: readonly Case[],
+  differences: readonly Difference[] = [],
+): ScalarSpec => ({
   args: 1,
   returns: whenAll('String'),
   summary,
   duckdb: ([url]) => duckdb(url!.sql),
   cases,
+  differences,
 })
 
 /** Domains under which names are given away, as in example.co.uk. ClickHouse knows the whole public list. */
@@ -98,6 +104,15 @@ export const urlFunctions = scalars({
       ["firstSignificantSubdomain('https://news.example.co.uk/')", 'example'],
       ["firstSignificantSubdomain('https://www.example.com/')", 'example'],
       ["firstSignificantSubdomain('https://localhost/')", ''],
+    ],
+    [
+      {
+        expression: "firstSignificantSubdomain('https://www.example.ltd.uk/')",
+        duckdb: { value: 'ltd' },
+        clickhouse: { value: 'example' },
+        reason:
+          'ClickHouse has a list of all suffixes under which names are registered, DuckDB goes by the usual second parts (co, com, org, …)',
+      },
     ],
   ),
   cutToFirstSignificantSubdomain: part(

@@ -1,5 +1,5 @@
 import type { Call } from '../ast/nodes.ts'
-import { QueryError } from '../errors/errors.ts'
+import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { candidates, lookup } from '../functions/registry.ts'
 import type { Arg, FunctionRow } from '../functions/row.ts'
@@ -41,7 +41,9 @@ type CallParts = Pick<CallNode, 'args'> & Partial<Pick<CallNode, 'params' | 'dis
 export function callNode(name: string, row: FunctionRow, parts: CallParts, span: Span): CallNode {
   const { args, params = [], orderBy = [] } = parts
   const types: SqlType[] = args.map((a) => a.type)
-  const type = row.returns(types, { args: args.map(asArg), params: params.map(asArg), orderBy: orderBy.map((o) => o.expr.type) })
+  const type = placed(span, () =>
+    row.returns(types, { args: args.map(asArg), params: params.map(asArg), orderBy: orderBy.map((o) => o.expr.type) }),
+  )
   return {
     kind: 'call',
     name,

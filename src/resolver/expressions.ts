@@ -1,11 +1,11 @@
 import { call as buildCall, equals, field, inQuery, literal, select, table } from '../ast/build.ts'
 import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query } from '../ast/nodes.ts'
-import { QueryError } from '../errors/errors.ts'
+import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
+import { oneType } from '../functions/results.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
-import { unifyAll } from '../types/unify.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
@@ -34,7 +34,9 @@ export function resolveExpr(session: Session, expr: Expr, scope: Scope): TypedEx
       return resolveAlias(session, expr, scope)
     case 'array': {
       const items = resolveAll(session, expr.items, scope)
-      return { kind: 'array', items, type: arrayOf(unifyAll(items.map((i) => i.type))), span: expr.span }
+      const types = items.map((i) => i.type)
+      const type = placed(expr.span, () => oneType(types, 'The items of an array'))
+      return { kind: 'array', items, type: arrayOf(type), span: expr.span }
     }
     case 'tuple': {
       const items = resolveAll(session, expr.items, scope)

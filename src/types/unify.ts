@@ -1,4 +1,16 @@
-import { arrayOf, isInteger, isNullable, isNumeric, nullable, type SqlType, scalar, tupleOf, typeName, unknownType } from './types.ts'
+import {
+  arrayOf,
+  isInteger,
+  isNamed,
+  isNullable,
+  isNumeric,
+  nullable,
+  type SqlType,
+  scalar,
+  tupleOf,
+  typeName,
+  unknownType,
+} from './types.ts'
 
 const width = (name: string) => (name === 'Bool' ? 8 : Number(/\d+$/.exec(name)?.[0] ?? 64))
 const isSigned = (name: string) => name.startsWith('Int')
@@ -9,6 +21,16 @@ function widerInteger(a: string, b: string): SqlType {
   const signed = isSigned(a) || isSigned(b)
   const need = Math.max(...[a, b].map((name) => (signed && !isSigned(name) ? width(name) * 2 : width(name))))
   return scalar(`${signed ? 'Int' : 'UInt'}${Math.min(need, 256)}` as 'Int64')
+}
+
+/** Whether one type can hold both: a text and a number have none, nor have an array and a single value. */
+export function areOfOneType(a: SqlType, b: SqlType): boolean {
+  if (a.kind === 'array' && b.kind === 'array') return areOfOneType(a.item, b.item)
+  if (a.kind === 'map' && b.kind === 'map') return areOfOneType(a.key, b.key) && areOfOneType(a.value, b.value)
+  if (a.kind === 'tuple' && b.kind === 'tuple')
+    return a.items.length === b.items.length && a.items.every((item, i) => areOfOneType(item, b.items[i]!))
+  const isOpen = (type: SqlType) => type.kind === 'unknown' || isNamed(type, 'Nothing')
+  return isOpen(a) || isOpen(b) || (a.kind === b.kind && isNumeric(a) === isNumeric(b))
 }
 
 /** The type of a value that is one of either: branches of a conditional, sides of a union, items of an array. */

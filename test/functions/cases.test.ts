@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alias, call, field, from, select } from '../../src/ast/build.ts'
 import type { Expr } from '../../src/ast/nodes.ts'
 import { families } from '../../src/functions/registry.ts'
-import { type Case, type FunctionRow, isUnsupported } from '../../src/functions/row.ts'
+import { type Answered, type Case, type FunctionRow, isUnsupported } from '../../src/functions/row.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'
-import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+import { asStatement, openTestProject, type TestProject } from '../harness/duckdb.ts'
 
 // Every function's cases, on both engines: as written, and with columns in place of constants.
 
@@ -155,10 +155,19 @@ for (const [family, rows] of Object.entries(families))
 
 describe('known differences', () => {
   const listed = Object.values(families).flatMap((rows) =>
-    Object.entries(rows).flatMap(([name, row]) => (row.differences ?? []).map(({ expression }) => [name, expression] as const)),
+    Object.entries(rows).flatMap(([name, row]) => (row.differences ?? []).map((difference) => ({ name, ...difference }))),
   )
-  test.each(listed)('%s: %s', async (_, expression) => {
-    const query = select({ columns: [alias(parseExpr(expression), 'value')] })
-    expect(await rowOf('duckdb', query)).not.toEqual(await rowOf('clickhouse', query))
+  const answered = (engine: Engine, expression: string): Promise<Answered> =>
+    rowOf(engine, asStatement(expression)).then(
+      ([value]) => ({ value }),
+      (error: Error) => ({ refused: error.message }),
+    )
+  /** A refusal is known by some of its words. */
+  const asListed = (found: Answered, listed: Answered): Answered =>
+    'refused' in found && 'refused' in listed && found.refused.includes(listed.refused) ? listed : found
+  test.each(listed)('$name: $expression', async ({ expression, duckdb, clickhouse }) => {
+    expect(duckdb).not.toEqual(clickhouse)
+    const found = { duckdb: await answered('duckdb', expression), clickhouse: await answered('clickhouse', expression) }
+    expect({ duckdb: asListed(found.duckdb, duckdb), clickhouse: asListed(found.clickhouse, clickhouse) }).toEqual({ duckdb, clickhouse })
   })
 })

@@ -1,3 +1,4 @@
+import { basename, join, relative } from 'node:path'
 import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
 import { open, type Waymark } from '../engine.ts'
@@ -66,6 +67,12 @@ const limitsOf = (values: Values): RateLimits => {
 const localWork = (waymark: Waymark): LocalWork =>
   Object.fromEntries(Object.entries(errands).map(([name, errand]) => [name, (input) => errand(waymark, input as never)]))
 
+/** How a shell calls this command again. */
+const calledAs = (called = process.argv[1] ?? ''): string => {
+  if (called.includes(join('node_modules', '.bin'))) return 'npx waymark'
+  return basename(called) === 'waymark' ? 'waymark' : `node ${relative(process.cwd(), called)}`
+}
+
 /** Three commands to copy. */
 function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: string): readonly string[] {
   const body = JSON.stringify({ api_key: project.api_token, event: 'hello', distinct_id: 'me' })
@@ -77,7 +84,7 @@ function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: 
     'Ask a question:',
     `  curl ${url}/api/projects/${project.id}/query/ -H 'authorization: Bearer ${personalKey ?? '<PERSONAL KEY>'}' -H 'content-type: application/json' -d '${query}'`,
     'Import what you have (exports, JSON lines, CSV, Parquet, access logs):',
-    `  waymark import FILE --data ${dataDir} --project ${project.id}`,
+    `  ${calledAs()} import FILE --data ${dataDir} --project ${project.id}`,
     '',
   ]
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-// Packs the package, installs it into an empty folder as a user would, and runs the README's first example there: as a module, as CommonJS, and
+// Packs the package, installs it into an empty folder as a user would, and runs the README's example of embedding there: as a module, as CommonJS, and
 // past the type checker of both.   npm run test:package
 
 const root = resolve(import.meta.dirname, '../..')
@@ -27,9 +27,9 @@ const mustHold = (holds: boolean, message: string) => {
   if (!holds) throw new Error(message)
 }
 
-const firstExample = (): string => {
-  const example = /```(?:ts|js)\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
-  if (!example) throw new Error('README.md has no example in TypeScript or JavaScript')
+const embeddingExample = (): string => {
+  const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
+  if (!example) throw new Error('README.md has no example in TypeScript')
   return example
 }
 /** The same example for `require`, which has no await outside of functions. */
@@ -72,12 +72,12 @@ try {
     run(folder, 'npm', 'install', '--prefer-offline', '--omit=dev', '--silent', tarball)
     mustHold(existsSync(join(folder, 'node_modules/waymark/dist/index.js')), 'waymark was not installed')
   })
-  step('the first example as a module', () => runsInItsOwnFolder('esm', 'example.mjs', firstExample()))
-  step('the first example as CommonJS', () => runsInItsOwnFolder('cjs', 'example.cjs', asCommonJs(firstExample())))
-  step('the first example past the type checker, for both', () => {
+  step('the example as a module', () => runsInItsOwnFolder('esm', 'example.mjs', embeddingExample()))
+  step('the example as CommonJS', () => runsInItsOwnFolder('cjs', 'example.cjs', asCommonJs(embeddingExample())))
+  step('the example past the type checker, for both', () => {
     const own = join(folder, 'types')
     mkdirSync(own)
-    writeFileSync(join(own, 'module.mts'), firstExample())
+    writeFileSync(join(own, 'module.mts'), embeddingExample())
     writeFileSync(
       join(own, 'common.cts'),
       "import waymark = require('waymark')\nexport const opened: Promise<waymark.Waymark> = waymark.open({ dataDir: ':memory:' })\n",

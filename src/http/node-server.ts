@@ -6,6 +6,8 @@ export interface ServerOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
+  /** A client that takes longer to send a request is cut off. */
+  readonly bodyTimeoutMs?: number
 }
 export interface RunningServer {
   readonly url: string
@@ -30,7 +32,7 @@ const addressOf = ({ incoming }: Exchange): string | null => incoming.socket.rem
 
 export const startServer = (
   handler: (request: Request, address: string | null, cut: () => void) => Promise<Response>,
-  { host, port }: ServerOptions,
+  { host, port, bodyTimeoutMs = 120_000 }: ServerOptions,
 ): Promise<RunningServer> =>
   new Promise((resolve, reject) => {
     const server = serve({
@@ -38,8 +40,9 @@ export const startServer = (
       hostname: host,
       port,
       serverOptions: {
-        headersTimeout: 20_000,
-        requestTimeout: 120_000, // a client that sends its body more slowly than this is cut off
+        headersTimeout: Math.min(20_000, bodyTimeoutMs),
+        requestTimeout: bodyTimeoutMs,
+        connectionsCheckingInterval: Math.min(30_000, bodyTimeoutMs),
         keepAliveTimeout: 10_000,
         maxHeaderSize: 32 * 1024,
       },

@@ -72,7 +72,7 @@ async function followReadme(): Promise<void> {
   )
 
   await step('npm ci', () => shell('npm ci --silent'))
-  const served = await step('npm start, until it serves', () => start('npm', ['start'], /waymark\w*(?:\.js)? import /))
+  const served = await step('npm start, until it serves', () => start('npm', ['start'], / import FILE /))
   try {
     const fact = (name: string) =>
       new RegExp(`^${name}\\s+(\\S+)`).exec(served.lines.find((line) => line.startsWith(name)) ?? '')?.[1] ?? ''

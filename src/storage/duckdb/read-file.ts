@@ -38,7 +38,9 @@ export async function* readTableFile(
 
 async function rejected(connection: DuckDBConnection): Promise<{ problem: string; line: number }[]> {
   const result = await connection.runAndReadAll('SELECT line::INTEGER, min(error_message) FROM reject_errors GROUP BY line ORDER BY line')
-  return result.getRows().map(([line, message]) => ({ line: Number(line), problem: String(message).split('\n')[0]! }))
+  return result
+    .getRows()
+    .map(([line, message]) => ({ line: Number(line), problem: `line ${line} of the file: ${String(message).split('\n')[0]}` }))
 }
 
 /** What a property can hold: DuckDB's own classes become texts, lists and objects. */

@@ -1,0 +1,112 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { finish, firstLine, type Result, run, start } from './shell.ts'
+
+// While a server owns a directory it does what commands want done there; and what commands do to a server that they are given by its address.
+
+interface Facts {
+  readonly url: string
+  readonly organization_id: string
+  readonly project_api_key: string
+  readonly personal_api_key: string
+}
+
+let folder: string
+let data: string
+let server: ChildProcess
+let ended: Promise<Result>
+let facts: Facts
+const command = (...args: string[]) => run([...args, '--data', data])
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waymark-owned-'))
+  data = join(folder, 'data')
+  server = start(['serve', '--data', data, '--port', '0', '--json'])
+  ended = finish(server)
+  facts = JSON.parse(await firstLine(server)) as Facts
+  const line = (i: number) => JSON.stringify({ event: 'old', distinct_id: `u${i}`, timestamp: '2026-01-01T00:00:00Z' })
+  await writeFile(join(folder, 'old.jsonl'), Array.from({ length: 30 }, (_, i) => line(i)).join('\n'))
+})
+afterAll(async () => {
+  server.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+  await rm(folder, { recursive: true, force: true })
+})
+
+const count = async (event: string) =>
+  JSON.parse((await command('query', '--project', '1', '--format', 'json', `select count() from events where event = '${event}'`)).out)
+    .results[0][0]
+
+test('another server, and what opens the files itself, are told who owns the directory', async () => {
+  for (const args of [['serve', '--port', '0'], ['init']]) {
+    const { code, err } = await command(...args)
+    expect([code, err]).toEqual([1, expect.stringMatching(/^waymark: .* is in use by process \d+ since [^\n]+\n$/)])
+  }
+})
+
+test('import and query go through it', async () => {
+  const { code, out } = await command('import', join(folder, 'old.jsonl'), '--project', '1')
+  expect([code, out.split('\n')[0]]).toEqual([0, 'Stored           30 events of 30 rows'])
+  expect(await count('old')).toBe(30)
+  const csv = await command('query', '--project', '1', '--format', 'csv', 'select event, count() as n from events group by event')
+  expect(csv.out).toBe('event,n\nold,30\n')
+  expect(await command('query', '--project', '1', 'select nonsense from events')).toMatchObject({ code: 1, err: /nonsense/ })
+  expect(await command('query', '--project', '9', 'select 1')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
+})
+
+test('users and keys are made by it, and work at once', async () => {
+  const user = await command('users', 'create', '--organization', facts.organization_id, '--email', 'ben@acme.test', '--json')
+  const { personal_api_key: first } = JSON.parse(user.out)
+  const key = await command('keys', 'create', '--user', 'ben@acme.test', '--label', 'laptop', '--scopes', 'query:read', '--json')
+  for (const value of [first, JSON.parse(key.out).personal_api_key]) {
+    const headers = { authorization: `Bearer ${value}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ query: { kind: 'SqlLikeQuery', query: 'select 1' } })
+    expect((await fetch(`${facts.url}/api/projects/1/query/`, { method: 'POST', headers, body })).status).toBe(200)
+  }
+  expect(await command('keys', 'create', '--user', 'no@one.test', '--label', 'x', '--scopes', '*')).toEqual({
+    code: 1,
+    out: '',
+    err: 'waymark: There is no user no@one.test.\n',
+  })
+})
+
+test('imports are approved through it, and by its address with a personal key; doctor says what holds', async () => {
+  const imports = async () => (await command('doctor')).out.split('\n').filter((line) => line.startsWith('Imports'))
+  expect(await imports()).toEqual(['Imports          project 1 (Default Project): approved, unlimited'])
+  expect((await command('imports', 'approve', '--project', '1', '--total', '50', '--speed', '20')).code).toBe(0)
+  expect(await imports()).toEqual([
+    expect.stringMatching(/project 1 \(Default Project\): approved by the operator on \d{4}-\d\d-\d\d, 50 events, 20 a minute; 0 came in$/),
+  ])
+  const byAddress = (key: string, ...more: string[]) =>
+    run(['imports', 'approve', '--project', '1', '--url', facts.url, '--key', key, ...more])
+  expect(await byAddress(facts.personal_api_key, '--revoke')).toMatchObject({ code: 0, out: 'Imports into project 1 are limited.\n' })
+  expect(await imports()).toEqual([expect.stringMatching(/: not approved, so at most 20,000,000 events, 10,000 a minute; 0 came in; /)])
+  expect((await byAddress(facts.personal_api_key)).out).toBe('Imports into project 1 are approved: unlimited.\n')
+  expect(await byAddress('phx_wrong')).toEqual({
+    code: 1,
+    out: '',
+    err: `waymark: ${facts.url} refused the approval (401): Personal API key found in request Authorization header is invalid.\n`,
+  })
+})
+
+test('an import by its address counts what the server stored, found there already, and dropped', async () => {
+  const event = (name: string, extra: object = {}) =>
+    JSON.stringify({ event: name, distinct_id: 'u', timestamp: '2026-02-01T00:00:00Z', properties: {}, ...extra })
+  const file = join(folder, 'sent.jsonl')
+  const large = event('large', { properties: { text: 'x'.repeat(1_100_000) } })
+  await writeFile(file, [...Array.from({ length: 24 }, () => event('sent')), large, 'no line of JSON'].join('\n'))
+  const send = (key: string) => run(['import', file, '--url', facts.url, '--key', key, '--json'])
+  const first = JSON.parse((await send(facts.project_api_key)).out)
+  expect(first).toMatchObject({ rows: 26, stored: 24, duplicates: 0, dropped: 1, unreadable: 1, warnings: { message_size_too_large: 1 } })
+  expect(first.problems).toEqual([{ file: 'sent.jsonl', row: 26, problem: 'not a JSON object: no line of JSON' }])
+  expect(JSON.parse((await send(facts.project_api_key)).out)).toMatchObject({ stored: 0, duplicates: 24 })
+  expect(await count('sent')).toBe(24)
+  expect(await send('phc_wrong')).toEqual({
+    code: 1,
+    out: '',
+    err: `waymark: ${facts.url} refused the events (401): API key is not valid: unknown\n`,
+  })
+})

@@ -12,15 +12,17 @@ import { gzipSync } from 'node:zlib'
 import { makeEvents } from './events.ts'
 import { machine, rounded } from './measure.ts'
 
-// How many events per second does the built server take over HTTP, durable before it answers, while somebody asks? Batches of 500 in gzip from 8
-// connections, then single events. With --kill the server is killed half way and started again; clients send what was not acknowledged once more.
-// Everything is counted at the end: not one event too few or too many. --profile DIR writes a CPU profile of the server.
+// How many events per second does the built server take over HTTP, durable before it answers, while somebody asks? For --seconds batches of 500 in
+// gzip from 8 connections, then for --single-seconds single events from 32. With --kill the server is killed in the middle of each and started again;
+// clients send what was not acknowledged once more. Everything is counted at the end: not one event too few or too many. --events is the most that
+// is sent in batches. --profile DIR writes a CPU profile of the server.
 
 const { values } = parseArgs({
   options: {
-    events: { type: 'string', default: '2400000' },
+    events: { type: 'string', default: '3000000' },
     runs: { type: 'string', default: '1' },
-    singles: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
+    'single-seconds': { type: 'string', default: '20' },
     connections: { type: 'string', default: '8' },
     kill: { type: 'boolean', default: false },
     profile: { type: 'string' },
@@ -143,7 +145,9 @@ const percentile = (times: readonly number[], share: number) =>
 
 interface Load {
   readonly seconds: number
-  /** Of the server, after the load's first half when it was killed. */
+  /** Bodies that were acknowledged: all that were begun. */
+  readonly sent: number
+  /** Seconds of the server's processors. */
   readonly work: number
   readonly acknowledged: number[]
   readonly asked: number[]
@@ -151,24 +155,61 @@ interface Load {
   readonly broken: number
 }
 
-/** Sends each body until it is acknowledged, from as many connections, while a query runs each second. */
+/** A server that can be killed and comes again on the same port. */
+class Running {
+  private work = 0
+  private peak = 0
+  private constructor(
+    private readonly data: string,
+    private server: Server,
+  ) {}
+
+  static async start(data: string): Promise<Running> {
+    return new Running(data, await start(data, 0))
+  }
+  get now(): Server {
+    return this.server
+  }
+  /** Of all its lives. */
+  get seconds(): number {
+    return this.work + workOf(this.server)
+  }
+  get peakMb(): number {
+    return Math.round(Math.max(this.peak, peakOf(this.server) ?? 0) / 1024 ** 2)
+  }
+  async killed(): Promise<void> {
+    this.peak = Math.max(this.peak, peakOf(this.server) ?? 0)
+    this.work += workOf(this.server)
+    this.server.process.kill('SIGKILL')
+    await once(this.server.process, 'exit')
+    this.server = await start(this.data, this.server.port, this.server)
+  }
+  async stop(): Promise<void> {
+    this.server.process.kill('SIGTERM')
+    await once(this.server.process, 'exit')
+  }
+}
+
+/** Sends bodies for some seconds, each until it is acknowledged, from as many connections, while a query runs each second. */
 async function load(
-  server: () => Server,
+  running: Running,
   bodies: readonly (Buffer | string)[],
-  path: string,
-  connections: number,
-  options: { headers?: Record<string, string>; onAcknowledged?: (count: number) => void; asks: boolean },
+  options: { path: string; connections: number; seconds: number; headers?: Record<string, string>; asks: boolean },
 ): Promise<Load> {
   const [acknowledged, asked]: [number[], number[]] = [[], []]
   let [next, refusals, broken, isDone] = [0, 0, 0, false]
   const headers = { 'content-type': 'application/json', ...options.headers }
+  const begin = performance.now()
+  const workBefore = running.seconds
+  const isOver = () => performance.now() - begin > options.seconds * 1000
   const client = async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    for (let i = next++; i < bodies.length; i = next++) {
-      for (let begin = performance.now(); ; begin = performance.now()) {
-        const answer = await call(agent, { port: server().port, path, headers }, bodies[i]!).catch(() => null)
+    while (next < bodies.length && !isOver()) {
+      const body = bodies[next++]!
+      for (let sentAt = performance.now(); ; sentAt = performance.now()) {
+        const answer = await call(agent, { port: running.now.port, path: options.path, headers }, body).catch(() => null)
         if (answer?.status === 200) {
-          acknowledged.push(performance.now() - begin)
+          acknowledged.push(performance.now() - sentAt)
           break
         }
         if (answer === null) broken++
@@ -176,34 +217,36 @@ async function load(
         else throw new Error(`a batch was answered with ${answer.status}: ${answer.text}`)
         await setTimeout(answer?.retryAfter ? 200 : 50)
       }
-      options.onAcknowledged?.(acknowledged.length)
     }
     agent.destroy()
   }
   const asker = async () => {
     const agent = new Agent({ keepAlive: true })
     while (!isDone && options.asks) {
-      const begin = performance.now()
-      const isAnswered = await ask(agent, server(), daily).then(
+      const askedAt = performance.now()
+      const isAnswered = await ask(agent, running.now, daily).then(
         () => true,
         (error: unknown) => {
           if (values.kill) return false
           throw error
         },
       )
-      if (isAnswered) asked.push(performance.now() - begin)
-      await setTimeout(Math.max(0, 1000 - (performance.now() - begin)))
+      if (isAnswered) asked.push(performance.now() - askedAt)
+      await setTimeout(Math.max(0, 1000 - (performance.now() - askedAt)))
     }
     agent.destroy()
   }
-  const begin = performance.now()
-  const workBefore = workOf(server())
+  const killer = async () => {
+    if (!values.kill) return
+    await setTimeout(options.seconds * 500)
+    await running.killed()
+  }
   const asking = asker()
-  await Promise.all(Array.from({ length: connections }, client))
+  await Promise.all([killer(), ...Array.from({ length: options.connections }, client)])
   const seconds = (performance.now() - begin) / 1000
   isDone = true
   await asking
-  return { seconds, work: workOf(server()) - (values.kill ? 0 : workBefore), acknowledged, asked, refusals, broken }
+  return { seconds, sent: acknowledged.length, work: running.seconds - workBefore, acknowledged, asked, refusals, broken }
 }
 
 const mustHave = async (server: Server, expected: number): Promise<void> => {
@@ -214,64 +257,55 @@ const mustHave = async (server: Server, expected: number): Promise<void> => {
   if (rows !== expected || different !== expected)
     throw new Error(`${rows} events, ${different} different, where ${expected} were acknowledged`)
 }
-const stop = async (server: Server): Promise<void> => {
-  server.process.kill('SIGTERM')
-  await once(server.process, 'exit')
-}
-const print = (figures: object) => console.log(JSON.stringify({ bench: 'capture', ...figures, machine: machine() }))
+const figures = (part: string, load: Load, events: number, running: Running) =>
+  console.log(
+    JSON.stringify({
+      bench: 'capture',
+      part: values.kill ? `${part}, killed half way` : part,
+      events,
+      seconds: rounded(load.seconds),
+      events_per_second: Math.round(events / load.seconds),
+      server_cpu_seconds: rounded(load.work),
+      acknowledged_ms: { p50: percentile(load.acknowledged, 0.5), p99: percentile(load.acknowledged, 0.99) },
+      ...(load.asked.length > 0 && {
+        query_ms: { asked: load.asked.length, p50: percentile(load.asked, 0.5), p99: percentile(load.asked, 0.99) },
+      }),
+      refused: load.refusals,
+      broken: load.broken,
+      peak_mb: running.peakMb,
+      counted: true,
+      machine: machine(),
+    }),
+  )
 
 async function measure(): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
-  let server = await start(data, 0)
+  const running = await Running.start(data)
   try {
+    const { projectKey } = running.now
     const connections = Number(values.connections)
-    const bodies = batchBodies(server.projectKey, Math.ceil(events / batchSize))
-    let down: Promise<void> | null = null
-    const kill = async () => {
-      server.process.kill('SIGKILL')
-      await once(server.process, 'exit')
-      server = await start(data, server.port, server)
-    }
-    const onAcknowledged = (count: number) => {
-      if (values.kill && down === null && count >= bodies.length / 2) down = kill()
-    }
-    const batches = await load(() => server, bodies, '/batch/', connections, {
+    const batches = await load(running, batchBodies(projectKey, Math.ceil(events / batchSize)), {
+      path: '/batch/',
+      connections,
+      seconds: Number(values.seconds),
       headers: { 'content-encoding': 'gzip' },
-      onAcknowledged,
       asks: true,
     })
-    await down
-    const sent = bodies.length * batchSize
-    await mustHave(server, sent)
-    print({
-      part: values.kill ? 'batches, killed half way' : 'batches',
-      events: sent,
-      connections,
-      seconds: rounded(batches.seconds),
-      events_per_second: Math.round(sent / batches.seconds),
-      server_cpu_seconds: rounded(batches.work),
-      acknowledged_ms: { p50: percentile(batches.acknowledged, 0.5), p99: percentile(batches.acknowledged, 0.99) },
-      query_ms: { asked: batches.asked.length, p50: percentile(batches.asked, 0.5), p99: percentile(batches.asked, 0.99) },
-      refused: batches.refusals,
-      broken: batches.broken,
-      peak_mb: Math.round((peakOf(server) ?? 0) / 1024 ** 2),
-      counted: sent,
-    })
-    if (values.kill) return
-    const singles = singleBodies(server.projectKey, Number(values.singles ?? Math.max(1000, Math.round(events / 60))))
-    const posts = await load(() => server, singles, '/capture/', 32, { asks: false })
-    await mustHave(server, sent + singles.length)
-    print({
-      part: 'single events',
-      events: singles.length,
+    const sent = batches.sent * batchSize
+    await mustHave(running.now, sent)
+    figures(`batches of ${batchSize} from ${connections} connections`, batches, sent, running)
+
+    const seconds = Number(values['single-seconds'])
+    const singles = await load(running, singleBodies(projectKey, seconds * 5000), {
+      path: '/capture/',
       connections: 32,
-      events_per_second: Math.round(singles.length / posts.seconds),
-      server_cpu_seconds: rounded(posts.work),
-      acknowledged_ms: { p50: percentile(posts.acknowledged, 0.5), p99: percentile(posts.acknowledged, 0.99) },
-      refused: posts.refusals,
+      seconds,
+      asks: false,
     })
+    await mustHave(running.now, sent + singles.sent)
+    figures('single events from 32 connections', singles, singles.sent, running)
   } finally {
-    await stop(server)
+    await running.stop()
     rmSync(data, { recursive: true, force: true })
   }
 }

@@ -9,7 +9,7 @@ import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { createUser } from './users-create.ts'
 
-const commands: readonly Command[] = [serve, init, importFiles, query, createUser, createKey, approveImports, doctor]
+export const commands: readonly Command[] = [serve, init, importFiles, query, createUser, createKey, approveImports, doctor]
 
 const help = () =>
   [

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
 // Does what the README says, word for word, in a fresh clone of the last commit, and says how long each step took; then holds the built server with
@@ -49,9 +49,15 @@ async function start(command: string, args: readonly string[], last: RegExp): Pr
 }
 /** With everything it started. */
 async function stop({ process: child }: Started): Promise<void> {
-  const gone = once(child, 'exit')
+  const isThere = (): boolean => {
+    try {
+      return process.kill(-child.pid!, 0)
+    } catch {
+      return false
+    }
+  }
   process.kill(-child.pid!, 'SIGTERM')
-  await gone
+  while (isThere()) await setTimeout(20) // npm may end before what it started
 }
 
 const blocksOf = (readme: string) =>
@@ -139,7 +145,7 @@ async function holdPromises(): Promise<void> {
     const ready = await fetch(`${url}/_readyz`)
     times.push(performance.now() - begin)
     must(ready.ok, `/_readyz answered ${ready.status}`)
-    await new Promise((wake) => setTimeout(wake, 3_000)) // idle is what is left when nothing has been asked for a while
+    await setTimeout(3_000) // idle is what is left when nothing has been asked for a while
     idle = Math.max(idle, residentMb(served.process.pid!))
     await stop(served)
   }

@@ -1,10 +1,10 @@
 import { builtCall } from '../resolver/calls.ts'
 import { constant } from '../resolver/constants.ts'
 import { childrenOf, isAggregateCall, shownParts } from '../resolver/shape.ts'
-import type { ColumnNode, ConstantNode, ScanSource, TypedExpr, TypedQuery, TypedSource } from '../resolver/typed.ts'
+import type { ColumnNode, ConstantNode, ScanSource, TypedExpr, TypedQuery, TypedSelect, TypedSource } from '../resolver/typed.ts'
 import { scalar } from '../types/types.ts'
 import type { Pass, PlanContext } from './context.ts'
-import { eachSource, rewrite } from './rewrite.ts'
+import { rewrite } from './rewrite.ts'
 
 /**
  * Where event names are compared with constants, their numbers in the dictionary are compared.
@@ -12,11 +12,12 @@ import { eachSource, rewrite } from './rewrite.ts'
  */
 export const eventNames: Pass = (query, context) => {
   if (!context.capabilities.hasEventDictionary) return query
-  const names = eventNameColumns(query)
+  const { names, grouped } = lookedAt(query)
+  if (names.size === 0) return query
   const isName = (expr: TypedExpr | undefined): expr is ColumnNode => expr?.kind === 'column' && names.get(expr.source) === expr.name
   const idOf = (column: ColumnNode): ColumnNode => ({ ...column, name: '@event_id', type: scalar('Int32') })
 
-  const kept = readAfterGrouping(query, isName)
+  const kept = readAfterGrouping(grouped, isName)
   const replaced = rewrite(query, {
     expr: (expr) => {
       if (kept.has(expr)) return expr
@@ -36,20 +37,17 @@ export const eventNames: Pass = (query, context) => {
 }
 
 /** What is read of groups by name: there only the name is left. */
-function readAfterGrouping(query: TypedQuery, isName: (expr: TypedExpr) => boolean): ReadonlySet<TypedExpr> {
+function readAfterGrouping(grouped: readonly TypedSelect[], isName: (expr: TypedExpr) => boolean): ReadonlySet<TypedExpr> {
   const found = new Set<TypedExpr>()
   const keep = (expr: TypedExpr): void => {
     if (found.has(expr) || isAggregateCall(expr)) return
     found.add(expr)
     for (const child of childrenOf(expr)) keep(child)
   }
-  rewrite(query, {
-    select: (select) => {
-      const keys = select.groupBy ? [...select.groupBy.items, ...select.groupBy.sets.flat()] : []
-      if (keys.some(isName)) for (const expr of [...keys, ...shownParts(select)]) keep(expr)
-      return select
-    },
-  })
+  for (const select of grouped) {
+    const keys = [...select.groupBy!.items, ...select.groupBy!.sets.flat()]
+    if (keys.some(isName)) for (const expr of [...keys, ...shownParts(select)]) keep(expr)
+  }
   return found
 }
 
@@ -66,12 +64,20 @@ const withId = (scan: ScanSource): ScanSource =>
     ? scan
     : { ...scan, reads: [...scan.reads, { name: '@event_id', via: [], field: '@event_id', type: scalar('Int32') }] }
 
-/** Alias of each scan of events → what it calls the event's name. */
-function eventNameColumns(query: TypedQuery): ReadonlyMap<string, string> {
+/** Alias of each scan of events → what it calls the event's name; and the selects that group. */
+function lookedAt(query: TypedQuery): { names: ReadonlyMap<string, string>; grouped: readonly TypedSelect[] } {
   const names = new Map<string, string>()
-  eachSource(query, (source) => {
-    const read = isEvents(source) && source.reads.find((r) => r.field === 'event')
-    if (read) names.set((source as ScanSource).alias, read.name)
+  const grouped: TypedSelect[] = []
+  rewrite(query, {
+    source: (source) => {
+      const read = isEvents(source) && source.reads.find((r) => r.field === 'event')
+      if (read) names.set((source as ScanSource).alias, read.name)
+      return source
+    },
+    select: (select) => {
+      if (select.groupBy) grouped.push(select)
+      return select
+    },
   })
-  return names
+  return { names, grouped }
 }

@@ -9,7 +9,11 @@ import { freshAliases, rewrite } from './rewrite.ts'
  * Before: `SELECT DISTINCT k, v … ORDER BY v LIMIT 1 BY k`. After: `SELECT k, v FROM (SELECT DISTINCT k, v …) ORDER BY v LIMIT 1 BY k`.
  */
 export const lateLimits: Pass = (query) => {
-  const fresh = freshAliases(query)
+  let given: ((wanted: string) => string) | null = null
+  const fresh = (wanted: string) => {
+    given ??= freshAliases(query)
+    return given(wanted)
+  }
   return rewrite(query, {
     select: (select) => {
       const { limitBy, limit, distinct, distinctOn, qualify } = select

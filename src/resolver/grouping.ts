@@ -47,9 +47,12 @@ export const seesWindows = (select: TypedSelect): boolean => shownParts(select).
 /** Behind a grouping there are only its keys and what is folded. */
 export function checkGrouping(session: Session, select: TypedSelect): void {
   if (!isGrouped(select)) return
-  const idOf = identities()
   const { items, sets } = select.groupBy ?? { items: [], sets: [] }
-  const keys = new Set([...items, ...sets.flat()].map(idOf))
+  const given = [...items, ...sets.flat()]
+  // Aliases and positions are the keys themselves: only where that does not do are expressions compared.
+  if (shownParts(select).every(restsOn(new Set(given)))) return
+  const idOf = identities()
+  const keys = new Set(given.map(idOf))
   const seen = new Set<TypedExpr>()
   const check = (expr: TypedExpr): void => {
     if (seen.has(expr) || keys.has(idOf(expr))) return
@@ -59,6 +62,17 @@ export function checkGrouping(session: Session, select: TypedSelect): void {
     else if (!isAggregateCall(expr)) for (const child of childrenOf(expr)) check(child)
   }
   for (const expr of shownParts(select)) check(expr)
+}
+
+/** Is everything that is read of a row below one of these, or folded? */
+function restsOn(keys: ReadonlySet<TypedExpr>): (expr: TypedExpr) => boolean {
+  const seen = new Set<TypedExpr>()
+  const rests = (expr: TypedExpr): boolean => {
+    if (seen.has(expr) || keys.has(expr) || isAggregateCall(expr)) return true
+    seen.add(expr)
+    return expr.kind !== 'column' && childrenOf(expr).every(rests)
+  }
+  return rests
 }
 
 /** Equal numbers for expressions that mean the same, wherever they stand. Parts used many times are looked at once. */

@@ -327,7 +327,6 @@ class Printer implements Printing {
       sql: this.expr(expr),
       type: expr.type,
       ...(expr.kind === 'constant' ? { constant: expr.value } : {}),
-      ...(expr.kind === 'json' ? { isProperty: true as const } : {}),
       ...(expr.kind === 'array' || expr.kind === 'tuple' ? { items: expr.items.map((item) => this.arg(item)) } : {}),
       ...(expr.kind === 'call' && isNamed(expr.type, 'Interval')
         ? { call: { name: expr.name, args: expr.args.map((arg) => this.arg(arg)) } }

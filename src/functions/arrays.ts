@@ -1,4 +1,4 @@
-import { arrayOf, isNamed, isNullable, notNull, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
+import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
 import { defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
@@ -105,13 +105,15 @@ export const arrayFunctions = functions({
   arrayElement: {
     kind: 'scalar',
     args: [2, 2],
-    returns: ([a]) => (a!.kind === 'map' ? a!.value : itemOf(a)),
+    returns: ([a, index]) => (a!.kind === 'map' ? a!.value : index && isNullable(index) ? nullable(itemOf(a)) : itemOf(a)),
     summary: 'The item at a position, counted from 1, or from the end when negative; of a map the value of a key. The same as `a[n]`.',
     sql: {
       duckdb: ([a, index], { type }) =>
         a!.type.kind === 'map'
           ? orDefault(`map_extract_value(${a!.sql}, ${index!.sql})`, type)
-          : orDefault(`list_extract(${a!.sql}, ${index!.sql})`, type),
+          : isNullable(index!.type)
+            ? `CASE WHEN ${index!.sql} IS NOT NULL THEN ${orDefault(`list_extract(${a!.sql}, ${index!.sql})`, itemOf(a!.type))} END`
+            : orDefault(`list_extract(${a!.sql}, ${index!.sql})`, type),
       clickhouse: call('arrayElement'),
     },
     cases: [
@@ -120,6 +122,8 @@ export const arrayFunctions = functions({
       ['[10, 20][5]', 0],
       ["['a'][5]", ''],
       ['[1, NULL][5]', null],
+      ['[1, 2][NULL]', null],
+      ['[1, 2][toNullable(5)]', 0],
       ['[[1]][5]', []],
       ["map('a', 1)['a']", 1],
       ["map('a', 1)['z']", 0],

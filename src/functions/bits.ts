@@ -55,7 +55,9 @@ const test = (x: Arg, place: Arg): string => `((${shiftedRight(bitsOf(x), `least
 const tests =
   (operator: 'AND' | 'OR'): SqlCell =>
   ([x, ...places]) =>
-    `(${places.map((place) => test(x!, place)).join(` ${operator} `)})`
+    [x!, ...places].some((arg) => isNullable(arg.type))
+      ? `CASE WHEN ${[x!, ...places].map((arg) => `${arg.sql} IS NOT NULL`).join(' AND ')} THEN ${places.map((place) => test(x!, place)).join(` ${operator} `)} END`
+      : `(${places.map((place) => test(x!, place)).join(` ${operator} `)})`
 
 const bitmapReason = 'DuckDB has no bitmaps; arrays answer the same questions there'
 const bitmap = (args: number, returns: FunctionRow['returns'], summary: string, cases: readonly Case[]): ScalarSpec => ({
@@ -117,10 +119,12 @@ export const bitFunctions = scalars({
     args: 2,
     returns: ofFirst,
     summary: 'The bits moved down.',
-    duckdb: ([x, by]) => `CAST(floor(${asInteger(x!)} / pow(2.0, ${by!.sql})) AS BIGINT)`,
+    duckdb: ([x, by]) =>
+      `CASE WHEN ${by!.sql} >= ${shapeOf(x!.type).bits} THEN 0 ELSE CAST(floor(${asInteger(x!)} / pow(2.0, ${by!.sql})) AS BIGINT) END`,
     cases: [
       ['bitShiftRight(8, 2)', 2],
       ['bitShiftRight(-8, 1)', -4],
+      ['bitShiftRight(-8, 8)', 0],
     ],
   },
   bitRotateLeft: {

@@ -57,8 +57,8 @@ function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [s
 /** Whether the aligned sides may be NULL: a text that must be read as a time or UUID may not be one. */
 const mayBeNull = (a: Arg, b: Arg): boolean => isNullable(a.type) || isNullable(b.type) || isText(a.type) !== isText(b.type)
 
-/** DuckDB finds nan equal to nan and above all numbers. Values of properties are left out: they would be read twice. */
-const mayBeNan = (arg: Arg): boolean => isFloat(arg.type) && (arg.constant === undefined || Number.isNaN(arg.constant)) && !arg.isProperty
+/** DuckDB finds nan equal to nan and above all numbers. */
+const mayBeNan = (arg: Arg): boolean => isFloat(arg.type) && (arg.constant === undefined || Number.isNaN(arg.constant))
 
 function equality(isEqual: boolean): FunctionRow['sql'] {
   const test = isEqual ? 'IS NULL' : 'IS NOT NULL'

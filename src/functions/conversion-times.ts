@@ -2,7 +2,7 @@ import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, type SqlType, 
 import { asText } from './clickhouse-values.ts'
 import { once, timeText, toText } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
-import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { type Arg, type CellContext, type Difference, type FunctionRow, functions, type SqlCell } from './row.ts'
 import { instantOfText } from './text-times.ts'
 import { localTime, momentOf, zoneArgument, zoneOf } from './zone-text.ts'
 
@@ -47,8 +47,9 @@ const toDateOnClickhouse: SqlCell = ([x], context) => {
   return isTime(x!.type) ? `toDate(${x!.sql}, ${clickhouseZone(zoneOf(x!.type, context), context)})` : `toDate(${x!.sql})`
 }
 
-const asDate = (cases: FunctionRow['cases']): FunctionRow => ({
+const asDate = (cases: FunctionRow['cases'], differences: readonly Difference[] = []): FunctionRow => ({
   kind: 'scalar',
+  differences,
   args: [1, 1],
   returns: ([x]) => scalar('Date', isNullable(x!) || isText(x!)),
   summary: 'The day of a time, or the date a text names; NULL when it names none. Numbers are days or, from 65536 on, seconds since 1970.',
@@ -169,16 +170,26 @@ const textOf: FunctionRow = {
 }
 
 export const timeConversionFunctions = functions({
-  toDate: asDate([
-    ["toDate('2024-01-31')", '2024-01-31'],
-    ["toDate('20240131')", '2024-01-31'],
-    ["toDate('2024-01-31 10:00:00')", '2024-01-31'],
-    ["toDate('bla')", null],
-    ['toDate(19000)', '2022-01-08'],
-    ['toDate(1704103200)', '2024-01-01'],
-    ["toDate(toDateTime('2024-01-31 10:00:00'))", '2024-01-31'],
-    ['toDate(null)', null],
-  ]),
+  toDate: asDate(
+    [
+      ["toDate('2024-01-31')", '2024-01-31'],
+      ["toDate('20240131')", '2024-01-31'],
+      ["toDate('2024-01-31 10:00:00')", '2024-01-31'],
+      ["toDate('bla')", null],
+      ['toDate(19000)', '2022-01-08'],
+      ['toDate(1704103200)', '2024-01-01'],
+      ["toDate(toDateTime('2024-01-31 10:00:00'))", '2024-01-31'],
+      ['toDate(null)', null],
+    ],
+    [
+      {
+        expression: "toDate('1969-12-31')",
+        duckdb: { value: '1969-12-31' },
+        clickhouse: { value: '1970-01-01' },
+        reason: 'a Date of ClickHouse begins in 1970, and earlier days become its first',
+      },
+    ],
+  ),
   to_date: asDate([["to_date('2024-01-31')", '2024-01-31']]),
   toDateTime: asTime(
     'The instant a text names, in nearly any spelling; NULL when it names none. Dates are their midnight, numbers seconds since 1970.',

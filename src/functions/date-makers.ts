@@ -50,7 +50,7 @@ const year = (args: readonly Arg[]): string => int(args[0]!)
 /** Days past the month's end run on into the next month, months past December are 1970, as in ClickHouse. */
 function dateOf(args: readonly Arg[]): string {
   const [y, m, d] = [year(args), int(args[1]!), int(args[2]!)]
-  return `CASE WHEN ${m} BETWEEN 1 AND 12 AND ${d} BETWEEN 1 AND 31 AND ${y} BETWEEN 1970 AND 2149 THEN make_date(${y}, CASE WHEN ${m} BETWEEN 1 AND 12 THEN ${m} ELSE 1 END, 1) + (${d} - 1) ELSE DATE '1970-01-01' END`
+  return `CASE WHEN ${y} IS NULL OR ${m} IS NULL OR ${d} IS NULL THEN NULL WHEN ${m} BETWEEN 1 AND 12 AND ${d} BETWEEN 1 AND 31 AND ${y} BETWEEN 1970 AND 2149 THEN make_date(${y}, CASE WHEN ${m} BETWEEN 1 AND 12 THEN ${m} ELSE 1 END, 1) + (${d} - 1) ELSE DATE '1970-01-01' END`
 }
 
 const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): FunctionRow => ({
@@ -139,6 +139,7 @@ export const dateMakerFunctions = functions({
       ['make_date(2024, 2, 29)', '2024-02-29'],
       ['make_date(2024, 2, 30)', '2024-03-01'],
       ['make_date(2024, 13, 1)', '1970-01-01'],
+      ['make_date(2024, 13, null)', null],
     ],
   },
   make_timestamp: makeTimestamp(6, [

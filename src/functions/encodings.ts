@@ -84,6 +84,14 @@ export const encodingFunctions = scalars({
     ],
   },
   unhex: {
+    differences: [
+      {
+        expression: "unhex('\"')",
+        duckdb: { refused: 'Invalid input for hex digit' },
+        clickhouse: { value: '\uFFFD' },
+        reason: 'ClickHouse takes any character for a digit',
+      },
+    ],
     args: 1,
     returns: whenAll('String'),
     summary: 'The text whose bytes the hexadecimal digits are.',

@@ -32,11 +32,13 @@ export const clickHouseMoment = (arg: Arg, context: CellContext): string =>
       ? `CAST(NULL AS Nullable(DateTime))`
       : arg.sql
 
-/** The same, with a type that carries the zone: the calendar it is moved on. */
+/** The same, with a type that carries the zone: the calendar it is moved on. A day that becomes a moment begins in that zone. */
 export const clickHouseLocal = (arg: Arg, context: CellContext): string =>
-  isDate(arg) || isNamed(arg.type, 'String', 'Nothing')
-    ? clickHouseMoment(arg, context)
-    : `toTimeZone(${arg.sql}, ${clickHouseZone(arg, context)})`
+  isDate(arg) && isNamed(context.type, 'DateTime', 'DateTime64')
+    ? `toDateTime(${arg.sql}, ${clickHouseZone(arg, context)})`
+    : isDate(arg) || isNamed(arg.type, 'String', 'Nothing')
+      ? clickHouseMoment(arg, context)
+      : `toTimeZone(${arg.sql}, ${clickHouseZone(arg, context)})`
 
 export const clickHouseZone = (arg: Arg, context: CellContext, zone?: Arg): string =>
   zone ? zone.sql : context.literal(zoneArgument(undefined, arg.type, context))

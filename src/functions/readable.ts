@@ -37,7 +37,8 @@ const timeDelta: SqlCell = ([x, biggest], context) => {
     0,
     timeUnits.findIndex(([unit]) => unit === biggest?.constant),
   )
-  return once(context, `CAST(floor(${asFloat(x!)}) AS BIGINT)`, (v) => {
+  const sign = `CASE WHEN ${asFloat(x!)} < 0 THEN '-' ELSE '' END`
+  return once(context, `CAST(floor(abs(${asFloat(x!)})) AS BIGINT)`, (v) => {
     const units = timeUnits.slice(first)
     const parts = units.map(([unit, size], i) => {
       const before = units[i - 1]
@@ -50,14 +51,15 @@ const timeDelta: SqlCell = ([x, biggest], context) => {
       context,
       `list_filter([${parts.join(', ')}], lambda ${p}: ${p} IS NOT NULL)`,
       (list) =>
-        `CASE WHEN ${v} IS NULL THEN NULL WHEN len(${list}) = 0 THEN '0 seconds' WHEN len(${list}) = 1 THEN ${list}[1] ELSE array_to_string(array_slice(${list}, 1, -2), ', ') || ' and ' || ${list}[-1] END`,
+        `CASE WHEN ${v} IS NULL THEN NULL WHEN len(${list}) = 0 THEN ${sign} || '0 seconds' WHEN len(${list}) = 1 THEN ${sign} || ${list}[1] ELSE ${sign} || array_to_string(array_slice(${list}, 1, -2), ', ') || ' and ' || ${list}[-1] END`,
     )
   })
 }
 
 const bar: SqlCell = (args, context) =>
   onceAll(context, args.map(asFloat), (x, low, high, width) => {
-    const eighths = `CAST(floor(least(greatest((${x} - ${low}) / (${high} - ${low}), 0), 1) * ${width} * 8) AS BIGINT)`
+    const share = `CASE WHEN ${x} <= ${low} THEN 0 WHEN ${x} >= ${high} THEN 1 ELSE (${x} - ${low}) / (${high} - ${low}) END`
+    const eighths = `CAST(floor((${share}) * ${width} * 8) AS BIGINT)`
     return `repeat('█', CAST(${eighths} // 8 AS INTEGER)) || CASE ${eighths} % 8 ${[...'▏▎▍▌▋▊▉'].map((block, i) => `WHEN ${i + 1} THEN '${block}'`).join(' ')} ELSE '' END`
   })
 
@@ -135,6 +137,7 @@ export const readableFunctions = scalars({
       ['formatReadableTimeDelta(100000000)', '3 years, 2 months, 1 day, 9 hours, 46 minutes and 40 seconds'],
       ['formatReadableTimeDelta(0)', '0 seconds'],
       ['formatReadableTimeDelta(60)', '1 minute'],
+      ['formatReadableTimeDelta(-3661.5)', '-1 hour, 1 minute and 1 second'],
       ["formatReadableTimeDelta(90061, 'hours')", '25 hours, 1 minute and 1 second'],
     ],
   },
@@ -147,6 +150,7 @@ export const readableFunctions = scalars({
       ['bar(5, 0, 10, 10)', '█████'],
       ['bar(3, 0, 10, 4)', '█▏'],
       ['bar(20, 0, 10, 2)', '██'],
+      ['bar(3, 20, 10, 4)', ''],
     ],
   },
   greatest: extreme('greatest', [

@@ -8,8 +8,6 @@ export interface Arg {
   readonly type: SqlType
   /** Set when the argument is a literal: some cells unfold differently for constants. */
   readonly constant?: null | boolean | number | bigint | string
-  /** Set when the argument is a value inside of a JSON document: dear to read twice. */
-  readonly isProperty?: true
   /** Set when the argument is a lambda: names of its parameters and its printed body. */
   readonly lambda?: { readonly params: readonly string[]; readonly body: string; readonly type: SqlType }
   /** Set when the argument is an array or tuple literal: its printed parts. */

@@ -1,16 +1,20 @@
 import { once } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
-import { type Arg, call, type SqlCell, sql } from './row.ts'
+import { type Arg, type SqlCell, sql } from './row.ts'
 import { scalars } from './scalars.ts'
 import { inBytes } from './text-bytes.ts'
 
 // Parts of texts, and texts filled or cleared at their ends.
 
 const slice = (text: string, start: string, length: string): string =>
-  `CASE WHEN ${start} = 0 THEN '' WHEN ${length} < 0 THEN array_slice(${text}, ${start}, ${length} - 1) ELSE substring(${text}, ${start}, ${length}) END`
-const isPositive = (arg: Arg): boolean => typeof arg.constant === 'number' && arg.constant > 0
+  `CASE WHEN ${start} = 0 THEN left(${text}, 0) WHEN ${length} < 0 THEN array_slice(${text}, ${start}, ${length} - 1) ELSE substring(${text}, ${start}, ${length}) END`
+/** Places and lengths beyond 32 bits are refused by DuckDB; no text is that long. */
+const longest = 2_147_483_647
+const isPositive = (arg: Arg): boolean => typeof arg.constant === 'number' && arg.constant > 0 && arg.constant <= longest
+const bounded = ({ sql, constant }: Arg): string =>
+  typeof constant === 'number' && Math.abs(constant) <= longest ? sql : `greatest(least(${sql}, ${longest}), -${longest})`
 const sliceOf = (text: string, start: Arg, length: Arg): string =>
-  isPositive(start) && isPositive(length) ? `substring(${text}, ${start.sql}, ${length.sql})` : slice(text, start.sql, length.sql)
+  isPositive(start) && isPositive(length) ? `substring(${text}, ${start.sql}, ${length.sql})` : slice(text, bounded(start), bounded(length))
 const blobSlice = (blob: string, start: Arg, length: Arg): string =>
   isPositive(start) && isPositive(length)
     ? `array_slice(${blob}, ${start.sql}, ${start.sql} + ${length.sql} - 1)`
@@ -78,6 +82,7 @@ export const cutFunctions = scalars({
       ["substring('hello', 2, -1)", 'ell'],
       ["substring('héllo', 2, 2)", 'é'],
       ["substring('hello', 4, 10)", 'lo'],
+      ["substring('hello', 2, 4294967296)", 'ello'],
       ['substring(null, 1, 1)', null],
     ],
   },
@@ -99,19 +104,20 @@ export const cutFunctions = scalars({
     args: 2,
     returns: whenAll('String'),
     summary: 'The first characters; a negative number leaves that many off the end.',
-    duckdb: call('left'),
+    duckdb: ([x, size]) => `left(${x!.sql}, ${bounded(size!)})`,
     clickhouse: 'leftUTF8',
     cases: [
       ["left('hello', 2)", 'he'],
       ["left('hello', -2)", 'hel'],
       ["left('é', 5)", 'é'],
+      ["left('hello', 4294967296)", 'hello'],
     ],
   },
   right: {
     args: 2,
     returns: whenAll('String'),
     summary: 'The last characters; a negative number leaves that many off the front.',
-    duckdb: call('right'),
+    duckdb: ([x, size]) => `right(${x!.sql}, ${bounded(size!)})`,
     clickhouse: 'rightUTF8',
     cases: [
       ["right('hello', 2)", 'lo'],

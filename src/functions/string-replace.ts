@@ -6,8 +6,11 @@ import { scalars } from './scalars.ts'
 /** `s`: a dot matches line ends, as on ClickHouse. */
 const replaceRegexp =
   (options: string): SqlCell =>
-  ([text, pattern, replacement]) =>
-    pattern!.constant === '' ? text!.sql : `regexp_replace(${text!.sql}, ${pattern!.sql}, ${replacement!.sql}, '${options}')`
+  ([text, pattern, replacement]) => {
+    if (pattern!.constant === '') return text!.sql
+    const replaced = `regexp_replace(${text!.sql}, ${pattern!.sql}, ${replacement!.sql}, '${options}')`
+    return typeof pattern!.constant === 'string' ? replaced : `CASE WHEN ${pattern!.sql} = '' THEN ${text!.sql} ELSE ${replaced} END`
+  }
 
 const replaceAll: SqlCell = call('replace')
 const replaceOne: SqlCell = ([text, from, to], context) =>

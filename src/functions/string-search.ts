@@ -16,7 +16,7 @@ function place(text: string, needle: string, countsBytes: boolean): string {
 const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Variant, context: CellContext): string => {
   const folded = [variant.fold(text.sql), variant.fold(needle.sql)]
   if (!start) return onceAll(context, folded, (t, n) => place(t!, n!, variant.countsBytes))
-  return onceAll(context, [...folded, `greatest(CAST(${start.sql} AS BIGINT), 1)`], (t, n, s) => {
+  return onceAll(context, [...folded, `least(greatest(CAST(${start.sql} AS BIGINT), 1), 2147483647)`], (t, n, s) => {
     const rest = variant.countsBytes
       ? `CASE WHEN strlen(${t}) = length(${t}) THEN substring(${t}, ${s}) ELSE coalesce(TRY(decode(array_slice(encode(${t}), ${s}, -1))), '') END`
       : `substring(${t}, ${s})`

@@ -99,7 +99,7 @@ export class Applier {
     switch (content.kind) {
       case 'event':
         for (next = from; next < work.count && group.events < maxEvents; next++)
-          if (!content.duplicates.has(next)) this.applyEvent(content.events[next]!, arrival(next), group)
+          if (!content.duplicates.has(next)) this.applyEvent(content.events[next]!, content.bytes, arrival(next), group)
         break
       case 'persons':
         uuids = content.persons.map((person, i) => this.applyPerson(person, arrival(i), group))
@@ -117,7 +117,7 @@ export class Applier {
     return { next, uuids }
   }
 
-  private applyEvent(event: PreparedEvent, arrival: Arrival, group: StagedGroup): void {
+  private applyEvent(event: PreparedEvent, bytes: Uint8Array, arrival: Arrival, group: StagedGroup): void {
     for (const warning of event.warnings) this.warn(warning, arrival.receivedAt)
     if (event.isDropped) return
     const who = identify(this.people, this.families, event, arrival)
@@ -144,25 +144,23 @@ export class Applier {
     if (event.group) this.identifyGroup(event.group, event.time, arrival)
     const keys = event.groups ? this.groupKeys(event.groups, arrival) : noGroups
     this.keys.countShape(event.shape, event.time)
-    group.pushEvent([
-      event.uuid,
-      this.names.count(event.name, event.time),
-      event.time,
-      who.personNo,
-      event.distinctId,
-      event.sessionId,
-      event.windowId,
-      keys[0]!,
-      keys[1]!,
-      keys[2]!,
-      keys[3]!,
-      keys[4]!,
-      arrival.receivedAt,
-      arrival.seq,
-      event.isPersonless ? who.mode : personModes.full,
-      event.elementsChain,
-      event.properties,
-    ])
+    group.pushEvent({
+      uuid: event.uuid,
+      eventId: this.names.count(event.name, event.time),
+      time: event.time,
+      personNo: who.personNo,
+      distinctId: event.distinctId,
+      sessionId: event.sessionId,
+      windowId: event.windowId,
+      groups: keys,
+      createdAt: arrival.receivedAt,
+      seq: arrival.seq,
+      personMode: event.isPersonless ? who.mode : personModes.full,
+      elementsChain: event.elementsChain,
+      bytes,
+      from: event.propertiesFrom,
+      to: event.propertiesTo,
+    })
   }
 
   private identifyGroup(of: NonNullable<PreparedEvent['group']>, time: number, arrival: Arrival): void {
@@ -291,14 +289,19 @@ export class Applier {
     return [...this.warnings.values()].map((summary) => ({ ...summary, samples: [...summary.samples] }))
   }
 
-  get isOver(): boolean {
-    return this.people.isOver || this.groups.isOver || this.families.size > familiesKept
+  /** What it knows besides the latest people and groups has become too much: `forget` it, once everything staged is committed. */
+  get isFull(): boolean {
+    return this.people.isFull || this.families.size > familiesKept
   }
 
-  /** Forgets what was not used for a while. Only when everything staged is committed. */
+  forget(): void {
+    this.people.forget()
+    this.families.forget()
+  }
+
+  /** Lets go of people and groups that were not used for a while. To be called between groups, when the one before the last is committed. */
   trim(): void {
     this.people.trim()
-    this.families.trim()
     this.groups.trim()
   }
 }

@@ -1,15 +1,16 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { TextWriter } from '../lib/text-writer.ts'
+import { Texts } from '../lib/texts.ts'
 import { type PreparedEvent, prepareEvent, type Receipt, sentTime } from './prepare.ts'
 import type { Warning } from './warnings.ts'
 
 export interface DecodedBatch {
   readonly events: readonly PreparedEvent[]
   /** What the log keeps of each event. */
-  readonly payloads: readonly string[]
+  readonly payloads: Texts
   readonly uuids: readonly string[]
   readonly sentAt: string | null
   readonly isHistorical: boolean
-  readonly bytes: number
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -27,6 +28,15 @@ export function eventsOf(body: unknown): readonly unknown[] {
 
 const asSentAt = (value: unknown): string | null => (value === undefined || value === null || value === '' ? null : String(sentTime(value)))
 
+/** Events are written here one after another; a batch takes with it a copy of what it is. */
+const writer = new TextWriter()
+
+const writtenTexts = (ends: readonly number[]): Texts => {
+  const offsets = new Int32Array(ends.length + 1)
+  offsets.set(ends, 1)
+  return new Texts(writer.bytes(), offsets)
+}
+
 /** Reads a batch as `POST /batch/` takes it, less the key. Refuses it whole at the first event that cannot be taken. */
 export function decodeBatch(body: unknown, receipt: Omit<Receipt, 'sentAt'>, about: { sentAt?: unknown } = {}): DecodedBatch {
   const raw = eventsOf(body)
@@ -35,23 +45,21 @@ export function decodeBatch(body: unknown, receipt: Omit<Receipt, 'sentAt'>, abo
   const isHistorical = envelope.historical_migration === true
   const whole = { ...receipt, sentAt }
   const events: PreparedEvent[] = []
-  const payloads: string[] = []
+  const ends: number[] = []
   const uuids: string[] = []
-  let bytes = 0
-  for (const [index, item] of raw.entries()) {
-    const event = prepareOrRefuse(item, whole, index)
-    const payload = payloadOf(event, item as Record<string, unknown>)
+  writer.clear()
+  for (let i = 0; i < raw.length; i++) {
+    const event = prepareOrRefuse(raw[i], whole, i)
     events.push(event)
-    payloads.push(payload)
+    ends.push(writer.length)
     uuids.push(event.uuid)
-    bytes += payload.length
   }
-  return { events, payloads, uuids, sentAt, isHistorical, bytes }
+  return { events, payloads: writtenTexts(ends), uuids, sentAt, isHistorical }
 }
 
 function prepareOrRefuse(item: unknown, receipt: Receipt, index: number): PreparedEvent {
   try {
-    return prepareEvent(item, receipt, index)
+    return prepareEvent(item, receipt, index, writer)
   } catch (cause) {
     if (cause instanceof WaymarkError) throw cause
     const message = `Event ${index} of the batch: It holds values that JSON cannot hold.`
@@ -59,23 +67,26 @@ function prepareOrRefuse(item: unknown, receipt: Receipt, index: number): Prepar
   }
 }
 
-function payloadOf(event: PreparedEvent, raw: Readonly<Record<string, unknown>>): string {
-  const start = `{"event":${JSON.stringify(event.name)},"distinct_id":${JSON.stringify(event.distinctId)}`
-  if (event.isDropped) return `${start},"$dropped":${JSON.stringify(event.warnings)}}`
-  let text = start
-  for (const name of ['timestamp', 'offset', 'sent_at'] as const) {
-    const value = sentTime(raw[name])
-    if (value !== undefined && value !== null) text += `,"${name}":${JSON.stringify(value)}`
-  }
-  if (event.elementsChain) text += `,"elements_chain":${JSON.stringify(event.elementsChain)}`
-  return `${text},"properties":${event.properties}}`
+/** The same events again, from the log. */
+export function readPayloads(
+  payloads: Texts,
+  uuids: readonly string[],
+  receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>,
+): { readonly events: readonly PreparedEvent[]; readonly payloads: Texts } {
+  writer.clear()
+  const ends: number[] = []
+  const events = payloads.map((payload, i) => {
+    const event = readPayload(payload, uuids[i]!, receipt)
+    ends.push(writer.length)
+    return event
+  })
+  return { events, payloads: writtenTexts(ends) }
 }
 
-/** The same event again, from the log. */
-export function readPayload(payload: string, uuid: string, receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>): PreparedEvent {
+function readPayload(payload: string, uuid: string, receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>): PreparedEvent {
   const raw: unknown = JSON.parse(payload)
   const again = { ...receipt, ip: null, anonymizeIps: false, newUuid: () => uuid }
   const dropped = isObject(raw) ? raw.$dropped : undefined
-  if (!Array.isArray(dropped)) return prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, again, null)
-  return { ...prepareEvent({ ...(raw as object), uuid }, again, null), isDropped: true, shape: '', warnings: dropped as Warning[] }
+  if (!Array.isArray(dropped)) return prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, again, null, writer)
+  return { ...prepareEvent({ ...(raw as object), uuid }, again, null, writer), isDropped: true, warnings: dropped as Warning[] }
 }

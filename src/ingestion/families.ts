@@ -123,7 +123,7 @@ export class Families {
   }
 
   /** Only when every group is committed. */
-  trim(): void {
+  forget(): void {
     this.byNumber.clear()
     this.ended.clear()
     this.stored.clear()

@@ -112,10 +112,6 @@ export class Groups {
     this.fresh.clear()
   }
 
-  get isOver(): boolean {
-    return this.groups.isOver
-  }
-
   trim(): void {
     this.groups.trim()
   }

@@ -1,8 +1,9 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { readable } from '../lib/readable.ts'
 import { groupTypeLimit } from './groups.ts'
 import { parseTime } from './parse-time.ts'
 import { type PropertyType, propertyTypes } from './property-types.ts'
-import { cut, readable, readableJson } from './text.ts'
+import { cut, readableJson } from './text.ts'
 import type { GroupImport, PersonImport, PropertyTypeRow } from './work.ts'
 
 const idLimit = 200

@@ -8,22 +8,14 @@ const copied: ReadonlySet<string> = new Set(
 )
 const withoutCopies: ReadonlySet<string> = new Set(['$snapshot', '$performance_event'])
 
-const initials: ReadonlySet<string> = new Set([...copied].map((name) => `$initial_${name.replace('$', '')}`))
+export const initialName = (name: string): string => `$initial_${name.replace('$', '')}`
+
+const initials: ReadonlySet<string> = new Set([...copied].map(initialName))
+
+/** Whether the person gets the property from an event that has it. */
+export const isCopied = (name: string): boolean => copied.has(name)
 
 /** Whether a person has the property from the events of its visits, without anybody saying so. */
 export const isVisitFact = (name: string): boolean => copied.has(name) || initials.has(name)
 
-export function initialProperties(
-  event: string,
-  properties: Readonly<Record<string, unknown>>,
-): { set: Record<string, unknown>; setOnce: Record<string, unknown> } | null {
-  if (withoutCopies.has(event)) return null
-  let found: { set: Record<string, unknown>; setOnce: Record<string, unknown> } | null = null
-  for (const name in properties) {
-    if (!copied.has(name)) continue
-    found ??= { set: {}, setOnce: {} }
-    found.set[name] = properties[name]
-    found.setOnce[`$initial_${name.replace('$', '')}`] = properties[name]
-  }
-  return found
-}
+export const givesVisitFacts = (event: string): boolean => !withoutCopies.has(event)

@@ -25,7 +25,30 @@ function offsetMs(zone: string | undefined): number {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
 
+const digits = (text: string, from: number, to: number): number => {
+  let value = 0
+  for (let i = from; i < to; i++) {
+    const digit = text.charCodeAt(i) - 48
+    if (digit < 0 || digit > 9) return Number.NaN
+    value = value * 10 + digit
+  }
+  return value
+}
+
+/** What nearly all clients write, `2026-01-31T12:00:00.000Z`, without a regular expression; null for everything else. */
+function parseUsual(text: string): number | null {
+  if (text.length !== 24 || text[23] !== 'Z' || text[10] !== 'T') return null
+  if (text[4] !== '-' || text[7] !== '-' || text[13] !== ':' || text[16] !== ':' || text[19] !== '.') return null
+  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)]
+  const [hour, minute, second] = [digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19)]
+  if (!(year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59)) return null
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second, digits(text, 20, 23))
+  return Number.isNaN(ms) ? null : ms * 1000
+}
+
 function parseIso(text: string): number | null {
+  const usual = parseUsual(text)
+  if (usual !== null) return usual
   const found = iso.exec(text)
   if (!found) return null
   const [, y, mo, d, week, weekday, ordinal, h = '0', mi = '0', s = '0', fraction = '', zone] = found

@@ -5,12 +5,12 @@ import type { Person, PropertyTimes } from './person.ts'
 import { personUuid } from './uuid.ts'
 
 const idsKept = 200_000
-const peopleKept = 40_000
+const peopleKept = 100_000
 const movesKept = 200_000
 
 /**
  * Who is who: a bounded part of the store in memory, with the changes of groups that are not committed yet on top. `load` brings what a group
- * needs; between `load` and `trim` nothing is forgotten.
+ * needs; between `load` and the next `trim` nothing is forgotten.
  */
 export class People {
   private readonly store: ApplyStore
@@ -19,7 +19,7 @@ export class People {
   private readonly ids = new BoundedCache<string, number>(idsKept)
   private readonly people = new BoundedCache<number, Person>(peopleKept)
   private readonly moved = new Map<number, number>()
-  // Ids and numbers of people as the store has them, where that was asked for; and what came to people since the last `trim`.
+  // Ids and numbers of people as the store has them, where that was asked for; and what came to people since the last `forget`.
   private readonly storedIds = new Map<number, string[]>()
   private readonly storedMerges = new Map<number, number[]>()
   private readonly addedIds = new Map<number, string[]>()
@@ -252,18 +252,23 @@ export class People {
     this.versions = []
   }
 
-  get isOver(): boolean {
-    return this.ids.isOver || this.people.isOver || this.moved.size > movesKept || this.addedIds.size > idsKept
+  get isFull(): boolean {
+    return this.moved.size > movesKept || this.addedIds.size > idsKept || this.storedIds.size > idsKept
   }
 
   /** Only when every group is committed. */
-  trim(): void {
-    this.people.trim()
+  forget(): void {
     for (const map of [this.storedIds, this.storedMerges, this.addedIds, this.addedMerges, this.placed]) map.clear()
     if (this.moved.size > movesKept) {
       this.ids.clear()
       this.moved.clear()
-    } else this.ids.trim()
+    }
+  }
+
+  /** What was touched since the call before stays, so a group that is not committed is not forgotten. */
+  trim(): void {
+    this.people.trim()
+    this.ids.trim()
   }
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
+import { Texts } from '../lib/texts.ts'
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
 import { Applier } from './applier.ts'
@@ -28,7 +29,7 @@ export interface PipelineOptions {
 }
 
 interface Limits {
-  /** Bytes of batches that wait to be worked out. Above a sixteenth of it callers are made to wait, above all of it they are refused. */
+  /** Bytes of batches that wait to be worked out. Above a share of it callers are made to wait, above all of it they are refused. */
   readonly queueBytes: number
   /** Events of one transaction. */
   readonly groupRows: number
@@ -37,14 +38,12 @@ interface Limits {
 // A row group of DuckDB: as many rows at once go into the file as they are, instead of through the write-ahead log, and leave no small group.
 const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: 122_880 }
 // Past events wait where live ones pass: shares of the queue that may be waiting, and be entered and not worked out, when one more batch comes.
-const liveLane = { waiting: 1, entered: 1 / 8 }
+const liveLane = { waiting: 1, entered: 1 / 4 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
 /** Batches of past events between the door and the answer: as many may be ahead of a live one. */
 const pastAtOnce = 4
-/** How long events wait for more of them, when there are fewer than this. */
-const gatherMs = 25
-const gatherBatches = 256
-const gatherEvents = 100
+/** How long the first events of a transaction wait for more of them, when nobody wants to see them. */
+const lingerMs = 5_000
 const sliceMs = 10
 const retryMs = [10, 50, 250, 1_000, 5_000]
 
@@ -58,6 +57,7 @@ export interface IngestAnswer {
 }
 
 interface Waiting {
+  readonly kind: Content['kind']
   firstSeq: number
   count: number
   readonly bytes: number
@@ -88,10 +88,12 @@ export class Pipeline {
   private applying: Promise<void> | null = null
   /** Transactions follow one another through this. */
   private writing: Promise<unknown> = Promise.resolve()
+  private isWriting = false
   /** Of everybody who waits, and of those of them that are in the log. */
   private waitingBytes = 0
   private pastBatches = 0
-  private unhurried: AbortController | null = null
+  /** Rung when the group being worked out may have more to do, or has waited long enough. */
+  private bell: Deferred<void> = deferred()
   private enteredBytes = 0
   private readonly wantRoom: (() => void)[] = []
   /** On their way to the log. */
@@ -165,7 +167,7 @@ export class Pipeline {
       uuids: batch.uuids,
       payloads: batch.payloads,
     }
-    const waiting = await this.accept(records, { kind: 'event', events, duplicates: new Set() }, batch.bytes)
+    const waiting = await this.accept(records, { kind: 'event', events, bytes: batch.payloads.bytes, duplicates: new Set() })
     const duplicates = (await waiting.decided.promise).size
     return {
       accepted: events.length - dropped - duplicates,
@@ -205,15 +207,15 @@ export class Pipeline {
     this.assertOpen()
     if (rows.length === 0) return []
     const receivedAt = this.now()
-    const payloads = rows.map((row) => JSON.stringify(row))
+    const payloads = Texts.of(rows.map((row) => JSON.stringify(row)))
     const uuids = rows.map(this.newUuid)
     const records: LogRecords = { kind, receivedAt, sentAt: null, historical: false, ip: null, uuids, payloads }
-    const bytes = payloads.reduce((n, payload) => n + payload.length, 0)
-    return (await this.accept(records, content, bytes)).applied.promise
+    return (await this.accept(records, content)).applied.promise
   }
 
-  private async accept(records: LogRecords, content: Content, bytes: number): Promise<Waiting> {
+  private async accept(records: LogRecords, content: Content): Promise<Waiting> {
     const { receivedAt, historical: isHistorical, payloads } = records
+    const bytes = payloads.byteLength
     const lane = isHistorical ? pastLane : liveLane
     const limit = this.limits.queueBytes * lane.waiting
     if (this.waitingBytes > 0 && this.waitingBytes + bytes > limit)
@@ -249,7 +251,6 @@ export class Pipeline {
   private room(): Promise<void> {
     const { promise, resolve } = deferred<void>()
     this.wantRoom.push(resolve)
-    this.hurry()
     return promise
   }
 
@@ -266,6 +267,7 @@ export class Pipeline {
   private enter(work: Work): Waiting {
     const { firstSeq, count, bytes } = work
     const waiting: Waiting = {
+      kind: work.content.kind,
       firstSeq,
       count,
       bytes,
@@ -310,7 +312,7 @@ export class Pipeline {
       this.nextSeq = waiting.firstSeq + waiting.count
       waiting.decided.resolve(waiting.duplicates)
       this.queue.push(waiting)
-      this.hurry()
+      this.bell.resolve()
       this.apply()
     }
   }
@@ -327,7 +329,6 @@ export class Pipeline {
       try {
         if (this.queue.length === 0 && !this.applier.hasChanges) await this.writing
         if (this.queue.length === 0 && !this.applier.hasChanges) return
-        await this.gather()
         await this.applyGroup()
       } catch (error) {
         await this.recover(error)
@@ -335,35 +336,19 @@ export class Pipeline {
     }
   }
 
-  /** A transaction costs much the same for one event as for hundreds, so while nobody waits for the rows the first ones wait for more. */
-  private async gather(): Promise<void> {
-    if (this.isAwaited()) return
-    this.unhurried = new AbortController()
-    await setTimeout(gatherMs, undefined, { signal: this.unhurried.signal }).catch(() => undefined)
-    this.unhurried = null
-  }
-
-  private isAwaited(): boolean {
-    if (this.isClosed || this.waiters.length > 0 || this.wantRoom.length > 0 || this.queue.length >= gatherBatches) return true
-    return this.queue.some(({ count, work }) => count >= gatherEvents || work?.content.kind !== 'event')
-  }
-
-  /** Called where that may have changed. */
-  private hurry(): void {
-    if (this.unhurried && this.isAwaited()) this.unhurried.abort()
-  }
-
   /** One transaction's worth. While it is worked out the one before is being committed. */
   private async applyGroup(): Promise<void> {
     const { applier } = this
-    if (applier.isOver) {
+    if (applier.isFull) {
       await this.writing
-      applier.trim()
+      applier.forget()
     }
-    const group = this.options.store.openGroup()
+    applier.trim()
+    const group = await this.options.store.openGroup()
     const done: Waiting[] = []
+    const lingerUntil = performance.now() + lingerMs
     let sliceStart = performance.now()
-    while (this.queue.length > 0 && group.events < this.limits.groupRows) {
+    while (group.events < this.limits.groupRows && (await this.hasMore(done, lingerUntil))) {
       const next = this.peek(this.limits.groupRows - group.events)
       const isAlone = next[0]!.work!.content.kind === 'records' // it looks into the store: what is before it must be there
       if (isAlone && (done.length > 0 || group.events > 0)) break
@@ -380,7 +365,6 @@ export class Pipeline {
         this.queue.shift()
         this.released(waiting.bytes)
         done.push(waiting)
-        await group.drain()
         if (performance.now() - sliceStart > sliceMs) {
           await setImmediate()
           sliceStart = performance.now()
@@ -391,8 +375,42 @@ export class Pipeline {
     applier.stage(group)
     const seq = applier.appliedSeq
     await this.writing
-    this.writing = applier.commit(group).then(() => this.committed(done, seq))
+    this.isWriting = true
+    this.writing = applier
+      .commit(group)
+      .then(() => this.committed(done, seq))
+      .finally(() => {
+        this.isWriting = false
+        this.bell.resolve()
+      })
     this.writing.catch(() => undefined) // seen by the next who waits for it
+  }
+
+  /**
+   * Whether the group goes on. A transaction costs much the same for one event as for hundreds, and least of all when it fills a row group: so it
+   * waits for more while the one before is under way, and while nobody waits for its rows.
+   */
+  private async hasMore(done: readonly Waiting[], lingerUntil: number): Promise<boolean> {
+    for (;;) {
+      const rest = lingerUntil - performance.now()
+      const isDue = rest <= 0 || done.length === 0 || this.isAwaited(done)
+      if (this.queue.length > 0 && (done.length === 0 || !isDue || this.isWriting)) return true
+      if (isDue && !this.isWriting) return false
+      this.bell = deferred()
+      const timer = rest > 0 ? new AbortController() : null
+      if (timer)
+        setTimeout(rest, undefined, { signal: timer.signal }).then(
+          () => this.bell.resolve(),
+          () => undefined,
+        )
+      await this.bell.promise
+      timer?.abort()
+    }
+  }
+
+  private isAwaited(done: readonly Waiting[]): boolean {
+    const { appliedSeq } = this.applier
+    return this.isClosed || this.waiters.some(({ seq }) => seq <= appliedSeq) || done.some(({ kind }) => kind !== 'event')
   }
 
   /** The next batches, of about so many rows. Records stand alone. */
@@ -476,7 +494,7 @@ export class Pipeline {
     if (seq <= this.committedSeq) return Promise.resolve()
     const waiter = { seq, deferred: deferred<void>() }
     this.waiters.push(waiter)
-    this.hurry()
+    this.bell.resolve()
     return waiter.deferred.promise
   }
 
@@ -527,6 +545,7 @@ export class Pipeline {
   /** Writes what is acknowledged, then lets go of the store. The log stays open. */
   async close(): Promise<void> {
     this.isClosed = true
+    this.bell.resolve()
     await Promise.allSettled(this.entering)
     await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))
     await this.filling

@@ -1,3 +1,5 @@
+import type { Texts } from '../lib/texts.ts'
+
 /** What ingestion asks of a project's log. `storage/log` fills it. */
 export interface IngestLog {
   /** Resolves when the batch is durable. */
@@ -15,5 +17,5 @@ export interface LogRecords {
   readonly historical: boolean
   readonly ip: string | null
   readonly uuids: readonly string[]
-  readonly payloads: readonly string[]
+  readonly payloads: Texts
 }

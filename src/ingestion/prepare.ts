@@ -1,11 +1,14 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { readable } from '../lib/readable.ts'
+import type { TextWriter } from '../lib/text-writer.ts'
 import { elementsChain } from './elements.ts'
 import { eventTime } from './event-time.ts'
-import { initialProperties } from './initial-properties.ts'
-import { valueTypeOf } from './property-types.ts'
-import { cut, isDeeperThan, readable, readableJson } from './text.ts'
+import { givesVisitFacts } from './initial-properties.ts'
+import type { Shape } from './shape.ts'
+import { cut, readableJson } from './text.ts'
 import { readUuid } from './uuid.ts'
 import type { Warning } from './warnings.ts'
+import { fieldText, headText, isPlain, nestingLimit, type WrittenProperties, writeProperties } from './write-event.ts'
 
 type Properties = Record<string, unknown>
 
@@ -16,8 +19,9 @@ export interface PreparedEvent {
   readonly uuid: string
   /** Microseconds. */
   readonly time: number
-  /** JSON text. */
-  readonly properties: string
+  /** Where its properties lie in the bytes of its batch, as JSON. */
+  readonly propertiesFrom: number
+  readonly propertiesTo: number
   readonly elementsChain: string
   readonly sessionId: string
   readonly windowId: string
@@ -29,8 +33,8 @@ export interface PreparedEvent {
   readonly mergeWith: string | null
   readonly groups: readonly (readonly [type: string, key: string])[] | null
   readonly group: { readonly type: string; readonly key: string; readonly set: Readonly<Properties> } | null
-  /** Names and types of its properties in one text; equal for events of one make. */
-  readonly shape: string
+  /** Names and types of its properties. */
+  readonly shape: Shape
   readonly warnings: readonly Warning[]
   /** Not to be stored; `warnings` say why, if it is worth a word. */
   readonly isDropped: boolean
@@ -47,7 +51,7 @@ export interface Receipt {
 }
 
 export const eventBytesLimit = 1_000_000
-export const nestingLimit = 200
+const sentFields = ['timestamp', 'offset', 'sent_at'] as const
 const textLimit = 200
 const groupKeyLimit = 400
 const groupEvents: ReadonlySet<string> = new Set(['$groupidentify', '$group_identify'])
@@ -80,46 +84,9 @@ export function sentTime(value: unknown): unknown {
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
 
-/** A copy that later changes of the caller's object do not reach. */
-const copyOf = (value: unknown): Properties | null => {
-  if (!isObject(value)) return null
-  let isFlat = true
-  let isEmpty = true
-  const flat: Properties = {}
-  for (const key in value) {
-    const inner = value[key]
-    isEmpty = false
-    if (typeof inner === 'string') flat[key] = readable(inner)
-    else if (typeof inner === 'boolean' || inner === null || (typeof inner === 'number' && Number.isFinite(inner))) flat[key] = inner
-    else isFlat = false
-    if (key === '__proto__' || readable(key) !== key) isFlat = false
-  }
-  if (isEmpty) return null
-  if (isFlat) return flat
-  const copy: unknown = JSON.parse(readableJson(value))
-  return isObject(copy) && Object.keys(copy).length > 0 ? copy : null
-}
-
 const unsetKeys = (value: unknown): string[] | null => {
   const keys = Array.isArray(value) ? value.filter((key) => typeof key === 'string') : isObject(value) ? Object.keys(value) : []
   return keys.length ? keys.map(readable) : null
-}
-
-const shapes = new Map<string, string>()
-const shapesKept = 10_000
-
-/** One text for all events of a make: it is kept with each event until that is written. */
-function shapeOf(properties: Readonly<Properties>, hasReplacements: boolean): string {
-  let shape = ''
-  for (const name in properties) {
-    const type = valueTypeOf(properties[name])
-    if (type >= 0) shape += `${type}${hasReplacements ? readable(name) : name}\0`
-  }
-  const known = shapes.get(shape)
-  if (known !== undefined) return known
-  if (shapes.size >= shapesKept) shapes.clear()
-  shapes.set(shape, shape)
-  return shape
 }
 
 function groupsOf(value: unknown): [string, string][] | null {
@@ -131,40 +98,23 @@ function groupsOf(value: unknown): [string, string][] | null {
 }
 
 /**
- * Checks and normalises one event. Pure, and the same again for its own result: what the log keeps may be prepared a second time.
- * `index` is its place in the batch, for the words of a refusal.
+ * Checks and normalises one event, and writes what the log keeps of it behind what `writer` holds. Pure besides, and the same again for its own
+ * result: what the log keeps may be prepared a second time. `index` is its place in the batch, for the words of a refusal.
  */
-export function prepareEvent(raw: unknown, receipt: Receipt, index: number | null): PreparedEvent {
+export function prepareEvent(raw: unknown, receipt: Receipt, index: number | null, writer: TextWriter): PreparedEvent {
   if (!isObject(raw)) return refuse('It must be an object.', index, 'event')
-  const given = objectAt(raw.properties, index, 'properties')
+  const sent = objectAt(raw.properties, index, 'properties')
+  const given = isPlain(sent) && typeof sent.toJSON !== 'function' ? sent : storable({ ...sent })
   if (isAbsent(raw.event)) return refuse('All events must have the event field "event".', index, 'event')
-  const id = [raw.distinct_id, raw.$distinct_id, given.distinct_id].find((value) => value !== undefined && value !== null)
+  const id = raw.distinct_id ?? raw.$distinct_id ?? given.distinct_id
   if (isAbsent(id)) return refuse('All events must have the event field "distinct_id".', index, 'distinct_id')
 
   const name = cut(asText(raw.event), textLimit)
   const distinctId = cut(asText(id), textLimit)
   const uuid = isAbsent(raw.uuid) ? receipt.newUuid() : (readUuid(raw.uuid) ?? refuse('"uuid" is not a UUID.', index, 'uuid'))
   const warnings: Warning[] = []
-  let isDropped = name === '$performance_event'
 
-  const properties: Properties = { ...given }
-  const outerSet = objectAt(raw.$set, index, '$set')
-  const outerSetOnce = objectAt(raw.$set_once, index, '$set_once')
-  if (Object.keys(outerSet).length) properties.$set = isObject(given.$set) ? { ...given.$set, ...outerSet } : outerSet
-  if (Object.keys(outerSetOnce).length)
-    properties.$set_once = isObject(given.$set_once) ? { ...given.$set_once, ...outerSetOnce } : outerSetOnce
-
-  if (receipt.anonymizeIps) delete properties.$ip
-  else if (isAbsent(properties.$ip)) {
-    const ip = raw.ip ?? receipt.ip
-    if (isAbsent(ip)) delete properties.$ip
-    else properties.$ip = ip
-  }
-
-  const sentAt = sentTime(raw.sent_at ?? receipt.sentAt)
-  if (!isAbsent(sentAt) && properties.$sent_at === undefined) properties.$sent_at = sentAt
-
-  const profile = properties.$process_person_profile
+  const profile = given.$process_person_profile
   if (profile !== undefined && typeof profile !== 'boolean')
     warnings.push({
       type: 'invalid_process_person_profile',
@@ -177,83 +127,94 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
       },
     })
   const isPersonless = profile === false
-  if (isPersonless) {
-    if (needPerson.has(name)) {
-      warnings.push({
-        type: 'invalid_event_when_process_person_profile_is_false',
-        details: { eventUuid: uuid, event: name, distinctId },
-      })
-      isDropped = true
-    }
-    delete properties.$set
-    delete properties.$set_once
-    delete properties.$unset
-  } else {
-    const initial = initialProperties(name, properties)
-    if (initial) {
-      properties.$set = isObject(properties.$set) ? { ...initial.set, ...properties.$set } : initial.set
-      properties.$set_once = isObject(properties.$set_once) ? { ...initial.setOnce, ...properties.$set_once } : initial.setOnce
-    }
+  const isRefused = isPersonless && needPerson.has(name)
+  if (isRefused)
+    warnings.push({ type: 'invalid_event_when_process_person_profile_is_false', details: { eventUuid: uuid, event: name, distinctId } })
+  const sentAt = sentTime(raw.sent_at ?? receipt.sentAt)
+  const additions = {
+    set: isPersonless ? undefined : joined(given.$set, objectAt(raw.$set, index, '$set')),
+    setOnce: isPersonless ? undefined : joined(given.$set_once, objectAt(raw.$set_once, index, '$set_once')),
+    ip: receipt.anonymizeIps ? null : isAbsent(given.$ip) ? (raw.ip ?? receipt.ip) : given.$ip,
+    sentAt: isAbsent(sentAt) ? undefined : sentAt,
   }
+  const chain = chainOf(raw, given)
 
-  let chain = typeof raw.elements_chain === 'string' ? raw.elements_chain : ''
-  if (properties.$elements !== undefined) {
-    chain ||= elementsChain(properties.$elements)
-    delete properties.$elements
+  const start = writer.length
+  const head = headText(name, distinctId)
+  let written: WrittenProperties
+  try {
+    let fields = head
+    for (const field of sentFields) fields += fieldText(field, sentTime(raw[field]))
+    if (chain) fields += fieldText('elements_chain', chain)
+    const how = { isPersonless, givesFacts: !isPersonless && givesVisitFacts(name) }
+    written = writeProperties(writer, fields, given, additions, how)
+  } catch (cause) {
+    const reason = cause instanceof RangeError ? `nested more than ${nestingLimit} levels deep` : 'not what JSON can hold'
+    return refuse(`Its properties are ${reason}.`, index, 'properties')
   }
-  if (typeof properties.$elements_chain === 'string') {
-    chain ||= properties.$elements_chain
-    delete properties.$elements_chain
-  }
-
-  const text = jsonOf(properties, index)
-  if (text.length + chain.length > eventBytesLimit || (text.length > eventBytesLimit / 4 && Buffer.byteLength(text) > eventBytesLimit)) {
-    warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
-    isDropped = true
-  }
+  const isTooLarge = written.to - written.from + chain.length > eventBytesLimit
+  if (isTooLarge) warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
 
   const time = eventTime(
-    { timestamp: sentTime(raw.timestamp), offset: sentTime(raw.offset), sentAt, ignoreSentAt: Boolean(properties.$ignore_sent_at) },
+    {
+      timestamp: sentTime(raw.timestamp),
+      offset: sentTime(raw.offset),
+      sentAt,
+      ignoreSentAt: Boolean(given.$ignore_sent_at),
+    },
     receipt.receivedAt * 1000,
     { eventUuid: uuid, eventName: name },
   )
-  const other = name === '$identify' ? properties.$anon_distinct_id : aliasEvents.has(name) ? properties.alias : undefined
-  const groupType = groupEvents.has(name) ? properties.$group_type : undefined
-  const groupKey = groupEvents.has(name) ? properties.$group_key : undefined
+  if (time.warnings.length) warnings.push(...time.warnings)
+  const isDropped = name === '$performance_event' || isRefused || isTooLarge
+  if (isDropped) {
+    writer.length = start
+    writer.write(`${head},"$dropped":${JSON.stringify(warnings)}}`)
+  }
+  const other = name === '$identify' ? given.$anon_distinct_id : aliasEvents.has(name) ? given.alias : undefined
+  const groupType = groupEvents.has(name) ? given.$group_type : undefined
+  const groupKey = groupEvents.has(name) ? given.$group_key : undefined
   return {
     name,
     distinctId,
     uuid,
     time: time.time,
-    properties: text,
-    elementsChain: readable(chain),
-    sessionId: isAbsent(properties.$session_id) ? '' : asText(properties.$session_id),
-    windowId: isAbsent(properties.$window_id) ? '' : asText(properties.$window_id),
+    propertiesFrom: isDropped ? start : written.from,
+    propertiesTo: isDropped ? start : written.to,
+    elementsChain: chain,
+    sessionId: isAbsent(given.$session_id) ? '' : asText(given.$session_id),
+    windowId: isAbsent(given.$window_id) ? '' : asText(given.$window_id),
     isPersonless,
-    set: properties.$set === undefined ? null : copyOf(properties.$set),
-    setOnce: properties.$set_once === undefined ? null : copyOf(properties.$set_once),
-    unset: properties.$unset === undefined ? null : unsetKeys(properties.$unset),
+    set: written.set,
+    setOnce: written.setOnce,
+    unset: isPersonless || given.$unset === undefined ? null : unsetKeys(given.$unset),
     mergeWith: isAbsent(other) ? null : cut(asText(other), textLimit),
-    groups: properties.$groups === undefined ? null : groupsOf(properties.$groups),
+    groups: given.$groups === undefined ? null : groupsOf(given.$groups),
     group:
       isAbsent(groupType) || isAbsent(groupKey)
         ? null
-        : { type: asText(groupType), key: cut(asText(groupKey), groupKeyLimit), set: copyOf(properties.$group_set) ?? {} },
-    shape: isDropped ? '' : shapeOf(properties, text.includes('\uFFFD')),
-    warnings: time.warnings.length ? [...warnings, ...time.warnings] : warnings,
+        : { type: asText(groupType), key: cut(asText(groupKey), groupKeyLimit), set: storable(given.$group_set) },
+    shape: written.shape,
+    warnings,
     isDropped,
   }
 }
 
-function jsonOf(properties: Properties, index: number | null): string {
-  let text: string
-  try {
-    text = readableJson(properties)
-  } catch (cause) {
-    const reason = cause instanceof RangeError ? `nested more than ${nestingLimit} levels deep` : 'not what JSON can hold'
-    return refuse(`Its properties are ${reason}.`, index, 'properties')
-  }
-  return isDeeperThan(nestingLimit, text)
-    ? refuse(`Its properties are nested more than ${nestingLimit} levels deep.`, index, 'properties')
-    : text
+/** What an event says of its person beside its properties goes over what it says among them. */
+function joined(inner: unknown, outer: Readonly<Properties>): unknown {
+  if (Object.keys(outer).length === 0) return inner
+  return isObject(inner) ? { ...inner, ...outer } : outer
+}
+
+function chainOf(raw: Readonly<Properties>, given: Readonly<Properties>): string {
+  let chain = typeof raw.elements_chain === 'string' ? raw.elements_chain : ''
+  if (given.$elements !== undefined) chain ||= elementsChain(given.$elements)
+  if (typeof given.$elements_chain === 'string') chain ||= given.$elements_chain
+  return chain && readable(chain)
+}
+
+/** A copy of an object that later changes of it do not reach, as JSON can hold it. */
+function storable(value: unknown): Properties {
+  const copy: unknown = isObject(value) ? JSON.parse(readableJson(value) ?? 'null') : null
+  return isObject(copy) ? copy : {}
 }

@@ -2,6 +2,7 @@ import type { StagedGroup } from '../storage/duckdb/apply-store.ts'
 import type { SlotUse } from '../storage/duckdb/slot-values.ts'
 import { type SlotKind, slotNames, slotPools } from '../storage/slots.ts'
 import { type PropertyType, valueTypeOf, valueTypes } from './property-types.ts'
+import type { Shape } from './shape.ts'
 
 export interface PropertyKey {
   readonly scope: string
@@ -24,6 +25,8 @@ export const settlingCount = 1_000
 export const keyLimit = 20_000
 const shapesKept = 5_000
 
+const other = valueTypes.indexOf('Other')
+
 const slotted: ReadonlySet<string> = new Set(['event', 'person'])
 const kindOf: Readonly<Record<PropertyType, SlotKind>> = { Numeric: 'number', String: 'text', Boolean: 'boolean', DateTime: 'time' }
 const slotKind = (type: PropertyType | null): SlotKind => (type === null ? 'text' : kindOf[type])
@@ -31,7 +34,7 @@ export const kindOfSlot = (column: string): SlotKind =>
   (Object.keys(slotPools) as SlotKind[]).find((kind) => slotPools[kind].prefix === column[0])!
 
 /** Events of one make: their keys and types are looked up once, then only counted together. */
-interface Shape {
+interface CountedShape {
   readonly parts: readonly { readonly key: PropertyKey; readonly type: number }[]
   count: number
   firstSeen: number
@@ -43,7 +46,7 @@ const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b
 /** What is known of the properties: which there are, how often and of which types, and which column of the store has a copy of their values. */
 export class PropertyKeys {
   private readonly scopes = new Map<string, Map<string, PropertyKey>>()
-  private readonly shapes = new Map<string, Shape>()
+  private readonly shapes = new Map<Shape, CountedShape>()
   private readonly changed = new Set<PropertyKey>()
   private readonly fresh = new Set<PropertyKey>()
   private readonly unsettled = new Set<PropertyKey>()
@@ -118,6 +121,7 @@ export class PropertyKeys {
 
   private giveSlot(key: PropertyKey): void {
     if (!slotted.has(key.scope)) return
+    if (!key.isDefined && key.counts[other] === sum(key.counts)) return // nested values: a slot would hold their JSON a second time
     const kind = slotKind(key.type)
     if (key.slot !== null) {
       if (kindOfSlot(key.slot) === kind) return
@@ -133,21 +137,17 @@ export class PropertyKeys {
     this.changed.add(key)
   }
 
-  /** Counts an event's properties by its shape (`PreparedEvent.shape`). */
-  countShape(text: string, time: number): void {
-    if (text === '') return
-    let shape = this.shapes.get(text)
+  /** Counts an event's properties by its shape. */
+  countShape(of: Shape, time: number): void {
+    let shape = this.shapes.get(of)
     if (!shape) {
       if (this.shapes.size >= shapesKept) this.flushShapes()
-      const parts = text
-        .split('\0')
-        .slice(0, -1)
-        .flatMap((part) => {
-          const key = this.key('event', part.slice(1), time)
-          return key ? [{ key, type: Number(part[0]) }] : []
-        })
+      const parts = of.parts().flatMap(({ name, type }) => {
+        const key = this.key('event', name, time)
+        return key ? [{ key, type }] : []
+      })
       shape = { parts, count: 0, firstSeen: time, lastSeen: time }
-      this.shapes.set(text, shape)
+      this.shapes.set(of, shape)
     }
     shape.count++
     if (time < shape.firstSeen) shape.firstSeen = time
@@ -166,7 +166,7 @@ export class PropertyKeys {
     }
   }
 
-  private countOut(shape: Shape): void {
+  private countOut(shape: CountedShape): void {
     if (shape.count > 0) for (const { key, type } of shape.parts) this.add(key, type, shape.count, shape.firstSeen, shape.lastSeen)
     shape.count = 0
     shape.firstSeen = Number.POSITIVE_INFINITY

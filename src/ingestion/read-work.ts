@@ -1,4 +1,4 @@
-import { readPayload } from './decode-batch.ts'
+import { readPayloads } from './decode-batch.ts'
 import type { LogRecords } from './ports.ts'
 import type { Content, GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
@@ -6,12 +6,8 @@ const contentOf = (batch: LogRecords): Content => {
   const rows = <T>() => batch.payloads.map((payload) => JSON.parse(payload) as T)
   switch (batch.kind) {
     case 'event': {
-      const receipt = { receivedAt: batch.receivedAt, sentAt: batch.sentAt }
-      return {
-        kind: 'event',
-        events: batch.payloads.map((payload, i) => readPayload(payload, batch.uuids[i]!, receipt)),
-        duplicates: new Set(),
-      }
+      const { events, payloads } = readPayloads(batch.payloads, batch.uuids, { receivedAt: batch.receivedAt, sentAt: batch.sentAt })
+      return { kind: 'event', events, bytes: payloads.bytes, duplicates: new Set() }
     }
     case 'persons':
       return { kind: 'persons', persons: rows<PersonImport>() }
@@ -30,6 +26,6 @@ export const readWork = (batch: LogRecords & { readonly firstSeq: number }): Wor
   count: batch.payloads.length,
   receivedAt: batch.receivedAt * 1000,
   isHistorical: batch.historical,
-  bytes: batch.payloads.reduce((n, payload) => n + payload.length, 0),
+  bytes: batch.payloads.byteLength,
   content: contentOf(batch),
 })

@@ -1,10 +1,7 @@
-// What JSON text may not hold when it is to be read back by any engine: NUL characters and halves of surrogate pairs.
+import { readable } from '../lib/readable.ts'
 
-const unreadable = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 /** JSON.stringify escapes exactly these, so most texts pass without a look at the values. */
 const escapedUnreadable = /\\u(?:0000|d[89a-f])/
-
-export const readable = (text: string): string => text.replace(unreadable, '\uFFFD')
 
 function readableValue(value: unknown): unknown {
   if (typeof value === 'string') return readable(value)

@@ -1,7 +1,7 @@
+import { putWords } from '../lib/uuid-words.ts'
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
 import { firstRunRecords, UuidRuns } from '../storage/uuids/runs.ts'
 import { UuidSet } from '../storage/uuids/uuid-set.ts'
-import { putWords } from '../storage/uuids/words.ts'
 import type { PreparedEvent } from './prepare.ts'
 
 /** Uuids of a part of the log that is not a run yet. */

@@ -13,7 +13,8 @@ export interface Work {
 }
 
 export type Content =
-  | { readonly kind: 'event'; readonly events: readonly PreparedEvent[]; duplicates: ReadonlySet<number> }
+  /** The properties of `events` lie in `bytes`. */
+  | { readonly kind: 'event'; readonly events: readonly PreparedEvent[]; readonly bytes: Uint8Array; duplicates: ReadonlySet<number> }
   | { readonly kind: 'persons'; readonly persons: readonly PersonImport[] }
   | { readonly kind: 'groups'; readonly groups: readonly GroupImport[] }
   | { readonly kind: 'property_types'; readonly types: readonly PropertyTypeRow[] }

@@ -80,8 +80,8 @@ export async function openWorld(
     })
   const failing = (store: ApplyStore): ApplyStore => ({
     ...store,
-    openGroup: () => {
-      const group = store.openGroup()
+    openGroup: async () => {
+      const group = await store.openGroup()
       return { ...group, commit: (slots) => (world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)) }
     },
   })

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../src/errors/errors.ts'
-import { decodeBatch, readPayload } from '../../src/ingestion/decode-batch.ts'
+import { decodeBatch, readPayloads } from '../../src/ingestion/decode-batch.ts'
 import type { PreparedEvent, Receipt } from '../../src/ingestion/prepare.ts'
+import type { Texts } from '../../src/lib/texts.ts'
 
 const receipt: Omit<Receipt, 'sentAt'> = {
   receivedAt: Date.parse('2026-01-15T12:00:00Z'),
@@ -10,13 +11,19 @@ const receipt: Omit<Receipt, 'sentAt'> = {
   anonymizeIps: false,
   newUuid: () => '01900000-0000-7000-8000-000000000000',
 }
-const one = (event: object, more: Partial<Receipt> = {}): PreparedEvent =>
-  decodeBatch({ batch: [{ event: 'e', distinct_id: 'd', ...event }] }, { ...receipt, ...more }, { sentAt: more.sentAt }).events[0]!
-const propertiesOf = (event: PreparedEvent) => JSON.parse(event.properties) as Record<string, unknown>
+type WithText = Omit<PreparedEvent, 'shape' | 'propertiesFrom' | 'propertiesTo'> & { readonly properties: string; readonly shape: object }
+
+const withText = ({ events, payloads }: { events: readonly PreparedEvent[]; payloads: Texts }): WithText => {
+  const { shape, propertiesFrom, propertiesTo, ...event } = events[0]!
+  return { ...event, shape: shape.parts(), properties: Buffer.from(payloads.bytes.subarray(propertiesFrom, propertiesTo)).toString() }
+}
+const one = (event: object, more: Partial<Receipt> = {}): WithText =>
+  withText(decodeBatch({ batch: [{ event: 'e', distinct_id: 'd', ...event }] }, { ...receipt, ...more }, { sentAt: more.sentAt }))
+const propertiesOf = (event: WithText) => JSON.parse(event.properties) as Record<string, unknown>
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
 
 describe('what is taken', () => {
-  test.each<[string, object, Partial<PreparedEvent>]>([
+  test.each<[string, object, Partial<WithText>]>([
     ['a name that is an object', { event: { 'event name': 'as object' } }, { name: '{"event name":"as object"}' }],
     ['a name that is a number', { event: 5 }, { name: '5' }],
     ['a long name, cut', { event: 'é'.repeat(300) }, { name: 'é'.repeat(200) }],
@@ -241,10 +248,10 @@ test('what the log keeps is the same event again', () => {
   fc.assert(
     fc.property(event, fc.option(fc.constantFrom('2026-01-15T11:30:00Z', 'junk')), (raw, sentAt) => {
       const batch = decodeBatch({ batch: [raw], sent_at: sentAt }, { ...receipt, ip: '1.1.1.1' })
-      const [first] = batch.events
-      const again = readPayload(batch.payloads[0]!, batch.uuids[0]!, { receivedAt: receipt.receivedAt, sentAt: batch.sentAt })
-      if (first!.isDropped)
-        expect({ ...again, properties: '' }).toMatchObject({ isDropped: true, name: first!.name, warnings: first!.warnings })
+      const first = withText(batch)
+      const again = withText(readPayloads(batch.payloads, batch.uuids, { receivedAt: receipt.receivedAt, sentAt: batch.sentAt }))
+      if (first.isDropped)
+        expect({ ...again, properties: '' }).toMatchObject({ isDropped: true, name: first.name, warnings: first.warnings })
       else expect(JSON.parse(JSON.stringify(again))).toEqual(JSON.parse(JSON.stringify(first)))
     }),
     { numRuns: 500 },

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Texts } from '../../src/lib/texts.ts'
 import { type Instance, openInstance } from '../../src/storage/duckdb/instance.ts'
 import { openProjectStorage, type ProjectStorage, type StorageOptions } from '../../src/storage/project-storage.ts'
 
@@ -47,7 +48,7 @@ const folder = () => join(dataDir, 'projects', '7')
 const store = () => join(folder(), 'store.duckdb')
 const append = async (count: number) => {
   for (let i = 0; i < count; i++) {
-    const payloads = [JSON.stringify({ pad: 'x'.repeat(300) })]
+    const payloads = Texts.of([JSON.stringify({ pad: 'x'.repeat(300) })])
     await storage!.log.append({ kind: 'event', receivedAt: 0, sentAt: null, historical: false, ip: null, uuids: ['u'], payloads })
   }
 }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import { type EventRow, EventStage, eventColumns, stagedEvents } from './event-stage.ts'
 import { type SlotUse, slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
 
@@ -86,27 +87,6 @@ export type ChangedTable = keyof typeof changedTables
 type Value = DuckDBValue
 type Row<T extends ChangedTable> = { [C in keyof (typeof changedTables)[T]['columns']]: Value }
 
-/** In the order of pushing. Times are microseconds. */
-const eventColumns = {
-  uuid: 'uuid',
-  event_id: 'integer',
-  timestamp: 'time',
-  person_no: 'integer',
-  distinct_id: 'text',
-  session_id: 'text',
-  window_id: 'text',
-  group_0: 'text',
-  group_1: 'text',
-  group_2: 'text',
-  group_3: 'text',
-  group_4: 'text',
-  created_at: 'time',
-  log_seq: 'bigint',
-  person_mode: 'integer',
-  elements_chain: 'text',
-  properties: 'text',
-} as const satisfies StageColumns
-
 export interface FoundPerson {
   personNo: number
   uuid: string
@@ -124,9 +104,7 @@ export interface FoundPerson {
 export interface StagedGroup {
   /** How many events it has. */
   readonly events: number
-  pushEvent(row: readonly Value[]): void
-  /** Hands events over to the engine; to be called now and then. */
-  drain(): Promise<void>
+  pushEvent(row: EventRow): void
   put<T extends ChangedTable>(table: T, row: Row<T>, isNew: boolean): void
   setMeta(key: string, value: string): void
   /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
@@ -164,7 +142,7 @@ export interface ApplyStore {
   /** A number made with the store, for files beside it that are of use only to this one. */
   identity(): Promise<number>
   /** A group may be staged while the one before is being committed; commits follow one another. */
-  openGroup(): StagedGroup
+  openGroup(): Promise<StagedGroup>
   close(): Promise<void>
 }
 
@@ -305,7 +283,7 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
 }
 
 async function openWriter(connection: DuckDBConnection, main: string) {
-  const events = createStage(connection, 'stage_events', eventColumns)
+  const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
   const rewrites = createStage(connection, 'stage_rewrites', { person_no: 'integer', current: 'integer' })
   const movedIds = createStage(connection, 'stage_moved_ids', { distinct_id: 'text', person_no: 'integer' })
@@ -319,7 +297,8 @@ async function openWriter(connection: DuckDBConnection, main: string) {
     removals: readonly string[],
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
-    for (const stage of [events, moves, rewrites, movedIds, ...[...touched].map((table) => stages.get(table)!)])
+    events.finish()
+    for (const stage of [moves, rewrites, movedIds, ...[...touched].map((table) => stages.get(table)!)])
       if (stage.rows) await stage.finish()
     await connection.run('BEGIN')
     try {
@@ -350,17 +329,17 @@ async function openWriter(connection: DuckDBConnection, main: string) {
   }
 
   return {
-    openGroup(): StagedGroup {
+    async openGroup(): Promise<StagedGroup> {
       const touched = new Set<ChangedTable>()
       const removals: string[] = []
       const metas = new Map<string, string>()
-      for (const stage of [events, moves, rewrites, movedIds, ...stages.values()]) stage.clear()
+      for (const stage of [moves, rewrites, movedIds, ...stages.values()]) stage.clear()
+      await events.begin()
       return {
         get events() {
           return events.rows
         },
         pushEvent: (row) => events.push(row),
-        drain: () => events.drain(),
         put(table, row, isNew) {
           touched.add(table)
           const values: Value[] = Object.keys(changedTables[table].columns).map((column) => (row as Record<string, Value>)[column]!)
@@ -381,18 +360,20 @@ async function openWriter(connection: DuckDBConnection, main: string) {
         commit: (slots) => commit(touched, metas, removals, slots),
       }
     },
-    close: () => connection.closeSync(),
+    close() {
+      events.close()
+      connection.closeSync()
+    },
   }
 }
 
 function insertEvents(main: string, slots: readonly SlotUse[]): string {
-  const names = Object.keys(eventColumns)
-  const values = names.map((column) => readStaged(eventColumns, column, 's'))
+  const names = eventColumns.map(([name]) => name)
   const target = [...names, ...slots.map((slot) => slot.column)].join(', ')
-  if (slots.length === 0) return `INSERT INTO ${main}.events (${target}) SELECT ${values.join(', ')} FROM temp.main.stage_events s`
+  if (slots.length === 0) return `INSERT INTO ${main}.events (${target}) SELECT ${names.join(', ')} FROM ${stagedEvents}`
   const slotted = slots.map((_, i) => slotValue(slots, i, 's.texts'))
-  return `INSERT INTO ${main}.events (${target}) SELECT ${[...values, ...slotted].join(', ')}
-    FROM (SELECT *, ${slotTexts(slots, 'properties')} AS texts FROM temp.main.stage_events) s`
+  return `INSERT INTO ${main}.events (${target}) SELECT ${[...names, ...slotted].join(', ')}
+    FROM (SELECT *, ${slotTexts(slots, 'properties')} AS texts FROM ${stagedEvents}) s`
 }
 
 const staged = (table: ChangedTable, slots: readonly SlotUse[]): string =>

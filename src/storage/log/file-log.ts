@@ -54,7 +54,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
-const payloadBytes = (batch: LogBatch) => batch.payloads.reduce((sum, payload) => sum + payload.length, 0)
+const payloadBytes = (batch: LogBatch) => batch.payloads.byteLength
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error))
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -13,6 +13,7 @@ import {
   Utf8,
 } from 'apache-arrow'
 import { crc32 } from '../../lib/crc32.ts'
+import { Texts } from '../../lib/texts.ts'
 import type { LogBatch, LogKind, StoredBatch } from './log.ts'
 
 // A segment is an Arrow IPC stream that any Arrow library reads. Each record batch message carries a seal at the end of its metadata block, in
@@ -85,20 +86,26 @@ export const headerFormat = (bytes: Uint8Array): number | null => {
   }
 }
 
-const texts = (values: readonly string[]): Data<Utf8> => {
-  const valueOffsets = new Int32Array(values.length + 1)
-  let bytes = 0
-  for (let i = 0; i < values.length; i++) {
-    bytes += Buffer.byteLength(values[i]!)
-    valueOffsets[i + 1] = bytes
-  }
-  const data = Buffer.allocUnsafe(bytes)
-  for (let i = 0; i < values.length; i++) data.write(values[i]!, valueOffsets[i]!)
-  return makeData({ type: new Utf8(), length: values.length, nullCount: 0, valueOffsets, data })
+const texts = ({ bytes, offsets, length }: Texts): Data<Utf8> => {
+  const first = offsets[0]!
+  const valueOffsets = first === 0 ? offsets : offsets.map((offset) => offset - first)
+  return makeData({ type: new Utf8(), length, nullCount: 0, valueOffsets, data: bytes.subarray(first, offsets[length]) })
+}
+
+const uuidLength = 36
+
+/** Uuids are ASCII and of one length, as a rule. */
+const uuidTexts = (uuids: readonly string[]): Data<Utf8> => {
+  if (uuids.some((uuid) => uuid.length !== uuidLength)) return texts(Texts.of(uuids))
+  const valueOffsets = Int32Array.from({ length: uuids.length + 1 }, (_, i) => i * uuidLength)
+  const data = new Uint8Array(uuids.length * uuidLength)
+  let at = 0
+  for (const uuid of uuids) for (let i = 0; i < uuidLength; i++) data[at++] = uuid.charCodeAt(i)
+  return makeData({ type: new Utf8(), length: uuids.length, nullCount: 0, valueOffsets, data })
 }
 
 const sameText = (value: string | null, length: number): Data<Utf8> => {
-  if (value !== null) return texts(new Array<string>(length).fill(value))
+  if (value !== null) return texts(Texts.of(new Array<string>(length).fill(value)))
   const nullBitmap = new Uint8Array(Math.ceil(length / 8))
   return makeData({
     type: new Utf8(),
@@ -131,7 +138,7 @@ const toRecordBatch = (batch: LogBatch, firstSeq: number): RecordBatch<Columns> 
     sameText(batch.sentAt, length),
     makeData({ type: columns.historical, length, nullCount: 0, data: historical }),
     sameText(batch.ip, length),
-    texts(batch.uuids),
+    uuidTexts(batch.uuids),
     texts(batch.payloads),
   ]
   return new RecordBatch(schema, makeData({ type: new Struct<Columns>(schema.fields), length, nullCount: 0, children }))
@@ -212,11 +219,7 @@ export const nextCandidate = (bytes: Buffer, after: number): number | null => {
   return null
 }
 
-const readTexts = (data: Data<Utf8>): string[] => {
-  const { valueOffsets, values } = data
-  const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
-  return Array.from({ length: data.length }, (_, i) => bytes.toString('utf8', valueOffsets[i]!, valueOffsets[i + 1]!))
-}
+const readTexts = ({ length, valueOffsets, values }: Data<Utf8>): Texts => new Texts(values, valueOffsets.subarray(0, length + 1))
 
 export function decodeFrame(frame: Buffer): StoredBatch {
   const header = segmentHeader()
@@ -234,7 +237,7 @@ export function decodeFrame(frame: Buffer): StoredBatch {
     sentAt: column('sent_at').get(0),
     historical: column('historical').get(0) === true,
     ip: column('ip').get(0),
-    uuids: readTexts(column('uuid').data[0]!),
+    uuids: [...readTexts(column('uuid').data[0]!)],
     payloads: readTexts(column('payload').data[0]!),
   }
 }

@@ -1,3 +1,5 @@
+import type { Texts } from '../../lib/texts.ts'
+
 export type LogKind = 'event' | 'persons' | 'groups' | 'property_types' | 'records'
 
 /** One accepted request: what the client sent, before anything was decided about it. */
@@ -11,7 +13,7 @@ export interface LogBatch {
   readonly ip: string | null
   readonly uuids: readonly string[]
   /** JSON texts, one for each uuid. */
-  readonly payloads: readonly string[]
+  readonly payloads: Texts
 }
 
 /** Record i has the number `firstSeq + i`. */
@@ -51,7 +53,7 @@ export interface LogDamage {
 export const from = (batch: StoredBatch, fromSeq: number): StoredBatch => {
   const skip = fromSeq - batch.firstSeq
   if (skip <= 0) return batch
-  return { ...batch, firstSeq: fromSeq, uuids: batch.uuids.slice(skip), payloads: batch.payloads.slice(skip) }
+  return { ...batch, firstSeq: fromSeq, uuids: batch.uuids.slice(skip), payloads: batch.payloads.from(skip) }
 }
 
 export const lastOf = (batch: StoredBatch): number => batch.firstSeq + batch.uuids.length - 1

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { Texts } from '../../../src/lib/texts.ts'
 import { FileLog } from '../../../src/storage/log/file-log.ts'
 import type { LogBatch } from '../../../src/storage/log/log.ts'
 
@@ -23,7 +24,7 @@ const batch = (payload: string): LogBatch => ({
   historical: false,
   ip: null,
   uuids: ['u'],
-  payloads: [payload],
+  payloads: Texts.of([payload]),
 })
 const fill = async (log: FileLog): Promise<{ taken: number; error: unknown }> => {
   for (let taken = 0; ; taken++) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Texts } from '../../../src/lib/texts.ts'
 import { type Disk, disk } from '../../../src/storage/log/disk.ts'
 import { FileLog, type LogSettings } from '../../../src/storage/log/file-log.ts'
 import type { Log, LogBatch, LogDamage, StoredBatch } from '../../../src/storage/log/log.ts'
@@ -31,14 +32,14 @@ const batch = (...payloads: string[]): LogBatch => ({
   historical: false,
   ip: null,
   uuids: payloads.map((_, i) => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`),
-  payloads,
+  payloads: Texts.of(payloads),
 })
 const readAll = async (log: Log, fromSeq = 1): Promise<StoredBatch[]> => {
   const batches: StoredBatch[] = []
   for await (const found of log.read(fromSeq)) batches.push(found)
   return batches
 }
-const payloadsOf = (batches: readonly StoredBatch[]) => batches.flatMap((b) => b.payloads)
+const payloadsOf = (batches: readonly StoredBatch[]) => batches.flatMap((b) => [...b.payloads])
 const segments = () => readdirSync(directory).filter((name) => name.endsWith('.arrow'))
 const pathOf = (name: string) => join(directory, name)
 const overwrite = (name: string, offset: number, length: number) => {
@@ -67,7 +68,7 @@ describe.each([
     const log = await open()
     await log.append(batch('1', '2', '3'))
     await log.append(batch('4'))
-    expect((await readAll(log, 2)).map((b) => [b.firstSeq, b.payloads])).toEqual([
+    expect((await readAll(log, 2)).map((b) => [b.firstSeq, [...b.payloads]])).toEqual([
       [2, ['2', '3']],
       [4, ['4']],
     ])

@@ -1,0 +1,105 @@
+import { readable } from '../lib/readable.ts'
+import { initialName, isCopied } from './initial-properties.ts'
+
+// What is known of a property's name, and of which properties an event has: looked up once for all events of a make.
+
+/** What happens to a property that is not simply stored. */
+export type Role = 'plain' | 'set' | 'set-once' | 'unset' | 'ip' | 'sent-at' | 'elements' | 'elements-chain'
+
+export interface PropertyName {
+  /** As it is stored. */
+  readonly name: string
+  readonly number: number
+  readonly role: Role
+  /** Characters of it cannot be stored. */
+  readonly isRepaired: boolean
+  /** Where a person keeps the first value, when events of visits give it to them. */
+  readonly initial: string | null
+}
+
+const roles: ReadonlyMap<string, Role> = new Map([
+  ['$set', 'set'],
+  ['$set_once', 'set-once'],
+  ['$unset', 'unset'],
+  ['$ip', 'ip'],
+  ['$sent_at', 'sent-at'],
+  ['$elements', 'elements'],
+  ['$elements_chain', 'elements-chain'],
+])
+const namesKept = 10_000
+const longestKept = 200
+const names = new Map<string, PropertyName>()
+let numbers = 0
+
+function makeName(key: string): PropertyName {
+  const name = readable(key)
+  return {
+    name,
+    number: numbers++,
+    role: roles.get(key) ?? 'plain',
+    isRepaired: name !== key,
+    initial: isCopied(key) ? initialName(key) : null,
+  }
+}
+
+export function propertyName(key: string): PropertyName {
+  const known = names.get(key)
+  if (known) return known
+  if (names.size >= namesKept) names.clear()
+  const made = makeName(key)
+  if (key.length <= longestKept) names.set(key, made)
+  return made
+}
+
+/** The names and types of an event's properties in their order; the same object for events of one make, while it is in use. */
+export class Shape {
+  readonly before: Shape | null
+  readonly name: string
+  /** Index into `valueTypes`. */
+  readonly type: number
+  private readonly next = new Map<number, Shape>()
+  private lastKey = -1
+  private last: Shape | null = null
+
+  constructor(before: Shape | null, name: string, type: number) {
+    this.before = before
+    this.name = name
+    this.type = type
+  }
+
+  /** With one more property; a value that says nothing (type -1) is left out. */
+  with(name: PropertyName, type: number): Shape {
+    if (type < 0) return this
+    const key = name.number * 8 + type
+    if (key === this.lastKey) return this.last!
+    let shape = this.next.get(key)
+    if (!shape) {
+      shape = new Shape(this, name.name, type)
+      shapesMade++
+      this.next.set(key, shape)
+    }
+    this.lastKey = key
+    this.last = shape
+    return shape
+  }
+
+  /** In their order. */
+  parts(): { readonly name: string; readonly type: number }[] {
+    const parts: { name: string; type: number }[] = []
+    for (let shape: Shape | null = this; shape?.before; shape = shape.before) parts.push({ name: shape.name, type: shape.type })
+    return parts.reverse()
+  }
+}
+
+const shapesKept = 50_000
+let shapesMade = 0
+let root = new Shape(null, '', -1)
+
+/** Of an event without properties. */
+export function emptyShape(): Shape {
+  if (shapesMade > shapesKept) {
+    root = new Shape(null, '', -1)
+    shapesMade = 0
+  }
+  return root
+}

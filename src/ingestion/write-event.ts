@@ -1,0 +1,154 @@
+import type { TextWriter } from '../lib/text-writer.ts'
+import { valueTypeOf } from './property-types.ts'
+import { emptyShape, propertyName, type Shape } from './shape.ts'
+import { isDeeperThan, readableJson } from './text.ts'
+
+// The form in which the log keeps an event, and with it the JSON text that the store keeps of its properties.
+
+type Properties = Record<string, unknown>
+
+export const nestingLimit = 200
+
+export interface WrittenProperties {
+  readonly from: number
+  readonly to: number
+  readonly shape: Shape
+  /** What the person gets, in an object that is nobody else's. */
+  readonly set: Readonly<Properties> | null
+  readonly setOnce: Readonly<Properties> | null
+}
+
+/** What stands behind the properties that were sent. */
+interface Additions {
+  readonly set: unknown
+  readonly setOnce: unknown
+  readonly ip: unknown
+  readonly sentAt: unknown
+}
+
+const isObject = (value: unknown): value is Properties => value !== null && typeof value === 'object' && !Array.isArray(value)
+const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
+const isSimple = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'boolean' || value === null || (typeof value === 'number' && Number.isFinite(value))
+
+export const isPlain = (value: object): boolean => {
+  const proto: unknown = Object.getPrototypeOf(value)
+  return proto === Object.prototype || proto === null
+}
+
+export const headText = (event: string, distinctId: string): string => `{"event":${quickJson(event)},"distinct_id":${quickJson(distinctId)}`
+
+/** A field of the event; nothing when it is not there. */
+export const fieldText = (name: string, value: unknown): string =>
+  value === undefined || value === null ? '' : `,"${name}":${quickJson(value)}`
+
+/** Writes `head` and the properties. Throws TypeError for what JSON cannot hold and RangeError for what is nested too deep. */
+export function writeProperties(
+  writer: TextWriter,
+  head: string,
+  given: Readonly<Properties>,
+  additions: Additions,
+  { isPersonless, givesFacts }: { readonly isPersonless: boolean; readonly givesFacts: boolean },
+): WrittenProperties {
+  let shape = emptyShape()
+  let latest: Properties | null = null
+  let first: Properties | null = null
+  let latestText = ''
+  let firstText = ''
+  let others: Properties | null = null // without those that stand elsewhere
+  let isNested = false
+  for (const key in given) {
+    const value = given[key]
+    const name = propertyName(key)
+    if (name.isRepaired) return writeProperties(writer, head, withReadableNames(given), additions, { isPersonless, givesFacts })
+    if (name.role !== 'plain' && !isStored(name.role, value, additions, isPersonless)) {
+      others ??= { ...given }
+      delete others[key]
+      continue
+    }
+    if (typeof value === 'object' && value !== null) isNested = true
+    shape = shape.with(name, valueTypeOf(value))
+    if (name.initial !== null && givesFacts && value !== undefined) {
+      latest ??= {}
+      latest[key] = value
+      first ??= {}
+      first[name.initial] = value
+      const json = quickJson(value) ?? 'null'
+      latestText += `,"${key}":${json}`
+      firstText += `,"${name.initial}":${json}`
+    }
+  }
+  const body = readableJson(others ?? given)
+  let tail = ''
+  const add = (key: string, value: unknown, json: string | undefined) => {
+    if (json === undefined) return
+    shape = shape.with(propertyName(key), valueTypeOf(value))
+    tail += `${tail === '' && body.length === 2 ? '' : ','}"${key}":${json}`
+  }
+  if (additions.ip !== given.$ip && !isAbsent(additions.ip)) {
+    add('$ip', additions.ip, readableJson(additions.ip))
+    if (typeof additions.ip === 'object') isNested = true
+  }
+  if (additions.sentAt !== undefined && given.$sent_at === undefined) add('$sent_at', additions.sentAt, readableJson(additions.sentAt))
+  const addWrites = (key: string, value: unknown, facts: Properties | null, factsText: string): Properties | null => {
+    const all = facts === null ? value : isObject(value) ? { ...facts, ...value } : facts
+    if (all === undefined) return null
+    const json = facts !== null && all === facts ? `{${factsText.slice(1)}}` : readableJson(all)
+    add(key, all, json)
+    if (!isObject(all) || json === undefined || json === '{}') return null
+    if (isFlat(all) && !json.includes('\uFFFD')) return all === value ? { ...all } : all
+    isNested = true
+    const copy: unknown = JSON.parse(json)
+    return isObject(copy) ? copy : null
+  }
+  const set = addWrites('$set', additions.set, latest, latestText)
+  const setOnce = addWrites('$set_once', additions.setOnce, first, firstText)
+  if (isNested && isDeeperThan(nestingLimit, `${body.slice(0, -1)}${tail}}`))
+    throw new RangeError(`nested more than ${nestingLimit} levels deep`)
+  writer.write(`${head},"properties":`)
+  const from = writer.length
+  if (tail === '') writer.write(body)
+  else {
+    writer.write(body.slice(0, -1))
+    writer.write(tail)
+    writer.write('}')
+  }
+  const to = writer.length
+  writer.write('}')
+  return { from, to, shape, set, setOnce }
+}
+
+/** Names that become one by it: the last one counts. */
+const withReadableNames = (given: Readonly<Properties>): Properties =>
+  Object.fromEntries(Object.entries(given).map(([key, value]): [string, unknown] => [propertyName(key).name, value]))
+
+const needsCare = /[^ !#-[\]-\x7e]/
+
+/** JSON of a value; a call for a short text costs more than its characters. */
+const quickJson = (value: unknown): string | undefined =>
+  typeof value === 'string' && !needsCare.test(value) ? `"${value}"` : readableJson(value)
+
+/** Whether the object is just what its JSON says, with nothing inside that somebody else may change. */
+function isFlat(value: Readonly<Properties>): boolean {
+  if (!isPlain(value)) return false
+  for (const key in value) if (key === '__proto__' || !isSimple(value[key])) return false
+  return true
+}
+
+/** Whether a property with a role of its own stays where it is. */
+function isStored(role: string, value: unknown, additions: Additions, isPersonless: boolean): boolean {
+  switch (role) {
+    case 'set':
+    case 'set-once':
+    case 'elements':
+      return false // written behind the others, or kept elsewhere
+    case 'unset':
+      return !isPersonless
+    case 'ip':
+      return additions.ip === value && !isAbsent(value)
+    case 'elements-chain':
+      return typeof value !== 'string'
+    default:
+      return true
+  }
+}

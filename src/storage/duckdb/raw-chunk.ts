@@ -1,0 +1,183 @@
+import { type DuckDBAppender, DuckDBDataChunk, type DuckDBType } from '@duckdb/node-api'
+import duckdb from '@duckdb/node-bindings'
+import { InternalError } from '../../errors/errors.ts'
+import { putWords } from '../../lib/uuid-words.ts'
+
+// Rows for an appender, laid out here as DuckDB has them in memory and handed over by the column. Through the values of the client a text costs a
+// call each; this way all texts of a chunk are one: they lie in one arena, and a column holds what DuckDB calls string_t, the length with
+// either up to twelve bytes or their first four and where they are. `duckdb.h` documents the layout, and the engine checks texts as it takes them.
+
+export const chunkRows = 2048
+/** Texts of a chunk that is handed over before it is full. */
+const arenaBytes = 4 << 20
+const inlineBytes = 12
+const stringBytes = 16
+
+/** Anything that a row's column can be filled with by row number. */
+export interface RawColumn {
+  readonly buffer: ArrayBuffer
+  readonly bytesPerRow: number
+}
+
+export class Integers implements RawColumn {
+  readonly values = new Int32Array(chunkRows)
+  readonly buffer = this.values.buffer
+  readonly bytesPerRow = 4
+}
+
+export class SmallIntegers implements RawColumn {
+  readonly values = new Uint8Array(chunkRows)
+  readonly buffer = this.values.buffer
+  readonly bytesPerRow = 1
+}
+
+/** 64-bit integers, given as numbers that are whole and below 2^53 either side of zero. */
+export class BigIntegers implements RawColumn {
+  private readonly halves = new Int32Array(chunkRows * 2)
+  readonly buffer = this.halves.buffer
+  readonly bytesPerRow = 8
+
+  put(row: number, value: number): void {
+    const high = Math.floor(value / 2 ** 32)
+    this.halves[2 * row] = value - high * 2 ** 32
+    this.halves[2 * row + 1] = high
+  }
+}
+
+export class Uuids implements RawColumn {
+  private readonly words = new Uint32Array(chunkRows * 4)
+  private readonly found = new Uint32Array(4)
+  readonly buffer = this.words.buffer
+  readonly bytesPerRow = 16
+
+  /** In its usual spelling. */
+  put(row: number, uuid: string): void {
+    const { found, words } = this
+    putWords(uuid, found, 0)
+    words[4 * row] = found[3]!
+    words[4 * row + 1] = found[2]!
+    words[4 * row + 2] = found[1]!
+    words[4 * row + 3] = found[0]! ^ 0x80000000 // signed in the engine, so that order is the order of the texts
+  }
+}
+
+/** The texts of a chunk. */
+export class Arena {
+  bytes: Uint8Array = new Uint8Array(1 << 20)
+  length = 0
+
+  get isFull(): boolean {
+    return this.length >= arenaBytes
+  }
+
+  clear(): void {
+    this.length = 0
+    if (this.bytes.length > 2 * arenaBytes) this.bytes = new Uint8Array(1 << 20)
+  }
+
+  reserve(size: number): number {
+    if (this.length + size > this.bytes.length) {
+      const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.length + size))
+      larger.set(this.bytes.subarray(0, this.length))
+      this.bytes = larger
+    }
+    const at = this.length
+    this.length += size
+    return at
+  }
+}
+
+export class RawTexts implements RawColumn {
+  private readonly arena: Arena
+  private readonly words = new Uint32Array(chunkRows * 4)
+  private readonly inlined = new Uint8Array(this.words.buffer)
+  readonly buffer = this.words.buffer
+  readonly bytesPerRow = stringBytes
+
+  constructor(arena: Arena) {
+    this.arena = arena
+  }
+
+  put(row: number, text: string): void {
+    if (text === '') {
+      this.words.fill(0, 4 * row, 4 * row + 4)
+      return
+    }
+    const { arena } = this
+    const start = arena.reserve(text.length * 3)
+    const { bytes } = arena
+    let at = start
+    for (let i = 0; i < text.length; i++) {
+      const c = text.charCodeAt(i)
+      if (c >= 0x80) {
+        at = start + Buffer.from(bytes.buffer).write(text, start)
+        break
+      }
+      bytes[at++] = c
+    }
+    arena.length = at
+    this.point(row, start, at - start)
+  }
+
+  copy(row: number, source: Uint8Array, from: number, to: number): void {
+    const start = this.arena.reserve(to - from)
+    this.arena.bytes.set(source.subarray(from, to), start)
+    this.point(row, start, to - from)
+  }
+
+  private point(row: number, start: number, length: number): void {
+    const { words, inlined } = this
+    const { bytes } = this.arena
+    const at = 4 * row
+    words[at] = length
+    if (length <= inlineBytes) {
+      words[at + 1] = words[at + 2] = words[at + 3] = 0
+      for (let i = 0; i < length; i++) inlined[4 * at + 4 + i] = bytes[start + i]!
+      return
+    }
+    for (let i = 0; i < 4; i++) inlined[4 * at + 4 + i] = bytes[start + i]!
+    words[at + 2] = start
+  }
+
+  /** Places in the arena become addresses. */
+  locate(rows: number, low: number, high: number): void {
+    const { words } = this
+    for (let at = 0; at < 4 * rows; at += 4) {
+      if (words[at]! <= inlineBytes) continue
+      const address = low + words[at + 2]!
+      words[at + 2] = address
+      words[at + 3] = address >= 2 ** 32 ? high + 1 : high
+    }
+  }
+}
+
+/** Hands the first `rows` rows of `columns` to an appender. */
+export class RawChunk {
+  private readonly chunk: DuckDBDataChunk
+  private readonly columns: readonly RawColumn[]
+  private readonly arena: Arena
+
+  constructor(types: readonly DuckDBType[], columns: readonly RawColumn[], arena: Arena) {
+    this.chunk = DuckDBDataChunk.create(types)
+    this.columns = columns
+    this.arena = arena
+  }
+
+  append(appender: DuckDBAppender, rows: number): void {
+    const { chunk, arena, columns } = this
+    chunk.reset()
+    chunk.rowCount = rows
+    const texts = columns.filter((column) => column instanceof RawTexts)
+    if (arena.length > inlineBytes) {
+      const vector = duckdb.data_chunk_get_vector(chunk.chunk, columns.indexOf(texts[0]!))
+      duckdb.vector_assign_string_element_len(vector, 0, arena.bytes.subarray(0, arena.length))
+      const words = new Uint32Array(duckdb.vector_get_data(vector, stringBytes).slice().buffer)
+      if (words[0] !== arena.length) throw new InternalError('DuckDB keeps texts in another way than this version of Waymark knows')
+      for (const column of texts) column.locate(rows, words[2]!, words[3]!)
+    }
+    for (const [i, { buffer, bytesPerRow }] of columns.entries())
+      duckdb.copy_data_to_vector(duckdb.data_chunk_get_vector(chunk.chunk, i), 0, buffer, 0, rows * bytesPerRow)
+    appender.appendDataChunk(chunk)
+    arena.clear()
+  }
+}

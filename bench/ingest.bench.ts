@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DuckDBDataChunk, DuckDBInstance, DuckDBTimestampValue, DuckDBUUIDValue, type DuckDBValue } from '@duckdb/node-api'
 import { open } from '../src/engine.ts'
+import { decodeBatch } from '../src/ingestion/decode-batch.ts'
 import { storeTables } from '../src/storage/duckdb/schema.ts'
 import { makeEvents } from './events.ts'
-import { inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
+import { bundled, inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
 
 // How many events per second go in, durable and applied, and does the rate stay flat as the store grows?
-// Beside it: DuckDB's own appender with the same columns and nothing else to do, and JSON.parse of the same bytes.
+// Beside it: DuckDB's own appender with the same rows and nothing else to do (and, as a bare lower bound, with the properties as they were sent and
+// no column for any of them), and JSON.parse of the same bytes.
 
 const { values } = parseArgs({
   options: {
@@ -21,7 +23,7 @@ const { values } = parseArgs({
 })
 const events = Number(values.events)
 const batchSize = 1000
-const inFlight = 4
+const inFlight = 8
 const people = 100_000
 const poolBatches = 10
 
@@ -45,6 +47,78 @@ const countEvents = async (file: string, table: string): Promise<number> => {
   if (row?.n !== row?.uuids) throw new Error('events share uuids')
   return Number(row?.n)
 }
+
+/** The keys of the events with the columns that the store keeps their values in. */
+const slotsOf = (properties: Readonly<Record<string, unknown>>): readonly (readonly [column: string, key: string])[] => {
+  const used = { string: 0, number: 0, boolean: 0 }
+  return Object.keys(properties).map((key) => {
+    const type = typeof properties[key] as keyof typeof used
+    return [`${type[0]}${++used[type]}`, key] as const
+  })
+}
+
+/** The rows by DuckDB's own appender: as the store keeps them, or without slots and with the properties as they were sent. */
+const append = ({ asStored }: { asStored: boolean }) =>
+  withDirectory(async (directory) => {
+    const batches = pool()
+    const slots = asStored ? slotsOf(batches[0]![0]!.properties) : []
+    const isColumn = (column: string) => !/^[snbt]\d+ /.test(column) || slots.some(([slot]) => column.startsWith(`${slot} `))
+    const columns = storeTables.events!.filter(isColumn)
+    const file = join(directory, 'raw.duckdb')
+    const rows = batches
+      .flat()
+      .map((event, i) => ({ event, time: new DuckDBTimestampValue(BigInt(Date.parse(event.timestamp)) * 1000n), no: i % people }))
+    const receipt = { receivedAt: Date.now(), ip: null, anonymizeIps: false, newUuid: () => crypto.randomUUID() }
+    const texts = asStored
+      ? batches.flatMap((batch) => {
+          const { events, payloads } = decodeBatch({ batch }, receipt)
+          return events.map(({ propertiesFrom, propertiesTo }) =>
+            Buffer.from(payloads.bytes).toString('utf8', propertiesFrom, propertiesTo),
+          )
+        })
+      : rows.map(({ event }) => JSON.stringify(event.properties))
+    const nothing = ''
+    await measured(async () => {
+      const instance = await DuckDBInstance.create(file)
+      const connection = await instance.connect()
+      await connection.run(`CREATE TABLE events (${columns.join(', ')})`)
+      const appender = await connection.createAppender('events')
+      const types = columns.map((_, i) => appender.columnType(i))
+      const chunk = DuckDBDataChunk.create(types)
+      const chunkSize = 2048
+      for (let first = 0; first < events; first += chunkSize) {
+        const count = Math.min(chunkSize, events - first)
+        const at = Array.from({ length: count }, (_, i) => (first + i) % rows.length)
+        const uuids = randomBytes(16 * count)
+        const same = (value: DuckDBValue) => at.map(() => value)
+        const bySlot = slots.map(([slot, key]) => [slot, () => at.map((row) => rows[row]!.event.properties[key]!)] as const)
+        const byName: Readonly<Record<string, () => DuckDBValue[]>> = {
+          uuid: () =>
+            at.map((_, i) => DuckDBUUIDValue.fromUint128(uuids.readBigUInt64LE(16 * i) | (uuids.readBigUInt64LE(16 * i + 8) << 64n))),
+          event_id: () => at.map((row) => row % 7),
+          timestamp: () => at.map((row) => rows[row]!.time),
+          person_no: () => at.map((row) => rows[row]!.no),
+          distinct_id: () => at.map((row) => rows[row]!.event.distinct_id),
+          session_id: () => at.map((row) => String(rows[row]!.event.properties.$session_id)),
+          created_at: () => at.map((row) => rows[row]!.time),
+          log_seq: () => at.map((_, i) => BigInt(first + i)),
+          person_mode: () => same(0),
+          properties: () => at.map((row) => texts[row]!),
+          ...Object.fromEntries(bySlot),
+        }
+        chunk.reset()
+        chunk.rowCount = count
+        for (const [i, column] of columns.entries()) chunk.setColumnValues(i, byName[column.split(' ')[0]!]?.() ?? same(nothing))
+        appender.appendDataChunk(chunk)
+        if (first % (64 * chunkSize) === 0) appender.flushSync()
+      }
+      appender.closeSync()
+      await connection.run('CHECKPOINT')
+      connection.closeSync()
+      instance.closeSync()
+      return { answer: await countEvents(file, 'events') }
+    })
+  })
 
 const measurements: Readonly<Record<string, () => Promise<void>>> = {
   /** From objects to rows in the store's file; batches are acknowledged after their fsync. */
@@ -72,54 +146,8 @@ const measurements: Readonly<Record<string, () => Promise<void>>> = {
       })
     }),
 
-  appender: () =>
-    withDirectory(async (directory) => {
-      const columns = storeTables.events!.filter((column) => !/^[snbt]\d+ /.test(column))
-      const file = join(directory, 'raw.duckdb')
-      const rows = pool()
-        .flat()
-        .map((event, i) => ({ event, time: new DuckDBTimestampValue(BigInt(Date.parse(event.timestamp)) * 1000n), no: i % people }))
-      const texts = rows.map(({ event }) => JSON.stringify(event.properties))
-      const nothing = ''
-      await measured(async () => {
-        const instance = await DuckDBInstance.create(file)
-        const connection = await instance.connect()
-        await connection.run(`CREATE TABLE events (${columns.join(', ')})`)
-        const appender = await connection.createAppender('events')
-        const types = columns.map((_, i) => appender.columnType(i))
-        const chunk = DuckDBDataChunk.create(types)
-        const chunkSize = 2048
-        for (let first = 0; first < events; first += chunkSize) {
-          const count = Math.min(chunkSize, events - first)
-          const at = Array.from({ length: count }, (_, i) => (first + i) % rows.length)
-          const uuids = randomBytes(16 * count)
-          const same = (value: DuckDBValue) => at.map(() => value)
-          const byName: Readonly<Record<string, () => DuckDBValue[]>> = {
-            uuid: () =>
-              at.map((_, i) => DuckDBUUIDValue.fromUint128(uuids.readBigUInt64LE(16 * i) | (uuids.readBigUInt64LE(16 * i + 8) << 64n))),
-            event_id: () => at.map((row) => row % 7),
-            timestamp: () => at.map((row) => rows[row]!.time),
-            person_no: () => at.map((row) => rows[row]!.no),
-            distinct_id: () => at.map((row) => rows[row]!.event.distinct_id),
-            session_id: () => at.map((row) => String(rows[row]!.event.properties.$session_id)),
-            created_at: () => at.map((row) => rows[row]!.time),
-            log_seq: () => at.map((_, i) => BigInt(first + i)),
-            person_mode: () => same(0),
-            properties: () => at.map((row) => texts[row]!),
-          }
-          chunk.reset()
-          chunk.rowCount = count
-          for (const [i, column] of columns.entries()) chunk.setColumnValues(i, byName[column.split(' ')[0]!]?.() ?? same(nothing))
-          appender.appendDataChunk(chunk)
-          if (first % (64 * chunkSize) === 0) appender.flushSync()
-        }
-        appender.closeSync()
-        await connection.run('CHECKPOINT')
-        connection.closeSync()
-        instance.closeSync()
-        return { answer: await countEvents(file, 'events') }
-      })
-    }),
+  appender: () => append({ asStored: true }),
+  bareAppender: () => append({ asStored: false }),
 
   parse: async () => {
     const bodies = pool().map((batch) => JSON.stringify({ batch }))
@@ -132,10 +160,11 @@ const measurements: Readonly<Record<string, () => Promise<void>>> = {
 }
 
 async function compare(): Promise<void> {
+  const built = await bundled(import.meta.filename)
   const runs: Record<string, Measured[]> = {}
   for (let run = 0; run < Number(values.runs); run++) {
     for (const name of Object.keys(measurements)) {
-      const result = await inOwnProcess(import.meta.filename, ['--measure', name, '--events', String(events)])
+      const result = await inOwnProcess(built, ['--measure', name, '--events', String(events)])
       if (result.answer !== events) throw new Error(`${name}: ${result.answer} events instead of ${events}`)
       runs[name] = [...(runs[name] ?? []), result]
     }
@@ -154,6 +183,7 @@ async function compare(): Promise<void> {
       ...(flatness.length > 0 ? { last_million_against_first: rounded(median(flatness)) } : {}),
       yardsticks: {
         appender: { seconds: rounded(seconds('appender')), rate_against_it: rounded(seconds('appender') / seconds('ingest')) },
+        bare_appender: { seconds: rounded(seconds('bareAppender')), rate_against_it: rounded(seconds('bareAppender') / seconds('ingest')) },
         json_parse: { seconds: rounded(seconds('parse')), rate_against_it: rounded(seconds('parse') / seconds('ingest')) },
       },
       runs: Number(values.runs),

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 
 export interface Measured {
@@ -9,6 +10,14 @@ export interface Measured {
   readonly answer: number
   /** Further figures of the measurement, by name. */
   readonly figures?: Readonly<Record<string, number>>
+}
+
+/** A bench as the package is built: what runs the sources directly keeps the names of functions, which costs where they are made often. */
+export const bundled = async (file: string): Promise<string> => {
+  const outfile = join(import.meta.dirname, '..', '.bench', `${basename(file, '.ts')}.mjs`)
+  const { build } = await import('esbuild')
+  await build({ entryPoints: [file], outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm', logLevel: 'error' })
+  return outfile
 }
 
 /** A measurement in a process of its own: nobody else's memory, no warm code. */

@@ -23,8 +23,8 @@ export interface BenchStore {
   remove(): void
 }
 
-/** Writes the store, and beside it the file that ClickHouse reads. */
-export async function fillBenchStore(count: number): Promise<BenchStore> {
+/** Writes the store, and beside it the file that ClickHouse reads; without properties and that file where only our own columns matter. */
+export async function fillBenchStore(count: number, { isSlim = false } = {}): Promise<BenchStore> {
   const people = Math.max(10, Math.round(count / 50))
   const directory = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
   mkdirSync(join(directory, 'projects', '1'), { recursive: true })
@@ -40,12 +40,15 @@ export async function fillBenchStore(count: number): Promise<BenchStore> {
   const pick = (salt: number, ...texts: string[]) => `[${texts.map((t) => `'${t}'`).join(', ')}][1 + ${drawn(salt)} % ${texts.length}]`
   await connection.run(`INSERT INTO main.event_names (event_id, name, count)
     VALUES (1, '$pageview', 0), (2, '$autocapture', 0), (3, 'signed up', 0), (4, 'purchase', 0)`)
+  const properties = isSlim
+    ? `'{}'`
+    : `'{"country":"' || country || '","plan":"' || plan || '","amount":' || amount || ',"$browser":"' || ${pick(2, 'Chrome', 'Safari', 'Firefox', 'Edge')}
+        || '","$os":"' || ${pick(3, 'Windows', 'Mac OS X', 'Linux', 'iOS', 'Android')} || '","$current_url":"https://app.example.com/section/'
+        || (${drawn(4)} % 200) || '","$lib":"web","$screen_width":1440,"is_trial":false,"items":' || (${drawn(5)} % 9) || ',"note":"' || repeat('x', 160) || '"}'`
   await connection.run(`INSERT INTO main.events
       (uuid, event_id, timestamp, person_no, distinct_id, session_id, created_at, log_seq, person_mode, properties, s1, n1)
     SELECT uuid(), [1, 1, 2, 3, 4][1 + ${drawn(1)} % 5], happened, person, 'user-' || person, 'session-' || (i // 10), happened, i + 1, 0,
-      '{"country":"' || country || '","plan":"' || plan || '","amount":' || amount || ',"$browser":"' || ${pick(2, 'Chrome', 'Safari', 'Firefox', 'Edge')}
-        || '","$os":"' || ${pick(3, 'Windows', 'Mac OS X', 'Linux', 'iOS', 'Android')} || '","$current_url":"https://app.example.com/section/'
-        || (${drawn(4)} % 200) || '","$lib":"web","$screen_width":1440,"is_trial":false,"items":' || (${drawn(5)} % 9) || ',"note":"' || repeat('x', 160) || '"}',
+      ${properties},
       country, amount
     FROM (
       SELECT i, TIMESTAMP '${start}' + to_microseconds((i * ${days * 86400}000000::HUGEINT // ${count})::BIGINT) AS happened,
@@ -59,10 +62,10 @@ export async function fillBenchStore(count: number): Promise<BenchStore> {
       (scope, name, property_type, is_defined, slot, slot_ready, count_numeric, count_string, count_boolean, count_datetime, count_other)
     VALUES ('event', 'country', 'String', true, 's1', true, 0, 0, 0, 0, 0), ('event', 'amount', 'Numeric', true, 'n1', true, 0, 0, 0, 0, 0)`)
 
-  const parquet = parquetIn(directory)
-  await connection.run(`COPY (SELECT e.uuid::VARCHAR AS uuid, n.name AS event, e.timestamp, e.distinct_id, p.uuid::VARCHAR AS person_id, e.properties
-    FROM main.events e JOIN main.event_names n USING (event_id) JOIN main.persons p USING (person_no))
-    TO '${parquet}' (FORMAT parquet)`)
+  if (!isSlim)
+    await connection.run(`COPY (SELECT e.uuid::VARCHAR AS uuid, n.name AS event, e.timestamp, e.distinct_id, p.uuid::VARCHAR AS person_id, e.properties
+      FROM main.events e JOIN main.event_names n USING (event_id) JOIN main.persons p USING (person_no))
+      TO '${parquetIn(directory)}' (FORMAT parquet)`)
   connection.closeSync()
   filler.closeSync()
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
@@ -70,8 +73,12 @@ export async function fillBenchStore(count: number): Promise<BenchStore> {
 
 const parquetIn = (directory: string) => join(directory, 'events.parquet')
 
-export async function openBenchProject(directory: string, zone: string): Promise<{ project: QueryProject; close(): Promise<void> }> {
-  const instance = await openInstance({ dataDir: directory })
+export async function openBenchProject(
+  directory: string,
+  zone: string,
+  memoryLimit?: string,
+): Promise<{ project: QueryProject; close(): Promise<void> }> {
+  const instance = await openInstance({ dataDir: directory, memoryLimit })
   await instance.attachProject(1)
   const settings: ProjectSettings = {
     id: 1,

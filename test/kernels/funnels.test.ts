@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EventBuckets } from '../../src/kernels/funnels/buckets.ts'
+import { type BucketColumns, EventBuckets } from '../../src/kernels/funnels/buckets.ts'
 import type { FunnelColumns } from '../../src/kernels/funnels/columns.ts'
 import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../../src/kernels/funnels/fold.ts'
 import { type NaiveEvent, type NaiveFunnel, naiveFunnel } from '../reference/funnels.ts'
@@ -205,4 +205,32 @@ describe('rules one by one', () => {
     expect(fold(events, settings(funnel))[0]?.depth ?? 0).toBe(depth)
     expect(naiveFunnel(events, funnel)?.depth ?? 0).toBe(depth)
   })
+})
+
+/** The columns, counting how often an event's time is looked at. */
+function counting(columns: BucketColumns): { columns: BucketColumns; looks(): number } {
+  let count = 0
+  const time = new Proxy(columns.time, {
+    get(target, key) {
+      if (typeof key === 'string' && /^\d+$/.test(key)) count++
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { columns: { ...columns, time }, looks: () => count }
+}
+
+test.each(['ordered', 'strict', 'unordered'] as const)('many values of one actor cost what their events cost: %s', (order) => {
+  const looksAt = (count: number) => {
+    const events = Array.from({ length: count }, (_, i): Event => ({ actor: 0, time: i, steps: [i % 2] }))
+    const buckets = new EventBuckets({ rows: count, exclusions: false, breakdown: true, origin: false })
+    buckets.append({ ...columnsOf(events, false, false), breakdown: Int32Array.from(events, (_, i) => i >> 1) })
+    const { columns, looks } = counting(finished(buckets.group(0)))
+    const outcomes: number[] = []
+    const funnel = settings({ order, steps: 2, window: 10 }, { type: 'all_events' })
+    finished(foldActors(columns, funnel, (o) => outcomes.push(o.depth)))
+    expect(outcomes).toEqual(Array.from({ length: count / 2 }, () => 2))
+    return looks()
+  }
+  expect(looksAt(4000) / looksAt(1000)).toBeLessThan(4.2)
 })

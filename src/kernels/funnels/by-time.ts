@@ -17,11 +17,44 @@ export function* orderByTime(events: ActorColumns, start: number, end: number): 
   for (let i = 0; i < order.length; i++) order[i] = start + i
   if (order.length <= few) insert(order, time)
   else yield* mergeRuns(order, time)
-  for (const column of [time, events.steps, events.exclusions, events.breakdown, events.origin])
-    if (column !== null) {
-      permute(column, order, start, end)
-      if (order.length > placesBetweenPauses) yield
-    }
+  for (const column of columnsOf(events)) {
+    permute(column, order, start, end)
+    if (order.length > placesBetweenPauses) yield
+  }
+}
+
+const columnsOf = ({ time, steps, exclusions, breakdown, origin }: ActorColumns) =>
+  [time, steps, exclusions, breakdown, origin].filter((column) => column !== null)
+
+/** Events of one breakdown value side by side, as they came. */
+export interface ValueRuns {
+  readonly values: readonly number[]
+  /** The events of the `n`th value are `starts[n]` to `starts[n + 1]`. */
+  readonly starts: readonly number[]
+}
+
+/** Puts the events of one actor in order of their values' first appearance; those of a value keep their order. */
+export function orderByValue(events: ActorColumns, start: number, end: number): ValueRuns {
+  const breakdown = events.breakdown!
+  const places = new Map<number, number>()
+  const counts: number[] = []
+  for (let i = start; i < end; i++) {
+    const value = breakdown[i]!
+    const place = places.get(value)
+    if (place === undefined) {
+      places.set(value, counts.length)
+      counts.push(1)
+    } else counts[place]!++
+  }
+  const starts = [start]
+  for (const count of counts) starts.push(starts.at(-1)! + count)
+  const values = [...places.keys()]
+  if (values.length === 1) return { values, starts }
+  const next = starts.slice()
+  const order = new Int32Array(end - start)
+  for (let i = start; i < end; i++) order[next[places.get(breakdown[i]!)!]!++ - start] = i
+  for (const column of columnsOf(events)) permute(column, order, start, end)
+  return { values, starts }
 }
 
 function insert(order: Int32Array, time: Float64Array): void {

@@ -1,3 +1,4 @@
+import { orderByValue, type ValueRuns } from './by-time.ts'
 import type { ActorColumns } from './columns.ts'
 import { OrderedFold, type Walk } from './ordered.ts'
 import { UnorderedFold } from './unordered.ts'
@@ -41,13 +42,11 @@ export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink
   const runner = new Runner(events, funnel, sink)
   let unpaused = 0
   for (let actor = 0; actor < events.actors; actor++) {
-    const start = events.offsets[actor]!
-    const end = events.offsets[actor + 1]!
-    const walks = runner.open(start, end)
+    const walks = runner.open(events.offsets[actor]!, events.offsets[actor + 1]!)
     for (let w = 0; w < walks; w++) {
-      runner.take(w)
+      const walk = runner.take(w)
       runner.run(actor, -1)
-      unpaused += end - start
+      unpaused += walk.end - walk.start
       if (unpaused >= eventsBetweenPauses) {
         unpaused = 0
         yield
@@ -65,12 +64,11 @@ export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: 
   const entering = funnel.order === 'unordered' ? -1 : 1
   let unpaused = 0
   for (let actor = 0; actor < events.actors; actor++) {
-    const first = events.offsets[actor]!
-    const end = events.offsets[actor + 1]!
-    const walks = runner.open(first, end)
+    const walks = runner.open(events.offsets[actor]!, events.offsets[actor + 1]!)
     for (let w = 0; w < walks; w++) {
       const walk = runner.take(w)
       let period = 0
+      const { start: first, end } = walk
       for (let i = first; i < end; ) {
         if ((steps[i]! & entering) === 0) {
           i++
@@ -105,6 +103,7 @@ class Runner {
   private end = 0
   private value = -1
   private values: readonly number[] = []
+  private runs: ValueRuns = { values: [], starts: [] }
 
   constructor(
     private readonly events: ActorColumns,
@@ -119,7 +118,6 @@ class Runner {
       end: 0,
       enterFrom: Number.NEGATIVE_INFINITY,
       enterTo: Number.POSITIVE_INFINITY,
-      only: -1,
       valueStep: funnel.attribution.type === 'step' ? funnel.attribution.step : -1,
       stepValue: -1,
     }
@@ -143,7 +141,9 @@ class Runner {
         this.value = lastTouched(this.events, this.funnel, start, end)
         return 1
       case 'all_events':
-        this.values = distinct(breakdown, start, end)
+        // Each value is an actor of its own: with its events side by side, a walk reads no others.
+        this.runs = orderByValue(this.events, start, end)
+        this.values = this.runs.values
         return this.values.length
       case 'step': {
         const bit = 1 << attribution.step
@@ -161,7 +161,10 @@ class Runner {
     if (this.events.breakdown !== null && (type === 'all_events' || type === 'step')) {
       this.value = this.values[n]!
       if (type === 'step') walk.stepValue = this.value
-      else walk.only = this.value
+      else {
+        walk.start = this.runs.starts[n]!
+        walk.end = this.runs.starts[n + 1]!
+      }
     }
     return walk
   }
@@ -206,7 +209,7 @@ function touched({ time, breakdown }: ActorColumns, funnel: FunnelFold, from: nu
   return value
 }
 
-function distinct(codes: Int32Array, start: number, end: number, counts: (i: number) => boolean = () => true): readonly number[] {
+function distinct(codes: Int32Array, start: number, end: number, counts: (i: number) => boolean): readonly number[] {
   const seen = new Set<number>()
   for (let i = start; i < end; i++) if (counts(i)) seen.add(codes[i]!)
   return [...seen]

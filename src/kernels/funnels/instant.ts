@@ -10,7 +10,6 @@ import type { Walk } from './ordered.ts'
 export function orderInstant(events: ActorColumns, walk: Walk, from: number, to: number, known: number, into: number[]): void {
   into.length = 0
   for (let i = from; i < to; i++) {
-    if (walk.only >= 0 && events.breakdown![i] !== walk.only) continue
     let j = into.length
     while (j > 0 && goesBefore(events, walk, known, i, into[j - 1]!)) {
       into[j] = into[j - 1]!

@@ -20,8 +20,6 @@ export interface Walk {
   /** Attempts may begin only at times in [enterFrom, enterTo). */
   readonly enterFrom: number
   readonly enterTo: number
-  /** Only events with this breakdown code are read; -1: all. */
-  readonly only: number
   /** With step attribution: at this step only events with the breakdown code `stepValue` count; -1: no such step. */
   readonly valueStep: number
   readonly stepValue: number
@@ -33,8 +31,6 @@ const nobody = -1
 const firstNode = (event: number) => -2 - event
 const isFirst = (node: number) => node < nobody
 const eventOfFirst = (node: number) => -2 - node
-
-const isRead = (events: ActorColumns, walk: Walk, i: number) => walk.only < 0 || events.breakdown![i] === walk.only
 
 export class OrderedFold {
   /** How deep the best attempt got: 0 to steps. Read after `walk`. */
@@ -71,7 +67,7 @@ export class OrderedFold {
     this.bestNode = nobody
     this.live = 0
     this.nodes = 0
-    if (this.isPlain && events.exclusions === null && walk.only < 0 && walk.valueStep < 0) this.walkPlain(events, walk)
+    if (this.isPlain && events.exclusions === null && walk.valueStep < 0) this.walkPlain(events, walk)
     else this.walkAny(events, walk)
   }
 
@@ -90,7 +86,7 @@ export class OrderedFold {
       let next = i + 1
       while (next < walk.end && time[next] === at) next++
       if (next - i === 1) {
-        if (isRead(events, walk, i)) this.takeEvent(events, walk, i, at)
+        this.takeEvent(events, walk, i, at)
       } else this.takeInstant(events, walk, i, next, at)
       if (this.depth === this.funnel.steps && !this.isExcluded) return
       i = next

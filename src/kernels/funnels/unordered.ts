@@ -49,8 +49,7 @@ export class UnorderedFold {
 
   /** False: there is nothing left to find. */
   private take(events: ActorColumns, walk: Walk, i: number): boolean {
-    const { time, exclusions, breakdown } = events
-    if (walk.only >= 0 && breakdown![i] !== walk.only) return true
+    const { time, exclusions } = events
     const at = time[i]!
     while (this.head < this.event.length && at - time[this.event[this.head]!]! > this.funnel.window) this.dropOldest()
     // A run may begin only inside the bounds; later events may still complete it.

@@ -21,10 +21,11 @@ export const displays = [
   'RegionMap',
   'Metric',
   'TwoDimensionalHeatmap',
-  'CalendarHeatmap',
-  'BoxPlot',
-  'SlopeGraph',
 ] as const
+/** Charts whose numbers are no rows of buckets: asked for, they are refused instead of being answered as something else. */
+const notAnswered = ['CalendarHeatmap', 'BoxPlot', 'SlopeGraph']
+const displayProblem = (input: unknown): string =>
+  `${notAnswered.includes(String(input)) ? `The display ${String(input)} is not answered here.` : `${JSON.stringify(input)} is not a display.`} Choose one of ${displays.join(', ')}.`
 export type Display = (typeof displays)[number]
 
 export const trendsSchema = z
@@ -41,9 +42,7 @@ export const trendsSchema = z
     compareFilter: nullish(compareFilterSchema),
     trendsFilter: nullish(
       z.looseObject({
-        display: nullish(
-          z.enum(displays, { error: (issue) => `${JSON.stringify(issue.input)} is not a display. Choose one of ${displays.join(', ')}.` }),
-        ),
+        display: nullish(z.enum(displays, { error: (issue) => displayProblem(issue.input) })),
         formula: nullish(z.string()),
         formulas: nullish(z.array(z.string())),
         formulaNodes: nullish(z.array(z.looseObject({ formula: z.string(), custom_name: z.string().nullish() }))),

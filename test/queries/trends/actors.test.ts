@@ -5,7 +5,7 @@ import type { ActorsResponse } from '../../../src/queries/actors/index.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import type { TestProject } from '../../harness/duckdb.ts'
 import { projectPool } from '../../harness/projects.ts'
-import { asQuery, eventArb, queryArb } from '../../reference/trends-cases.ts'
+import { asQuery, eventArb, mergesArb, queryArb } from '../../reference/trends-cases.ts'
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
 afterAll(() => pool.close())
@@ -16,18 +16,40 @@ const actorsOf = async (project: TestProject, point: object) => {
   return { count: results.length, events: results.reduce((sum, row) => sum + Number(row[1]), 0) }
 }
 
+const eventsArb = fc.array(eventArb, { maxLength: 40, size: 'max' })
+/** Breakdowns besides those of the naive model, and filters of the whole query. */
+const moreArb = fc.constantFrom<object>(
+  {},
+  {},
+  {},
+  { breakdownFilter: { breakdowns: [{ property: 'k' }, { property: 'f' }], breakdown_limit: 3 } },
+  { breakdownFilter: { breakdown: 'n', breakdown_histogram_bin_count: 3 } },
+  {
+    breakdownFilter: {
+      breakdowns: [
+        { property: 'n', histogram_bin_count: 2 },
+        { property: 'k', normalize_url: true },
+      ],
+    },
+  },
+  { breakdownFilter: { breakdown: "concat(properties.f, '!')", breakdown_type: 'hogql' } },
+  { breakdownFilter: { breakdown: '$session_duration', breakdown_type: 'session' } },
+  { breakdownFilter: { breakdown: 'event', breakdown_type: 'event_metadata', breakdown_limit: 1 } },
+  { properties: [{ type: 'event', key: 'f', value: 'yes', operator: 'is_not' }] },
+)
+
 const countsOnce = ['dau', 'unique_group', 'first_time_for_user', 'first_matching_event_for_user']
 const countsActors = [...countsOnce, 'weekly_active', 'monthly_active']
 
 test('the number of actors behind a cell is the cell, and their events are its events', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(eventArb, { maxLength: 40, size: 'max' }), queryArb, async (events, drawn) => {
+    fc.asyncProperty(eventsArb, mergesArb, queryArb, fc.boolean(), moreArb, async (events, merges, drawn, compare, more) => {
       // Smoothed numbers are means: nobody stands behind them.
       const query = { ...drawn, smoothing: 1 }
-      const source = asQuery(query)
-      const project = await pool.filled(query, events)
+      const source = { ...asQuery(query), ...more, ...(compare && { compareFilter: { compare } }) }
+      const project = await pool.filled(query, events, { merges })
       const { results } = (await answerQuery(source, project)) as TrendsResponse
-      for (const row of results.slice(0, 4)) {
+      for (const row of [...results.slice(0, 3), ...results.slice(-2)]) {
         const series = query.series[row.order]!
         const cells = query.isTotal ? [row.aggregated_value!] : row.data!
         const shown = cells.map((cell, i) => ({ cell, day: row.days[i] })).filter(({ cell }) => cell > 0)
@@ -37,9 +59,10 @@ test('the number of actors behind a cell is the cell, and their events are its e
             series: row.order,
             ...(day && { day }),
             ...(row.breakdown_value !== undefined && { breakdown: row.breakdown_value }),
+            ...(row.compare_label && { compare: row.compare_label }),
           }
           const behind = await actorsOf(project, point)
-          const isOther = row.breakdown_value === '$$_posthog_breakdown_other_$$'
+          const isOther = [row.breakdown_value].flat().includes('$$_posthog_breakdown_other_$$')
           // A running total of windows counts an actor once per window.
           const actors = query.isCumulative ? countsOnce : countsActors
           // An actor with two of the other values is counted for each of them.

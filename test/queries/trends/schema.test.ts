@@ -43,6 +43,12 @@ describe('a wrong query names the field', () => {
     ['formula in the old spelling', { trendsFilter: { formula: 'A+' } }, 'trendsFilter__formula', 'ends too early'],
     ['unknown display', { trendsFilter: { display: 'Cake' } }, 'trendsFilter__display', '"Cake" is not a display'],
     [
+      'a display with numbers of its own',
+      { trendsFilter: { display: 'BoxPlot' } },
+      'trendsFilter__display',
+      'The display BoxPlot is not answered here. Choose one of ActionsLineGraph',
+    ],
+    [
       '27 breakdowns',
       { breakdownFilter: { breakdowns: Array.from({ length: 27 }, (_, i) => ({ property: `p${i}` })) } },
       'breakdownFilter__breakdowns',

@@ -191,7 +191,7 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
   const moved = (from: Micros, to: Micros) => finish(from, to, interval, calendar, parsed)
   if (compareTo) {
     const shift = parseDate(compareTo, calendar.zone)
-    if (shift?.kind !== 'relative' || !shift.unit)
+    if (shift?.kind !== 'relative' || !shift.unit || shift.count === 0)
       throw new QueryError('validation-failed', {
         message: `${JSON.stringify(compareTo)} is not a length of time to compare with. Write -1d, -2w, -1m or -1y.`,
         attr: 'compareFilter__compare_to',

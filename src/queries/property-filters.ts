@@ -1,5 +1,6 @@
 import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
 import { noSpan } from '../errors/span.ts'
 import { parseExpr } from '../parser/parse.ts'
 import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
@@ -39,6 +40,15 @@ function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryEnv): 
   return and(...parts.filter((part) => !isTrue(part)))
 }
 
+function readExpression(text: string, place: string): Expr {
+  try {
+    return parseExpr(text)
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error
+    throw new QueryError(error.code, error.data, error.span, { cause: error.cause, others: error.others, attr: `${place}__key` })
+  }
+}
+
 function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
   const { type, key, place } = filter
   if (legal[scope] !== null && !legal[scope]!.has(type))
@@ -46,7 +56,7 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryE
   if (cohortTypes.has(type)) return cohortCondition(filter, scope, env)
   switch (type) {
     case 'hogql':
-      return parseExpr(key)
+      return readExpression(key, place)
     case 'element':
       return elementCondition(filter)
     case 'person':

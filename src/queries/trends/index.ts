@@ -1,11 +1,12 @@
 import type { Table } from 'apache-arrow'
-import { InternalError } from '../../errors/errors.ts'
+import { InternalError, QueryError } from '../../errors/errors.ts'
 import { bucketEdges } from '../buckets.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
 import { type Answer, type Ask, defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
+import { blamed } from './blame.ts'
 import { type Breakdown, breakdownOf, isBrokenDown, partValue } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
@@ -97,7 +98,23 @@ const labelOf = ({ order, period, node, cohort }: Unit): string =>
   `series ${order}, ${node.math ?? 'total'}, ${period} period${cohort === null ? '' : `, cohort ${cohort}`}`
 
 function* runTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
+  try {
+    return yield* answerTrends(query, env)
+  } catch (error) {
+    throw blamed(error, query)
+  }
+}
+
+function mustBeThere({ cohorts }: Breakdown, filter: TrendsQuery['breakdownFilter'], env: QueryEnv): void {
+  const missing = cohorts.findIndex((id) => id !== 'all' && !env.cohort(id))
+  if (missing < 0) return
+  const attr = filter?.breakdowns?.length ? `breakdownFilter__breakdowns__${missing}__property` : 'breakdownFilter__breakdown'
+  throw new QueryError('validation-failed', { message: `There is no cohort ${cohorts[missing]}.`, attr })
+}
+
+function* answerTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
   const breakdown = breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap')
+  mustBeThere(breakdown, query.breakdownFilter, env)
   const ranges = yield* rangesOf(query, env)
   const answered = yield* answerUnits(unitsOf(query, env, breakdown, ranges), query, env, breakdown)
   const lines = linesOf(answered, query, env, breakdown)

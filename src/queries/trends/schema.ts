@@ -28,6 +28,9 @@ const displayProblem = (input: unknown): string =>
   `${notAnswered.includes(String(input)) ? `The display ${String(input)} is not answered here.` : `${JSON.stringify(input)} is not a display.`} Choose one of ${displays.join(', ')}.`
 export type Display = (typeof displays)[number]
 
+/** Data warehouses are not held here; older clients name the property's own table. */
+const mathPropertyTypes = ['event_properties', 'event', 'person_properties', 'session_properties']
+
 export const trendsSchema = z
   .looseObject({
     kind: z.literal('TrendsQuery'),
@@ -59,6 +62,14 @@ export const trendsSchema = z
     query.series.forEach((series, i) => {
       if ((propertyMaths as readonly string[]).includes(series.math ?? '') && !series.math_property)
         wrong(`The math ${series.math} needs a property.`, 'series', i, 'math_property')
+      const type = series.math_property_type
+      if (type && !mathPropertyTypes.includes(type))
+        wrong(
+          `${JSON.stringify(type)} is not where numbers are read from. Choose one of ${mathPropertyTypes.join(', ')}.`,
+          'series',
+          i,
+          'math_property_type',
+        )
       if (series.math === 'hogql' && !series.math_hogql) wrong('The math hogql needs an expression.', 'series', i, 'math_hogql')
       if (series.math === 'unique_group' && series.math_group_type_index == null)
         wrong('The math unique_group needs the index of a group type.', 'series', i, 'math_group_type_index')

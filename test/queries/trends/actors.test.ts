@@ -47,7 +47,8 @@ test('the number of actors behind a cell is the cell, and their events are its e
       // Smoothed numbers are means: nobody stands behind them.
       const query = { ...drawn, smoothing: 1 }
       const source = { ...asQuery(query), ...more, ...(compare && { compareFilter: { compare } }) }
-      const project = await pool.filled(query, events, { merges })
+      // Whoever lives on after a merge has a row, also without an event of their own.
+      const project = await pool.filled(query, events, { merges, persons: merges.map(([, person]) => ({ person })) })
       const { results } = (await answerQuery(source, project)) as TrendsResponse
       for (const row of [...results.slice(0, 3), ...results.slice(-2)]) {
         const series = query.series[row.order]!

@@ -18,6 +18,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
     measure: { type: 'string' },
     file: { type: 'string' },
+    memory: { type: 'string' },
   },
 })
 const events = Number(values.events)
@@ -56,11 +57,16 @@ interface Imported {
 }
 
 async function importFile(file: string, data: string, profile?: string): Promise<Imported> {
+  const memory = values.memory ? ['--memory', values.memory] : []
   const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
   const begin = performance.now()
-  const child: ChildProcess = spawn(process.execPath, [...flags, cli, 'import', file, '--data', data, '--project', '1', '--json'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...flags, cli, 'import', file, '--data', data, '--project', '1', '--json', ...memory],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
   let [peakMb, out] = [0, '']
   child.stdout!.on('data', (chunk) => {
     out += chunk
@@ -123,6 +129,7 @@ async function compare(): Promise<void> {
       JSON.stringify({
         bench: 'import',
         events,
+        ...(values.memory && { memory: values.memory }),
         file_mb: Math.round(statSync(file).size / 1024 ** 2),
         seconds: rounded(first.seconds),
         events_per_second: Math.round(events / first.seconds),

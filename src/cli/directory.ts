@@ -1,13 +1,17 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Surroundings } from '../accounts/context.ts'
-import { open } from '../engine.ts'
+import { type OpenOptions, open } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { type Values, wrongUsage } from './command.ts'
 import { type ErrandName, errands, type Input, type Outcome } from './errands.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
+/** Also for a server: how much it may take is the operator's to say. */
+export const memoryOption = {
+  value: 'SIZE',
+  summary: "most memory of the store, such as 512MB; the smaller of 40 % of the container's and 2 GiB when not given",
+} as const
 export const projectOption = { value: 'ID', summary: 'the number of the project' } as const
 
 export function projectId(values: Values): number {
@@ -25,12 +29,12 @@ export interface Directory {
 export async function withDirectory<T>(
   dataDir: string,
   work: (directory: Directory) => Promise<T>,
-  surroundings?: Surroundings,
+  options: Pick<OpenOptions, 'memoryLimit'> = {},
 ): Promise<T> {
   await mustBeDataDirectory(dataDir)
   const server = await runningServer(dataDir)
   if (server) return work(server)
-  const waymark = await open({ dataDir, surroundings })
+  const waymark = await open({ dataDir, ...options })
   try {
     return await work({ do: (name, input) => (errands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input) })
   } finally {

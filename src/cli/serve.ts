@@ -10,7 +10,7 @@ import { createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
-import { dataOption } from './directory.ts'
+import { dataOption, memoryOption } from './directory.ts'
 import { errands } from './errands.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { announce, newSecret } from './running-server.ts'
@@ -98,6 +98,7 @@ export const serve: Command = {
     port: { value: 'N', summary: 'the port; 0 takes a free one', default: '8000' },
     demo: { summary: 'a first start makes a demo project' },
     json: { summary: 'print one line of JSON when ready' },
+    memory: memoryOption,
     'query-limit': { value: 'N', summary: 'queries that one key may ask in an hour; 0 for no limit', default: '120' },
     'api-limit': {
       value: 'N',
@@ -117,7 +118,8 @@ export const serve: Command = {
     const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
     let url = ''
     const stopping = askedToStop()
-    const waymark = await open({ dataDir: values.required('data'), clock, surroundings: await surroundingsOf(values, () => url, log) })
+    const surroundings = await surroundingsOf(values, () => url, log)
+    const waymark = await open({ dataDir: values.required('data'), memoryLimit: values.text('memory'), clock, surroundings })
     try {
       const start = await waymark.accounts.firstStart(bootstrapKeys(values))
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null

@@ -19,7 +19,7 @@ const cookie = (request: Request, name: string): string | undefined => {
 const bearerOf = (request: Request): string | undefined => /^\s*bearer\s+(\S.*?)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
 const keyInBody = async (request: Request, body: () => Promise<unknown>): Promise<string | undefined> => {
-  if (request.method === 'GET' || request.method === 'HEAD' || !request.body) return undefined
+  if (request.method === 'GET' || request.method === 'HEAD') return undefined
   const value = await body().catch(() => undefined) // what is wrong with the body is said later, to those who may know
   const key = value !== null && typeof value === 'object' ? (value as Record<string, unknown>).personal_api_key : undefined
   return typeof key === 'string' && key !== '' ? key : undefined

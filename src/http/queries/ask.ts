@@ -2,18 +2,18 @@ import type { ProjectRecord, QueryRun } from '../../accounts/records.ts'
 import type { App } from '../app.ts'
 import { jsonText } from '../json-text.ts'
 import { type QueryRequest, queryFailure } from './request.ts'
-import { cacheKey, isCachedKind, withCacheFacts } from './result-cache.ts'
+import { cachedAnswer, isCachedKind, newAnswer } from './result-cache.ts'
 import { peek, type StreamHooks, streamed } from './streamed.ts'
 
 // What becomes of one request: an answer that is there already, one that is waited for, or a status to come back to.
 
 export type Outcome = { readonly answer: object } | { readonly status: QueryRun }
 
-export async function ask(app: App, project: ProjectRecord, request: QueryRequest, left: AbortSignal): Promise<Outcome> {
+export async function ask(app: App, project: ProjectRecord, request: QueryRequest, caller: Pick<Request, 'signal'>): Promise<Outcome> {
   const { query, refresh, client_query_id, wantsStatus } = request
   const data = await app.project(project.id)
   const isCached = isCachedKind(query.kind)
-  const key = cacheKey(query, project)
+  const key = app.results.keyOf(query, project)
 
   const compute = async (signal: AbortSignal): Promise<object> => {
     const { position } = data.progress
@@ -21,15 +21,15 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
     try {
       const answer = await app.admission.run(key, query.kind, signal, () => data.query(query, { signal, rows: app.rows() }))
       if (!isCached) return answer
-      const entry = { key, answer, text: jsonText(answer), position, computedAt }
+      const entry = { key, answer, text: jsonText(answer), position, computedAt, timezone: project.timezone }
       app.results.keep(entry)
-      return withCacheFacts(entry, false, project.timezone)
+      return newAnswer(entry)
     } catch (error) {
       throw queryFailure(error, query.kind)
     }
   }
   const wait = async () => {
-    const attended = app.queries.attend(project.id, client_query_id, left)
+    const attended = app.queries.attend(project.id, client_query_id, caller.signal)
     try {
       return { answer: await compute(attended.signal) }
     } finally {
@@ -45,7 +45,7 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
   const isLazy = refresh === 'lazy_async'
   const known = isCached ? app.results.find(key, query, data.progress.position, app.clock(), isLazy) : undefined
   if (known?.isFresh) {
-    const answer = withCacheFacts(known.entry, true, project.timezone)
+    const answer = cachedAnswer(known.entry)
     return wantsStatus ? start(false, async () => answer) : { answer }
   }
   if (refresh === 'blocking' || (refresh === 'async_except_on_cache_miss' && !known)) return wait()
@@ -66,7 +66,7 @@ export async function askRows(app: App, project: ProjectRecord, request: QueryRe
       const answer = await data.queryRows(query, { signal: attended.signal, rows: app.rows() })
       return answer && peek(answer)
     }
-    const peeked = await app.admission.run(cacheKey(query, project), query.kind, attended.signal, begin)
+    const peeked = await app.admission.run(app.results.keyOf(query, project), query.kind, attended.signal, begin)
     if (!peeked) attended.end()
     return peeked && streamed(peeked, wanted.form, { ...wanted, stop: attended.stop, ended: attended.end })
   } catch (error) {

@@ -12,6 +12,7 @@ export interface Entry {
   readonly text: string
   readonly position: number
   readonly computedAt: Date
+  readonly timezone: string
 }
 
 const kinds = new Set(['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'PathsQuery', 'StickinessQuery', 'LifecycleQuery'])
@@ -42,18 +43,29 @@ const sorted = (_: string, value: unknown) =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** By the record, which is a new object whenever something in it has changed. */
-const projectTexts = new WeakMap<ProjectRecord, string>()
-const projectText = (project: ProjectRecord): string => {
-  const known = projectTexts.get(project)
-  if (known !== undefined) return known
-  const text = JSON.stringify([project.id, project.timezone, project.week_start_day, project.settings], sorted)
-  projectTexts.set(project, text)
-  return text
-}
+const cacheKey = (query: Query, project: ProjectRecord): string =>
+  createHash('sha256')
+    .update(JSON.stringify([project.id, project.timezone, project.week_start_day, project.settings], sorted))
+    .update(JSON.stringify(query, sorted))
+    .digest('hex')
+    .slice(0, 32)
 
-export const cacheKey = (query: Query, project: ProjectRecord): string =>
-  createHash('sha256').update(projectText(project)).update(JSON.stringify(query, sorted)).digest('hex').slice(0, 32)
+const mostKeys = 1000
+/** Keys by the query as it was written. The record is a new object whenever something in it has changed. */
+const keysOf = () => {
+  const known = new WeakMap<ProjectRecord, Map<string, string>>()
+  return (query: Query, project: ProjectRecord): string => {
+    const keys = known.get(project) ?? new Map<string, string>()
+    if (keys.size === 0) known.set(project, keys)
+    const written = JSON.stringify(query)
+    const found = keys.get(written)
+    if (found !== undefined) return found
+    if (keys.size >= mostKeys) keys.clear()
+    const key = cacheKey(query, project)
+    if (written.length < 10_000) keys.set(written, key)
+    return key
+  }
+}
 
 const endOf = (answer: object): number => {
   const range = (answer as { resolved_date_range?: { date_to?: unknown } }).resolved_date_range
@@ -77,6 +89,7 @@ export const createResultCache = () => {
     entries.delete(key)
   }
   return {
+    keyOf: keysOf(),
     /** The answer that is there, and whether it still stands. Lazy callers also take one that newer events have overtaken. */
     find(key: string, query: Query, position: number, now: Date, isLazy: boolean): { entry: Entry; isFresh: boolean } | undefined {
       const found = entries.get(key)
@@ -88,7 +101,7 @@ export const createResultCache = () => {
     },
     keep(entry: Entry): void {
       drop(entry.key)
-      const bytes = 3 * entry.text.length
+      const bytes = 5 * entry.text.length // the answer, its text, and the text for those who ask again
       if (bytes > most / 4) return
       entries.set(entry.key, { entry, bytes })
       held += bytes
@@ -101,7 +114,7 @@ export const createResultCache = () => {
 }
 export type ResultCache = ReturnType<typeof createResultCache>
 
-export const withCacheFacts = ({ key, answer, text, computedAt }: Entry, isCached: boolean, timezone: string): object => {
+const withFacts = ({ key, answer, text, computedAt, timezone }: Entry, isCached: boolean): object => {
   const facts = {
     is_cached: isCached,
     cache_key: key,
@@ -111,4 +124,16 @@ export const withCacheFacts = ({ key, answer, text, computedAt }: Entry, isCache
     calculation_trigger: null,
   }
   return rememberText({ ...answer, ...facts }, `${text.slice(0, -1)},${JSON.stringify(facts).slice(1)}`)
+}
+
+export const newAnswer = (entry: Entry): object => withFacts(entry, false)
+
+const repeated = new WeakMap<Entry, object>()
+/** The same answer for all who ask again, with its text. */
+export const cachedAnswer = (entry: Entry): object => {
+  const known = repeated.get(entry)
+  if (known) return known
+  const answer = withFacts(entry, true)
+  repeated.set(entry, answer)
+  return answer
 }

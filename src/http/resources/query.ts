@@ -46,7 +46,7 @@ export const query = defineResource({
           const rows = await askRows(app, project, asked, request.signal, { form, breakOff })
           if (rows) return new Reply(200, rows.body, rows.headers)
         }
-        const outcome = await ask(app, project, asked, request.signal)
+        const outcome = await ask(app, project, asked, request)
         if ('status' in outcome) {
           const status = present(outcome.status)
           return new Reply(200, { ...status, query_status: status })

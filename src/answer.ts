@@ -4,6 +4,7 @@ import { type Compiled, compile } from './compile.ts'
 import { duckdb } from './dialects/duckdb/dialect.ts'
 import { QueryError, WaymarkError } from './errors/errors.ts'
 import { type Explainable, explain } from './explain.ts'
+import type { Progress } from './lib/progress.ts'
 import type { StoreSnapshot } from './plan/context.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, QueryRun, StatementAsk } from './queries/kind.ts'
 import { actionCondition } from './queries/property-filters.ts'
@@ -32,6 +33,7 @@ export interface QueryProject {
 export interface AnswerOptions {
   readonly signal?: AbortSignal
   readonly timeoutSeconds?: number
+  readonly progress?: Progress
 }
 
 /** Choices of one request that change how statements are understood. */
@@ -234,7 +236,7 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
     const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
     asked.push(entry)
     const left = Math.max(0.001, (deadline - Date.now()) / 1000)
-    const limits = { signal: options.signal, timeoutSeconds: left }
+    const limits = { ...options, timeoutSeconds: left }
     const { take } = ask
     const table = take ? await project.runInParts(statement, take, limits).then(() => new Table()) : await project.run(statement, limits)
     entry.seconds = (performance.now() - started) / 1000

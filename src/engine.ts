@@ -240,6 +240,11 @@ export class Waymark {
     this.accounts = parts.accounts
   }
 
+  /** @internal How many statements of queries run at once. */
+  get places(): number {
+    return this.parts.instance.places
+  }
+
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
   async createProject(settings: Readonly<Record<string, unknown>> = {}): Promise<Project> {
     this.mustBeOpen()

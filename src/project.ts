@@ -41,6 +41,10 @@ export interface QueryOptions extends Pick<AnswerOptions, 'signal'> {
   readonly refresh?: unknown
   /** As in a request over HTTP. What stops a query here is its `signal`. */
   readonly client_query_id?: string
+  /** @internal Is told how far the query is. */
+  readonly progress?: AnswerOptions['progress']
+  /** @internal Its limit of time; a minute when not given. */
+  readonly timeoutSeconds?: number
   /** Rows of an answer: when the query does not say, and at most. */
   readonly rows?: QueryEnv['limits']
 }
@@ -146,7 +150,8 @@ export class Project {
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
   async query(query: unknown, options: QueryOptions = {}): Promise<object> {
-    return answerQuery(query, limited(await this.readyFor(query), options.rows), { signal: options.signal })
+    const { signal, progress, timeoutSeconds } = options
+    return answerQuery(query, limited(await this.readyFor(query), options.rows), { signal, progress, timeoutSeconds })
   }
 
   /**
@@ -219,7 +224,7 @@ export class Project {
     return {
       settings,
       facts: async () => {
-        this.facts = await instance.use((connection) => readFacts(connection, this.storage.database, this.facts))
+        this.facts = await instance.look((connection) => readFacts(connection, this.storage.database, this.facts))
         return this.facts
       },
       env: (facts) => queryEnv(settings, now, facts),

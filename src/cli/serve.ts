@@ -105,6 +105,12 @@ export const serve: Command = {
       summary: 'requests that one key may make in a minute, ten times that in an hour; 0 for no limit',
       default: '480',
     },
+    'concurrent-queries': {
+      value: 'N',
+      summary: 'queries of one project that keys may have running at once; 0 for no limit',
+      default: '3',
+    },
+    'drain-seconds': { value: 'N', summary: 'how long a stop waits for requests and queries that run', default: '20' },
     'site-url': { value: 'URL', summary: 'where people reach it, for links in mails' },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
     'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },
@@ -114,6 +120,8 @@ export const serve: Command = {
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
     const limits = limitsOf(values)
+    const concurrent = countOf(values, 'concurrent-queries') || Number.POSITIVE_INFINITY
+    const drainMs = countOf(values, 'drain-seconds') * 1000
     const clock = () => new Date()
     const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
     let url = ''
@@ -123,7 +131,11 @@ export const serve: Command = {
     try {
       const start = await waymark.accounts.firstStart(bootstrapKeys(values))
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
-      const handler = createHandler(waymark, { limits: () => limits, log: ({ level, message, ...fields }) => log(level, message, fields) })
+      const handler = createHandler(waymark, {
+        limits: () => limits,
+        concurrentQueries: () => concurrent,
+        log: ({ level, message, ...fields }) => log(level, message, fields),
+      })
       const secret = newSecret()
       const server = await startServer(withLocalDoor(handler, localWork(waymark), secret), { host: values.required('host'), port })
       url = server.url
@@ -140,7 +152,7 @@ export const serve: Command = {
       await stopping
       log('info', 'draining')
       await retract()
-      await server.drain()
+      await Promise.all([server.drain(drainMs), handler.drain(drainMs)])
     } finally {
       await waymark.close()
     }

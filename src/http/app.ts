@@ -5,6 +5,7 @@ import type { ActionService, CohortService, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { Admission } from './queries/admission.ts'
+import type { Concurrency } from './queries/concurrency.ts'
 import type { ResultCache } from './queries/result-cache.ts'
 import type { QueryRuns } from './queries/runs.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -32,6 +33,7 @@ export interface App {
   readonly queries: QueryRuns
   readonly results: ResultCache
   readonly admission: Admission
+  readonly concurrency: Concurrency
   readonly rows: () => QueryOptions['rows']
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>

@@ -3,6 +3,7 @@ import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
 import { createLoginAttempts } from './login-attempts.ts'
 import { createAdmission } from './queries/admission.ts'
+import { createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { createResultCache } from './queries/result-cache.ts'
 import { createQueryRuns } from './queries/runs.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
@@ -15,6 +16,8 @@ export interface HandlerOptions {
   readonly limits?: () => RateLimits
   /** Rows of a query's answer: when it does not say, and at most. */
   readonly rows?: () => QueryOptions['rows']
+  /** Queries of one project that keys may have running at once. Default 3. */
+  readonly concurrentQueries?: () => number
 }
 
 /** More records than this behind, and new events had better go elsewhere for a while. */
@@ -31,7 +34,11 @@ const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, la
   return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }
 
-export type Handler = (request: Request, address?: string | null, cut?: () => void) => Promise<Response>
+export interface Handler {
+  (request: Request, address?: string | null, cut?: () => void): Promise<Response>
+  /** Before `waymark.close()`: waits so long for queries in the background, then stops them; their statuses say which it was. */
+  drain(withinMs?: number): Promise<void>
+}
 
 /**
  * Answers the whole HTTP API on web-standard requests. `address` is the one the connection comes from,
@@ -41,7 +48,7 @@ export type Handler = (request: Request, address?: string | null, cut?: () => vo
  */
 export const createHandler = (
   waymark: Waymark,
-  { log, limits = () => defaultRateLimits, rows = () => undefined }: HandlerOptions = {},
+  { log, limits = () => defaultRateLimits, rows = () => undefined, concurrentQueries = () => defaultConcurrency }: HandlerOptions = {},
 ): Handler => {
   const app: App = {
     accounts: waymark.accounts,
@@ -49,7 +56,8 @@ export const createHandler = (
     limits,
     queries: createQueryRuns(waymark.accounts),
     results: createResultCache(),
-    admission: createAdmission(),
+    admission: createAdmission(waymark.places),
+    concurrency: createConcurrency(concurrentQueries),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
     groupTypes: async (record) => {
@@ -61,5 +69,6 @@ export const createHandler = (
     rows,
     readiness: async () => readinessOf(await waymark.condition()),
   }
-  return createService(app, { log })
+  const handle = createService(app, { log })
+  return Object.assign(handle, { drain: (withinMs = 20_000) => app.queries.drain(withinMs) })
 }

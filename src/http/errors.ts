@@ -56,6 +56,8 @@ export const failures = {
       ...headers,
       'retry-after': String(seconds),
     }),
+  tooManyQueries: (most: number) =>
+    new HttpError(429, 'throttled_error', 'throttled', `Too many queries at once: a project answers ${most} at a time to keys.`),
   unready: (detail: string) => new HttpError(503, 'server_error', 'error', detail),
   internal: () => new HttpError(500, 'server_error', 'error', 'A server error occurred.'),
 } as const

@@ -5,13 +5,15 @@ import type { Handler } from './create-handler.ts'
 // A door for the command line on the same machine. While a server owns the directory, commands have their work done through here, with a secret
 // that only those who may read the directory can know.
 
+type Answering = (...request: Parameters<Handler>) => Promise<Response>
+
 const prefix = '/_local/'
 
 export type LocalWork = Readonly<Record<string, (input: unknown) => Promise<unknown>>>
 
 /** Wraps the handler. Requests without the secret are answered as if the door were not there. */
 export const withLocalDoor =
-  (handler: Handler, work: LocalWork, secret: string): Handler =>
+  (handler: Answering, work: LocalWork, secret: string): Answering =>
   async (request, address, cut) => {
     const name = request.url.includes(prefix) ? nameIn(new URL(request.url).pathname) : null
     if (name === null || request.method !== 'POST' || !isSecret(request.headers.get('authorization'), secret))

@@ -35,8 +35,13 @@ export const startServer = (
   { host, port, bodyTimeoutMs = 120_000 }: ServerOptions,
 ): Promise<RunningServer> =>
   new Promise((resolve, reject) => {
+    let isDraining = false
     const server = serve({
-      fetch: (request, env) => handler(request, addressOf(env as Exchange), () => (env as Exchange).outgoing.destroy()),
+      fetch: (request, env) => {
+        // A connection that is kept would bring the next request, and the next.
+        if (isDraining) (env as Exchange).outgoing.setHeader('connection', 'close')
+        return handler(request, addressOf(env as Exchange), () => (env as Exchange).outgoing.destroy())
+      },
       hostname: host,
       port,
       serverOptions: {
@@ -58,6 +63,7 @@ export const startServer = (
         url: `http://${shown}:${taken}`,
         drain: (withinMs = 30_000) =>
           new Promise((done) => {
+            isDraining = true
             const late = setTimeout(() => server.closeAllConnections(), withinMs)
             server.close(() => {
               clearTimeout(late)

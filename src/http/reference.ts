@@ -31,7 +31,8 @@ the method (405) or the object (404) exists. The record of a foreign organizatio
 
 **Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one. \`Idempotency-Key\` on a post that creates makes it happen once: the same
 request with the same key within a day gets the first answer again, less secrets. Calls with keys are limited per key: 480 a minute and 4800 an hour,
-120 queries an hour; \`RateLimit\` says what is left, \`Retry-After\` how long to wait.
+120 queries an hour; \`RateLimit\` says what is left, \`Retry-After\` how long to wait. Keys may have three queries of a project running at once; one
+more is refused with 429 and no time to wait.
 
 **Rows in other forms.** A query asked with \`Accept: text/csv\` or \`application/vnd.apache.arrow.stream\` is answered as the engine makes the rows, no
 faster than they are taken; charts, which are small, come as a whole. \`X-Row-Limit\` says how many rows come at most. \`X-Has-More\` says whether there

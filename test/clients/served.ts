@@ -37,11 +37,12 @@ interface Place {
   readonly port?: number
   /** Of an earlier start on that directory: it is printed once. */
   readonly personalKey?: string
+  readonly args?: readonly string[]
 }
 
 export async function startServe(place?: Place): Promise<Served> {
   const dataDir = place?.dataDir ?? (await mkdtemp(join(tmpdir(), 'waymark-clients-')))
-  const args = ['serve', '--data', dataDir, '--port', String(place?.port ?? 0), '--json']
+  const args = ['serve', '--data', dataDir, '--port', String(place?.port ?? 0), '--json', ...(place?.args ?? [])]
   const child = spawn(process.execPath, [...command, ...args], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] })
   const complaints: LogLine[] = []
   const orphaned = () => child.kill('SIGKILL')

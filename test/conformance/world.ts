@@ -34,6 +34,7 @@ export interface World {
   settings: AccountSettings
   limits: RateLimits
   rows: { defaultRows: number; mostRows: number }
+  concurrentQueries: number
   /** Whether mail is set up. What was sent is in `outbox`. */
   hasMail: boolean
   readonly outbox: Mail[]
@@ -103,6 +104,7 @@ export async function startWorld(): Promise<World> {
   const handler = createHandler(watched, {
     limits: () => world.limits,
     rows: () => world.rows,
+    concurrentQueries: () => world.concurrentQueries,
     log: (line) => line.level === 'error' && world.reports.push(line),
   })
   const server = await startServer(handler, { host: '127.0.0.1', port: 0 })
@@ -114,6 +116,7 @@ export async function startWorld(): Promise<World> {
     settings: { ...defaultSettings, siteUrl: server.url },
     limits: defaultRateLimits,
     rows: { defaultRows: 100, mostRows: 10_000 },
+    concurrentQueries: 3,
     hasMail: false,
     outbox: [],
     txt: new Map(),

@@ -85,6 +85,57 @@ test('in the background: polled to its end, known once, cancelled, in its own pr
   world.now = null
 })
 
+test('how far it is, when asked', async () => {
+  const { call, member } = held.home
+  const query = { kind: 'SqlLikeQuery', query: 'select count() from numbers(200000000) where modulo(number, 7) = 8' }
+  await ask({ query, async: true, client_query_id: 'far' })
+  const status = async (parameters = '') => (await call('GET', `${path}far/${parameters}`, { as: member })).body.query_status
+  expect((await status()).query_progress).toBe(null)
+  const seen = async () => {
+    for (;;) {
+      const { query_progress, complete } = await status('?show_progress=true')
+      if (complete || query_progress.estimated_rows_total > 0) return query_progress
+    }
+  }
+  const { rows_read, estimated_rows_total, ...others } = await seen()
+  expect(others).toEqual({ bytes_read: null, time_elapsed: expect.any(Number), active_cpu_time: null })
+  expect(rows_read).toBeLessThanOrEqual(estimated_rows_total)
+  await call('DELETE', `${path}far/`, { as: member })
+})
+
+test('keys have three queries of a project at once, people any', async () => {
+  const { call, member, key } = held.home
+  const as = await key(member, ['query:read'])
+  const endless = {
+    kind: 'SqlLikeQuery',
+    query: 'select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 8',
+  }
+  const start = (id: string, by: typeof as | typeof member = as) =>
+    call('POST', path, { as: by, body: { query: endless, async: true, client_query_id: id } })
+  const stop = (id: string) => call('DELETE', `${path}${id}/`, { as })
+  for (const id of ['a', 'b', 'c']) expect((await start(id)).status).toBe(200)
+  const refusal = await start('d')
+  expect(refusal).toMatchObject(refused(429, 'throttled', 'Too many queries at once: a project answers 3 at a time to keys.'))
+  expect(refusal.headers.get('retry-after')).toBe(null)
+  expect((await call('POST', path, { as, body: { query: endless }, headers: { accept: 'text/csv' } })).status).toBe(429)
+  expect((await start('e', member)).status).toBe(200)
+  for (const id of ['a', 'b', 'c', 'e']) await stop(id)
+  let last = 429
+  while (last === 429) last = (await call('POST', path, { as, body: { query: { kind: 'SqlLikeQuery', query: 'select 1' } } })).status
+  expect(last, 'places are free again').toBe(200)
+})
+
+test('a query in the newest form, and whether one may ask', async () => {
+  const { call, member, key } = held.home
+  expect((await call('POST', `${path}upgrade/`, { as: member, body: { query: trends } })).body).toEqual({ query: trends })
+  expect(await call('POST', `${path}upgrade/`, { as: member, body: { query: { kind: 'Nope' } } })).toMatchObject(
+    refused(400, 'parse_error'),
+  )
+  const as = await key(member, ['query:read'])
+  expect((await call('POST', `${path}check_auth_for_async/`, { as })).body).toEqual({ user: 'ok' })
+  expect((await call('POST', `${path}check_auth_for_async/`)).status).toBe(401)
+})
+
 test("an error in the background is the caller's to read", async () => {
   await ask({ query: { kind: 'TrendsQuery', series: 1 }, async: true, client_query_id: 'wrong' })
   expect(await settled('wrong')).toMatchObject({

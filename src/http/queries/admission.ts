@@ -6,7 +6,7 @@ import PQueue from 'p-queue'
 const heavyFrom = 1_000
 const remembered = 5_000
 
-export const createAdmission = (places = 4) => {
+export const createAdmission = (places: number) => {
   const heavy = new PQueue({ concurrency: Math.max(1, places - 1) })
   const all = new PQueue({ concurrency: places })
   const lastMs = new Map<string, number>()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { QueryRun } from '../../accounts/records.ts'
 import type { Json } from '../../accounts/store.ts'
+import { Progress } from '../../lib/progress.ts'
 import { failures, knownFailure } from '../errors.ts'
 import { jsonText } from '../json-text.ts'
 import { maybeTime, time } from '../present.ts'
@@ -10,8 +11,18 @@ import { maybeTime, time } from '../present.ts'
 // process dies under it, the word that it was interrupted.
 
 const keptFor = 10 * 60_000
-const longest = 10 * 60_000
-export const present = (run: QueryRun) => ({
+const longestSeconds = 600
+
+/** What a status says of work that goes on. Bytes and processor time are not known here. */
+const progressOf = ({ progress }: Working, run: QueryRun, now: Date) => ({
+  bytes_read: null,
+  rows_read: progress.rows.read,
+  estimated_rows_total: progress.rows.total,
+  time_elapsed: (now.getTime() - run.start_time.getTime()) / 1000,
+  active_cpu_time: null,
+})
+
+export const present = (run: QueryRun, query_progress: object | null = null) => ({
   id: run.id,
   team_id: run.project_id,
   query_async: true,
@@ -25,8 +36,17 @@ export const present = (run: QueryRun) => ({
   pickup_time: time(run.start_time),
   task_id: run.task_id,
   labels: null,
-  query_progress: null,
+  query_progress,
 })
+
+interface Working {
+  readonly progress: Progress
+  readonly seconds: number
+}
+export type Work = (signal: AbortSignal, working?: Working) => Promise<object>
+
+const ending = new Error('the process is about to end')
+const stoppedByEnd = 'The query was stopped because the server was stopping.'
 
 /** A query somebody waits for. */
 export interface Attended {
@@ -38,7 +58,15 @@ export interface Attended {
 
 export const createQueryRuns = (accounts: Accounts) => {
   const { store, clock, report } = accounts.context
-  const active = new Map<string, { readonly run: QueryRun; readonly stop: AbortController }>()
+  interface Active {
+    readonly run: QueryRun
+    readonly stop: AbortController
+    readonly working?: Working
+    /** In the background: when its end is written. */
+    readonly done?: Promise<void>
+  }
+  const active = new Map<string, Active>()
+  let isEnding = false
   const place = (projectId: number, id: string) => `${projectId} ${id}`
 
   const newRun = (projectId: number, id: string): QueryRun => ({
@@ -85,12 +113,8 @@ export const createQueryRuns = (accounts: Accounts) => {
   return {
     find,
 
-    async start(
-      projectId: number,
-      wantedId: string | null,
-      isForced: boolean,
-      work: (signal: AbortSignal) => Promise<object>,
-    ): Promise<QueryRun> {
+    async start(projectId: number, wantedId: string | null, isForced: boolean, work: Work): Promise<QueryRun> {
+      if (isEnding) throw failures.unready('The server is stopping.')
       const id = wantedId ?? randomUUID().replaceAll('-', '')
       const known = await find(projectId, id)
       if (known && !isForced) return known
@@ -101,12 +125,12 @@ export const createQueryRuns = (accounts: Accounts) => {
         await tables.query_runs.insert(run)
       })
       const stop = new AbortController()
-      active.set(place(projectId, id), { run, stop })
-      const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longest)])
-      void work(signal)
+      const working: Working = { progress: new Progress(), seconds: longestSeconds }
+      const done = work(AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)]), working)
         .then(
           (answer) => ({ is_error: false, error_message: null, results: JSON.parse(jsonText(answer)) as Json }),
           (error: unknown) => {
+            if (stop.signal.reason === ending) return { is_error: true, error_message: stoppedByEnd, results: null }
             const failure = knownFailure(error)
             if (!failure) report('a query in the background failed', error)
             return { is_error: true, error_message: failure?.message ?? 'The query failed.', results: null }
@@ -117,6 +141,7 @@ export const createQueryRuns = (accounts: Accounts) => {
         .finally(() => {
           if (active.get(place(projectId, id))?.run === run) active.delete(place(projectId, id))
         })
+      active.set(place(projectId, id), { run, stop, working, done })
       return run
     },
 
@@ -124,6 +149,12 @@ export const createQueryRuns = (accounts: Accounts) => {
       const run = await find(projectId, id)
       if (!run) throw failures.notFound(`Query ${id} not found for team ${projectId}`)
       return run
+    },
+
+    /** How far it is; null when it does not work now. */
+    progress(run: QueryRun): object | null {
+      const found = active.get(place(run.project_id, run.id))
+      return found?.working && found.run === run ? progressOf(found.working, run, clock()) : null
     },
 
     /** Stops what runs and forgets the status. */
@@ -150,9 +181,20 @@ export const createQueryRuns = (accounts: Accounts) => {
       }
     },
 
-    /** Stops everything: the process is about to end. */
-    stop: () => {
-      for (const { stop } of active.values()) stop.abort()
+    /** The process is about to end: waits for what runs in the background, then stops the rest, and returns when every end is written. */
+    async drain(withinMs: number): Promise<void> {
+      isEnding = true
+      const left = () => [...active.values()].flatMap(({ done }) => done ?? [])
+      let timer: NodeJS.Timeout | undefined
+      await Promise.race([
+        Promise.all(left()),
+        new Promise((late) => {
+          timer = setTimeout(late, withinMs)
+        }),
+      ])
+      clearTimeout(timer)
+      for (const { stop } of active.values()) stop.abort(ending)
+      await Promise.all(left())
     },
   }
 }

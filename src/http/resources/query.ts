@@ -39,14 +39,20 @@ export const query = defineResource({
       scope: 'query:read',
       body: queryRequestSchema,
       answer: z.looseObject({}),
-      handle: async ({ app, project, body, request, breakOff }) => {
+      handle: async ({ app, project, body, caller, request, breakOff }) => {
+        const asker = {
+          get signal() {
+            return request.signal // made when asked for, and answers that are kept do not ask
+          },
+          isKey: caller.via === 'key',
+        }
         const form = wantedForm(request.headers.get('accept'))
         const asked = readQueryRequest(body)
         if (form !== 'json' && !asked.refresh.includes('async')) {
-          const rows = await askRows(app, project, asked, request.signal, { form, breakOff })
+          const rows = await askRows(app, project, asked, asker, { form, breakOff })
           if (rows) return new Reply(200, rows.body, rows.headers)
         }
-        const outcome = await ask(app, project, asked, request)
+        const outcome = await ask(app, project, asked, asker)
         if ('status' in outcome) {
           const status = present(outcome.status)
           return new Reply(200, { ...status, query_status: status })
@@ -72,8 +78,34 @@ export const query = defineResource({
       name: 'retrieve',
       summary: 'How far a query in the background is, with its answer at the end; kept for ten minutes',
       limits: ['api'],
+      queryParameters: { show_progress: '`true`: with `query_progress` while it runs' },
       answer: z.object({ query_status: statusSchema }),
-      handle: async ({ app, project, params }) => ({ query_status: present(await app.queries.poll(project.id, params.id!)) }),
+      handle: async ({ app, project, params, query: parameters }) => {
+        const run = await app.queries.poll(project.id, params.id!)
+        const isAsked = parameters.get('show_progress')?.toLowerCase() === 'true'
+        return { query_status: present(run, isAsked ? app.queries.progress(run) : null) }
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'upgrade',
+      name: 'upgrade',
+      summary: 'A query as the newest version of its kind: there has been one version of each, so it comes back as it is',
+      scope: 'query:read',
+      limits: ['api'],
+      body: z.object({ query: z.record(z.string(), z.unknown()) }),
+      answer: z.object({ query: z.looseObject({ kind: z.string() }) }),
+      handle: async ({ body }) => ({ query: readQueryRequest(body).query }),
+    }),
+    row({
+      method: 'POST',
+      path: 'check_auth_for_async',
+      name: 'check_auth_for_async',
+      summary: 'Whether the caller may ask the project, before it waits for answers in another way',
+      scope: 'query:read',
+      limits: ['api'],
+      answer: z.object({ user: z.literal('ok') }),
+      handle: async () => ({ user: 'ok' }),
     }),
     row({
       method: 'DELETE',

@@ -50,15 +50,21 @@ export class Instance implements Sql {
   readonly threads: number
   private readonly database: DuckDBInstance
   private readonly pool: ConnectionPool
+  /** For short statements of our own: account data, facts of a store. Long queries do not keep them waiting. */
+  private readonly quick: ConnectionPool
   private readonly attached = new Map<string, string>()
   private readonly readers = new Set<() => Promise<void>>()
 
-  constructor(database: DuckDBInstance, options: { dataDir: string; memoryLimit: number; threads: number; connections: number }) {
+  constructor(
+    database: DuckDBInstance,
+    options: { dataDir: string; memoryLimit: number; threads: number; connections: readonly DuckDBConnection[] },
+  ) {
     this.database = database
     this.dataDir = options.dataDir
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
-    this.pool = new ConnectionPool(() => database.connect(), options.connections)
+    this.pool = new ConnectionPool(() => database.connect(), options.connections.length, options.connections)
+    this.quick = new ConnectionPool(() => database.connect(), 2)
   }
 
   get isInMemory(): boolean {
@@ -80,6 +86,16 @@ export class Instance implements Sql {
 
   use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.pool.use(work, signal)
+  }
+
+  /** A short look at something, past the queries that run. */
+  look<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    return this.quick.use(work)
+  }
+
+  /** How many statements of queries run at once. */
+  get places(): number {
+    return this.pool.size
   }
 
   /** Waits for a place among the statements that run, and works in it without the connection that comes with it. */
@@ -105,15 +121,15 @@ export class Instance implements Sql {
   }
 
   run(sql: string, params?: readonly SqlValue[]): Promise<number> {
-    return this.use((connection) => onConnection(connection).run(sql, params))
+    return this.look((connection) => onConnection(connection).run(sql, params))
   }
 
   rows<R extends SqlRow = SqlRow>(sql: string, params?: readonly SqlValue[]): Promise<R[]> {
-    return this.use((connection) => onConnection(connection).rows<R>(sql, params))
+    return this.look((connection) => onConnection(connection).rows<R>(sql, params))
   }
 
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.use((connection) => onConnection(connection).transaction(work))
+    return this.look((connection) => onConnection(connection).transaction(work))
   }
 
   /** Attaches a file under a name, making or migrating it. A file that is damaged is a BrokenFileError and stays as it is. */
@@ -167,7 +183,7 @@ export class Instance implements Sql {
 
   /** Waits for running statements, checkpoints and lets go of all files, then throws what went wrong. Connections of their own must be closed before. */
   async close(): Promise<void> {
-    await this.pool.close()
+    await Promise.all([this.pool.close(), this.quick.close()])
     for (const end of this.readers) await end()
     const connection = await this.database.connect()
     const failures: unknown[] = []
@@ -259,6 +275,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
     throw new WaymarkError('validation-failed', { message: `threads must be a whole number from 1, got ${threads}`, attr: 'threads' })
   }
   const database = await DuckDBInstance.create(':memory:')
+  const connections = await Promise.all(Array.from({ length: options.connections ?? defaultConnections() }, () => progressing(database)))
   const connection = await database.connect()
   try {
     const settings = [
@@ -280,5 +297,13 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   } finally {
     connection.closeSync()
   }
-  return new Instance(database, { dataDir, memoryLimit, threads, connections: options.connections ?? defaultConnections() })
+  return new Instance(database, { dataDir, memoryLimit, threads, connections })
+}
+
+/** A connection that knows how far its statement is. It has to be told so before the configuration is locked, and can only be told by itself. */
+async function progressing(database: DuckDBInstance): Promise<DuckDBConnection> {
+  const connection = await database.connect()
+  await connection.run('SET enable_progress_bar = true')
+  await connection.run('SET enable_progress_bar_print = false')
+  return connection
 }

@@ -11,18 +11,20 @@ const cancelled = (signal: AbortSignal, cause?: unknown) =>
 
 /** One statement at a time per connection: a connection belongs to one user until it is given back. */
 export class ConnectionPool {
-  private readonly idle: DuckDBConnection[] = []
+  private readonly idle: DuckDBConnection[]
   private readonly waiting: Waiter[] = []
   /** Connections with a user, and those being opened for one. */
   private taken = 0
   private isClosed = false
   private drained: (() => void) | null = null
   private readonly connect: () => Promise<DuckDBConnection>
-  private readonly size: number
+  readonly size: number
 
-  constructor(connect: () => Promise<DuckDBConnection>, size: number) {
+  /** `ready` are open already. */
+  constructor(connect: () => Promise<DuckDBConnection>, size: number, ready: readonly DuckDBConnection[] = []) {
     this.connect = connect
     this.size = size
+    this.idle = [...ready]
   }
 
   /** An aborted signal takes the caller out of the queue. Its reason is thrown when it is a WaymarkError (a time limit, say). */

@@ -1,6 +1,7 @@
 import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
 import { QueryError, type WaymarkError } from '../../errors/errors.ts'
+import type { Progress } from '../../lib/progress.ts'
 import { BatchBuilder, type BatchShape, type ResultColumn, WideColumns } from './arrow.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
@@ -14,6 +15,8 @@ export interface Statement {
 export interface RunOptions {
   readonly signal?: AbortSignal
   readonly timeoutSeconds?: number
+  /** Is told how far the statement is. */
+  readonly progress?: Progress
 }
 
 const defaultTimeout = 60
@@ -181,6 +184,10 @@ async function guarded<T>(
   work: (watch: Watch) => Promise<T>,
 ): Promise<T> {
   const watch = watchOver(connection, options)
+  const arrive = options.progress?.follow(() => {
+    const { rows_processed, total_rows_to_process } = connection.progress
+    return { read: Number(rows_processed), total: Number(total_rows_to_process) }
+  })
   try {
     watch.throwIfStopped()
     const answer = await work(watch)
@@ -189,6 +196,7 @@ async function guarded<T>(
   } catch (error) {
     throw watch.stopped() ?? engineError(error, sql)
   } finally {
+    arrive?.()
     watch.end()
   }
 }

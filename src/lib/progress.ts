@@ -1,0 +1,37 @@
+/** Rows that something has read, and how many it will have read, as far as it knows. */
+export interface RowCount {
+  readonly read: number
+  readonly total: number
+}
+
+/** How far the statements of one query are. */
+export class Progress {
+  private finished: RowCount = { read: 0, total: 0 }
+  private readonly running = new Set<() => RowCount>()
+
+  /** Follows one statement until what is answered is called. */
+  follow(read: () => RowCount): () => void {
+    let last: RowCount = { read: 0, total: 0 }
+    const look = () => {
+      const seen = read()
+      if (seen.total > 0) last = seen // before it begins and after it ends there is nothing to see
+      return last
+    }
+    this.running.add(look)
+    return () => {
+      if (!this.running.delete(look)) return
+      // What has come to its end has read all it wanted.
+      this.finished = { read: this.finished.read + last.total, total: this.finished.total + last.total }
+    }
+  }
+
+  get rows(): RowCount {
+    let { read, total } = this.finished
+    for (const look of this.running) {
+      const rows = look()
+      read += rows.read
+      total += rows.total
+    }
+    return { read, total }
+  }
+}

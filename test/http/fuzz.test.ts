@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { places } from '../../src/http/places.ts'
@@ -7,6 +9,28 @@ import { withHome } from './conversation.ts'
 
 const held = withHome()
 const runs = Number(process.env.WAYMARK_FUZZ_RUNS ?? 2000)
+
+/** Between the middle and the end memory may grow by this factor, */
+const flatTo = 1.15
+/** and by this much for what requests really made. */
+const rowsThatStayMb = 24
+const parts = 10
+
+interface Memory {
+  readonly heap: number
+  readonly whole: number
+}
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+const measure = (): Memory => {
+  collect()
+  const { heapUsed, rss } = process.memoryUsage()
+  return { heap: Math.round(heapUsed / 2 ** 20), whole: Math.round(rss / 2 ** 20) }
+}
+const words = ({ heap, whole }: Memory) => `${heap} of heap, ${whole} as a whole`
+
+const rejections: unknown[] = []
+process.on('unhandledRejection', (reason) => rejections.push(reason))
 
 const odd = fc.constantFrom(
   '@current',
@@ -104,25 +128,34 @@ test(`${runs} requests, no fault of ours`, async () => {
     type,
     caller: fc.constantFrom(...callers),
   })
-  await fc.assert(
-    fc.asyncProperty(request, async (one) => {
-      // An owner may end the organization that the others need.
-      if (one.method === 'DELETE' && /^\/api\/(organizations|projects)\/@current\/?$/.test(one.path)) return
-      const url = new URL(world.url)
-      url.pathname = one.path
-      for (const [name, value] of Object.entries(one.query)) url.searchParams.set(name, value)
-      const takesBody = one.method !== 'GET' && one.method !== 'HEAD'
-      const response = await fetch(url, {
-        method: one.method,
-        headers: { ...one.caller, 'content-type': one.type },
-        ...(takesBody ? { body: one.body } : {}),
-      })
-      const text = await response.text()
-      expect(response.status, `${one.method} ${url.pathname} ${one.body}: ${text}`).not.toBe(500)
-      if (response.status >= 400 && one.method !== 'HEAD' && url.pathname.startsWith('/api/'))
-        expect(Object.keys(JSON.parse(text)), one.path).toEqual(['type', 'code', 'detail', 'attr'])
-    }),
-    { numRuns: runs, endOnFailure: true },
-  )
+  const send = async (one: typeof request extends fc.Arbitrary<infer T> ? T : never) => {
+    // An owner may end the organization that the others need.
+    if (one.method === 'DELETE' && /^\/api\/(organizations|projects)\/@current\/?$/.test(one.path)) return
+    const url = new URL(world.url)
+    url.pathname = one.path
+    for (const [name, value] of Object.entries(one.query)) url.searchParams.set(name, value)
+    const takesBody = one.method !== 'GET' && one.method !== 'HEAD'
+    const response = await fetch(url, {
+      method: one.method,
+      headers: { ...one.caller, 'content-type': one.type },
+      ...(takesBody ? { body: one.body } : {}),
+    })
+    const text = await response.text()
+    expect(response.status, `${one.method} ${url.pathname} ${one.body}: ${text}`).not.toBe(500)
+    if (response.status >= 400 && one.method !== 'HEAD' && url.pathname.startsWith('/api/'))
+      expect(Object.keys(JSON.parse(text)), one.path).toEqual(['type', 'code', 'detail', 'attr'])
+  }
+  const memory: Memory[] = []
+  for (let part = 0; part < parts; part++) {
+    await fc.assert(fc.asyncProperty(request, send), { numRuns: runs / parts, endOnFailure: true })
+    memory.push(measure())
+  }
+  expect(rejections).toEqual([])
   expect(world.reports).toEqual([])
-}, 600_000)
+  if (runs < 10_000) return
+  // The first part makes the rows that stay (organizations, log entries) and warms everything up.
+  const [start, middle, end] = [memory[0]!, memory[Math.floor(parts / 2)]!, memory.at(-1)!]
+  console.log(`memory in MB: start ${words(start)}; middle ${words(middle)}; end ${words(end)}`)
+  for (const kind of ['heap', 'whole'] as const)
+    expect(end[kind], `${kind}: ${memory.map((one) => one[kind]).join(' ')}`).toBeLessThan(middle[kind] * flatTo + rowsThatStayMb)
+}, 3_600_000)

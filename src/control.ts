@@ -1,7 +1,7 @@
 import { type Accounts, createAccounts } from './accounts/accounts.ts'
 import type { AccountContext } from './accounts/context.ts'
 import { type AccountStore, type AccountTables, accountShapes, longTables } from './accounts/records.ts'
-import { createTxtLookup } from './network/dns.ts'
+import { createCnameLookup, createTxtLookup } from './network/dns.ts'
 import { openControl } from './storage/control/control-store.ts'
 import { controlFile } from './storage/control/format.ts'
 import type { Instance } from './storage/duckdb/instance.ts'
@@ -10,5 +10,5 @@ import type { Instance } from './storage/duckdb/instance.ts'
 export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
   await instance.attach('control', 'control.duckdb', controlFile)
   const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, { long: longTables })
-  return createAccounts({ store, lookupTxt: createTxtLookup(), ...options })
+  return createAccounts({ store, lookupTxt: createTxtLookup(), lookupCname: createCnameLookup(), ...options })
 }

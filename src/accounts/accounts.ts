@@ -37,6 +37,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     settings: options.settings ?? ((): AccountSettings => defaultSettings),
     mailer: options.mailer ?? (() => null),
     lookupTxt: options.lookupTxt ?? (async () => []),
+    lookupCname: options.lookupCname ?? (async () => null),
     projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {} },
     report: options.report ?? (() => {}),
   }

@@ -46,13 +46,15 @@ export interface AccountContext {
   readonly mailer: () => Mailer | null
   /** The TXT records of a name, each as its first string; an empty list when there are none. */
   readonly lookupTxt: (name: string) => Promise<readonly string[]>
+  /** The name that a name's CNAME record points at; null when there is none. */
+  readonly lookupCname: (name: string) => Promise<string | null>
   readonly projectStores: ProjectStores
   /** For what went wrong behind an answer that was given. */
   readonly report: (message: string, error: unknown) => void
 }
 
 /** The parts of the surroundings that an operator may set. */
-export type Surroundings = Partial<Pick<AccountContext, 'settings' | 'mailer' | 'lookupTxt' | 'report'>>
+export type Surroundings = Partial<Pick<AccountContext, 'settings' | 'mailer' | 'lookupTxt' | 'lookupCname' | 'report'>>
 
 export interface Change {
   readonly type: string

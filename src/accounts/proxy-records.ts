@@ -1,14 +1,27 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
-import { check, text } from './fields.ts'
+import { text, check as valid } from './fields.ts'
 import type { ProxyRecord, User } from './records.ts'
 import { invalid } from './refusals.ts'
 
 export const proxyRecordInput = z.object({ domain: text({ max: 64 }) })
 
-/** While one of these, nothing in the background works on the record. */
+/** While one of these, a record is gone at once when it is deleted; others are marked first. */
 const atRest = new Set(['waiting', 'erroring', 'timed_out'])
+const retriable = new Set(['waiting', 'issuing', 'warning', 'erroring', 'timed_out'])
+
+const minute = 60_000
+/** Name servers are asked again when somebody looks and the last time is so long ago. */
+const checkedFor = minute
+/** So long a record waits for its CNAME. */
+const patience = 3 * 24 * 60 * minute
+
+interface Finding {
+  readonly status: string
+  readonly message: string | null
+}
+const bare = (name: string) => name.toLowerCase().replace(/\.$/, '')
 
 export const createProxyRecords = (context: AccountContext) => {
   const { store } = context
@@ -17,7 +30,7 @@ export const createProxyRecords = (context: AccountContext) => {
       .update(organizationId + domain)
       .digest('hex')
       .slice(0, 20)}.${context.settings().proxyBase}`
-  const note = (by: User, record: ProxyRecord, activity: string) => ({
+  const note = (by: User | null, record: ProxyRecord, activity: string) => ({
     by,
     organization_id: record.organization_id,
     scope: 'ProxyRecord',
@@ -26,15 +39,84 @@ export const createProxyRecords = (context: AccountContext) => {
     name: record.domain,
   })
   const mustBeFree = async (domain: string, own?: ProxyRecord) => {
-    const other = await store.read.proxy_records.first({ domain })
+    const known = await store.read.proxy_records.first({ domain })
+    const other = known?.status === 'deleting' ? await current(known) : known
     if (other && other.id !== own?.id) throw invalid('proxy record with this domain already exists.', 'domain', 'unique')
   }
+  const checkedAt = new Map<string, number>()
+
+  /** What the CNAME record says of it. Certificates are the business of whoever ends TLS in front of us, so right DNS is all there is to be valid. */
+  const findingFor = (record: ProxyRecord, pointsAt: string | null): Finding => {
+    if (pointsAt !== null && bare(pointsAt) === bare(record.target_cname)) return { status: 'valid', message: null }
+    if (pointsAt !== null)
+      return { status: 'erroring', message: `${record.domain} points at ${bare(pointsAt)}, not at ${record.target_cname}.` }
+    const missing = `${record.domain} has no CNAME record that points at ${record.target_cname}.`
+    if (record.status === 'valid' || record.status === 'warning') return { status: 'warning', message: missing }
+    const isLate = context.clock().getTime() - record.updated_at.getTime() > patience
+    if (record.status === 'timed_out' || isLate) return { status: 'timed_out', message: missing }
+    return { status: 'waiting', message: null }
+  }
+
+  const settle = async (record: ProxyRecord, change: Finding, by: User | null): Promise<ProxyRecord> => {
+    if (change.status === record.status && change.message === record.message) return record
+    const updated = { ...change, updated_at: context.clock() }
+    return store.write(async (tables) => {
+      const now = await tables.proxy_records.first({ id: record.id })
+      if (!now || now.domain !== record.domain || now.status === 'deleting') return now ?? record
+      await tables.proxy_records.update({ id: record.id }, updated)
+      await log(context, tables, {
+        ...note(by, record, 'updated'),
+        changes: changesOf('ProxyRecord', record, { ...change }),
+      })
+      return { ...now, ...updated }
+    })
+  }
+
+  /** As the name servers have it now. When they cannot be asked it stays as it was. */
+  const check = async (record: ProxyRecord, by: User | null): Promise<ProxyRecord> => {
+    checkedAt.set(record.id, context.clock().getTime())
+    let pointsAt: string | null
+    try {
+      pointsAt = await context.lookupCname(record.domain)
+    } catch (error) {
+      context.report('the name servers could not be asked', error)
+      return record
+    }
+    return settle(record, findingFor(record, pointsAt), by)
+  }
+
+  /** The record as it is by now; undefined when it is gone. */
+  const current = async (record: ProxyRecord): Promise<ProxyRecord | undefined> => {
+    const now = context.clock().getTime()
+    if (record.status === 'deleting') {
+      if (now - record.updated_at.getTime() < checkedFor) return record
+      await store.write((tables) => tables.proxy_records.remove({ id: record.id }))
+      checkedAt.delete(record.id)
+      return undefined
+    }
+    const last = checkedAt.get(record.id)
+    return last === undefined || Math.abs(now - last) >= checkedFor ? check(record, null) : record
+  }
+
   return {
-    list: (organizationId: string) => store.read.proxy_records.find({ organization_id: organizationId }),
-    byId: (organizationId: string, id: string) => store.read.proxy_records.first({ id, organization_id: organizationId }),
+    list: async (organizationId: string): Promise<ProxyRecord[]> => {
+      const found = await Promise.all((await store.read.proxy_records.find({ organization_id: organizationId })).map(current))
+      return found.filter((one) => one !== undefined)
+    },
+    byId: async (organizationId: string, id: string): Promise<ProxyRecord | undefined> => {
+      const found = await store.read.proxy_records.first({ id, organization_id: organizationId })
+      return found && current(found)
+    },
+
+    /** Asks the name servers at once, also for a record that had been given up. */
+    retry: async (by: User, record: ProxyRecord): Promise<ProxyRecord> => {
+      if (!retriable.has(record.status)) throw invalid(`A record that is ${record.status} cannot be tried again.`)
+      const anew = record.status === 'timed_out' ? await settle(record, { status: 'waiting', message: null }, by) : record
+      return check(anew, by)
+    },
 
     create: async (by: User, organizationId: string, body: unknown): Promise<ProxyRecord> => {
-      const { domain } = check(proxyRecordInput, body)
+      const { domain } = valid(proxyRecordInput, body)
       await mustBeFree(domain)
       return store.write(async (tables) => {
         const now = context.clock()
@@ -56,7 +138,7 @@ export const createProxyRecords = (context: AccountContext) => {
     },
 
     update: async (by: User, record: ProxyRecord, body: unknown): Promise<ProxyRecord> => {
-      const change = check(proxyRecordInput.partial(), body)
+      const change = valid(proxyRecordInput.partial(), body)
       if (change.domain === undefined || change.domain === record.domain) return record
       await mustBeFree(change.domain, record)
       return store.write(async (tables) => {
@@ -73,7 +155,7 @@ export const createProxyRecords = (context: AccountContext) => {
       })
     },
 
-    /** A record whose certificate is in work is only marked; whoever works on it removes it. */
+    /** A record that events may come through is marked first; a minute later it is gone. */
     remove: (by: User, record: ProxyRecord): Promise<void> =>
       store.write(async (tables) => {
         if (atRest.has(record.status)) await tables.proxy_records.remove({ id: record.id })

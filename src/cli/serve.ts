@@ -6,7 +6,7 @@ import { createHandler } from '../http/create-handler.ts'
 import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
 import { startServer } from '../http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../http/rate-limits.ts'
-import { createTxtLookup } from '../network/dns.ts'
+import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
@@ -36,9 +36,15 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
     ?.split(',')
     .map((one) => one.trim())
   return {
-    settings: (): AccountSettings => ({ ...defaultSettings, isHosted: values.isOn('hosted'), siteUrl: values.text('site-url') ?? site() }),
+    settings: (): AccountSettings => ({
+      ...defaultSettings,
+      isHosted: values.isOn('hosted'),
+      siteUrl: values.text('site-url') ?? site(),
+      proxyBase: values.text('proxy-base') ?? defaultSettings.proxyBase,
+    }),
     mailer: () => mailer,
     lookupTxt: createTxtLookup(servers),
+    lookupCname: createCnameLookup(servers),
     report: (message, error) => log('warn', message, { error: error instanceof Error ? error.message : String(error) }),
   }
 }
@@ -114,7 +120,8 @@ export const serve: Command = {
     'site-url': { value: 'URL', summary: 'where people reach it, for links in mails' },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
     'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },
-    dns: { value: 'SERVERS', summary: "name servers that prove domains, address:port,…; the system's when not given" },
+    dns: { value: 'SERVERS', summary: "name servers that prove domains and proxy records, address:port,…; the system's when not given" },
+    'proxy-base': { value: 'NAME', summary: 'the name below which proxy records have their targets' },
     hosted: { summary: 'run for customers: domains must be proven' },
   },
   run: async (values, { out, err }) => {

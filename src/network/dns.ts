@@ -3,15 +3,33 @@ import { Resolver } from 'node:dns/promises'
 /** What a name server says when there is no such record; everything else means that it could not be asked. */
 const nothingThere = new Set(['ENODATA', 'ENOTFOUND', 'NXDOMAIN', 'EBADNAME'])
 
-/** Asks name servers for TXT records; the system's, unless others are named as `address` or `address:port`. */
-export const createTxtLookup = (servers: readonly string[] = []): ((name: string) => Promise<readonly string[]>) => {
+const resolverFor = (servers: readonly string[]) => {
   const resolver = new Resolver({ timeout: 2000, tries: 2 })
   if (servers.length > 0) resolver.setServers([...servers])
+  return resolver
+}
+
+/** Asks name servers for TXT records; the system's, unless others are named as `address` or `address:port`. */
+export const createTxtLookup = (servers: readonly string[] = []): ((name: string) => Promise<readonly string[]>) => {
+  const resolver = resolverFor(servers)
   return async (name) => {
     try {
       return (await resolver.resolveTxt(name)).map(([first = '']) => first)
     } catch (error) {
       if (nothingThere.has((error as NodeJS.ErrnoException).code ?? '')) return []
+      throw error
+    }
+  }
+}
+
+/** The name that a name stands for by its CNAME record; null when it has none. */
+export const createCnameLookup = (servers: readonly string[] = []): ((name: string) => Promise<string | null>) => {
+  const resolver = resolverFor(servers)
+  return async (name) => {
+    try {
+      return (await resolver.resolveCname(name))[0] ?? null
+    } catch (error) {
+      if (nothingThere.has((error as NodeJS.ErrnoException).code ?? '')) return null
       throw error
     }
   }

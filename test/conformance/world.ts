@@ -39,6 +39,7 @@ export interface World {
   hasMail: boolean
   readonly outbox: Mail[]
   readonly txt: Map<string, readonly string[]>
+  readonly cname: Map<string, string>
   readonly reports: unknown[]
   /** Every key that a request names is then a project's, made when first seen: what anybody sends can be looked at. */
   takesAnyKey: boolean
@@ -85,6 +86,7 @@ export async function startWorld(): Promise<World> {
       settings: () => world.settings,
       mailer: () => (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
       lookupTxt: async (name) => world.txt.get(name) ?? [],
+      lookupCname: async (name) => world.cname.get(name) ?? null,
       report: (message, error) => world.reports.push([message, error]),
     },
   })
@@ -120,6 +122,7 @@ export async function startWorld(): Promise<World> {
     hasMail: false,
     outbox: [],
     txt: new Map(),
+    cname: new Map(),
     reports: [],
     takesAnyKey: false,
     taken: [],

@@ -1,6 +1,6 @@
-import { createSocket } from 'node:dgram'
 import { expect, test } from 'vitest'
-import { createTxtLookup } from '../../src/network/dns.ts'
+import { createCnameLookup, createTxtLookup } from '../../src/network/dns.ts'
+import { startNameServer } from '../harness/name-server.ts'
 import { refused, withHome } from './conversation.ts'
 
 const held = withHome()
@@ -68,31 +68,14 @@ test.each(names)('the name %s', async (domain, code) => {
 })
 
 test('name servers are really asked', async () => {
-  const server = createSocket('udp4')
-  const texts = new Map([['_waymark-challenge.real.test', ['first', 'rest']]])
-  server.on('message', (question, from) => {
-    const labels: string[] = []
-    let at = 12
-    for (let size = question[at]!; size > 0; size = question[at]!) {
-      labels.push(question.toString('ascii', at + 1, at + 1 + size))
-      at += size + 1
-    }
-    const strings = texts.get(labels.join('.'))
-    const data = Buffer.concat((strings ?? []).map((one) => Buffer.concat([Buffer.from([one.length]), Buffer.from(one)])))
-    const header = Buffer.from(question.subarray(0, 12))
-    header.writeUInt16BE(strings ? 0x8580 : 0x8583, 2) // an answer, or: there is no such name
-    header.writeUInt16BE(strings ? 1 : 0, 6)
-    header.fill(0, 8, 12)
-    const record = Buffer.alloc(12)
-    record.writeUInt16BE(0xc00c, 0)
-    record.writeUInt16BE(16, 2)
-    record.writeUInt16BE(1, 4)
-    record.writeUInt16BE(data.length, 10)
-    server.send(Buffer.concat([header, question.subarray(12, at + 5), ...(strings ? [record, data] : [])]), from.port, from.address)
+  const server = await startNameServer({
+    '_waymark-challenge.real.test': { type: 'TXT', data: ['first', 'rest'] },
+    'events.real.test': { type: 'CNAME', data: 'abc.proxy.test' },
   })
-  await new Promise<void>((ready) => server.bind(0, '127.0.0.1', ready))
-  const lookup = createTxtLookup([`127.0.0.1:${server.address().port}`])
-  expect(await lookup('_waymark-challenge.real.test')).toEqual(['first'])
-  expect(await lookup('_waymark-challenge.none.test')).toEqual([])
-  server.close()
+  const [texts, cname] = [createTxtLookup([server.address]), createCnameLookup([server.address])]
+  expect(await texts('_waymark-challenge.real.test')).toEqual(['first'])
+  expect(await texts('_waymark-challenge.none.test')).toEqual([])
+  expect(await cname('events.real.test')).toBe('abc.proxy.test')
+  expect(await cname('none.real.test')).toBe(null)
+  server.stop()
 })

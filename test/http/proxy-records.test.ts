@@ -21,10 +21,65 @@ test('a proxy record waits at a target that follows from organization and domain
   const moved = (await call('PATCH', path, { as: admin, body: { domain: 'f.example.com' } })).body
   expect(moved.target_cname).not.toBe(record.target_cname)
   expect((await call('GET', base, { as: member })).body).toMatchObject({ count: 1, results: [{ domain: 'f.example.com' }] })
-  await world.accounts.context.store.write((tables) => tables.proxy_records.update({ id: record.id }, { status: 'valid' }))
   expect((await call('DELETE', path, { as: admin })).status).toBe(204)
-  expect((await call('GET', path, { as: member })).body.status, 'somebody works on it').toBe('deleting')
-  await world.accounts.context.store.write((tables) => tables.proxy_records.update({ id: record.id }, { status: 'erroring' }))
-  await call('DELETE', path, { as: admin })
   expect(await call('GET', path, { as: member })).toMatchObject(refused(404, 'not_found'))
+  expect(world.reports).toEqual([])
+})
+
+test('its state is what the name servers say, asked when somebody looks', async () => {
+  const { call, admin, member, world } = held.home
+  const at = (time: string) => {
+    world.now = new Date(time)
+  }
+  at('2034-01-01T00:00:00Z')
+  const { body: record } = await call('POST', base, { as: admin, body: { domain: 'e.shop.example' } })
+  const path = `${base}${record.id}/`
+  const state = async () => {
+    const { status, message } = (await call('GET', path, { as: member })).body
+    return [status, message]
+  }
+  const retry = async () => (await call('POST', `${path}retry/`, { as: admin })).body.status
+  expect(await state()).toEqual(['waiting', null])
+  world.cname.set('e.shop.example', 'elsewhere.example.')
+  expect(await state(), 'asked a moment ago').toEqual(['waiting', null])
+  at('2034-01-01T00:01:00Z')
+  expect(await state()).toEqual(['erroring', `e.shop.example points at elsewhere.example, not at ${record.target_cname}.`])
+  world.cname.set('e.shop.example', `${record.target_cname.toUpperCase()}.`)
+  expect(await call('POST', `${path}retry/`, { as: member })).toMatchObject(refused(403, 'permission_denied'))
+  expect(await retry()).toBe('valid')
+  expect(await call('POST', `${path}retry/`, { as: admin })).toMatchObject(refused(400, 'invalid_input'))
+  world.cname.delete('e.shop.example')
+  at('2034-01-01T00:02:00Z')
+  expect((await state())[0]).toBe('warning')
+  world.cname.set('e.shop.example', record.target_cname)
+  at('2034-01-01T00:03:00Z')
+  expect(await state()).toEqual(['valid', null])
+  expect((await call('DELETE', path, { as: admin })).status).toBe(204)
+  expect((await state())[0]).toBe('deleting')
+  expect(await call('POST', base, { as: admin, body: { domain: 'e.shop.example' } })).toMatchObject(
+    refused(400, 'unique', undefined, 'domain'),
+  )
+  at('2034-01-01T00:04:00Z')
+  expect((await call('POST', base, { as: admin, body: { domain: 'e.shop.example' } })).status, 'gone by now').toBe(201)
+  world.now = null
+})
+
+test('three days without a record are enough; it can be tried again', async () => {
+  const { call, admin, world } = held.home
+  world.now = new Date('2034-02-01T00:00:00Z')
+  const { body: record } = await call('POST', base, { as: admin, body: { domain: 'late.example' } })
+  const state = async () => (await call('GET', `${base}${record.id}/`, { as: admin })).body.status
+  world.now = new Date('2034-02-03T23:00:00Z')
+  expect(await state()).toBe('waiting')
+  world.now = new Date('2034-02-04T00:00:01Z')
+  expect(await state()).toBe('timed_out')
+  expect((await call('POST', `${base}${record.id}/retry/`, { as: admin })).body.status).toBe('waiting')
+  expect(await state()).toBe('waiting')
+  const entries = await world.accounts.context.store.read.activity.find({ item_id: record.id }, { newestFirst: 'created_at' })
+  expect(entries.map(({ activity, is_system }) => [activity, is_system])).toEqual([
+    ['updated', false],
+    ['updated', true],
+    ['created', false],
+  ])
+  world.now = null
 })

@@ -34,7 +34,8 @@ const find = async ({ app, organization, params }: OrganizationVisit): Promise<P
 
 export const proxyRecords = defineResource({
   name: 'proxy_records',
-  summary: 'Domains under which an organization takes events through a proxy of its own',
+  summary:
+    'Domains under which an organization takes events through a proxy of its own. `waiting` for a CNAME record that points at the target, `valid` when it does, `erroring` when it points elsewhere, `warning` when it was there and is gone, `timed_out` after three days, `deleting` for a minute. Name servers are asked when somebody looks, at most once a minute. Waymark is no certificate authority: nothing is ever `issuing`, and TLS for the domain is the business of the proxy in front of it',
   path: '/api/organizations/:organization_id/proxy_records',
   reach: 'organization',
   object: 'organization',
@@ -76,6 +77,14 @@ export const proxyRecords = defineResource({
       body: proxyRecordInput.partial(),
       answer: proxyRecordSchema,
       handle: async (visit) => present(await visit.app.accounts.proxyRecords.update(visit.caller.user, await find(visit), visit.body)),
+    }),
+    row({
+      method: 'POST',
+      path: ':id/retry',
+      name: 'retry',
+      summary: 'Asks the name servers at once whether the domain points at its target',
+      answer: proxyRecordSchema,
+      handle: async (visit) => present(await visit.app.accounts.proxyRecords.retry(visit.caller.user, await find(visit))),
     }),
     row({
       method: 'DELETE',

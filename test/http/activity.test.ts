@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { places } from '../../src/http/places.ts'
+import { isReading, type Method } from '../../src/http/resource.ts'
+import { withHome } from './conversation.ts'
+
+// Every route that changes something writes an entry of the activity log. The routes are those of the table; one that is neither asked here nor named
+// as changing nothing fails the last test.
+
+const held = withHome()
+
+/** What they do is nobody's change of a record. */
+const changesNothing = new Set([
+  'login.create',
+  'login.remove',
+  'query.create',
+  'query.cancel',
+  'query.upgrade',
+  'query.check_auth_for_async',
+])
+
+const rows = new Map(places.flatMap(({ path, rows }) => [...rows.values()].map((row) => [row.name, { row, path }] as const)))
+const asked = new Set<string>()
+
+/** Asks a route by its name, and answers its body, once the log has a new entry. */
+const does = async (name: string, params: Readonly<Record<string, string | number>>, body?: unknown) => {
+  const { call, owner, world } = held.home
+  const { row, path } = rows.get(name)!
+  const { activity } = world.accounts.context.store.read
+  const before = new Set((await activity.find({})).map(({ id }) => id))
+  const target = path.replace(/:(\w+)/g, (_, param: string) => String(params[param]))
+  const answer = await call(row.method as Method, `${target}/`, { as: owner, ...(body === undefined ? {} : { body }) })
+  expect(answer.status, `${name} ${JSON.stringify(answer.body)}`).toBe(row.status)
+  // What is deleted takes its older entries with it.
+  expect((await activity.find({})).filter(({ id }) => !before.has(id)).length, name).toBeGreaterThan(0)
+  asked.add(name)
+  return answer.body
+}
+
+test('organizations and what is in them', async () => {
+  const { organization, member, world } = held.home
+  const at = { organization_id: organization.id }
+  const made = await does('organizations.create', {}, { name: 'New' })
+  await does('organizations.update', { id: made.id }, { name: 'Newer' })
+  await does('organizations.remove', { id: made.id })
+  await does('members.update', { ...at, user__uuid: member.uuid }, { level: 8 })
+  world.settings = { ...world.settings, isHosted: true }
+  const domain = await does('domains.create', at, { domain: 'acme.example' })
+  world.txt.set('_waymark-challenge.acme.example', [domain.verification_challenge])
+  await does('domains.verify', { ...at, id: domain.id })
+  await does('domains.update', { ...at, id: domain.id }, { jit_provisioning_enabled: true })
+  await does('domains.remove', { ...at, id: domain.id })
+  const invite = await does('invites.create', at, { target_email: 'a@new.test' })
+  await does('invites.create_many', at, [{ target_email: 'b@new.test' }])
+  await does('invites.remove', { ...at, id: invite.id })
+  const role = await does('roles.create', at, { name: 'Readers' })
+  await does('roles.update', { ...at, id: role.id }, { name: 'Writers' })
+  const membership = await does('role_memberships.create', { ...at, role_id: role.id }, { user_uuid: member.uuid })
+  await does('role_memberships.remove', { ...at, role_id: role.id, id: membership.id })
+  await does('roles.remove', { ...at, id: role.id })
+  const proxy = await does('proxy_records.create', at, { domain: 'e.acme.example' })
+  await does('proxy_records.update', { ...at, id: proxy.id }, { domain: 'f.acme.example' })
+  world.cname.set('f.acme.example', 'elsewhere.example')
+  await does('proxy_records.retry', { ...at, id: proxy.id })
+  await does('proxy_records.remove', { ...at, id: proxy.id })
+  await does('members.remove', { ...at, user__uuid: member.uuid })
+})
+
+test('accepting an invitation', async () => {
+  const { call, owner, organization, world } = held.home
+  const base = `/api/organizations/${organization.id}/invites/`
+  const { body: invite } = await call('POST', base, { as: owner, body: { target_email: 'joins@new.test' } })
+  const { activity } = world.accounts.context.store.read
+  const before = await activity.count({})
+  const answer = await call('POST', `/api/signup/${invite.id}/`, { body: { first_name: 'Jo', password: 'a long password 17' } })
+  expect([answer.status, (await activity.count({})) - before]).toEqual([201, 1])
+  asked.add('signup.create')
+})
+
+test('projects and what is in them', async () => {
+  const { organization, world } = held.home
+  await world.setFeature(organization.id, 'organizations_projects', true)
+  const one = await does('organization_project_list.create', { organization_id: organization.id }, { name: 'One' })
+  const at = { organization_id: organization.id, id: one.id }
+  await does('organization_projects.update', at, { name: 'Uno' })
+  await does('organization_projects.reset_token', at, {})
+  await does('organization_projects.remove', at)
+  const two = await does('project_list.create', {}, { name: 'Two' })
+  await does('projects.update', { id: two.id }, { name: 'Due' })
+  await does('projects.reset_token', { id: two.id }, {})
+  const inside = { project_id: two.id }
+  const action = await does('actions.create', inside, { name: 'Paid', steps: [{ event: 'purchase' }] })
+  await does('actions.update', { ...inside, id: action.id }, { name: 'Paid well' })
+  await does('actions.replace', { ...inside, id: action.id }, { name: 'Bought', steps: [{ event: 'purchase' }] })
+  await does('actions.remove', { ...inside, id: action.id })
+  const cohort = await does('cohorts.create', inside, { name: 'All', is_static: true, distinct_ids: [] })
+  await does('cohorts.update', { ...inside, id: cohort.id }, { name: 'Some' })
+  await does('cohorts.replace', { ...inside, id: cohort.id }, { name: 'None', is_static: true })
+  await does('cohorts.remove', { ...inside, id: cohort.id })
+  await does('historical_import.update', inside, { source: 'mixpanel' })
+  await does('historical_import.replace', inside, { source: 'amplitude' })
+  await does('projects.remove', { id: two.id })
+})
+
+test('people and their keys', async () => {
+  const key = await does('personal_api_keys.create', {}, { label: 'CI', scopes: ['query:read'] })
+  await does('personal_api_keys.update', { id: key.id }, { label: 'CD' })
+  await does('personal_api_keys.roll', { id: key.id })
+  await does('personal_api_keys.remove', { id: key.id })
+  await does('users.update', { uuid: '@me' }, { first_name: 'Ada' })
+})
+
+test('no route that changes something was left out', () => {
+  const changing = [...rows.values()].filter(({ row }) => !isReading(row.method)).map(({ row }) => row.name)
+  expect(changing.filter((name) => !asked.has(name) && !changesNothing.has(name))).toEqual([])
+  for (const name of changesNothing) expect(rows.has(name), name).toBe(true)
+})

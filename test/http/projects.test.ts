@@ -206,3 +206,23 @@ test('without the plan feature there is one project and one demo', async () => {
     refused(400, 'invalid_input', 'You need to belong to an organization.'),
   )
 })
+
+const weeks: [string, Record<string, string>, object, number | null][] = [
+  ['Germany by its proxy', { 'cf-ipcountry': 'DE' }, {}, 1],
+  ['the United States by the language', { 'accept-language': 'en-US,en;q=0.9' }, {}, 0],
+  ['Egypt, where weeks begin on Saturday', { 'x-vercel-ip-country': 'eg' }, {}, 0],
+  ['a country that is none', { 'cf-ipcountry': 'XX' }, {}, null],
+  ['a language without a country', { 'accept-language': 'de' }, {}, null],
+  ['nothing known', {}, {}, null],
+  ['what the caller says counts', { 'cf-ipcountry': 'DE' }, { week_start_day: 0 }, 0],
+]
+test.each(weeks)('the week of a new project: %s', async (_, headers, body, day) => {
+  const { call, admin, organization, world } = held.home
+  await world.setFeature(organization.id, 'organizations_projects', true)
+  const made = await call('POST', `/api/organizations/${organization.id}/projects/`, {
+    as: admin,
+    body: { name: 'Week', ...body },
+    headers,
+  })
+  expect([made.status, made.body.week_start_day]).toEqual([201, day])
+})

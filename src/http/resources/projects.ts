@@ -3,10 +3,23 @@ import { scopedOrganizations } from '../../accounts/personal-keys.ts'
 import { newProjectInput, projectInput, settingsWithDefaults } from '../../accounts/project-fields.ts'
 import type { ProjectRecord } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'
+import { weekStartIn } from '../../lib/week-start.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { pageSchema } from '../pages.ts'
 import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
+
+/** What proxies in front say of where a request comes from. */
+const countryHeaders = ['cf-ipcountry', 'cloudfront-viewer-country', 'x-vercel-ip-country', 'x-appengine-country']
+
+/** The body of a new project. The first day of its week follows the caller's country, where a proxy or the language of the browser tells it. */
+const withWeekStart = ({ headers }: Request, body: unknown): Record<string, unknown> => {
+  const country =
+    countryHeaders.map((name) => headers.get(name)).find((value) => value !== null) ??
+    /^[a-z]{2,3}(?:-[A-Za-z]{4})?-([A-Za-z]{2})\b/.exec(headers.get('accept-language') ?? '')?.[1]
+  const guessed = country === undefined ? null : weekStartIn(country)
+  return guessed === null || Array.isArray(body) ? (body as Record<string, unknown>) : { week_start_day: guessed, ...(body as object) }
+}
 
 const projectSchema = z.looseObject({
   id: z.int(),
@@ -152,13 +165,13 @@ export const projectList = defineResource({
       body: newProjectInput,
       status: 201,
       answer: projectSchema,
-      handle: async ({ app, caller, body }) => {
+      handle: async ({ app, caller, body, request }) => {
         const { organization } = await app.accounts.users.current(caller.user)
         const membership = organization && (await app.accounts.organizations.membership(organization.id, caller.user))
         if (!organization || !membership) throw invalid('You need to belong to an organization.')
         return present(
           { app, membership },
-          await app.accounts.projects.create(caller.user, organization, membership, body as Record<string, unknown>),
+          await app.accounts.projects.create(caller.user, organization, membership, withWeekStart(request, body)),
         )
       },
     }),
@@ -188,10 +201,10 @@ export const organizationProjectList = defineResource({
       body: newProjectInput,
       status: 201,
       answer: projectSchema,
-      handle: async ({ app, caller, organization, membership, body }) =>
+      handle: async ({ app, caller, organization, membership, body, request }) =>
         present(
           { app, membership },
-          await app.accounts.projects.create(caller.user, organization, membership, body as Record<string, unknown>),
+          await app.accounts.projects.create(caller.user, organization, membership, withWeekStart(request, body)),
         ),
     }),
   ],

@@ -69,7 +69,7 @@ const typeOf = (status: number): string => {
   return 'server_error'
 }
 
-/** Codes on the wire, where they are not those of the status. */
+/** Codes on the wire, where they are not those of the status. What an engine would say of a statement belongs to no field there. */
 const wireCodes: { readonly [C in ErrorCode]?: string } = {
   'wrong-type': 'illegal_type_of_argument',
 }
@@ -80,7 +80,9 @@ const ofWaymark = (error: WaymarkError): HttpError => {
   const retry: Record<string, string> = error.isRetryable ? { 'retry-after': '1' } : {}
   const code =
     error.code === 'invalid-value' ? (error.data as { rule: string }).rule : (wireCodes[error.code] ?? statusCodes[status] ?? 'error')
-  return new HttpError(status, typeOf(status), code, error.detail, error.attr, retry)
+  if (wireCodes[error.code] === undefined || error.attr === null)
+    return new HttpError(status, typeOf(status), code, error.detail, error.attr, retry)
+  return new HttpError(status, typeOf(status), code, `${error.attr}: ${error.detail}`, null, retry)
 }
 
 /** What the caller is told; null when the fault is ours and only the log may know more. */

@@ -18,6 +18,8 @@ const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '1000000' },
     runs: { type: 'string', default: '3' },
+    /** The engine's budget, as `open` takes it. */
+    memory: { type: 'string' },
     measure: { type: 'string' },
   },
 })
@@ -126,7 +128,7 @@ const measurements: Readonly<Record<string, () => Promise<void>>> = {
     withDirectory(async (dataDir) => {
       const batches = pool()
       await measured(async () => {
-        const waymark = await open({ dataDir })
+        const waymark = await open({ dataDir, ...(values.memory && { memoryLimit: values.memory }) })
         const project = await waymark.createProject()
         const marks = [performance.now()]
         let sent = 0
@@ -164,7 +166,13 @@ async function compare(): Promise<void> {
   const runs: Record<string, Measured[]> = {}
   for (let run = 0; run < Number(values.runs); run++) {
     for (const name of Object.keys(measurements)) {
-      const result = await inOwnProcess(built, ['--measure', name, '--events', String(events)])
+      const result = await inOwnProcess(built, [
+        '--measure',
+        name,
+        '--events',
+        String(events),
+        ...(values.memory ? ['--memory', values.memory] : []),
+      ])
       if (result.answer !== events) throw new Error(`${name}: ${result.answer} events instead of ${events}`)
       runs[name] = [...(runs[name] ?? []), result]
     }
@@ -176,6 +184,7 @@ async function compare(): Promise<void> {
     JSON.stringify({
       bench: 'ingest',
       events,
+      memory: values.memory ?? 'default',
       seconds: rounded(seconds('ingest')),
       spread: [rounded(Math.min(...times)), rounded(Math.max(...times))],
       events_per_second: Math.round(events / seconds('ingest')),

@@ -6,8 +6,8 @@ export function csvIds(text: string): { readonly kind: 'person' | 'distinct'; re
     .map(cells)
     .filter((row) => row.some((cell) => cell !== ''))
   const names = (rows[0] ?? []).map((cell) => cell.toLowerCase().replaceAll(/[ -]/g, '_'))
-  const person = names.findIndex((name) => name === 'person_id')
-  const distinct = names.findIndex((name) => name === 'distinct_id')
+  const person = names.indexOf('person_id')
+  const distinct = names.indexOf('distinct_id')
   const column = person >= 0 ? person : Math.max(distinct, 0)
   const body = person >= 0 || distinct >= 0 ? rows.slice(1) : rows
   const ids = new Set(body.map((row) => row[column] ?? '').filter((id) => id !== ''))

@@ -38,7 +38,7 @@ const midnight = (arg: Arg, context: CellContext): string =>
 
 /** ClickHouse has no common type for text and numbers either, except for constant texts. */
 function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
-  const fit = (arg: Arg, other: Arg): string => {
+  const matched = (arg: Arg, other: Arg): string => {
     if (isText(other.type) && typeof other.constant === 'string' && (isNamed(arg.type, 'UUID') || isTime(arg.type))) return arg.sql
     if (isText(other.type) && (isNumeric(arg.type) || isNamed(arg.type, 'UUID')) && !isNumberText(other.constant))
       return isNamed(arg.type, 'Bool') ? `if(${arg.sql}, 'true', 'false')` : `toString(${arg.sql})`
@@ -51,7 +51,7 @@ function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [s
       return `toDateTime(${arg.sql}, ${context.literal(context.timezone)})`
     return arg.sql
   }
-  return [fit(a, b), fit(b, a)]
+  return [matched(a, b), matched(b, a)]
 }
 
 /** Whether the aligned sides may be NULL: a text that must be read as a time or UUID may not be one. */

@@ -4,6 +4,7 @@ import { type Deferred, deferred } from '../lib/deferred.ts'
 import { Texts } from '../lib/texts.ts'
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
+import { rowGroupRows } from '../storage/duckdb/schema.ts'
 import { Applier } from './applier.ts'
 import { decodeBatch } from './decode-batch.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
@@ -35,8 +36,8 @@ interface Limits {
   readonly groupRows: number
 }
 
-// A row group of DuckDB: as many rows at once go into the file as they are, instead of through the write-ahead log, and leave no small group.
-const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: 122_880 }
+// A row group: as many rows at once go into the file as they are, instead of through the write-ahead log, and leave no small group.
+const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: rowGroupRows }
 // Past events wait where live ones pass: shares of the queue that may be waiting, and be entered and not worked out, when one more batch comes.
 const liveLane = { waiting: 1, entered: 1 / 4 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }

@@ -13,7 +13,7 @@ const context = {
 }
 const years = (where: string, from = 'events') => {
   const range = timeRange(resolve(parseQuery(`select 1 from ${from} where ${where}`), context, columnName), now, 'Europe/Berlin')
-  return range && range.map((at) => new Date(at).toISOString().slice(0, 10))
+  return range?.map((at) => new Date(at).toISOString().slice(0, 10))
 }
 
 const cases: readonly (readonly [name: string, where: string, range: readonly string[] | undefined])[] = [

@@ -13,7 +13,6 @@ import {
   type DataType,
   DateDay,
   Decimal,
-  Dictionary,
   Field,
   Float32,
   Float64,
@@ -32,8 +31,6 @@ import {
   Uint16,
   Uint32,
   Uint64,
-  Utf8,
-  Vector,
 } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
 import { codedTexts, plainTexts } from './arrow-texts.ts'

@@ -7,6 +7,7 @@ import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { defaultConnections, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
 import { storeFile } from './migrations.ts'
 import { ConnectionPool } from './pool.ts'
+import { rowGroupRows } from './schema.ts'
 
 export interface InstanceOptions {
   /** A directory that exists, or `:memory:`. */
@@ -136,7 +137,7 @@ export class Instance implements Sql {
   async attach(name: string, file: string, format: FileFormat): Promise<void> {
     const path = this.isInMemory ? ':memory:' : join(this.dataDir, file)
     try {
-      await this.run(`ATTACH ${text(path)} AS ${identifier(name)}`)
+      await this.run(`ATTACH ${text(path)} AS ${identifier(name)} (ROW_GROUP_SIZE ${rowGroupRows})`)
     } catch (error) {
       const pid = lockHolder(error)
       if (pid !== null) throw new WaymarkError('directory-locked', { dataDir: this.dataDir, pid, since: 'unknown' }, { cause: error })

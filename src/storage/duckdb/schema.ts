@@ -3,6 +3,12 @@ import { type SlotKind, slotNames } from '../slots.ts'
 // The tables of one project's store.duckdb. No keys and no indexes: an index costs memory per row and DuckDB replays its log badly around
 // them; the apply stage alone writes here and keeps what would be unique unique.
 
+/**
+ * Rows of a row group, in files that are made and in what is appended to older ones. A transaction that fills one goes into the file as it is,
+ * instead of through the write-ahead log; half of DuckDB's own size holds half as much in memory meanwhile.
+ */
+export const rowGroupRows = 61_440
+
 /** Raise it with each change below, and add the step to `migrations.ts`. */
 export const storeFormat = 1
 

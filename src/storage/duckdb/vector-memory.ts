@@ -42,7 +42,7 @@ export class Validity {
 
   append(vector: DuckDBVector, start: number, end: number): void {
     const { data, offset } = memory(vector).validity
-    if (data && data.some((word) => word !== allSet))
+    if (data?.some((word) => word !== allSet))
       for (let i = start; i < end; i++) if (!isSet(data, offset + i)) this.clear(this.length + i - start)
     this.length += end - start
   }

@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, callWith, equals, field, from, groupBy, literal, not, order, select } from '../../../ast/build.ts'
+import { alias, and, call, callWith, field, from, groupBy, literal, not, order, select } from '../../../ast/build.ts'
 import type { Expr, Query } from '../../../ast/nodes.ts'
 import type { QueryEnv, QueryRun, StatementAsk } from '../../kind.ts'
 import { doubles, texts } from '../../vectors.ts'

@@ -1,4 +1,4 @@
-import { alias, field, from, select } from '../../src/ast/build.ts'
+import { alias, field, from, literal, select } from '../../src/ast/build.ts'
 import type { Expr, Literal, Query } from '../../src/ast/nodes.ts'
 import { print } from '../../src/ast/print.ts'
 import { registry } from '../../src/functions/registry.ts'
@@ -141,9 +141,9 @@ export async function compareFunctions(
       const { kind, value } = node as Literal
       const others = kind === 'literal' ? kindOf(value) : null
       if (others && random() < 0.45) {
-        const literal = { ...(node as Literal), value: random() < 0.08 ? null : pick(others) }
-        if (random() < 0.5) return literal
-        columns.push(alias(literal, `c${columns.length}`))
+        const drawn = literal(random() < 0.08 ? null : pick(others))
+        if (random() < 0.5) return drawn
+        columns.push(alias(drawn, `c${columns.length}`))
         return field(`c${columns.length - 1}`)
       }
       return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, key === 'span' ? child : change(child)]))

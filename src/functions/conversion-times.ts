@@ -2,7 +2,7 @@ import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, type SqlType, 
 import { asText } from './clickhouse-values.ts'
 import { once, timeText, toText } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
-import { type Arg, type CellContext, type Difference, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { type Arg, type CellContext, type Difference, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 import { instantOfText } from './text-times.ts'
 import { localTime, momentOf, zoneArgument, zoneOf } from './zone-text.ts'
 
@@ -82,7 +82,13 @@ const timeType: FunctionRow['returns'] = ([x], { args }) =>
     ? dateTime64(6, true, zoneText(args[1]))
     : { ...scalar('DateTime', isNullable(x!)), ...(zoneText(args[1]) ? { zone: zoneText(args[1]) } : {}) }
 
-const asTime = (summary: string, isMonthFirst: boolean, cases: FunctionRow['cases']): FunctionRow => ({
+const asTime = (
+  summary: string,
+  isMonthFirst: boolean,
+  cases: FunctionRow['cases'],
+  differences: readonly Difference[] = [],
+): FunctionRow => ({
+  differences,
   kind: 'scalar',
   args: [1, 2],
   returns: timeType,
@@ -93,6 +99,8 @@ const asTime = (summary: string, isMonthFirst: boolean, cases: FunctionRow['case
   },
   cases,
 })
+
+const secondsOf32Bits = 'a DateTime of ClickHouse lies between 1970 and February 2106, and other seconds become its first or last'
 
 /** The letters of ClickHouse's (MySQL's) formats in DuckDB's. */
 const formatLetters: Readonly<Record<string, string>> = {
@@ -209,6 +217,16 @@ export const timeConversionFunctions = functions({
       ["toString(toDateTime(toDate('2024-01-02')))", '2024-01-02 00:00:00'],
       ["toString(toDateTime('2024-01-02 03:04:05', 'America/New_York'))", '2024-01-02 03:04:05.000000'],
       ["toString(toDateTime('2024-01-02 03:04:05', 'America/New_York'), 'UTC')", '2024-01-02 08:04:05.000000'],
+    ],
+    [
+      differing(
+        "toDateTime('1.5') is null",
+        1,
+        0,
+        'ClickHouse reads the lone numbers of a text as a day and a month of this year, DuckDB as no time',
+      ),
+      differing('toDateTime(-5)', '1969-12-31T23:59:55Z', '1970-01-01T00:00:00Z', secondsOf32Bits),
+      differing('toDateTime(4294967296)', '2106-02-07T06:28:16Z', '2106-02-07T06:28:15Z', secondsOf32Bits),
     ],
   ),
   toDateTimeUS: asTime('As toDateTime, but reads the month before the day.', true, [

@@ -1,7 +1,7 @@
 import { arrayOf, isFloat, isNamed, isNullable, notNull, nullable, type ScalarType, type SqlType, scalar } from '../types/types.ts'
 import { asNumber } from './duckdb-values.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
+import { type Arg, type Difference, differing, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
 import { localTime, momentOf, zoneArgument } from './zone-text.ts'
 
 // Times that come from the clock, from numbers, or from another zone.
@@ -53,7 +53,9 @@ function dateOf(args: readonly Arg[]): string {
   return `CASE WHEN ${y} IS NULL OR ${m} IS NULL OR ${d} IS NULL THEN NULL WHEN ${m} BETWEEN 1 AND 12 AND ${d} BETWEEN 1 AND 31 AND ${y} BETWEEN 1970 AND 2149 THEN make_date(${y}, CASE WHEN ${m} BETWEEN 1 AND 12 THEN ${m} ELSE 1 END, 1) + (${d} - 1) ELSE DATE '1970-01-01' END`
 }
 
-const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): FunctionRow => ({
+const noSuchDay = 'of a day that is none DuckDB makes the first of 1970 and adds the time of day, ClickHouse leaves that out'
+const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases'], differences: readonly Difference[] = []): FunctionRow => ({
+  differences,
   kind: 'scalar',
   args: [least, 7],
   returns: (types, { args }) => {
@@ -142,10 +144,29 @@ export const dateMakerFunctions = functions({
       ['make_date(2024, 13, null)', null],
     ],
   },
-  make_timestamp: makeTimestamp(6, [
-    ['make_timestamp(2024, 1, 2, 3, 4, 5)', '2024-01-02 03:04:05'],
-    ["toUnixTimestamp(make_timestamp(2024, 7, 2, 3, 4, 5, 'America/New_York'))", 1719903845],
-  ]),
+  make_timestamp: makeTimestamp(
+    6,
+    [
+      ['make_timestamp(2024, 1, 2, 3, 4, 5)', '2024-01-02 03:04:05'],
+      ["toUnixTimestamp(make_timestamp(2024, 7, 2, 3, 4, 5, 'America/New_York'))", 1719903845],
+    ],
+    [
+      differing('make_timestamp(2024, 13, 2, 3, 4, 5)', '1970-01-01T03:04:05Z', '1970-01-01T00:00:00Z', noSuchDay),
+      differing('make_timestamp(1960, 1, 2, 3, 4, 5)', '1970-01-01T03:04:05Z', '1970-01-01T00:00:00Z', noSuchDay),
+      differing(
+        'make_timestamp(2107, 1, 2, 3, 4, 5)',
+        '2107-01-02T03:04:05Z',
+        '2106-02-07T06:28:15Z',
+        'a DateTime of ClickHouse ends in 2106, and later ones become its last',
+      ),
+      differing(
+        'make_timestamp(2024, 1, 2, -1, 4, 5)',
+        '2024-01-01T23:04:05Z',
+        '1970-01-01T00:00:00Z',
+        'on DuckDB hours, minutes and seconds below 0 are taken off the day, on ClickHouse they make it the first moment of 1970',
+      ),
+    ],
+  ),
   make_timestamptz: makeTimestamp(7, [["toUnixTimestamp(make_timestamptz(2024, 7, 2, 3, 4, 5, 'Asia/Tokyo'))", 1719857045]]),
   fromUnixTimestamp: toTimestamp('The moment so many seconds after 1970.', 1, [['fromUnixTimestamp(1704067200)', '2024-01-01 00:00:00']]),
   to_timestamp: toTimestamp('The moment so many seconds after 1970, shown in a zone.', 2, [

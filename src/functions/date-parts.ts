@@ -1,6 +1,6 @@
 import { type ScalarName, scalar } from '../types/types.ts'
-import { clickHouseMoment, clickHouseZone, inZone, isDate, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type Case, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { before1970, clickHouseMoment, clickHouseZone, inZone, isDate, moment, wall, whenTime } from './moment.ts'
+import { type Arg, type Case, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 
 /** A number read off the calendar or the clock on the wall. `{}` stands for it. */
 const part = (name: string, type: ScalarName, duckdb: string, summary: string, cases: readonly Case[]): FunctionRow => ({
@@ -73,10 +73,13 @@ const clickHouseWeek =
   }
 
 export const datePartFunctions = functions({
-  toYear: part('toYear', 'UInt16', 'year({})', 'Year.', [
-    [`toYear(${t})`, 2024],
-    ['toYear(NULL)', null],
-  ]),
+  toYear: {
+    ...part('toYear', 'UInt16', 'year({})', 'Year.', [
+      [`toYear(${t})`, 2024],
+      ['toYear(NULL)', null],
+    ]),
+    differences: [differing("toYear(toDate('1969-12-31'))", 1969, 1970, before1970)],
+  },
   toQuarter: part('toQuarter', 'UInt8', 'quarter({})', 'Quarter of the year, 1 to 4.', [[`toQuarter(${d})`, 4]]),
   toMonth: part('toMonth', 'UInt8', 'month({})', 'Month, 1 to 12.', [[`toMonth(${d})`, 12]]),
   toDayOfYear: part('toDayOfYear', 'UInt16', 'dayofyear({})', 'Day of the year, 1 to 366.', [[`toDayOfYear(${d})`, 365]]),
@@ -117,6 +120,7 @@ export const datePartFunctions = functions({
       [`toDayOfWeek(${t}, 3)`, 1],
       ["toDayOfWeek(toDateTime('2024-01-07 23:00:00'), 0, 'Asia/Tokyo')", 1],
     ],
+    differences: [differing("toDayOfWeek(toDate('1969-12-31'))", 3, 4, before1970)],
   },
   toWeek: {
     kind: 'scalar',
@@ -136,6 +140,10 @@ export const datePartFunctions = functions({
       ["toWeek(toDate('2024-12-31'), 8)", 1],
       ["toWeek(toDate('2024-12-31'), 5)", 53],
       ["toWeek(toDate('2022-01-01'), 6)", 52],
+    ],
+    differences: [
+      differing("toWeek(toDate('1969-12-31'))", 52, 0, before1970),
+      differing("toWeek(toDate('1969-12-31'), 1)", 53, 1, before1970),
     ],
   },
   toYearWeek: {

@@ -1,8 +1,8 @@
 import { isNullable, type SqlType, scalar } from '../types/types.ts'
 import { unitOf } from './date-starts.ts'
 import { type IntervalUnit, intervalOf, isInterval, moved, movedType, unitNames } from './intervals.ts'
-import { clickHouseLocal, clickHouseMoment, clickHouseZone, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type Case, type CellContext, type FunctionRow, functions } from './row.ts'
+import { before1970, clickHouseLocal, clickHouseMoment, clickHouseZone, moment, wall, whenTime } from './moment.ts'
+import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, functions } from './row.ts'
 import { isShiftedByWhole, zoneArgument } from './zone-text.ts'
 
 // Moving times, and how far apart they are.
@@ -121,8 +121,16 @@ function elapsed(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?: Ar
   return pair(...walls, `CASE WHEN ${from} <= ${to} THEN ${whole(from, to)} // ${months} ELSE -(${whole(to, from)} // ${months}) END`)
 }
 
-function difference(name: string, engine: string, duckdb: typeof boundaries, summary: string, cases: readonly Case[]): FunctionRow {
+function difference(
+  name: string,
+  engine: string,
+  duckdb: typeof boundaries,
+  summary: string,
+  cases: readonly Case[],
+  differences: readonly Difference[] = [],
+): FunctionRow {
   return {
+    differences,
     kind: 'scalar',
     args: [3, 3],
     returns: ([, a, b]) => whenTime(whenTime(scalar('Int64'), a), b),
@@ -152,6 +160,15 @@ const dateDiff = (name: string): FunctionRow =>
     boundaries,
     'How many boundaries of the unit (midnights, Mondays, first days of the month …) lie between two times.',
     diffCases,
+    [
+      differing(
+        `${name}('hour', toDateTime('2024-01-01 01:59:59', 'Asia/Kathmandu'), toDateTime('2024-01-01 02:00:00', 'Asia/Kathmandu'))`,
+        1,
+        0,
+        'where a zone is off by less than whole hours, DuckDB counts the hours of its clocks, and ClickHouse those its clocks had in 1970',
+      ),
+      differing(`${name}('day', toDate('1969-12-31'), toDate('1970-01-01'))`, 1, 0, before1970),
+    ],
   )
 
 export const dateShiftFunctions = functions({

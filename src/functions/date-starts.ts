@@ -1,8 +1,8 @@
 import { QueryError } from '../errors/errors.ts'
 import { type ScalarName, type SqlType, scalar } from '../types/types.ts'
 import { byMode, weekModes, weekStart } from './date-parts.ts'
-import { clickHouseMoment, clickHouseZone, dateTimeLike, inZone, isDate, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type Case, type CellContext, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { before1970, clickHouseMoment, clickHouseZone, dateTimeLike, inZone, isDate, moment, wall, whenTime } from './moment.ts'
+import { type Arg, type Case, type CellContext, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 import { isShiftedByWhole, midnightOf, momentOf, startOfLocalDay, zoneArgument } from './zone-text.ts'
 
 // Cutting dates and moments down to the beginning of something. Days and longer give a Date where ClickHouse does; the rest gives a moment.
@@ -143,11 +143,17 @@ export const dateStartFunctions = functions({
   toStartOfQuarter: firstDay('toStartOfQuarter', "CAST(date_trunc('quarter', {}) AS DATE)", 'First day of the quarter.', [
     [`toStartOfQuarter(${t})`, '2024-01-01'],
   ]),
-  toStartOfMonth: firstDay('toStartOfMonth', "CAST(date_trunc('month', {}) AS DATE)", 'First day of the month.', [
-    [`toStartOfMonth(${t})`, '2024-02-01'],
-    ['toStartOfMonth(NULL)', null],
-  ]),
-  toLastDayOfMonth: firstDay('toLastDayOfMonth', 'last_day({})', 'Last day of the month.', [[`toLastDayOfMonth(${t})`, '2024-02-29']]),
+  toStartOfMonth: {
+    ...firstDay('toStartOfMonth', "CAST(date_trunc('month', {}) AS DATE)", 'First day of the month.', [
+      [`toStartOfMonth(${t})`, '2024-02-01'],
+      ['toStartOfMonth(NULL)', null],
+    ]),
+    differences: [differing("toStartOfMonth(toDate('1969-12-31'))", '1969-12-01', '1970-01-01', before1970)],
+  },
+  toLastDayOfMonth: {
+    ...firstDay('toLastDayOfMonth', 'last_day({})', 'Last day of the month.', [[`toLastDayOfMonth(${t})`, '2024-02-29']]),
+    differences: [differing("toLastDayOfMonth(toDate('1969-12-31'))", '1969-12-31', '1970-01-31', before1970)],
+  },
   toMonday: firstDay('toMonday', "CAST(date_trunc('week', {}) AS DATE)", 'Monday of the week.', [
     [`toMonday(${t})`, '2024-02-05'],
     ["toMonday(toDate('2024-02-11'))", '2024-02-05'],
@@ -207,7 +213,17 @@ export const dateStartFunctions = functions({
       ["toStartOfDay(toDate('2024-02-07'))", '2024-02-07 00:00:00'],
     ],
   },
-  toStartOfHour: cutTime('toStartOfHour', 3600, 'Beginning of the hour.', [[`toStartOfHour(${t})`, '2024-02-07 15:00:00']]),
+  toStartOfHour: {
+    ...cutTime('toStartOfHour', 3600, 'Beginning of the hour.', [[`toStartOfHour(${t})`, '2024-02-07 15:00:00']]),
+    differences: [
+      differing(
+        "toStartOfHour(toDateTime('1969-12-31 23:59:59'))",
+        '1969-12-31T23:00:00Z',
+        '2106-02-07T05:28:16Z',
+        'starts of times are DateTimes of ClickHouse, which begin in 1970, and earlier moments come out at their other end',
+      ),
+    ],
+  },
   toStartOfMinute: cutTime('toStartOfMinute', 60, 'Beginning of the minute.', [[`toStartOfMinute(${t})`, '2024-02-07 15:47:00']]),
   toStartOfFiveMinutes: cutTime('toStartOfFiveMinutes', 300, 'Cut to five minutes.', [
     [`toStartOfFiveMinutes(${t})`, '2024-02-07 15:45:00'],

@@ -4,6 +4,9 @@ import { localTime, momentOf, zoneArgument } from './zone-text.ts'
 
 // Arguments of date functions. A Date is a day without a zone, a DateTime is a moment, and a text is a local time of the project.
 
+/** Why dates before 1970 differ. */
+export const before1970 = 'a Date of ClickHouse begins in 1970, and earlier days become its first'
+
 export const isDate = (arg: Arg): boolean => isNamed(arg.type, 'Date')
 
 /** What the calendar and the clock on the wall show: DuckDB's DATE or TIMESTAMP. */

@@ -1,7 +1,7 @@
 import { isNullable, isText, scalar } from '../types/types.ts'
 import { asFloat, once, onceAll } from './duckdb-values.ts'
 import { always, commonType, whenAll } from './results.ts'
-import { type Arg, call, type SqlCell, unsupported } from './row.ts'
+import { type Arg, call, differing, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
 // Values for people to read, and what belongs to no other family.
@@ -172,6 +172,15 @@ export const readableFunctions = scalars({
       ["transform(3, [1, 2], ['a', 'b'], 'c')", 'c'],
       ['transform(3, [1, 2], [10, 20])', 3],
       ['transform(null, [1, 2], [10, 20], 5)', 5],
+    ],
+    differences: [
+      differing('transform(null, [null, 2], [1, 3], 4)', 1, 4, 'DuckDB finds NULL among the values, and ClickHouse does not'),
+      {
+        expression: "transform('a', ['a', null], ['b', 'd'], 'c')",
+        duckdb: { value: 'b' },
+        clickhouse: { refused: 'Cannot convert NULL value' },
+        reason: 'ClickHouse looks for a value that cannot be NULL only among such values',
+      },
     ],
   },
   languageCodeToName: {

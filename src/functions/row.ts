@@ -79,6 +79,14 @@ export interface Difference {
   readonly reason: string
 }
 
+/** Engines that give both an answer, and not the same. */
+export const differing = (expression: string, duckdb: unknown, clickhouse: unknown, reason: string): Difference => ({
+  expression,
+  duckdb: { value: duckdb },
+  clickhouse: { value: clickhouse },
+  reason,
+})
+
 export interface ReturnsContext {
   readonly args: readonly Arg[]
   readonly params: readonly Arg[]

@@ -1,6 +1,6 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
-import type { Arg, Case, CellContext } from './row.ts'
+import { type Arg, type Case, type CellContext, type Difference, differing } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 import { wordPattern } from './string-search.ts'
 
@@ -17,12 +17,15 @@ function upTo(list: string, most: Arg | undefined): string {
   return `array_slice(${list}, 1, CASE WHEN ${most.sql} > 0 THEN ${most.sql} ELSE 9223372036854775807 END)`
 }
 
+const inBytes = 'without a separator ClickHouse divides a text into its bytes, DuckDB into its characters'
 const divided = (
   name: string,
   summary: string,
   duckdb: (text: string, separator: Arg, context: CellContext) => string,
   cases: readonly Case[],
+  differences: readonly Difference[] = [],
 ): ScalarSpec => ({
+  differences,
   args: [2, 3],
   returns: texts,
   summary,
@@ -62,6 +65,7 @@ export const splitFunctions = scalars({
       ["splitByString('', 'abc')", ['a', 'b', 'c']],
       ["splitByString('ab', 'xabyabz', 2)", ['x', 'y']],
     ],
+    [differing("splitByString('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],
   ),
   splitByRegexp: divided(
     'splitByRegexp',
@@ -72,6 +76,7 @@ export const splitFunctions = scalars({
       ["splitByRegexp('', 'abc')", ['a', 'b', 'c']],
       ["splitByRegexp('[0-9]', '1a2', 2)", ['', 'a']],
     ],
+    [differing("splitByRegexp('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],
   ),
   splitByWhitespace: pieces('splitByWhitespace', 'The parts of a text between white space.', '[^\\s]+', [
     ["splitByWhitespace('  a b\\t c ')", ['a', 'b', 'c']],

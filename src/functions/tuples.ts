@@ -191,6 +191,14 @@ export const tupleFunctions = functions({
       ['dotProduct((1, 2), (3, 4))', 11],
       ['dotProduct([1.5, 2], [3, 4])', 12.5],
     ],
+    differences: [
+      {
+        expression: 'dotProduct([1, null], [3, 4])',
+        duckdb: { value: 3 },
+        clickhouse: { refused: 'cannot process values of type Nullable' },
+        reason: 'ClickHouse has no product of arrays whose items may be NULL, and DuckDB passes over NULL',
+      },
+    ],
   },
   untuple: {
     kind: 'scalar',

@@ -1,7 +1,7 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
-import type { Arg, Case, Difference, FunctionRow, SqlCell } from './row.ts'
+import { type Arg, type Case, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
 // Parts of URLs by regular expressions, after ClickHouse's rules: nothing is decoded, a host has a dot, and what does not fit is ''.
@@ -35,8 +35,12 @@ const part = (
 
 /** Domains under which names are given away, as in example.co.uk. ClickHouse knows the whole public list. */
 const secondLevels = ['ac', 'co', 'com', 'edu', 'gob', 'gov', 'mil', 'ne', 'net', 'nom', 'or', 'org', 'sch'].join('|')
+const suffixes =
+  'ClickHouse has a list of all suffixes under which names are registered, DuckDB goes by the usual second parts (co, com, org, …)'
 const registered = `([^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+)$`
 const registeredHost = `((?:[^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+))$`
+
+const noHost = 'ClickHouse ends at a letter that no host can have, and DuckDB at the path'
 
 /** Arrays cannot be NULL on ClickHouse: NULL is taken like ''. */
 const texts = (): SqlType => arrayOf(scalar('String'))
@@ -105,15 +109,7 @@ export const urlFunctions = scalars({
       ["firstSignificantSubdomain('https://www.example.com/')", 'example'],
       ["firstSignificantSubdomain('https://localhost/')", ''],
     ],
-    [
-      {
-        expression: "firstSignificantSubdomain('https://www.example.ltd.uk/')",
-        duckdb: { value: 'ltd' },
-        clickhouse: { value: 'example' },
-        reason:
-          'ClickHouse has a list of all suffixes under which names are registered, DuckDB goes by the usual second parts (co, com, org, …)',
-      },
-    ],
+    [differing("firstSignificantSubdomain('https://www.example.ltd.uk/')", 'ltd', 'example', suffixes)],
   ),
   cutToFirstSignificantSubdomain: part(
     'The registered domain: example.co.uk in www.example.co.uk.',
@@ -122,16 +118,34 @@ export const urlFunctions = scalars({
       ["cutToFirstSignificantSubdomain('https://news.example.co.uk/')", 'example.co.uk'],
       ["cutToFirstSignificantSubdomain('https://a.b.c.example.com/')", 'example.com'],
     ],
+    [
+      differing("cutToFirstSignificantSubdomain('https://www.example.ltd.uk/')", 'ltd.uk', 'example.ltd.uk', suffixes),
+      differing(
+        "cutToFirstSignificantSubdomain('https://www.com/')",
+        'www.com',
+        'com',
+        'ClickHouse takes www. for no part of the name even where nothing else is left',
+      ),
+    ],
   ),
   cutToFirstSignificantSubdomainWithWWW: part(
     'The registered domain; www. counts as a part of it where nothing else is.',
     (url) => found(hostOf(url), registeredHost),
     [["cutToFirstSignificantSubdomainWithWWW('https://www.example.com/')", 'example.com']],
   ),
-  netloc: part('User, host and port.', (url) => found(url, `^(?:${scheme})?([^/?#]*)`), [
-    ["netloc('https://user:pw@www.example.com:8080/a')", 'user:pw@www.example.com:8080'],
-    ["netloc('e.com/a')", 'e.com'],
-  ]),
+  netloc: part(
+    'User, host and port.',
+    (url) => found(url, `^(?:${scheme})?([^/?#]*)`),
+    [
+      ["netloc('https://user:pw@www.example.com:8080/a')", 'user:pw@www.example.com:8080'],
+      ["netloc('e.com/a')", 'e.com'],
+    ],
+    [
+      differing("netloc('%')", '%', '', noHost),
+      differing("netloc('a b')", 'a b', '', noHost),
+      differing("netloc('http://a b/')", 'a b', 'a', noHost),
+    ],
+  ),
   port: {
     args: [1, 2],
     returns: whenAll('UInt16'),

@@ -1,7 +1,7 @@
 import { scalar, tupleOf } from '../types/types.ts'
 import { once, onceAll } from './duckdb-values.ts'
 import { always } from './results.ts'
-import type { Arg, Case, CellContext, FunctionRow, SqlCell } from './row.ts'
+import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
 // Lengths of vectors and distances between them. A vector is an array or a tuple of numbers.
@@ -61,28 +61,53 @@ const normalized =
 const normalizedType: FunctionRow['returns'] = ([vector]) =>
   tupleOf(vector?.kind === 'tuple' ? vector.items.map(() => scalar('Float64')) : [])
 
+const nullItem = 'a NULL among the parts of a tuple makes the answer NULL on ClickHouse, and counts for nothing on DuckDB'
 const row = (
   args: number,
   summary: string,
   duckdb: SqlCell,
   cases: readonly Case[],
   returns: FunctionRow['returns'] = always('Float64'),
-): ScalarSpec => ({ args, returns, summary, duckdb, cases })
+  differences: readonly Difference[] = [],
+): ScalarSpec => ({ args, returns, summary, duckdb, cases, differences })
 
 const family = (
   name: keyof typeof norms,
   what: string,
   cases: readonly [length: number, distance: number, part: number],
 ): Record<string, ScalarSpec> => ({
-  [`${name}Norm`]: row(1, `The length of a vector by ${what}.`, ([v], context) => norms[name](items(v!, context), context), [
-    [`${name}Norm([3, -4])`, cases[0]],
-    [`${name}Norm((3, -4))`, cases[0]],
-  ]),
+  [`${name}Norm`]: row(
+    1,
+    `The length of a vector by ${what}.`,
+    ([v], context) => norms[name](items(v!, context), context),
+    [
+      [`${name}Norm([3, -4])`, cases[0]],
+      [`${name}Norm((3, -4))`, cases[0]],
+    ],
+    always('Float64'),
+    [differing(`${name}Norm((1, null))`, 1, null, nullItem)],
+  ),
   [`${name}Distance`]: row(
     2,
     `The distance of two vectors by ${what}.`,
     ([a, b], context) => norms[name](difference(a!, b!, context), context),
     [[`${name}Distance([1, 2], [4, 6])`, cases[1]]],
+    always('Float64'),
+    [
+      differing(`${name}Distance((1, null), (1, 2))`, 0, null, nullItem),
+      {
+        expression: `${name}Distance([1, null], [1, 2])`,
+        duckdb: { value: 0 },
+        clickhouse: { refused: 'nested type Nullable' },
+        reason: 'ClickHouse has no distances of arrays whose items may be NULL, and DuckDB passes over NULL',
+      },
+      {
+        expression: `${name}Distance([1, 2], null)`,
+        duckdb: { refused: 'must be equally long' },
+        clickhouse: { value: null },
+        reason: 'DuckDB takes NULL for a vector of another length',
+      },
+    ],
   ),
   [`${name}Normalize`]: row(
     1,

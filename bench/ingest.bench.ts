@@ -136,8 +136,9 @@ const measurements: Readonly<Record<string, () => Promise<void>>> = {
           while (sent < events) {
             const batch = batches[(sent / batchSize) % poolBatches]!
             sent += batchSize
+            const upTo = sent
             await project.ingest({ batch })
-            if (sent % 1_000_000 === 0) marks.push(performance.now())
+            if (upTo % 1_000_000 === 0) marks.push(performance.now())
           }
         }
         await Promise.all(Array.from({ length: inFlight }, client))

@@ -54,15 +54,22 @@ export class ConnectionPool {
   /** Runs `work` on a connection of its own and interrupts it when the signal aborts. A transaction left open is rolled back. */
   async use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const connection = await this.acquire(signal)
-    const interrupt = () => connection.interrupt()
+    let again: NodeJS.Timeout | undefined
+    const interrupt = () => {
+      connection.interrupt()
+      // A statement that has not begun yet when it is interrupted would run to its end.
+      again = setInterval(() => connection.interrupt(), 20)
+    }
     signal?.addEventListener('abort', interrupt, { once: true })
     try {
       signal?.throwIfAborted()
       return await work(connection)
     } catch (error) {
+      clearInterval(again)
       await connection.run('ROLLBACK').catch(() => undefined)
       throw signal?.aborted ? cancelled(signal, error) : error
     } finally {
+      clearInterval(again)
       signal?.removeEventListener('abort', interrupt)
       this.release(connection)
     }

@@ -1,5 +1,6 @@
 import type { Table } from 'apache-arrow'
-import { alias, call, field, groupBy, literal, select } from '../../ast/build.ts'
+import { alias, and, call, field, groupBy, literal, select } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
 import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
@@ -11,7 +12,7 @@ import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
 import { uniqueActors } from './aggregate-math.ts'
 import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan.ts'
-import { actorOf } from './unit.ts'
+import { actorOf, timeFilter } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.
 
@@ -35,19 +36,32 @@ export function windowOf(math: RollingMath, start: Micros, { range }: PlanContex
   return [add('day', -windowDays[math], start, range.calendar), start]
 }
 
+/** The first instant that the window of any bucket holds. */
+function lookBack({ unit }: Pick<PlanContext, 'unit'>, math: RollingMath): Micros {
+  const { range, edges } = unit
+  return endOf(fineInterval(range.interval), windowOf(math, edges?.[0] ?? range.from, unit)[0], range.calendar)
+}
+
+/** Events that some number of the unit may count: windows reach back to before the range. */
+export function countedTime(unit: PlanContext['unit']): Expr {
+  const math = unit.node.math
+  if (math !== 'weekly_active' && math !== 'monthly_active') return timeFilter(unit)
+  if (!unit.edges) return totalWindow(unit, math)
+  return isPlainUnique(math, unit.range.interval) ? timeFilter(unit) : and(since(lookBack({ unit }, math)), until(unit.range.to))
+}
+
 export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   const { unit, parts } = context
   const { range } = unit
   const starts = unit.edges!.slice(0, -1)
   const fine = fineInterval(range.interval)
-  const lookBack = endOf(fine, windowOf(math, starts[0] ?? range.from, unit)[0], range.calendar)
-  const edges = bucketEdges({ ...range, from: lookBack }, fine)
+  const edges = bucketEdges({ ...range, from: lookBack(context, math) }, fine)
   const { first, last } = windowsOfFine(math, edges, starts, unit)
   const actor = actorOf(unit)
   const query = select({
     columns: [alias(bucketNumber(at, edges), 'bucket'), ...partColumns(parts), alias(actor.expr, 'actor')],
     from: eventsTable(context.query.samplingFactor),
-    where: allOf(since(edges[0]!), until(range.to), context.events, actor.condition),
+    where: allOf(countedTime(unit), context.events, actor.condition),
     groupBy: groupBy(field('bucket'), ...partFields(parts.length), field('actor')),
   })
   return { query, read: (answer) => readRolling(answer, parts.length, starts.length, first, last) }

@@ -1,4 +1,4 @@
-import { call, equals, field, literal } from '../../ast/build.ts'
+import { call, equals, field, literal, not } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { parseExpr } from '../../parser/parse.ts'
 import type { QueryEnv } from '../kind.ts'
@@ -107,7 +107,7 @@ export function partEquals(part: BreakdownPart, value: string, breakdown: Breakd
   if (value === otherValue) return null
   if (part.binCount === null) return equals(partText(part, null, breakdown, env), literal(value))
   const number = call('toFloat', partValue(part))
-  if (value === nullValue) return call('isNull', number)
+  if (value === nullValue) return call('or', call('isNull', number), not(call('isFinite', number)))
   const bin = parseBin(value)
   return (
     bin && call('and', call('isNotNull', number), call('greaterOrEquals', number, literal(bin[0])), call('less', number, literal(bin[1])))

@@ -2,7 +2,8 @@ import { alias, call, literal, select } from '../../ast/build.ts'
 import type { Expr, Query, TableSource } from '../../ast/nodes.ts'
 import { nullValue } from './values.ts'
 
-// Bins of equal width from the smallest to the largest value in range. They are half open; the last one is widened so that it holds the maximum.
+// Bins of equal width from the smallest to the largest value that is counted. They are half open; the last one is widened so that it holds the
+// maximum. What is no finite number has no bin.
 
 export interface Bins {
   /** One more than there are bins. */
@@ -11,18 +12,22 @@ export interface Bins {
 
 const widening = 0.01
 
-/** null when no event in range has a number. */
+/** null when no event that is counted has a number. */
 export function binsOf(low: number | null, high: number | null, count: number): Bins | null {
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return null
-  if (low === high) return { edges: [low, shorten(low + widening)] }
-  const width = (high - low) / count
+  if (low === high) return { edges: [low, above(high, shorten(high + widening))] }
+  const width = high / count - low / count
   const inner = Array.from({ length: count }, (_, i) => shorten(low + i * width, width))
-  return { edges: [...inner, shorten(high + widening, width)] }
+  return { edges: [Math.min(low, inner[0]!), ...inner.slice(1), above(high, shorten(high + widening, width))] }
 }
+
+/** The edge, or where so large a number has no such digits the next number above it. */
+const above = (high: number, edge: number): number => (edge > high ? edge : high + Math.abs(high) * Number.EPSILON)
 
 /** Two decimals are enough for a label, unless the bins are narrower than that. */
 function shorten(value: number, width = 1): number {
   if (width < 1) return Number(value.toPrecision(12))
+  if (Math.abs(value) > 1e15) return value
   const cents = Math.floor(Number((value * 100).toPrecision(15)))
   return cents / 100
 }
@@ -57,13 +62,15 @@ function search(value: Expr, edges: readonly number[], low: number, high: number
   return call('if', call('less', value, literal(edges[middle]!)), search(value, edges, low, middle), search(value, edges, middle, high))
 }
 
-/** Smallest and largest value of each part with bins. */
+/** Smallest and largest number of each part with bins. */
 export const binRanges = (values: readonly Expr[], events: TableSource, where: Expr): Query =>
   select({
-    columns: values.flatMap((value, i) => [
-      alias(call('min', call('toFloat', value)), `low${i}`),
-      alias(call('max', call('toFloat', value)), `high${i}`),
-    ]),
+    columns: values
+      .map((value) => call('toFloat', value))
+      .flatMap((number, i) => [
+        alias(call('minIf', number, call('isFinite', number)), `low${i}`),
+        alias(call('maxIf', number, call('isFinite', number)), `high${i}`),
+      ]),
     from: events,
     where,
   })

@@ -6,6 +6,7 @@ import { earliestFor } from '../earliest.ts'
 import { type Answer, type Ask, defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
+import { countedTime } from './active-users.ts'
 import { blamed } from './blame.ts'
 import { type Breakdown, breakdownOf, isBrokenDown, partValue } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
@@ -16,7 +17,7 @@ import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, resolvedRange, rowOf, type TrendsRow } from './shape.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
-import { eventsOf, type Period, timeFilter, type Unit } from './unit.ts'
+import { eventsOf, type Period, type Unit } from './unit.ts'
 import { otherValue } from './values.ts'
 
 export interface TrendsResponse {
@@ -64,7 +65,7 @@ export function* binsOfUnits(
   if (binned.length === 0) return units.map(() => [])
   const asks = units.map((unit) => ({
     kind: 'statement' as const,
-    query: binRanges(binned.map(partValue), eventsTable(query.samplingFactor), allOf(timeFilter(unit), eventsOf(unit, query, env))),
+    query: binRanges(binned.map(partValue), eventsTable(query.samplingFactor), allOf(countedTime(unit), eventsOf(unit, query, env))),
     label: `range of the histogram of series ${unit.order}`,
   }))
   const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))

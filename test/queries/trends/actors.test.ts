@@ -136,6 +136,45 @@ describe('a point', () => {
     expect((await actorsOf(project, { source: source({ breakdownFilter }), breakdown })).count).toBe(count)
   })
 
+  // A window counts events from before the range, so their numbers have bins too.
+  test.each<[string, object, Record<string, string | number>, string[]]>([
+    ['of a window', { interval: 'day' }, { n: 1 }, ['[1,1.01]']],
+    ['of a window, among other values', { interval: 'hour' }, { n: 1, k: 'a/' }, ['[1,1.01]', 'a']],
+    ['of a window as one number', { trendsFilter: { display: 'ActionsTable' } }, { n: 1 }, ['[1,1.01]']],
+    ['without a number', {}, { n: 'none' }, ['$$_posthog_breakdown_null_$$']],
+    ['of what is no finite number', {}, { n: 'nan' }, ['$$_posthog_breakdown_null_$$']],
+    ['of infinity', {}, { n: '-inf' }, ['$$_posthog_breakdown_null_$$']],
+  ])('in a bin %s', async (_, parts, properties, breakdown) => {
+    const breakdowns = [{ property: 'n', histogram_bin_count: 2 }, ...(properties.k ? [{ property: 'k', normalize_url: true }] : [])]
+    const rolling = {
+      series: [{ kind: 'EventsNode', event: 'view', math: 'weekly_active' }],
+      dateRange: { date_from: '2020-02-25', date_to: '2020-02-25' },
+      breakdownFilter: { breakdowns },
+      ...parts,
+    }
+    const project = await pool.filled({ zone: 'Asia/Kathmandu', weekStartDay: 0 }, [event(1, '2020-02-24T00:30:00Z', properties)])
+    const { results } = (await answerQuery(source(rolling), project)) as TrendsResponse
+    expect(results.map((row) => [row.breakdown_value, row.aggregated_value ?? row.data![0]])).toEqual([[breakdown, 1]])
+    expect((await actorsOf(project, { source: source(rolling), day: '2020-02-25', breakdown })).count).toBe(1)
+  })
+
+  test('in a bin beside what is no finite number', async () => {
+    const texts = ['nan', 'inf', '-inf', 1, 5]
+    const project = await pool.filled(
+      utc,
+      texts.map((n, i) => event(i + 1, '2020-03-02T10:00:00Z', { n })),
+    )
+    const query = source({ breakdownFilter: { breakdown: 'n', breakdown_histogram_bin_count: 2 } })
+    const { results } = (await answerQuery(query, project)) as TrendsResponse
+    const bins = [
+      ['[1,3]', 1],
+      ['[3,5.01]', 1],
+      ['$$_posthog_breakdown_null_$$', 3],
+    ] as const
+    expect(results.map((row) => [row.breakdown_value, row.count])).toEqual(bins)
+    for (const [breakdown, count] of bins) expect((await actorsOf(project, { source: query, breakdown })).count).toBe(count)
+  })
+
   test('of a merged person is one actor', async () => {
     const project = await pool.filled(utc, events, { merges: [[2, 1]] })
     const { results } = (await answerQuery(source(), project)) as TrendsResponse

@@ -80,13 +80,16 @@ describe('a histogram', () => {
     ['bins are cut to cents', 0, 10, 3, [0, 3.33, 6.66, 10.01]],
     ['unless they are narrower', 0, 0.01, 2, [0, 0.005, 0.02]],
     ['below zero', -10, 10, 2, [-10, 0, 10.01]],
+    ['numbers so large that they have no cents', 1e17, 1e17, 4, [1e17, 1e17 + 16]],
+    ['a width that is no number', -1e308, 1e308, 2, [-1e308, 0, 1e308 * (1 + Number.EPSILON)]],
     ['no number at all', null, null, 4, null],
   ])('%s', (_, low, high, count, edges) => {
     expect(binsOf(low, high, count)?.edges ?? null).toEqual(edges)
   })
 
   test('every value between smallest and largest has the bin whose text holds it', () => {
-    const numbers = fc.integer({ min: -100_000, max: 100_000 }).map((cents) => cents / 100)
+    const cents = fc.integer({ min: -100_000, max: 100_000 }).map((n) => n / 100)
+    const numbers = fc.oneof(cents, fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e300, max: 1e300 }))
     fc.assert(
       fc.property(fc.array(numbers, { minLength: 1 }), fc.integer({ min: 1, max: 12 }), (values, count) => {
         const bins = binsOf(Math.min(...values), Math.max(...values), count)!

@@ -1,4 +1,4 @@
-import { isNamed, isText, isTime, type SqlType } from '../types/types.ts'
+import { isNamed, isNullable, isText, isTime, type SqlType, typeName } from '../types/types.ts'
 import type { Arg, CellContext } from './row.ts'
 import { zoneArgument } from './zone-text.ts'
 
@@ -57,4 +57,19 @@ export function asJson({ sql, type }: Arg, context: CellContext): string {
     (value, t) => (isFlag(t) ? `toUInt8(${value})` : momentText(value, t, context)),
   )
   return `toJSONString(${readable})`
+}
+
+/** A call whose result cannot be NULL: the default of its type stands for it where one of these arguments is NULL. */
+export function orDefaultWhereNull(
+  type: SqlType,
+  keys: readonly Arg[],
+  context: CellContext,
+  call: (keys: readonly string[]) => string,
+): string {
+  const nullable = keys.filter((key) => isNullable(key.type))
+  if (nullable.length === 0) return call(keys.map(({ sql }) => sql))
+  const none = `defaultValueOfTypeName(${context.literal(typeName(type))})`
+  if (nullable.some((key) => isNamed(key.type, 'Nothing'))) return none
+  const found = call(keys.map((key) => (isNullable(key.type) ? `assumeNotNull(${key.sql})` : key.sql)))
+  return `if(${nullable.map(({ sql }) => `isNull(${sql})`).join(' OR ')}, ${none}, ${found})`
 }

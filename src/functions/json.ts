@@ -1,21 +1,20 @@
 import { arrayOf, isNullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
+import { orDefaultWhereNull } from './clickhouse-values.ts'
 import { once } from './duckdb-values.ts'
 import { jsonAt, jsonItems, jsonMember, jsonTextAt, rawOf, wholeOf } from './json-values.ts'
 import { whenAll } from './results.ts'
-import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell, unsupported } from './row.ts'
+import { type Arg, type Case, type CellContext, type Difference, type FunctionRow, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
 // Functions that read JSON texts. The path behind the text is made of keys and indexes from 1; what is missing or of another kind becomes
 // the default of the result's type.
 
-const ofFirst =
-  (name: Parameters<typeof scalar>[0]): FunctionRow['returns'] =>
-  ([json]) =>
-    scalar(name, isNullable(json!))
-
-/** NULL stays NULL, anything else without a value becomes the default. */
-const withDefault = (json: Arg, value: string, fallback: string): string =>
-  isNullable(json.type) ? `CASE WHEN ${json.sql} IS NOT NULL THEN coalesce(${value}, ${fallback}) END` : `coalesce(${value}, ${fallback})`
+/** NULL stays NULL, of the text or inside of the path; anything else without a value becomes the default. */
+const withDefault = (args: readonly Arg[], value: string, fallback: string): string => {
+  const known = args.filter(({ type }) => isNullable(type)).map(({ sql }) => `${sql} IS NOT NULL`)
+  const found = `coalesce(${value}, ${fallback})`
+  return known.length ? `CASE WHEN ${known.join(' AND ')} THEN ${found} END` : found
+}
 
 type Reader = (args: readonly Arg[], context: CellContext) => string
 const member = (
@@ -31,7 +30,7 @@ const member = (
   returns,
   summary,
   differences,
-  duckdb: (args, context) => withDefault(args[0]!, read(args, context), fallback),
+  duckdb: (args, context) => withDefault(args, read(args, context), fallback),
   cases,
 })
 const beyond64Bits: Difference = {
@@ -49,14 +48,19 @@ const fractionOfNought: Difference = {
 const at: Reader = ([json, ...steps], context) => jsonAt(json!.sql, steps, context)
 const textAt: Reader = ([json, ...steps], context) => jsonTextAt(json!.sql, steps, context)
 
-/** Arrays cannot be NULL on ClickHouse: NULL is read like ''. */
+/** Arrays cannot be NULL on ClickHouse: NULL is read like '', and a key that is NULL finds nothing. */
 const list = (name: string, item: SqlType, summary: string, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
   args: [1, null],
   returns: () => arrayOf(item),
   summary,
   duckdb,
-  clickhouse: ([json, ...steps]) =>
-    `${name}(${[isNullable(json!.type) ? `ifNull(${json!.sql}, '')` : json!.sql, ...steps.map((step) => step.sql)].join(', ')})`,
+  clickhouse: ([json, ...steps], context) =>
+    orDefaultWhereNull(
+      arrayOf(item),
+      steps,
+      context,
+      (keys) => `${name}(${[isNullable(json!.type) ? `ifNull(${json!.sql}, '')` : json!.sql, ...keys].join(', ')})`,
+    ),
   cases,
 })
 
@@ -89,7 +93,7 @@ const pairs = (value: string, context: CellContext, read: (member: string) => st
 export const jsonFunctions = scalars({
   JSONExtractString: member(
     'JSONExtractString',
-    ofFirst('String'),
+    whenAll('String'),
     'The text at a path; other values as JSON.',
     "''",
     textAt,
@@ -104,12 +108,15 @@ export const jsonFunctions = scalars({
       ['JSONExtractString(\'{"a":["x","y"]}\', \'a\', -1)', 'y'],
       ['JSONExtractString(\'{"a/b":"x", "~":"y"}\', \'a/b\')', 'x'],
       ["JSONExtractString(null, 'a')", null],
+      ['JSONExtractString(\'{"a":"x"}\', null)', null],
+      ['JSONExtractString(\'{"a":{"b":"x"}}\', \'a\', null)', null],
+      ['select JSONExtractString(\'{"a":"x"}\', k) from (select arrayJoin([null]::Array(Nullable(String))) as k)', null],
     ],
     [fractionOfNought],
   ),
   JSONExtractInt: member(
     'JSONExtractInt',
-    ofFirst('Int64'),
+    whenAll('Int64'),
     'The whole number at a path, cut from a fraction or read from a text; else 0.',
     '0',
     whole('BIGINT'),
@@ -121,30 +128,24 @@ export const jsonFunctions = scalars({
       ['JSONExtractInt(\'{"a":"5abc"}\', \'a\')', 0],
       ["JSONExtractInt('{\"a\":1e3}', 'a')", 1000],
       ["JSONExtractInt('{}', 'a')", 0],
-    ],
-    [
-      differing(
-        'JSONExtractInt(\'{"a":1}\', null)',
-        0,
-        null,
-        'a key that is NULL makes the answer NULL on ClickHouse, and is not found on DuckDB',
-      ),
+      ['JSONExtractInt(\'{"a":1}\', null)', null],
     ],
   ),
   JSONExtractUInt: member(
     'JSONExtractUInt',
-    ofFirst('UInt64'),
+    whenAll('UInt64'),
     'The whole number at a path when it is not negative; else 0.',
     '0',
     whole('UBIGINT'),
     [
       ["JSONExtractUInt('{\"a\":5}', 'a')", 5],
       ["JSONExtractUInt('{\"a\":-5}', 'a')", 0],
+      ['JSONExtractUInt(\'{"a":1}\', null)', null],
     ],
   ),
   JSONExtractFloat: member(
     'JSONExtractFloat',
-    ofFirst('Float64'),
+    whenAll('Float64'),
     'The number at a path; else 0.',
     '0',
     (args, context) => `TRY_CAST(${textAt(args, context)} AS DOUBLE)`,
@@ -153,11 +154,12 @@ export const jsonFunctions = scalars({
       ['JSONExtractFloat(\'{"a":"1.5"}\', \'a\')', 1.5],
       ['JSONExtractFloat(\'{"a":"x"}\', \'a\')', 0],
       ["JSONExtractFloat('{\"a\":true}', 'a')", 0],
+      ['JSONExtractFloat(\'{"a":1.5}\', null)', null],
     ],
   ),
   JSONExtractBool: member(
     'JSONExtractBool',
-    ofFirst('Bool'),
+    whenAll('Bool'),
     'Whether true, or a number other than 0, stands at a path.',
     'false',
     (args, context) =>
@@ -167,11 +169,12 @@ export const jsonFunctions = scalars({
       ["JSONExtractBool('{\"a\":1}', 'a')", 1],
       ['JSONExtractBool(\'{"a":"true"}\', \'a\')', 0],
       ["JSONExtractBool('{\"a\":false}', 'a')", 0],
+      ['JSONExtractBool(\'{"a":true}\', null)', null],
     ],
   ),
   JSONExtractRaw: member(
     'JSONExtractRaw',
-    ofFirst('String'),
+    whenAll('String'),
     'The JSON at a path, without spaces.',
     "''",
     (args, context) => rawOf(at(args, context), context),
@@ -181,6 +184,7 @@ export const jsonFunctions = scalars({
       ["JSONExtractRaw('{\"a\":1}', 'b')", ''],
       ["JSONExtractRaw('[1, 2]')", '[1,2]'],
       ["JSONExtractRaw('{\"a\":1e3}', 'a')", '1000'],
+      ['JSONExtractRaw(\'{"a":1}\', null)', null],
       ['JSONExtractRaw(\'{"a":[1.0, "1.0,\\\\"2.0", -20.0, 1.05]}\', \'a\')', '[1,"1.0,\\"2.0",-20,1.05]'],
     ],
     [beyond64Bits],
@@ -197,6 +201,7 @@ export const jsonFunctions = scalars({
       ['JSONExtractArrayRaw(\'{"a":[1,"b",{"c": 1}]}\', \'a\')', ['1', '"b"', '{"c":1}']],
       ["JSONExtractArrayRaw('{\"a\":1}', 'a')", []],
       ["JSONExtractArrayRaw('x')", []],
+      ['JSONExtractArrayRaw(\'{"a":[1]}\', null)', []],
     ],
   ),
   JSONExtractKeys: list(
@@ -207,11 +212,13 @@ export const jsonFunctions = scalars({
     [
       ['JSONExtractKeys(\'{"a":1,"b":2}\')', ['a', 'b']],
       ["JSONExtractKeys('[1]')", []],
+      ['JSONExtractKeys(\'{"a":{"b":1}}\', null)', []],
+      ['select JSONExtractKeys(\'{"a":{"b":1}}\', k) from (select arrayJoin([null]::Array(Nullable(String))) as k)', []],
     ],
   ),
   JSONExtractKey: {
     args: [1, null],
-    returns: ofFirst('String'),
+    returns: whenAll('String'),
     summary: 'Not there on either engine.',
     duckdb: unsupported('ClickHouse has no such function; use JSONExtractKeys'),
     clickhouse: unsupported('ClickHouse has no such function; use JSONExtractKeys'),
@@ -234,7 +241,7 @@ export const jsonFunctions = scalars({
   ),
   JSONHas: member(
     'JSONHas',
-    ofFirst('Bool'),
+    whenAll('Bool'),
     'Whether there is anything at a path, null included.',
     'false',
     (args, context) => `(${at(args, context)} IS NOT NULL)`,
@@ -244,11 +251,12 @@ export const jsonFunctions = scalars({
       ["JSONHas('{\"a\":[1]}', 'a', 2)", 0],
       ["JSONHas('x', 'a')", 0],
       ["JSONHas(null, 'a')", null],
+      ['JSONHas(\'{"a":1}\', null)', null],
     ],
   ),
   JSONLength: member(
     'JSONLength',
-    ofFirst('UInt64'),
+    whenAll('UInt64'),
     'How many items or keys the array or object at a path has; else 0.',
     '0',
     (args, context) =>
@@ -262,6 +270,7 @@ export const jsonFunctions = scalars({
       ['JSONLength(\'{"a":1,"b":2}\')', 2],
       ["JSONLength('5')", 0],
       ["JSONLength('x')", 0],
+      ['JSONLength(\'{"a":[1]}\', null)', null],
     ],
   ),
   JSONArrayLength: {
@@ -280,7 +289,7 @@ export const jsonFunctions = scalars({
   JSONType: {
     ...member(
       'JSONType',
-      ofFirst('String'),
+      whenAll('String'),
       'What stands at a path: String, Int64, UInt64, Double, Bool, Array, Object or Null.',
       "'Null'",
       kindOf,
@@ -293,17 +302,18 @@ export const jsonFunctions = scalars({
         ["JSONType('{\"a\":true}', 'a')", 'Bool'],
         ["JSONType('{\"a\":null}', 'a')", 'Null'],
         ["JSONType('{\"a\":1}', 'b')", 'Null'],
+        ['JSONType(\'{"a":1}\', null)', null],
       ],
     ),
     clickhouse: (args) => `toString(JSONType(${args.map((arg) => arg.sql).join(', ')}))`,
   },
   JSON_VALUE: {
     args: [2, null],
-    returns: ofFirst('String'),
+    returns: whenAll('String'),
     summary: "The single value at a JSONPath ($.a.b[0]) as text; '' for anything else.",
     duckdb: ([json, path], context) =>
       withDefault(
-        json!,
+        [json!, path!],
         once(
           context,
           `TRY(json_extract(${json!.sql}, ${path!.sql}))`,
@@ -319,6 +329,7 @@ export const jsonFunctions = scalars({
       ["JSON_VALUE('{\"a\":true}', '$.a')", 'true'],
       ["JSON_VALUE('{\"a\":null}', '$.a')", 'null'],
       ["JSON_VALUE('x', '$.a')", ''],
+      ['JSON_VALUE(\'{"a":1}\', null)', null],
     ],
   },
   isValidJSON: {

@@ -1,7 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { parseType } from '../types/parse.ts'
 import { isFloat, isNamed, isNullable, isNumeric, isTime, notNull, nullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
-import { asJson } from './clickhouse-values.ts'
+import { asJson, orDefaultWhereNull } from './clickhouse-values.ts'
 import { duckdbCast } from './conversion.ts'
 import { argOf, asNumber, defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { jsonAs, jsonAt, jsonMember } from './json-values.ts'
@@ -70,8 +70,13 @@ const members = (args: readonly Arg[]): Parameters<typeof jsonAt>[1] => args.sli
 const filledJson = (json: Arg): string => (isNullable(json.type) ? `ifNull(${json.sql}, '')` : json.sql)
 const passed =
   (name: string): SqlCell =>
-  (args, context) =>
-    `${name}(${[filledJson(args[0]!), ...args.slice(1, -1).map((arg) => arg.sql), context.literal(String(args.at(-1)!.constant))].join(', ')})`
+  (args, context) => {
+    const call = (keys: readonly string[]) =>
+      `${name}(${[filledJson(args[0]!), ...keys, context.literal(String(args.at(-1)!.constant))].join(', ')})`
+    return isNullable(context.type)
+      ? call(members(args).map(({ sql }) => sql))
+      : orDefaultWhereNull(context.type, members(args), context, call)
+  }
 
 const cast: Pick<FunctionRow, 'returns'>['returns'] = (_, { args }) => nullable(namedType(args[1]))
 
@@ -147,9 +152,13 @@ export const namedCastFunctions = scalars({
   },
   JSONExtract: {
     args: [2, null],
-    returns: (_, { args }) => last(args),
+    returns: (_, { args }) => (members(args).some(({ type }) => isNullable(type)) ? nullable(last(args)) : last(args)),
     summary: "The value at a path as the named type, which stands last; the type's default where it does not fit.",
-    duckdb: (args, context) => jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context),
+    duckdb: (args, context) => {
+      const value = jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context)
+      const keys = isNullable(context.type) ? members(args).filter(({ type }) => isNullable(type)) : []
+      return keys.length ? `CASE WHEN ${keys.map(({ sql }) => `${sql} IS NOT NULL`).join(' AND ')} THEN ${value} END` : value
+    },
     clickhouse: passed('JSONExtract'),
     cases: [
       ["JSONExtract('{\"a\":[1,2]}', 'a', 'Array(Int64)')", [1, 2]],
@@ -165,6 +174,9 @@ export const namedCastFunctions = scalars({
       ["JSONExtract('[1,\"a\"]', 'Tuple(Int64, String)')", [1, 'a']],
       ["JSONExtract('{}', 'b', 'Nullable(String)')", null],
       ["JSONExtract('x', 'Array(String)')", []],
+      ["JSONExtract('{\"a\":1}', null, 'Int64')", null],
+      ["JSONExtract('{\"a\":1}', null, 'Array(Int64)')", []],
+      ["JSONExtract('{\"a\":1}', toNullable('a'), 'Int64')", 1],
     ],
   },
   JSONExtractKeysAndValues: {

@@ -1,6 +1,6 @@
 import { isNamed, isNullable, isText, type SqlType, scalar, tupleOf } from '../types/types.ts'
-import { asInteger, once, onceAll } from './duckdb-values.ts'
-import { orNull, whenAll } from './results.ts'
+import { asInteger, once, onceAll, unlessNull } from './duckdb-values.ts'
+import { always, orNull, whenAll } from './results.ts'
 import { type Arg, type CellContext, type SqlCell, sql, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
@@ -86,8 +86,6 @@ const textOrNumber = (x: Arg, context: CellContext): string =>
     ? canonicalV4(x.sql, context)
     : v4OfNumber(asInteger(x), context)
 const failing = (value: string, message: string): string => `coalesce(${value}, error('${message}'))`
-/** NULL stays NULL even where a text that is no address has a default. */
-const unlessNull = (x: Arg, value: string): string => (isNullable(x.type) ? `CASE WHEN ${x.sql} IS NOT NULL THEN ${value} END` : value)
 
 type Family = 'IPv4' | 'IPv6'
 const read = (family: Family, x: Arg, context: CellContext): string =>
@@ -98,12 +96,14 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
   const sample = family === 'IPv4' ? '1.2.3.4' : '2001:db8::1'
   return {
     args: 1,
-    returns: ending === 'OrNull' ? orNull(family) : whenAll(family),
+    returns: ending === 'OrNull' ? orNull(family) : ending === 'OrDefault' ? always(family) : whenAll(family),
     summary: `The ${family} address in a text; ${ending === '' ? 'fails when there is none' : ending === 'OrNull' ? 'NULL when there is none' : `${zero[family].slice(1, -1)} when there is none`}.`,
     duckdb: ([x], context) => {
       const value = read(family, x!, context)
       if (ending === 'OrNull') return value
-      return unlessNull(x!, ending === '' ? failing(value, `The text is no ${family} address`) : `coalesce(${value}, ${zero[family]})`)
+      const found = ending === '' ? failing(value, `The text is no ${family} address`) : `coalesce(${value}, ${zero[family]})`
+      // NULL has the default of OrDefault, and stays NULL for the others.
+      return ending === 'OrDefault' ? found : unlessNull([x!], found)
     },
     cases: [
       [`toString(${name}('${sample}'))`, sample],
@@ -163,14 +163,14 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('UInt32'),
     summary: 'An IPv4 address as a number; fails on a text that is none.',
-    duckdb: ([x], context) => unlessNull(x!, failing(numberOfV4(x!.sql, context), 'The text is no IPv4 address')),
+    duckdb: ([x], context) => unlessNull([x!], failing(numberOfV4(x!.sql, context), 'The text is no IPv4 address')),
     cases: [["IPv4StringToNum('66.249.84.5')", 1123636229]],
   },
   IPv4StringToNumOrDefault: {
     args: 1,
     returns: whenAll('UInt32'),
     summary: 'An IPv4 address as a number; 0 for a text that is none.',
-    duckdb: ([x], context) => unlessNull(x!, `coalesce(${numberOfV4(x!.sql, context)}, 0)`),
+    duckdb: ([x], context) => unlessNull([x!], `coalesce(${numberOfV4(x!.sql, context)}, 0)`),
     cases: [["IPv4StringToNumOrDefault('nope')", 0]],
   },
   IPv4StringToNumOrNull: {

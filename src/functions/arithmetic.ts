@@ -16,7 +16,7 @@ import { asFloat, asNumber, onceAll } from './duckdb-values.ts'
 import { isInterval, moved, movedType } from './intervals.ts'
 import { clickHouseLocal } from './moment.ts'
 import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from './results.ts'
-import { type Arg, type CellContext, call, type Difference, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { type Arg, type CellContext, call, type Difference, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 
 // Types grow as on ClickHouse (UInt8 + UInt8 is UInt16); DuckDB counts in 64 bits, where it says "overflow" and ClickHouse wraps around.
 
@@ -160,11 +160,16 @@ const binary = (
 ): FunctionRow => ({ kind: 'scalar', args: [2, 2], returns, summary, sql: { duckdb, clickhouse: call(name) }, cases, ...more })
 
 /** ClickHouse wraps around where 64 bits end. Every sum would have to be made in 128 bits and cut to do the same. */
-const overflow = (expression: string, clickhouse: unknown): Difference => ({
+/** A result that ClickHouse gets wrong. */
+export const beyond64Bits = (expression: string, clickhouse: unknown): Difference => ({
   expression,
   duckdb: { refused: 'beyond what can be held' },
   clickhouse: { value: clickhouse },
   reason: 'ClickHouse goes on from the other end of 64 bits, DuckDB refuses a result that is wrong',
+})
+export const beyond63Bits = (expression: string, clickhouse: unknown): Difference => ({
+  ...beyond64Bits(expression, clickhouse),
+  reason: 'DuckDB counts with signed numbers of 64 bits, and refuses what only unsigned ones can hold',
 })
 
 const addition = (
@@ -194,7 +199,11 @@ export const arithmeticFunctions = functions({
       ['plus(1 = 1, 1)', 2],
       ["plus(toDate('2024-01-31'), 1)", '2024-02-01'],
     ],
-    [overflow('toInt(9223372036854775807) + 1', '-9223372036854775808')],
+    [
+      beyond64Bits('toInt(9223372036854775807) + 1', '-9223372036854775808'),
+      beyond63Bits('9223372036854775807 + 1', '9223372036854775808'),
+      differing('18446744073709551615 + 1', '18446744073709551616', 0, 'DuckDB has wider numbers than 64 bits, ClickHouse goes on from 0'),
+    ],
   ),
   minus: addition(
     'The difference; between two times in days (dates) or seconds.',
@@ -207,7 +216,7 @@ export const arithmeticFunctions = functions({
       ["minus(toDate('2024-03-01'), toDate('2024-02-01'))", 29],
       ["minus(toDateTime('2024-01-02 00:00:00'), toDateTime('2024-01-01 00:00:00'))", 86400],
     ],
-    [overflow('toInt(-9223372036854775807) - 2', '9223372036854775807')],
+    [beyond64Bits('toInt(-9223372036854775807) - 2', '9223372036854775807')],
   ),
   multiply: binary(
     'The product.',
@@ -219,7 +228,7 @@ export const arithmeticFunctions = functions({
       ['multiply(100000, 100000)', 10000000000],
       ['multiply(1.5, 2)', 3],
     ],
-    { differences: [overflow('toInt(9223372036854775807) * 2', -2)] },
+    { differences: [beyond64Bits('toInt(9223372036854775807) * 2', -2)] },
   ),
   divide: binary(
     'The quotient, always a float; division by 0 gives inf or nan.',

@@ -1,5 +1,6 @@
 import { arrayOf, isFloat } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
+import { beyond63Bits, beyond64Bits } from './arithmetic.ts'
 import { byPosition, orDefault, type Returns, row, same, together } from './array-rows.ts'
 import { duckdbType, once } from './duckdb-values.ts'
 import { condition, each, firstArray, itemOf, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
@@ -272,7 +273,14 @@ export const arrayLambdaFunctions = functions({
       ['arraySum(x -> x * 2.5, [1, 2])', 7.5],
       ['arraySum(arrayFilter(x -> x > 9, [1]))', 0],
     ],
-    withLambda,
+    {
+      ...withLambda,
+      differences: [
+        beyond64Bits('arraySum([18446744073709551615, 1])', 0),
+        beyond64Bits('arraySum([-9223372036854775808, -1])', '9223372036854775807'),
+        beyond63Bits('arraySum([9223372036854775807, 5])', '9223372036854775812'),
+      ],
+    },
   ),
   arrayAvg: row(
     'arrayAvg',

@@ -1,7 +1,7 @@
 import { arrayOf, isFloat, isNamed, isNullable, notNull, nullable, type ScalarType, type SqlType, scalar } from '../types/types.ts'
-import { asNumber } from './duckdb-values.ts'
+import { asNumber, onceAll, unlessNull } from './duckdb-values.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type Difference, differing, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
+import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
 import { localTime, momentOf, zoneArgument } from './zone-text.ts'
 
 // Times that come from the clock, from numbers, or from another zone.
@@ -45,17 +45,42 @@ const day = (name: string, summary: string, before: 0 | 1, duckdb: SqlCell, clic
 })
 
 const int = (arg: Arg): string => `CAST(${arg.sql} AS INTEGER)`
-const year = (args: readonly Arg[]): string => int(args[0]!)
+/** Without the fraction. */
+const whole = (arg: Arg): string => (isFloat(arg.type) ? `CAST(trunc(${arg.sql}) AS BIGINT)` : `CAST(${asNumber(arg)} AS BIGINT)`)
+/** What an engine folds or reads ahead must not fail, whichever branch it stands in. */
+const between = (n: string, least: number, most: number): string => `least(greatest(${n}, ${least}), ${most})`
 
-/** Days past the month's end run on into the next month, months past December are 1970, as in ClickHouse. */
-function dateOf(args: readonly Arg[]): string {
-  const [y, m, d] = [year(args), int(args[1]!), int(args[2]!)]
-  return `CASE WHEN ${y} IS NULL OR ${m} IS NULL OR ${d} IS NULL THEN NULL WHEN ${m} BETWEEN 1 AND 12 AND ${d} BETWEEN 1 AND 31 AND ${y} BETWEEN 1970 AND 2149 THEN make_date(${y}, CASE WHEN ${m} BETWEEN 1 AND 12 THEN ${m} ELSE 1 END, 1) + (${d} - 1) ELSE DATE '1970-01-01' END`
-}
+/** Days past the month's end run on into the next month, as in ClickHouse. */
+const calendarDay = (y: string, m: string, d: string): string =>
+  `(make_date(${between(y, 1900, 2299)}, ${between(m, 1, 12)}, 1) + CAST(${between(d, 1, 31)} - 1 AS INTEGER))`
+const isDayOfMonth = (m: string, d: string): string => `${m} BETWEEN 1 AND 12 AND ${d} BETWEEN 1 AND 31`
 
-const noSuchDay = 'of a day that is none DuckDB makes the first of 1970 and adds the time of day, ClickHouse leaves that out'
-const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases'], differences: readonly Difference[] = []): FunctionRow => ({
-  differences,
+/** What no Date of ClickHouse can be is its first. */
+const dateOf: SqlCell = (args, context) =>
+  unlessNull(
+    args,
+    onceAll(context, args.map(whole), (y, m, d) => {
+      const day = calendarDay(y!, m!, d!)
+      return `CASE WHEN ${isDayOfMonth(m!, d!)} AND ${day} BETWEEN DATE '1970-01-01' AND DATE '2149-06-06' THEN ${day} ELSE DATE '1970-01-01' END`
+    }),
+  )
+
+/** ClickHouse takes hours, minutes and seconds up to this. */
+const mostOfClock = 99
+/** What no DateTime of ClickHouse can be is its first, or its last when it is later. */
+const timeOf = (args: readonly Arg[], zone: string, context: CellContext): string =>
+  unlessNull(
+    args,
+    onceAll(context, args.map(whole), (y, m, d, ...clock) => {
+      const [h, min, s] = clock.map((n) => between(n, 0, mostOfClock))
+      const local = `(${calendarDay(y!, m!, d!)} + to_seconds(${h} * 3600 + ${min} * 60 + ${s}))`
+      const moment = `least(greatest(${momentOf(local, zone, context)}, TIMESTAMP '1970-01-01'), TIMESTAMP '2106-02-07 06:28:15')`
+      const isOnClock = clock.map((n) => `${n} BETWEEN 0 AND ${mostOfClock}`).join(' AND ')
+      return `CASE WHEN ${isDayOfMonth(m!, d!)} AND ${isOnClock} THEN ${moment} ELSE TIMESTAMP '1970-01-01' END`
+    }),
+  )
+
+const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): FunctionRow => ({
   kind: 'scalar',
   args: [least, 7],
   returns: (types, { args }) => {
@@ -64,10 +89,7 @@ const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases'], differences: r
   },
   summary: 'The moment with this year, month, day, hour, minute and second in a zone (of the project unless given).',
   sql: {
-    duckdb: (args, context) => {
-      const seconds = `to_seconds(CAST(${args[3]!.sql} AS BIGINT) * 3600 + CAST(${args[4]!.sql} AS BIGINT) * 60 + CAST(${args[5]!.sql} AS BIGINT))`
-      return momentOf(`(${dateOf(args)} + ${seconds})`, zoneArgument(args[6], scalar('DateTime'), context), context)
-    },
+    duckdb: (args, context) => timeOf(args.slice(0, 6), zoneArgument(args[6], scalar('DateTime'), context), context),
     clickhouse: (args, context) =>
       `makeDateTime(${args
         .slice(0, 6)
@@ -142,31 +164,25 @@ export const dateMakerFunctions = functions({
       ['make_date(2024, 2, 30)', '2024-03-01'],
       ['make_date(2024, 13, 1)', '1970-01-01'],
       ['make_date(2024, 13, null)', null],
+      ['make_date(2024, 2.9, 1.9)', '2024-02-01'],
+      ['make_date(2149, 6, 6)', '2149-06-06'],
+      ['make_date(2149, 6, 7)', '1970-01-01'],
+      ['make_date(2024, 2, 4294967296)', '1970-01-01'],
     ],
   },
-  make_timestamp: makeTimestamp(
-    6,
-    [
-      ['make_timestamp(2024, 1, 2, 3, 4, 5)', '2024-01-02 03:04:05'],
-      ["toUnixTimestamp(make_timestamp(2024, 7, 2, 3, 4, 5, 'America/New_York'))", 1719903845],
-    ],
-    [
-      differing('make_timestamp(2024, 13, 2, 3, 4, 5)', '1970-01-01T03:04:05Z', '1970-01-01T00:00:00Z', noSuchDay),
-      differing('make_timestamp(1960, 1, 2, 3, 4, 5)', '1970-01-01T03:04:05Z', '1970-01-01T00:00:00Z', noSuchDay),
-      differing(
-        'make_timestamp(2107, 1, 2, 3, 4, 5)',
-        '2107-01-02T03:04:05Z',
-        '2106-02-07T06:28:15Z',
-        'a DateTime of ClickHouse ends in 2106, and later ones become its last',
-      ),
-      differing(
-        'make_timestamp(2024, 1, 2, -1, 4, 5)',
-        '2024-01-01T23:04:05Z',
-        '1970-01-01T00:00:00Z',
-        'on DuckDB hours, minutes and seconds below 0 are taken off the day, on ClickHouse they make it the first moment of 1970',
-      ),
-    ],
-  ),
+  make_timestamp: makeTimestamp(6, [
+    ['make_timestamp(2024, 1, 2, 3, 4, 5)', '2024-01-02 03:04:05'],
+    ["toUnixTimestamp(make_timestamp(2024, 7, 2, 3, 4, 5, 'America/New_York'))", 1719903845],
+    ['make_timestamp(2024, 13, 2, 3, 4, 5)', '1970-01-01 00:00:00'],
+    ['make_timestamp(2024, 1.5, 2, 3, 4, 5.9)', '2024-01-02 03:04:05'],
+    ['make_timestamp(2024, 1, 2, -1, 4, 5)', '1970-01-01 00:00:00'],
+    ['make_timestamp(2024, 1, 2, 99, 99, 99)', '2024-01-06 04:40:39'],
+    ['make_timestamp(2024, 1, 2, 100, 4, 5)', '1970-01-01 00:00:00'],
+    ['make_timestamp(1960, 1, 2, 3, 4, 5)', '1970-01-01 00:00:00'],
+    ['make_timestamp(3000, 1, 2, 3, 4, 5)', '2106-02-07 06:28:15'],
+    ['make_timestamp(9999999999, 1, 2, 3, 4, 5)', '2106-02-07 06:28:15'],
+    ['make_timestamp(2024, 1, 2, 3, 4, null)', null],
+  ]),
   make_timestamptz: makeTimestamp(7, [["toUnixTimestamp(make_timestamptz(2024, 7, 2, 3, 4, 5, 'Asia/Tokyo'))", 1719857045]]),
   fromUnixTimestamp: toTimestamp('The moment so many seconds after 1970.', 1, [['fromUnixTimestamp(1704067200)', '2024-01-01 00:00:00']]),
   to_timestamp: toTimestamp('The moment so many seconds after 1970, shown in a zone.', 2, [

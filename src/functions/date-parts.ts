@@ -1,6 +1,6 @@
 import { type ScalarName, scalar } from '../types/types.ts'
 import { before1970, clickHouseMoment, clickHouseZone, inZone, isDate, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type Case, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
+import { type Arg, type Case, type Difference, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 
 /** A number read off the calendar or the clock on the wall. `{}` stands for it. */
 const part = (name: string, type: ScalarName, duckdb: string, summary: string, cases: readonly Case[]): FunctionRow => ({
@@ -62,10 +62,10 @@ function yearWeek(date: string, mode: WeekMode): string {
 }
 
 const clickHouseWeek =
-  (name: string): SqlCell =>
+  (name: string, count = weekModes.length): SqlCell =>
   (args, context) => {
     // A mode must be a constant there.
-    const modes = Array.from(weekModes, (_, i) => String(i))
+    const modes = Array.from({ length: count }, (_, i) => String(i))
     return byMode(modes, args[1], (mode) => {
       const parts = [clickHouseMoment(args[0]!, context), mode]
       return `${name}(${(isDate(args[0]!) ? parts : [...parts, clickHouseZone(args[0]!, context, args[2])]).join(', ')})`
@@ -92,7 +92,10 @@ export const datePartFunctions = functions({
     [`toISOWeek(${d})`, 1],
   ]),
   toISOYear: part('toISOYear', 'UInt16', 'isoyear({})', 'Year that the ISO week belongs to.', [[`toISOYear(${d})`, 2025]]),
-  toYYYYMM: part('toYYYYMM', 'UInt32', '(year({}) * 100 + month({}))', 'Year and month as one number.', [[`toYYYYMM(${t})`, 202401]]),
+  toYYYYMM: {
+    ...part('toYYYYMM', 'UInt32', '(year({}) * 100 + month({}))', 'Year and month as one number.', [[`toYYYYMM(${t})`, 202401]]),
+    differences: [differing("toYYYYMM(toDate('1969-12-31'))", 196912, 197001, before1970)],
+  },
   toYYYYMMDD: part('toYYYYMMDD', 'UInt32', '(year({}) * 10000 + month({}) * 100 + day({}))', 'Year, month and day as one number.', [
     [`toYYYYMMDD(${t})`, 20240107],
   ]),
@@ -111,13 +114,14 @@ export const datePartFunctions = functions({
     sql: {
       // dayofweek() would count from Sunday = 0
       duckdb: (args, context) => `(${byMode(weekdays, args[1], (day) => day.replaceAll('{}', () => wall(args[0]!, context, args[2])))})`,
-      clickhouse: clickHouseWeek('toDayOfWeek'),
+      clickhouse: clickHouseWeek('toDayOfWeek', weekdays.length),
     },
     cases: [
       [`toDayOfWeek(${t})`, 7],
       [`toDayOfWeek(${t}, 1)`, 6],
       [`toDayOfWeek(${t}, 2)`, 0],
       [`toDayOfWeek(${t}, 3)`, 1],
+      [`toDayOfWeek(${t}, 6)`, 0],
       ["toDayOfWeek(toDateTime('2024-01-07 23:00:00'), 0, 'Asia/Tokyo')", 1],
     ],
     differences: [differing("toDayOfWeek(toDate('1969-12-31'))", 3, 4, before1970)],
@@ -178,6 +182,22 @@ export const datePartFunctions = functions({
       ["toUnixTimestamp(toDateTime('2024-01-07 10:00:00'))", 1704621600],
       ["toUnixTimestamp('2024-01-07 10:00:00', 'America/New_York')", 1704639600],
       ["toUnixTimestamp(toDate('2024-01-07'))", 1704585600],
+    ],
+    differences: [
+      differing("toUnixTimestamp(toDate('1969-12-31'))", -86400, 0, before1970),
+      ...(
+        [
+          ['1969-12-31 23:59:59', -1],
+          ['2107-01-01 00:00:00', 4323283200],
+        ] as const
+      ).map(
+        ([time, value]): Difference => ({
+          expression: `toUnixTimestamp(toDateTime('${time}'))`,
+          duckdb: { value },
+          clickhouse: { refused: 'Convert overflow' },
+          reason: 'it is a number of 32 bits on ClickHouse, which refuses moments before 1970 and after February 2106',
+        }),
+      ),
     ],
   },
   toUnixTimestamp64Milli: {

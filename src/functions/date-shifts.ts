@@ -2,7 +2,16 @@ import { isNullable, type SqlType, scalar } from '../types/types.ts'
 import { unitOf } from './date-starts.ts'
 import { type IntervalUnit, intervalOf, isInterval, moved, movedType, unitNames } from './intervals.ts'
 import { before1970, clickHouseLocal, clickHouseMoment, clickHouseZone, moment, wall, whenTime } from './moment.ts'
-import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, functions } from './row.ts'
+import {
+  type Arg,
+  type Case,
+  type CellContext,
+  type Difference,
+  differing,
+  type FunctionFamily,
+  type FunctionRow,
+  functions,
+} from './row.ts'
 import { isShiftedByWhole, zoneArgument } from './zone-text.ts'
 
 // Moving times, and how far apart they are.
@@ -37,8 +46,8 @@ const added: Readonly<Record<IntervalUnit, readonly [string, string]>> = {
   Quarter: ['2024-06-30 10:30:00', '2023-12-31 10:30:00'],
   Year: ['2025-03-31 10:30:00', '2023-03-31 10:30:00'],
 }
-const shifts = Object.fromEntries(
-  unitNames.flatMap((unit) => [
+const shifts: FunctionFamily = Object.fromEntries(
+  unitNames.flatMap((unit): [string, FunctionRow][] => [
     [
       `add${unit}s`,
       shift('add', unit, [
@@ -173,6 +182,17 @@ const dateDiff = (name: string): FunctionRow =>
 
 export const dateShiftFunctions = functions({
   ...shifts,
+  addDays: {
+    ...shifts.addDays!,
+    differences: [
+      differing(
+        "addDays(toDate('1970-01-02'), -5)",
+        '1969-12-28',
+        '2149-06-03',
+        'a Date of ClickHouse begins in 1970 and ends in 2149, and what is moved beyond one end comes out at the other',
+      ),
+    ],
+  },
   dateAdd: addition('+', 'dateAdd', 3, [[`dateAdd('month', 1, ${t})`, '2024-04-30 10:30:00']], 'The time plus an interval.'),
   dateSub: addition('-', 'dateSub', 3, [[`dateSub('month', 1, ${t})`, '2024-02-29 10:30:00']], 'The time minus an interval.'),
   date_add: addition('+', 'date_add', 2, [], 'The time plus an interval.'),

@@ -20,6 +20,8 @@ const firstDay = (name: string, duckdb: string, summary: string, cases: readonly
   cases,
 })
 
+const timesBefore1970 = 'what is cut is a DateTime on ClickHouse, which begins in 1970: earlier moments come out at its other end'
+
 const seconds = { second: 1, minute: 60, hour: 3600 } as const
 
 /** Cuts a moment to a multiple of some seconds. Hours are those of the clock on the wall; shorter steps count from 1970, as in ClickHouse. */
@@ -154,10 +156,13 @@ export const dateStartFunctions = functions({
     ...firstDay('toLastDayOfMonth', 'last_day({})', 'Last day of the month.', [[`toLastDayOfMonth(${t})`, '2024-02-29']]),
     differences: [differing("toLastDayOfMonth(toDate('1969-12-31'))", '1969-12-31', '1970-01-31', before1970)],
   },
-  toMonday: firstDay('toMonday', "CAST(date_trunc('week', {}) AS DATE)", 'Monday of the week.', [
-    [`toMonday(${t})`, '2024-02-05'],
-    ["toMonday(toDate('2024-02-11'))", '2024-02-05'],
-  ]),
+  toMonday: {
+    ...firstDay('toMonday', "CAST(date_trunc('week', {}) AS DATE)", 'Monday of the week.', [
+      [`toMonday(${t})`, '2024-02-05'],
+      ["toMonday(toDate('2024-02-11'))", '2024-02-05'],
+    ]),
+    differences: [differing("toMonday(toDate('1969-12-31'))", '1969-12-29', '1970-01-01', before1970)],
+  },
   toStartOfWeek: {
     kind: 'scalar',
     args: [1, 2],
@@ -173,6 +178,7 @@ export const dateStartFunctions = functions({
       ["toStartOfWeek(toDate('2024-02-11'), 0)", '2024-02-11'],
       ["toStartOfWeek(toDate('2024-02-11'), 3)", '2024-02-05'],
     ],
+    differences: [differing("toStartOfWeek(toDate('1969-12-31'))", '1969-12-28', '1970-01-01', before1970)],
   },
   toLastDayOfWeek: {
     kind: 'scalar',
@@ -194,7 +200,7 @@ export const dateStartFunctions = functions({
         expression: "toStartOfDay(toDateTime('1969-12-31 10:00:00'))",
         duckdb: { value: '1969-12-31T00:00:00Z' },
         clickhouse: { value: '2106-02-06T06:28:16Z' },
-        reason: 'what is cut is a DateTime on ClickHouse, which begins in 1970: earlier moments come out at its other end',
+        reason: timesBefore1970,
       },
     ],
     kind: 'scalar',
@@ -216,12 +222,7 @@ export const dateStartFunctions = functions({
   toStartOfHour: {
     ...cutTime('toStartOfHour', 3600, 'Beginning of the hour.', [[`toStartOfHour(${t})`, '2024-02-07 15:00:00']]),
     differences: [
-      differing(
-        "toStartOfHour(toDateTime('1969-12-31 23:59:59'))",
-        '1969-12-31T23:00:00Z',
-        '2106-02-07T05:28:16Z',
-        'starts of times are DateTimes of ClickHouse, which begin in 1970, and earlier moments come out at their other end',
-      ),
+      differing("toStartOfHour(toDateTime('1969-12-31 23:59:59'))", '1969-12-31T23:00:00Z', '2106-02-07T05:28:16Z', timesBefore1970),
     ],
   },
   toStartOfMinute: cutTime('toStartOfMinute', 60, 'Beginning of the minute.', [[`toStartOfMinute(${t})`, '2024-02-07 15:47:00']]),
@@ -229,9 +230,17 @@ export const dateStartFunctions = functions({
     [`toStartOfFiveMinutes(${t})`, '2024-02-07 15:45:00'],
   ]),
   toStartOfTenMinutes: cutTime('toStartOfTenMinutes', 600, 'Cut to ten minutes.', [[`toStartOfTenMinutes(${t})`, '2024-02-07 15:40:00']]),
-  toStartOfFifteenMinutes: cutTime('toStartOfFifteenMinutes', 900, 'Cut to a quarter of an hour.', [
-    [`toStartOfFifteenMinutes(${t})`, '2024-02-07 15:45:00'],
-  ]),
+  toStartOfFifteenMinutes: {
+    ...cutTime('toStartOfFifteenMinutes', 900, 'Cut to a quarter of an hour.', [[`toStartOfFifteenMinutes(${t})`, '2024-02-07 15:45:00']]),
+    differences: [
+      differing(
+        "toStartOfFifteenMinutes(toDateTime('1969-12-31 12:07:00'))",
+        '1969-12-31T12:00:00Z',
+        '2106-02-06T18:28:16Z',
+        timesBefore1970,
+      ),
+    ],
+  },
   timeSlot: cutTime('timeSlot', 1800, 'Cut to half an hour.', [[`timeSlot(${t})`, '2024-02-07 15:30:00']]),
   toStartOfSecond: {
     kind: 'scalar',

@@ -26,6 +26,12 @@ export function onceAll(context: CellContext, values: readonly string[], body: (
   return `list_transform([{${fields.join(', ')}}], lambda ${name}: ${body(...values.map((_, i) => `${name}.v${i}`))})[1]`
 }
 
+/** NULL as soon as one of the arguments is, for what would answer something else. */
+export function unlessNull(args: readonly Arg[], value: string): string {
+  const known = args.filter(({ type }) => isNullable(type)).map(({ sql }) => `${sql} IS NOT NULL`)
+  return known.length ? `CASE WHEN ${known.join(' AND ')} THEN ${value} END` : value
+}
+
 /** DuckDB does not count with BOOLEAN. */
 export const asNumber = (arg: Arg): string => (isNamed(arg.type, 'Bool') ? `CAST(${arg.sql} AS UTINYINT)` : arg.sql)
 

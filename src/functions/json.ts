@@ -1,6 +1,6 @@
 import { arrayOf, isNullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { orDefaultWhereNull } from './clickhouse-values.ts'
-import { once } from './duckdb-values.ts'
+import { once, unlessNull } from './duckdb-values.ts'
 import { jsonAt, jsonItems, jsonMember, jsonTextAt, rawOf, wholeOf } from './json-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionRow, type SqlCell, unsupported } from './row.ts'
@@ -10,11 +10,7 @@ import { type ScalarSpec, scalars } from './scalars.ts'
 // the default of the result's type.
 
 /** NULL stays NULL, of the text or inside of the path; anything else without a value becomes the default. */
-const withDefault = (args: readonly Arg[], value: string, fallback: string): string => {
-  const known = args.filter(({ type }) => isNullable(type)).map(({ sql }) => `${sql} IS NOT NULL`)
-  const found = `coalesce(${value}, ${fallback})`
-  return known.length ? `CASE WHEN ${known.join(' AND ')} THEN ${found} END` : found
-}
+const withDefault = (args: readonly Arg[], value: string, fallback: string): string => unlessNull(args, `coalesce(${value}, ${fallback})`)
 
 type Reader = (args: readonly Arg[], context: CellContext) => string
 const member = (

@@ -1,4 +1,4 @@
-import { arrayOf, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
+import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
 import { clickHouseArg } from './array-rows.ts'
 import { defaultOf, duckdbType, once } from './duckdb-values.ts'
@@ -179,10 +179,11 @@ export const mapFunctions = functions({
     [2, 2],
     () => scalar('Bool'),
     'Whether the map has the key.',
-    ([m, k]) => `map_contains(${m!.sql}, ${k!.sql})`,
+    ([m, k]) => (isNullable(k!.type) ? `coalesce(map_contains(${m!.sql}, ${k!.sql}), false)` : `map_contains(${m!.sql}, ${k!.sql})`),
     [
       ["mapContains(map('a', 1), 'a')", 1],
       ["mapContains(map('a', 1), 'b')", 0],
+      ["mapContains(map('a', 1), null)", 0],
     ],
   ),
   mapContainsKeyLike: row(

@@ -225,18 +225,21 @@ export const mathFunctions = scalars({
   width_bucket: {
     args: 4,
     returns: whenAll('UInt16'),
-    summary: 'The number of the bucket of equal width a number falls into: 0 below the lowest, one more than there are above.',
+    summary:
+      'The number of the bucket of equal width a number falls into: 0 below the lowest and where the highest is not above it, one more than there are above.',
     duckdb: (args, context) =>
       onceAll(
         context,
         args.map(asFloat),
         (x, low, high, count) =>
-          `CAST(CASE WHEN ${x} < ${low} THEN 0 WHEN ${x} >= ${high} THEN ${count} + 1 ELSE floor((${x} - ${low}) * ${count} / (${high} - ${low})) + 1 END AS INTEGER)`,
+          `CAST(CASE WHEN ${x} < ${low} OR ${low} >= ${high} THEN 0 WHEN ${x} >= ${high} THEN ${count} + 1 ELSE floor((${x} - ${low}) * ${count} / (${high} - ${low})) + 1 END AS INTEGER)`,
       ),
     cases: [
       ['width_bucket(5, 0, 10, 5)', 3],
       ['width_bucket(-5, 0, 10, 5)', 0],
       ['width_bucket(15, 0, 10, 5)', 6],
+      ['width_bucket(5, 0, -5, 5)', 0],
+      ['width_bucket(5, 5, 5, 5)', 0],
     ],
   },
   rand: {

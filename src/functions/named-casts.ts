@@ -3,7 +3,7 @@ import { parseType } from '../types/parse.ts'
 import { isFloat, isNamed, isNullable, isNumeric, isTime, notNull, nullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { asJson, orDefaultWhereNull } from './clickhouse-values.ts'
 import { duckdbCast } from './conversion.ts'
-import { argOf, asNumber, defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
+import { argOf, asNumber, defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { jsonAs, jsonAt, jsonMember } from './json-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type CellContext, type FunctionRow, type SqlCell, unsupported } from './row.ts'
@@ -156,8 +156,7 @@ export const namedCastFunctions = scalars({
     summary: "The value at a path as the named type, which stands last; the type's default where it does not fit.",
     duckdb: (args, context) => {
       const value = jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context)
-      const keys = isNullable(context.type) ? members(args).filter(({ type }) => isNullable(type)) : []
-      return keys.length ? `CASE WHEN ${keys.map(({ sql }) => `${sql} IS NOT NULL`).join(' AND ')} THEN ${value} END` : value
+      return isNullable(context.type) ? unlessNull(members(args), value) : value
     },
     clickhouse: passed('JSONExtract'),
     cases: [

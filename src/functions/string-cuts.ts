@@ -1,4 +1,4 @@
-import { once } from './duckdb-values.ts'
+import { once, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type SqlCell, sql } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -69,11 +69,14 @@ export const cutFunctions = scalars({
     returns: whenAll('String'),
     summary: 'Bytes of a text from a place (1 is the first, -1 the last); a negative length leaves that many off the end.',
     duckdb: ([x, start, length], context) =>
-      inBytes(
-        context,
-        x!.sql,
-        (t) => sliceOf(t, start!, length!),
-        (blob) => blobSlice(blob, start!, length!),
+      unlessNull(
+        [start!, length!],
+        inBytes(
+          context,
+          x!.sql,
+          (t) => sliceOf(t, start!, length!),
+          (blob) => blobSlice(blob, start!, length!),
+        ),
       ),
     cases: [
       ["substring('hello', 2, 2)", 'el'],
@@ -84,6 +87,8 @@ export const cutFunctions = scalars({
       ["substring('hello', 4, 10)", 'lo'],
       ["substring('hello', 2, 4294967296)", 'ello'],
       ['substring(null, 1, 1)', null],
+      ["substring('hello', null, 1)", null],
+      ["substring('hello', 1, null)", null],
     ],
   },
   substringUTF8: {
@@ -93,23 +98,28 @@ export const cutFunctions = scalars({
     duckdb: ([x, start, length], context) =>
       isPositive(start!) && isPositive(length!)
         ? sliceOf(x!.sql, start!, length!)
-        : once(context, x!.sql, (t) => sliceOf(t, start!, length!)),
+        : unlessNull(
+            [start!, length!],
+            once(context, x!.sql, (t) => sliceOf(t, start!, length!)),
+          ),
     cases: [
       ["substringUTF8('héllo', 2, 2)", 'él'],
       ["substringUTF8('héllo', -2, 1)", 'l'],
       ["substringUTF8('héllo', 2, -2)", 'él'],
+      ["substringUTF8('héllo', 1, null)", null],
     ],
   },
   left: {
     args: 2,
     returns: whenAll('String'),
     summary: 'The first characters; a negative number leaves that many off the end.',
-    duckdb: ([x, size]) => `left(${x!.sql}, ${bounded(size!)})`,
+    duckdb: ([x, size]) => unlessNull([size!], `left(${x!.sql}, ${bounded(size!)})`),
     clickhouse: 'leftUTF8',
     cases: [
       ["left('hello', 2)", 'he'],
       ["left('hello', -2)", 'hel'],
       ["left('é', 5)", 'é'],
+      ["left('hello', null)", null],
       ["left('hello', 4294967296)", 'hello'],
     ],
   },
@@ -117,11 +127,12 @@ export const cutFunctions = scalars({
     args: 2,
     returns: whenAll('String'),
     summary: 'The last characters; a negative number leaves that many off the front.',
-    duckdb: ([x, size]) => `right(${x!.sql}, ${bounded(size!)})`,
+    duckdb: ([x, size]) => unlessNull([size!], `right(${x!.sql}, ${bounded(size!)})`),
     clickhouse: 'rightUTF8',
     cases: [
       ["right('hello', 2)", 'lo'],
       ["right('hello', -2)", 'llo'],
+      ["right('hello', null)", null],
     ],
   },
   lpad: padding(

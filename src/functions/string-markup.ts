@@ -1,3 +1,4 @@
+import { unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { sql, unsupported } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -17,8 +18,11 @@ export const markupFunctions = scalars({
     args: 1,
     returns: whenAll('Bool'),
     summary: 'Whether the bytes are valid UTF-8.',
-    duckdb: sql`(${0} IS NOT NULL)`,
-    cases: [["isValidUTF8('é')", 1]],
+    duckdb: ([text]) => unlessNull([text!], 'true'),
+    cases: [
+      ["isValidUTF8('é')", 1],
+      ['isValidUTF8(null)', null],
+    ],
   },
   toValidUTF8: {
     args: 1,

@@ -1,7 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { arrayOf, isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
-import { once, toText } from './duckdb-values.ts'
+import { once, toText, unlessNull } from './duckdb-values.ts'
 import { always, whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionFamily, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -127,10 +127,13 @@ const regexps = (
   args: 2,
   returns,
   summary,
-  duckdb: ([text, patterns], context) =>
-    once(context, text!.sql, (t) => body(indexed(patterns!.sql, context, (p) => `regexp_matches(${t}, ${p}, 's')`))),
+  duckdb: ([text, patterns], context) => {
+    const found = once(context, text!.sql, (t) => body(indexed(patterns!.sql, context, (p) => `regexp_matches(${t}, ${p}, 's')`)))
+    return context.type.kind === 'array' ? found : unlessNull([text!], found)
+  },
   cases: [
     [`${name}('hello', ['x', '^h', 'l'])`, value],
+    ...(Array.isArray(none) ? [] : [[`${name}(null, ['x'])`, null] as const]),
     [`${name}('hello', ['x'])`, none],
   ],
 })
@@ -243,11 +246,14 @@ export const patternFunctions: FunctionFamily = scalars({
     returns: whenAll('String'),
     summary: 'A group (1 unless given, 0 for all) of the first match of a regular expression.',
     duckdb: ([text, pattern, group]) =>
-      group ? `regexp_extract(${text!.sql}, ${pattern!.sql}, ${group.sql}, 's')` : extracted('regexp_extract', text!.sql, pattern!),
+      group
+        ? unlessNull([group], `regexp_extract(${text!.sql}, ${pattern!.sql}, ${group.sql}, 's')`)
+        : extracted('regexp_extract', text!.sql, pattern!),
     cases: [
       ["regexpExtract('foobar', 'foo(.*)', 1)", 'bar'],
       ["regexpExtract('foobar', 'foo(.*)', 0)", 'foobar'],
       ["regexpExtract('foobar', 'foo(.*)')", 'bar'],
+      ["regexpExtract('foobar', 'foo(.*)', null)", null],
     ],
   },
   ...inVariants('countMatches', ['', 'CaseInsensitive'], ({ suffix }, name) => ({
@@ -283,6 +289,7 @@ export const patternFunctions: FunctionFamily = scalars({
     cases: [
       ["multiMatchAnyIndex('hello', ['x', '^h'])", 2],
       ["multiMatchAnyIndex('hello', ['x'])", 0],
+      ["multiMatchAnyIndex(null, ['x'])", null],
     ],
   },
   multiMatchAllIndices: regexps(

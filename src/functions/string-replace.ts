@@ -1,4 +1,4 @@
-import { once } from './duckdb-values.ts'
+import { once, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { call, type SqlCell } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -7,17 +7,20 @@ import { scalars } from './scalars.ts'
 const replaceRegexp =
   (options: string): SqlCell =>
   ([text, pattern, replacement]) => {
-    if (pattern!.constant === '') return text!.sql
+    if (pattern!.constant === '') return unlessNull([replacement!], text!.sql)
     const replaced = `regexp_replace(${text!.sql}, ${pattern!.sql}, ${replacement!.sql}, '${options}')`
-    return typeof pattern!.constant === 'string' ? replaced : `CASE WHEN ${pattern!.sql} = '' THEN ${text!.sql} ELSE ${replaced} END`
+    if (typeof pattern!.constant === 'string') return replaced
+    return unlessNull([replacement!], `CASE WHEN ${pattern!.sql} = '' THEN ${text!.sql} ELSE ${replaced} END`)
   }
 
 const replaceAll: SqlCell = call('replace')
-const replaceOne: SqlCell = ([text, from, to], context) =>
-  once(context, text!.sql, (t) => {
+const replaceOne: SqlCell = ([text, from, to], context) => {
+  const replaced = once(context, text!.sql, (t) => {
     const before = `split_part(${t}, ${from!.sql}, 1)`
     return `CASE WHEN ${from!.sql} <> '' AND contains(${t}, ${from!.sql}) THEN ${before} || ${to!.sql} || substring(${t}, length(${before}) + length(${from!.sql}) + 1) ELSE ${t} END`
   })
+  return unlessNull([from!, to!], replaced)
+}
 
 const all = 'Every place where a text stands in another one, replaced.'
 
@@ -51,6 +54,8 @@ export const replaceFunctions = scalars({
       ["replaceOne('aaa', 'a', 'b')", 'baa'],
       ["replaceOne('abc', 'x', 'y')", 'abc'],
       ["replaceOne('abc', '', 'x')", 'abc'],
+      ["replaceOne('abc', 'x', null)", null],
+      ["replaceOne('abc', null, 'x')", null],
       ["replaceOne('a-é-b', '-', '')", 'aé-b'],
     ],
   },
@@ -73,6 +78,7 @@ export const replaceFunctions = scalars({
       ["replaceRegexpAll('a1b2', '[0-9]', '<\\\\0>')", 'a<1>b<2>'],
       ["replaceRegexpAll('hello', '^', 'x')", 'xhello'],
       ["replaceRegexpAll('hello', '', '-')", 'hello'],
+      ["replaceRegexpAll('hello', '', null)", null],
       ["replaceRegexpAll('a\\nb', 'a.b', 'x')", 'x'],
       ["replaceRegexpAll('aXbX', '(?i)x', '-')", 'a-b-'],
     ],

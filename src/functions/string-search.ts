@@ -1,5 +1,5 @@
 import { isNullable, isText, scalar } from '../types/types.ts'
-import { once, onceAll } from './duckdb-values.ts'
+import { once, onceAll, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionFamily, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -55,10 +55,23 @@ const manyNeedles = (
     args: 2,
     returns,
     summary: `${summary} (${inWhat(variant)}).`,
-    duckdb: ([text, needles], context) => once(context, variant.fold(text!.sql), (t) => duckdb(t, needles!, variant, context)),
-    cases: cases(fullName, variant.suffix.startsWith('Case')),
+    duckdb: ([text, needles], context) => {
+      const found = once(context, variant.fold(text!.sql), (t) => duckdb(t, needles!, variant, context))
+      return context.type.kind === 'array' ? found : unlessNull([text!], found)
+    },
+    cases: [
+      ...cases(fullName, variant.suffix.startsWith('Case')),
+      ...(name === 'multiSearchAllPositions' ? [] : [[`${fullName}(null, ['x'])`, null] as const]),
+    ],
     differences: fullName === name ? differences : [],
   }))
+
+const noNeedle = (name: string, duckdb: unknown): Difference => ({
+  expression: `${name}('hello', ['x', null])`,
+  duckdb: { value: duckdb },
+  clickhouse: { refused: 'Illegal type Array(Nullable(String))' },
+  reason: 'ClickHouse looks for no texts that may be NULL, and DuckDB passes over NULL',
+})
 
 /** Words of ASCII letters and digits; everything beyond ASCII belongs to words too. */
 export const wordPattern = '[0-9A-Za-z\\x{80}-\\x{10FFFF}]+'
@@ -163,6 +176,7 @@ export const searchFunctions: FunctionFamily = scalars({
     allIndexes,
     (t, needles, variant, context) => needlesOf(variant, context, needles, (n) => place(t, n, variant.countsBytes)),
     (name, ignoresCase) => [[`${name}('hello World', ['world', 'hello', 'x'])`, ignoresCase ? [7, 1, 0] : [0, 1, 0]]],
+    [noNeedle('multiSearchAllPositions', [0, null])],
   ),
   ...manyNeedles(
     'multiSearchAny',
@@ -173,14 +187,7 @@ export const searchFunctions: FunctionFamily = scalars({
       [`${name}('hello', ['x', 'ELL'])`, ignoresCase ? 1 : 0],
       [`${name}('hello', ['x', 'ell'])`, 1],
     ],
-    [
-      {
-        expression: "multiSearchAny('hello', ['x', null])",
-        duckdb: { value: 0 },
-        clickhouse: { refused: 'Illegal type Array(Nullable(String))' },
-        reason: 'ClickHouse looks for no texts that may be NULL, and DuckDB passes over NULL',
-      },
-    ],
+    [noNeedle('multiSearchAny', 0)],
   ),
   ...manyNeedles(
     'multiSearchFirstIndex',
@@ -191,6 +198,7 @@ export const searchFunctions: FunctionFamily = scalars({
       [`${name}('hello world', ['x', 'world', 'hello'])`, 2],
       [`${name}('hello', ['x'])`, 0],
     ],
+    [noNeedle('multiSearchFirstIndex', 0)],
   ),
   ...manyNeedles(
     'multiSearchFirstPosition',
@@ -205,6 +213,7 @@ export const searchFunctions: FunctionFamily = scalars({
       [`${name}('hello world', ['world', 'llo'])`, 3],
       [`${name}('hello', ['x'])`, 0],
     ],
+    [noNeedle('multiSearchFirstPosition', 0)],
   ),
   hasToken: hasWord('hasToken', false, false),
   hasTokenOrNull: hasWord('hasTokenOrNull', false, true),

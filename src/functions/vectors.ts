@@ -41,6 +41,11 @@ const difference = (a: Arg, b: Arg, context: CellContext): string =>
     const i = context.fresh()
     return `CASE WHEN len(${x}) = len(${y}) THEN list_transform(range(1, len(${x}) + 1), lambda ${i}: ${x}[${i}] - ${y}[${i}]) ELSE error('The vectors must be equally long') END`
   })
+/** A length that is NULL when a part of the vector is. */
+const knownParts = ({ type }: Arg, list: string, length: string): string => {
+  const nullable = type.kind === 'tuple' ? type.items.flatMap((item, i) => (isNullable(item) ? [`${list}[${i + 1}] IS NOT NULL`] : [])) : []
+  return nullable.length ? `CASE WHEN ${nullable.join(' AND ')} THEN ${length} END` : length
+}
 /** The vector at length 1, as a tuple. */
 const normalized =
   (norm: (args: readonly Arg[]) => Norm): SqlCell =>
@@ -49,7 +54,7 @@ const normalized =
     return once(context, items(vector!, context), (list) =>
       once(
         context,
-        norm(args)(list, context),
+        knownParts(vector!, list, norm(args)(list, context)),
         (length) =>
           `row(${tupleItems(vector!)
             .map((i) => `${list}[${i}] / ${length}`)
@@ -58,7 +63,7 @@ const normalized =
     )
   }
 const normalizedType: FunctionRow['returns'] = ([vector]) =>
-  tupleOf(vector?.kind === 'tuple' ? vector.items.map(() => scalar('Float64')) : [])
+  tupleOf(vector?.kind === 'tuple' ? vector.items.map(() => scalar('Float64', vector.items.some(isNullable))) : [])
 
 const mayBeNull = (type: SqlType): boolean => isNullable(type) || (type.kind === 'tuple' && type.items.some(isNullable))
 /** A number that is NULL when an argument or a part of a tuple is. */
@@ -117,7 +122,10 @@ const family = (
     1,
     `A tuple at the length 1 by ${what}.`,
     normalized(() => norms[name]),
-    [[`tupleElement(${name}Normalize((3, 4)), 1)`, cases[2], { tolerance: 1e-12 }]],
+    [
+      [`tupleElement(${name}Normalize((3, 4)), 1)`, cases[2], { tolerance: 1e-12 }],
+      [`${name}Normalize((1, null))`, [null, null]],
+    ],
     normalizedType,
   ),
 })
@@ -136,7 +144,10 @@ export const vectorFunctions = scalars({
     2,
     'A tuple at the length 1 by a power.',
     normalized((args) => lp(args[1]!.sql)),
-    [['tupleElement(LpNormalize((1, 2), 2), 1)', 0.4472135954999579, { tolerance: 1e-12 }]],
+    [
+      ['tupleElement(LpNormalize((1, 2), 2), 1)', 0.4472135954999579, { tolerance: 1e-12 }],
+      ['LpNormalize((1, null), 2)', [null, null]],
+    ],
     normalizedType,
   ),
   cosineDistance: row(

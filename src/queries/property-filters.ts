@@ -5,7 +5,7 @@ import { noSpan } from '../errors/span.ts'
 import { parseExpr } from '../parser/parse.ts'
 import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
 import { operatorCondition, type Read } from './filters/operators.ts'
-import { type FilterGroup, type FilterType, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
+import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
 import type { Action, ActionStep, QueryEnv } from './kind.ts'
 
 // From filters and actions to conditions.
@@ -34,8 +34,11 @@ const isTrue = (expr: Expr) => expr.kind === 'literal' && expr.value === true
 
 function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryEnv): Expr {
   const parts = group.values
-    .filter((item) => !('values' in item) || item.values.length > 0)
-    .map((item) => ('values' in item ? groupCondition(item, scope, env) : filterCondition(item, scope, env)))
+    .filter((item) => item === incomplete || !('values' in item) || item.values.length > 0)
+    .map((item) => {
+      if (item === incomplete) return literal(true)
+      return 'values' in item ? groupCondition(item, scope, env) : filterCondition(item, scope, env)
+    })
   if (group.type === 'OR') return parts.length === 0 || parts.some(isTrue) ? literal(true) : or(...parts)
   return and(...parts.filter((part) => !isTrue(part)))
 }

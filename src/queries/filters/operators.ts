@@ -114,7 +114,7 @@ const conditions: Readonly<Record<string, Condition>> = {
     and(call('isNotNull', read.expr), call('equals', cleaned(text(read), env), cleaned(literal(String(value)), env))),
   ...semver,
 }
-const wantsAll: ReadonlySet<string> = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex', 'semver_neq'])
+const wantsAll: ReadonlySet<string> = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex'])
 /** With an empty list these say something: nothing contains none of nothing. */
 const keepsEmptyList: ReadonlySet<string> = new Set([
   'between',

@@ -1,6 +1,6 @@
 import { QueryError } from '../../errors/errors.ts'
 
-// Filters as clients send them: a flat list, or groups nested to any depth. They are lenient by tradition: what is incomplete is no filter.
+// Filters as clients send them: a flat list, or groups nested to any depth. They are lenient by tradition: everything passes what is incomplete.
 
 export const filterTypes = [
   'event',
@@ -33,8 +33,10 @@ export interface PropertyFilter {
 
 export interface FilterGroup {
   readonly type: 'AND' | 'OR'
-  readonly values: readonly (FilterGroup | PropertyFilter)[]
+  readonly values: readonly (FilterGroup | PropertyFilter | typeof incomplete)[]
 }
+/** A filter whose property is still to be chosen: all events pass it. */
+export const incomplete = 'incomplete'
 
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -43,25 +45,26 @@ const isIncomplete = (filter: Json) => filter.key === undefined || filter.key ==
 export const wrongFilter = (place: string, message: string, field?: string): QueryError =>
   new QueryError('validation-failed', { message, attr: field ? `${place}__${field}` : place })
 
-/** The tree of a request's filters, without those that are incomplete. */
+/** The tree of a request's filters. */
 export function readFilters(given: unknown, place = 'properties'): FilterGroup {
   if (given === null || given === undefined) return { type: 'AND', values: [] }
   if (Array.isArray(given)) return { type: 'AND', values: readAll(given, place) }
   if (!isObject(given)) throw wrongFilter(place, 'Filters are a list, or a group with type and values.')
   const item = readItem(given, place)
-  return item === null ? { type: 'AND', values: [] } : 'values' in item ? item : { type: 'AND', values: [item] }
+  if (item === null) return { type: 'AND', values: [] }
+  return typeof item === 'object' && 'values' in item ? item : { type: 'AND', values: [item] }
 }
 
 const readAll = (list: readonly unknown[], place: string) =>
   list.map((item, i) => readItem(item, `${place}__${i}`)).filter((item) => item !== null)
 
-function readItem(item: unknown, place: string): FilterGroup | PropertyFilter | null {
+function readItem(item: unknown, place: string): FilterGroup['values'][number] | null {
   if (!isObject(item)) throw wrongFilter(place, 'A filter is an object with key, value, operator and type.')
   if (Array.isArray(item.values)) return readGroup(item, item.values, place)
   const type = item.type ?? 'event'
-  if (Object.keys(item).length === 0 || (typeof type === 'string' && ignoredTypes.has(type))) return null
+  if (typeof type === 'string' && ignoredTypes.has(type)) return null
   const cohort = typeof type === 'string' && type.endsWith('cohort')
-  if (isIncomplete(item) && !(cohort && item.value !== undefined && item.value !== null)) return null
+  if (isIncomplete(item) && !(cohort && item.value !== undefined && item.value !== null)) return incomplete
   if (typeof type !== 'string' || !(filterTypes as readonly string[]).includes(type))
     throw wrongFilter(place, `Filters of type ${JSON.stringify(type)} are not supported. Known types: ${filterTypes.join(', ')}.`, 'type')
   return {

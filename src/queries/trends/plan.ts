@@ -3,7 +3,7 @@ import { call, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import type { QueryEnv } from '../kind.ts'
-import { countPerActorMaths, firstTimeMaths, rollingMaths } from '../series.ts'
+import { countPerActorMaths, firstTimeMaths, propertyMaths, rollingMaths } from '../series.ts'
 import { isPlainUnique, planActiveTotal, planRolling, type RollingMath } from './active-users.ts'
 import { planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
 import { type Breakdown, partText, partValue } from './breakdown.ts'
@@ -90,7 +90,7 @@ export function planUnit(context: PlanContext): UnitPlan {
   }
   if (among(firstTimeMaths, math)) return planFirstTime(context)
   if (among(countPerActorMaths, math)) return planCountPerActor(context)
-  if (unit.node.math_property === '$session_duration' && math !== 'total') return planSessionDuration(context)
+  if (unit.node.math_property === '$session_duration' && among(propertyMaths, math)) return planSessionDuration(context)
   if (isCumulative(query) && (math === 'dau' || math === 'unique_group')) return planFirstSightings(context)
   return planAggregate(context)
 }

@@ -134,6 +134,7 @@ describe('maths', () => {
     ['first ever', { math: 'first_time_for_user' }, [1, 1, 0, 1]],
     ['first ever must satisfy the filters', { math: 'first_time_for_user', properties: [{ key: 'price', value: '20' }] }, [0, 0, 0, 0]],
     ['the first that satisfies them', { math: 'first_matching_event_for_user', properties: [{ key: 'price', value: '20' }] }, [1, 0, 0, 0]],
+    ['people, with a property left over from another math', { math: 'dau', math_property: '$session_duration' }, [1, 1, 0, 1]],
     ['length of a session', { math: 'avg', math_property: '$session_duration' }, [0, 0, 0, 0]],
   ])('%s', async (_, math, data) => {
     expect((await ask({ series: [view(math)] })).results[0]!.data).toEqual(data)

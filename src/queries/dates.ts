@@ -12,7 +12,7 @@ import {
   startOfWall,
   writeWall,
 } from '../lib/calendar.ts'
-import { type Micros, second, type Zone } from '../lib/zone.ts'
+import { hour, type Micros, second, type Zone } from '../lib/zone.ts'
 import type { QueryEnv } from './kind.ts'
 
 // From the texts of a query to the two ends of its range.
@@ -150,6 +150,7 @@ export function resolveDateRange(
   }
   const from = range?.date_from ? parseField(range.date_from, 'date_from', calendar) : defaultFrom
   const start = instantOf(from, now, calendar)
+  if (from === defaultFrom) return finish(startOf('day', start, calendar), end, interval, calendar, { from, to, isExplicit })
   const isRounded = from.kind === 'relative' && !isExplicit && !options.isExact && interval !== 'minute' && interval !== 'second'
   const rounded = isRounded ? startOf(from.kind === 'relative' && from.unit === 'hour' ? 'hour' : 'day', start, calendar) : start
   return finish(rounded, end, interval, calendar, { from, to, isExplicit })
@@ -208,6 +209,11 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
   const weeks = wholeWeeks(range)
   const start = weeks ? addWall('day', -weeks, from) : withTimeOf(from - (to - from), from, 'day')
   const end = withTimeOf(start + (to - from), to, interval === 'hour' ? 'hour' : 'day')
+  // A few hours have no day to be set beside at the same time: they are preceded by as many.
+  if (interval === 'hour' && end >= from) {
+    const hours = Math.ceil((to - from + 1) / hour) * hour
+    return moved(range.from - hours, range.to - hours)
+  }
   return moved(zone.toInstant(start), zone.toInstant(end))
 }
 

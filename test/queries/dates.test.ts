@@ -79,6 +79,8 @@ describe('one text', () => {
 describe('a range', () => {
   test.each<[string, DateRange, Interval, string, string]>([
     ['nothing given: a week and today', {}, 'day', '2026-03-24T00:00:00', dayEnd('2026-03-31')],
+    ['nothing given, by minute', {}, 'minute', '2026-03-24T00:00:00', '2026-03-31T10:20:59.999999'],
+    ['nothing given, explicitly', { explicitDate: true }, 'day', '2026-03-24T00:00:00', '2026-03-31T10:20:30'],
     ['eight days', { date_from: '-7d' }, 'day', '2026-03-24T00:00:00', dayEnd('2026-03-31')],
     ['exactly yesterday', { date_from: '-1d', date_to: '-1d' }, 'day', '2026-03-30T00:00:00', dayEnd('2026-03-30')],
     ['hours are cut to the hour', { date_from: '-24h' }, 'day', '2026-03-30T10:00:00', dayEnd('2026-03-31')],
@@ -270,6 +272,15 @@ describe('the period to compare with', () => {
     ['not for other lengths', { date_from: '-6d' }, 'day', undefined, '2026-03-18T00:00:00', dayEnd('2026-03-24')],
     ['not by week', { date_from: '-7d' }, 'week', undefined, '2026-03-16T00:00:00', dayEnd('2026-03-23')],
     ['by hour at the same time of day', { date_from: '-1dStart' }, 'hour', undefined, '2026-03-28T00:00:00', '2026-03-29T10:59:59.999999'],
+    ['by hour, a few hours', { date_from: '-3h' }, 'hour', undefined, '2026-03-31T03:00:00', '2026-03-31T06:59:59.999999'],
+    [
+      'by hour, to a time',
+      { date_from: '2026-03-31T05:00', date_to: '2026-03-31T09:00' },
+      'hour',
+      undefined,
+      '2026-03-31T00:00:00',
+      '2026-03-31T04:00:00',
+    ],
     ['by minute right before', { date_from: '-1h' }, 'minute', undefined, '2026-03-31T08:20:00.000001', '2026-03-31T09:20:30'],
     ['a week back', { date_from: '2026-01-15', date_to: '2026-01-19' }, 'day', '-1w', '2026-01-08T00:00:00', dayEnd('2026-01-12')],
     ['three days back', { date_from: '2026-01-15', date_to: '2026-01-19' }, 'day', '-3d', '2026-01-12T00:00:00', dayEnd('2026-01-16')],

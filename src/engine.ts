@@ -2,6 +2,7 @@ import { access, constants, mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
+import { type Asking, createAsking } from './asking/asking.ts'
 import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
@@ -82,18 +83,21 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
     let accounts: Accounts
+    let asking: Asking
     const projects = new Projects({
       instance,
       storage: storageOptions(options, lock?.wasStale ?? false),
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
+      asking: () => asking,
       onError: options.onError ?? warn,
     })
     accounts = await openControl(instance, clock, projects, options.surroundings)
     if (!isInMemory) await sweepRemoved(instance, accounts)
+    asking = createAsking(accounts, instance.places)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, lock, accounts, projects, clock, minFreeBytes })
+    return new Waymark({ dataDir, instance, lock, accounts, asking, projects, clock, minFreeBytes })
   } catch (error) {
     await instance?.close()
     await lock?.release()
@@ -219,6 +223,7 @@ interface Parts {
   readonly instance: Instance
   readonly lock: Lock | null
   readonly accounts: Accounts
+  readonly asking: Asking
   readonly projects: Projects
   readonly clock: () => Date
 }
@@ -229,6 +234,8 @@ export class Waymark {
   readonly clock: () => Date
   /** @internal Organizations, people and keys, for the HTTP API and the command line. */
   readonly accounts: Accounts
+  /** @internal How queries reach their answers, for the HTTP API. */
+  readonly asking: Asking
   private readonly parts: Parts
   private closing: Promise<void> | null = null
 
@@ -238,11 +245,7 @@ export class Waymark {
     this.dataDir = parts.dataDir
     this.clock = parts.clock
     this.accounts = parts.accounts
-  }
-
-  /** @internal How many statements of queries run at once. */
-  get places(): number {
-    return this.parts.instance.places
+    this.asking = parts.asking
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
@@ -261,7 +264,7 @@ export class Waymark {
   /** @internal For probes: whether the directory can be written, how much room it has, how far the applying of events is behind. */
   async condition(): Promise<Condition> {
     const projects = [...this.parts.projects.ready]
-    const lag = projects.reduce((sum, project) => sum + project.progress.lag, 0)
+    const lag = projects.reduce((sum, project) => sum + project.lag, 0)
     const isOpen = this.closing === null
     if (this.dataDir === ':memory:') return { isOpen, isWritable: true, freeBytes: null, minFreeBytes: 0, projects: projects.length, lag }
     const [isWritable, freeBytes] = await Promise.all([
@@ -287,6 +290,7 @@ export class Waymark {
   private async shutDown(): Promise<void> {
     let isClean = false
     try {
+      await this.asking.runs.drain(0)
       await this.parts.projects.close()
       await this.parts.instance.close()
       isClean = true

@@ -1,3 +1,5 @@
+export type { QueryStatus } from './asking/query-runs.ts'
+export type { RefreshMode } from './asking/refresh.ts'
 export { type OpenOptions, open, type Waymark } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
 export { InternalError, QueryError, UnsupportedError, WaymarkError } from './errors/errors.ts'

@@ -3,6 +3,9 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
 import { type AnswerOptions, answerQuery, answerRows, type QueryProject, queryArrow, queryArrowBatches, type RowsAnswer } from './answer.ts'
+import { type Asked, type Asker, type Asking, type Outcome, type Source, statusAnswer } from './asking/asking.ts'
+import { presentRun, type QueryStatus } from './asking/query-runs.ts'
+import { type RefreshMode, refreshMode } from './asking/refresh.ts'
 import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
 import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -30,6 +33,8 @@ export interface ProjectHome {
   /** The project's fields as they are now. */
   record(id: number): Promise<ProjectRecord | undefined>
   noteFirstEvents(id: number): Promise<void>
+  /** What all projects of the directory are asked through. */
+  asking(): Asking
   onError(error: unknown): void
 }
 
@@ -37,14 +42,10 @@ export interface ProjectHome {
 export const closeProject = Symbol('closeProject')
 
 export interface QueryOptions extends Pick<AnswerOptions, 'signal'> {
-  /** As in a request over HTTP. Every call computes, so there is nothing to refresh. */
-  readonly refresh?: unknown
-  /** As in a request over HTTP. What stops a query here is its `signal`. */
-  readonly client_query_id?: string
-  /** @internal Is told how far the query is. */
-  readonly progress?: AnswerOptions['progress']
-  /** @internal Its limit of time; a minute when not given. */
-  readonly timeoutSeconds?: number
+  /** As in a request over HTTP: whether an answer that is kept will do, and whether to wait for a new one. */
+  readonly refresh?: boolean | RefreshMode | null
+  /** As in a request over HTTP: a name by which the query can be looked for and cancelled. */
+  readonly client_query_id?: string | null
   /** Rows of an answer: when the query does not say, and at most. */
   readonly rows?: QueryEnv['limits']
 }
@@ -150,8 +151,45 @@ export class Project {
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
   async query(query: unknown, options: QueryOptions = {}): Promise<object> {
-    const { signal, progress, timeoutSeconds } = options
-    return answerQuery(query, limited(await this.readyFor(query), options.rows), { signal, progress, timeoutSeconds })
+    const { signal, rows, client_query_id = null } = options
+    const refresh = refreshMode(options.refresh)
+    if (client_query_id !== null && (typeof client_query_id !== 'string' || client_query_id === ''))
+      throw new WaymarkError('validation-failed', { message: 'client_query_id must be a text that is not empty', attr: 'client_query_id' })
+    if (!hasKind(query)) return answerQuery(query, await this.readyFor(query)) // which says what is wrong with it
+    const asked = { query, refresh, client_query_id, wantsStatus: false }
+    const outcome = await this.ask(asked, { signal, rows })
+    return 'status' in outcome ? statusAnswer(outcome.status) : outcome.answer
+  }
+
+  /** @internal What a request over HTTP asks. */
+  async ask(asked: Asked, { rows, ...asker }: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome> {
+    await this.refresh()
+    const source: Source = {
+      project: this.current.record,
+      position: () => this.pipeline.position,
+      compute: async (query, options) => answerQuery(query, limited(await this.readyFor(query), rows), options),
+    }
+    return this.home.asking().ask(source, asked, asker)
+  }
+
+  /**
+   * How far a query in the background is, with its answer at the end; kept for ten minutes. Unknown ids reject.
+   *
+   * @example const { complete, error, results } = await project.queryStatus('nightly')
+   */
+  async queryStatus(id: string): Promise<QueryStatus> {
+    const { runs } = this.home.asking()
+    const run = await runs.poll(this.id, id)
+    return presentRun(run, runs.progress(run))
+  }
+
+  /**
+   * Stops a query by its `client_query_id` and forgets its status, whether somebody waits for it or not.
+   *
+   * @example await project.cancelQuery('nightly')
+   */
+  async cancelQuery(id: string): Promise<void> {
+    await this.home.asking().runs.cancel(this.id, id)
   }
 
   /**
@@ -173,9 +211,9 @@ export class Project {
     return answerRows(query, limited(await this.readyFor(query), options.rows), { signal: options.signal })
   }
 
-  /** @internal How far the log is, and how many records of it queries would still wait for. */
-  get progress(): { readonly position: number; readonly lag: number } {
-    return { position: this.pipeline.position, lag: this.pipeline.lag }
+  /** @internal How many records of the log queries would still wait for. */
+  get lag(): number {
+    return this.pipeline.lag
   }
 
   /** @internal */
@@ -232,6 +270,9 @@ export class Project {
     }
   }
 }
+
+const hasKind = (query: unknown): query is Asked['query'] =>
+  query !== null && typeof query === 'object' && typeof (query as { kind?: unknown }).kind === 'string'
 
 const settingsOf = (record: ProjectRecord): ProjectSettings => {
   const settings = settingsWithDefaults(record.settings)

@@ -24,6 +24,7 @@ const layers: Record<string, readonly string[]> = {
   storage: [...base, 'types', 'catalog'],
   ingestion: [...base, 'types', 'catalog', 'storage'],
   accounts: [...base],
+  asking: [...base, 'accounts'],
   exports: [...base],
   jobs: [...base],
   imports: [...base, 'types'],
@@ -36,19 +37,20 @@ const layers: Record<string, readonly string[]> = {
     'storage',
     'ingestion',
     'accounts',
+    'asking',
     'exports',
     'jobs',
     'imports',
     'network',
     root,
   ],
-  http: [...tower, 'queries', 'ingestion', 'accounts', 'exports', 'jobs', 'imports', root],
+  http: [...tower, 'queries', 'ingestion', 'accounts', 'asking', 'exports', 'jobs', 'imports', root],
   cli: [...tower, 'queries', 'storage', 'ingestion', 'accounts', 'exports', 'jobs', 'imports', 'network', 'http', root],
   web: [],
   // Talks to servers outside: names and mail.
   network: base,
   // The public door: it opens on the HTTP API too.
-  'index.ts': [...tower, 'queries', 'storage', 'accounts', 'http', root],
+  'index.ts': [...tower, 'queries', 'storage', 'accounts', 'asking', 'http', root],
 }
 /** Children of these folders do not know each other. */
 const strangers = ['queries', 'dialects', 'exports/destinations', 'storage']

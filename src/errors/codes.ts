@@ -45,6 +45,7 @@ export interface ErrorData {
   'unusable-directory': { dataDir: string; reason: string }
   'store-broken': { file: string; lostTo: number }
   closed: Record<string, never>
+  stopping: Record<string, never>
   'cannot-listen': { host: string; port: number; reason: string }
   'wrong-usage': { message: string }
   'command-failed': { message: string }
@@ -171,6 +172,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'wrong-usage': { text: (d) => d.message, status: 400 },
   'command-failed': { text: (d) => d.message, status: 400 },
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
+  stopping: { text: () => 'The server is stopping.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },
   'queue-full': {
     text: (d) => `${d.bytes} bytes of events are waiting to be written (limit ${d.limit}). Try again shortly.`,

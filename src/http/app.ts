@@ -1,22 +1,20 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowsAnswer } from '../answer.ts'
+import type { Asked, Asker, Asking, Outcome } from '../asking/asking.ts'
 import type { ActionService, CohortService, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
-import type { Admission } from './queries/admission.ts'
 import type { Concurrency } from './queries/concurrency.ts'
-import type { ResultCache } from './queries/result-cache.ts'
-import type { QueryRuns } from './queries/runs.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
   query(query: unknown, options?: QueryOptions): Promise<object>
+  ask(asked: Asked, asker: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, options?: QueryOptions): Promise<RowsAnswer | null>
   readonly actions: ActionService
   readonly cohorts: CohortService
-  readonly progress: { readonly position: number }
 }
 
 export interface Readiness {
@@ -30,9 +28,7 @@ export interface App {
   readonly clock: () => Date
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
-  readonly queries: QueryRuns
-  readonly results: ResultCache
-  readonly admission: Admission
+  readonly asking: Asking
   readonly concurrency: Concurrency
   readonly rows: () => QueryOptions['rows']
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>

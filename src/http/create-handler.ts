@@ -2,10 +2,7 @@ import type { Condition, Waymark } from '../engine.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
 import { createLoginAttempts } from './login-attempts.ts'
-import { createAdmission } from './queries/admission.ts'
 import { createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
-import { createResultCache } from './queries/result-cache.ts'
-import { createQueryRuns } from './queries/runs.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { createService } from './service.ts'
 
@@ -54,9 +51,7 @@ export const createHandler = (
     accounts: waymark.accounts,
     clock: waymark.clock,
     limits,
-    queries: createQueryRuns(waymark.accounts),
-    results: createResultCache(),
-    admission: createAdmission(waymark.places),
+    asking: waymark.asking,
     concurrency: createConcurrency(concurrentQueries),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
@@ -70,5 +65,5 @@ export const createHandler = (
     readiness: async () => readinessOf(await waymark.condition()),
   }
   const handle = createService(app, { log })
-  return Object.assign(handle, { drain: (withinMs = 20_000) => app.queries.drain(withinMs) })
+  return Object.assign(handle, { drain: (withinMs = 20_000) => app.asking.runs.drain(withinMs) })
 }

@@ -4,15 +4,11 @@ import { featureKeys } from '../accounts/features.ts'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import { level, type Membership, type Organization, type ProjectRecord, type User } from '../accounts/records.ts'
 import { preferenceDefaults } from '../accounts/users.ts'
+import { maybeTime, time } from '../lib/wire-time.ts'
 
 // How records look on the wire, where more than one resource shows them.
 
-/** ISO 8601 in UTC; fractions only when there are some, then as microseconds. */
-export const time = (at: Date): string => {
-  const text = at.toISOString()
-  return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : `${text.slice(0, -1)}000Z`
-}
-export const maybeTime = (at: Date | null): string | null => (at === null ? null : time(at))
+export { maybeTime, time }
 export const timeSchema = z.string().meta({ format: 'date-time' })
 export const uuidSchema = z.string().meta({ format: 'uuid' })
 export const freeSchema = z.unknown()

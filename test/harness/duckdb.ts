@@ -46,10 +46,10 @@ export async function openTestProject({
   const onError = (error: unknown) => {
     throw error
   }
-  const project = await openProject(
-    { instance, storage, clock, noteFirstEvents: async () => {}, record: async () => record, onError },
-    record,
-  )
+  // Without accounts there is nothing that keeps answers: tests ask past it.
+  const asking = () => onError(new Error('A test project answers statements, not requests.'))
+  const home = { instance, storage, clock, noteFirstEvents: async () => {}, record: async () => record, asking, onError }
+  const project = await openProject(home, record)
   const target = await project.forQueries()
 
   const ours: TestProject = {

@@ -1,6 +1,6 @@
 import { tableFromIPC } from 'apache-arrow'
 import { expect, test } from 'vitest'
-import { createAdmission } from '../../src/http/queries/admission.ts'
+import { createAdmission } from '../../src/asking/admission.ts'
 import { refused, withHome } from './conversation.ts'
 
 const held = withHome()

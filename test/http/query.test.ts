@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createHandler } from '../../src/http/create-handler.ts'
+import { createQueryRuns, presentRun } from '../../src/asking/query-runs.ts'
 import { draftSql } from '../../src/http/queries/draft-sql.ts'
 import { refused, withHome } from './conversation.ts'
 
@@ -147,15 +147,16 @@ test("an error in the background is the caller's to read", async () => {
 })
 
 test('what a dead process left running is said to be over', async () => {
-  const { world, project, member } = held.home
+  const { world, project } = held.home
   const left = { id: 'left', project_id: project.id, task_id: 't', is_complete: false, is_error: false, error_message: null, results: null }
   await world.accounts.context.store.write((tables) =>
     tables.query_runs.insert({ ...left, start_time: new Date(), end_time: null, expiration_time: null }),
   )
-  const restarted = createHandler(world.waymark)
-  const answer = await restarted(new Request(`${world.url}${path}left/`, { headers: await world.login(member) }))
-  expect(await answer.json()).toMatchObject({
-    query_status: { complete: true, error: true, error_message: 'The query was interrupted by a restart.', end_time: expect.any(String) },
+  expect(presentRun(await createQueryRuns(world.accounts).poll(project.id, 'left'))).toMatchObject({
+    complete: true,
+    error: true,
+    error_message: 'The query was interrupted by a restart.',
+    end_time: expect.any(String),
   })
 })
 

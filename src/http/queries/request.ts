@@ -1,28 +1,13 @@
 import { z } from 'zod'
+import type { Asked } from '../../asking/asking.ts'
+import { refreshMode, refreshModes } from '../../asking/refresh.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { queryKinds } from '../../queries/registry.ts'
 import { failures, HttpError } from '../errors.ts'
 
 // The body of the query endpoint. Unlike the record routes it is strict, and says what does not fit in the words its clients look for.
 
-export const refreshModes = [
-  'blocking',
-  'force_blocking',
-  'async',
-  'force_async',
-  'lazy_async',
-  'async_except_on_cache_miss',
-  'force_cache',
-] as const
-export type RefreshMode = (typeof refreshModes)[number]
-
-export interface QueryRequest {
-  readonly query: Readonly<Record<string, unknown>> & { readonly kind: string }
-  readonly refresh: RefreshMode
-  readonly client_query_id: string | null
-  /** Asked with `async`: there is always a status to poll, also when the answer is there already. */
-  readonly wantsStatus: boolean
-}
+export type QueryRequest = Asked
 
 export const queryRequestSchema = z.object({
   query: z.record(z.string(), z.unknown()).meta({ description: 'A query of one of the kinds, with its `kind`' }),
@@ -76,12 +61,6 @@ const kindsElsewhere = [
 
 const misfit = (place: string, problem: string) => failures.parse(`1 validation error for QueryRequest\n${place}\n  ${problem}`)
 
-const modeOf = (refresh: unknown, isAsync: boolean): RefreshMode => {
-  if (refresh === true) return isAsync ? 'force_async' : 'force_blocking'
-  if (refresh === undefined || refresh === null || refresh === false) return isAsync ? 'async' : 'blocking'
-  return refresh === 'force_cache' ? 'blocking' : (refresh as RefreshMode)
-}
-
 export const readQueryRequest = (body: unknown): QueryRequest => {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw misfit('', 'Input should be an object')
   const strange = Object.keys(body).find((key) => !known.has(key))
@@ -100,7 +79,7 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
   if (!rest.success) throw misfit(rest.error.issues[0]!.path.join('.'), rest.error.issues[0]!.message)
   return {
     query: query as QueryRequest['query'],
-    refresh: modeOf(refresh, isAsync === true),
+    refresh: refreshMode(refresh, isAsync === true),
     wantsStatus: isAsync === true,
     client_query_id: typeof client_query_id === 'string' && client_query_id !== '' ? client_query_id : null,
   }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { statusAnswer } from '../../asking/asking.ts'
+import { presentRun } from '../../asking/query-runs.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows } from '../queries/ask.ts'
 import { draftSql } from '../queries/draft-sql.ts'
 import { inForm, wantedForm } from '../queries/forms.ts'
 import { queryRequestSchema, readQueryRequest } from '../queries/request.ts'
-import { present } from '../queries/runs.ts'
 import { defineResource, Reply } from '../resource.ts'
 
 const statusSchema = z.looseObject({
@@ -22,6 +23,8 @@ const statusSchema = z.looseObject({
   labels: freeSchema,
   query_progress: freeSchema,
 })
+
+const isTrue = (text: string | null) => text?.toLowerCase() === 'true'
 
 export const query = defineResource({
   name: 'query',
@@ -44,7 +47,7 @@ export const query = defineResource({
           get signal() {
             return request.signal // made when asked for, and answers that are kept do not ask
           },
-          isKey: caller.via === 'key',
+          takePlace: () => (caller.via === 'key' ? app.concurrency.take(project.id) : () => {}),
         }
         const form = wantedForm(request.headers.get('accept'))
         const asked = readQueryRequest(body)
@@ -53,10 +56,7 @@ export const query = defineResource({
           if (rows) return new Reply(200, rows.body, rows.headers)
         }
         const outcome = await ask(app, project, asked, asker)
-        if ('status' in outcome) {
-          const status = present(outcome.status)
-          return new Reply(200, { ...status, query_status: status })
-        }
+        if ('status' in outcome) return statusAnswer(outcome.status)
         if (form === 'json') return outcome.answer
         const other = inForm(outcome.answer, form)
         return new Reply(200, other.body, other.headers)
@@ -81,9 +81,9 @@ export const query = defineResource({
       queryParameters: { show_progress: '`true`: with `query_progress` while it runs' },
       answer: z.object({ query_status: statusSchema }),
       handle: async ({ app, project, params, query: parameters }) => {
-        const run = await app.queries.poll(project.id, params.id!)
-        const isAsked = parameters.get('show_progress')?.toLowerCase() === 'true'
-        return { query_status: present(run, isAsked ? app.queries.progress(run) : null) }
+        const run = await app.asking.runs.poll(project.id, params.id!)
+        const isAsked = isTrue(parameters.get('show_progress'))
+        return { query_status: presentRun(run, isAsked ? app.asking.runs.progress(run) : null) }
       },
     }),
     row({
@@ -114,7 +114,9 @@ export const query = defineResource({
       summary: 'Stops a query and forgets it',
       scope: 'query:read',
       limits: ['api'],
-      handle: ({ app, project, params }) => app.queries.cancel(project.id, params.id!),
+      queryParameters: { dequeue_only: '`true`: only when it still waits for its turn; what has begun goes on' },
+      handle: ({ app, project, params, query: parameters }) =>
+        app.asking.runs.cancel(project.id, params.id!, isTrue(parameters.get('dequeue_only'))),
     }),
   ],
 })

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { WaymarkError } from '../errors/errors.ts'
 
 // Which query runs next. A query that took long before waits behind the others and never holds every place, so that a heavy dashboard does not starve
 // quick look-ups. What is not known yet is taken for what its kind usually costs.
@@ -20,9 +21,9 @@ export const createAdmission = (places: number) => {
   }
 
   return {
-    run<T>(key: string, kind: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    run<T>(key: string, kind: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
       const timed = async () => {
-        signal.throwIfAborted()
+        if (signal?.aborted) throw new WaymarkError('query-cancelled', {}, { cause: signal.reason })
         const started = performance.now()
         try {
           return await work()

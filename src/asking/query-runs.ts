@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Accounts } from '../../accounts/accounts.ts'
-import type { QueryRun } from '../../accounts/records.ts'
-import type { Json } from '../../accounts/store.ts'
-import { Progress } from '../../lib/progress.ts'
-import { failures, knownFailure } from '../errors.ts'
-import { jsonText } from '../json-text.ts'
-import { maybeTime, time } from '../present.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { QueryRun } from '../accounts/records.ts'
+import { notFound } from '../accounts/refusals.ts'
+import type { Json } from '../accounts/store.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import { jsonText } from '../lib/json-text.ts'
+import { Progress } from '../lib/progress.ts'
+import { maybeTime, time } from '../lib/wire-time.ts'
 
 // Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
 // process dies under it, the word that it was interrupted.
@@ -14,7 +15,7 @@ const keptFor = 10 * 60_000
 const longestSeconds = 600
 
 /** What a status says of work that goes on. Bytes and processor time are not known here. */
-const progressOf = ({ progress }: Working, run: QueryRun, now: Date) => ({
+const progressOf = (progress: Progress, run: QueryRun, now: Date) => ({
   bytes_read: null,
   rows_read: progress.rows.read,
   estimated_rows_total: progress.rows.total,
@@ -22,7 +23,8 @@ const progressOf = ({ progress }: Working, run: QueryRun, now: Date) => ({
   active_cpu_time: null,
 })
 
-export const present = (run: QueryRun, query_progress: object | null = null) => ({
+export type QueryStatus = ReturnType<typeof presentRun>
+export const presentRun = (run: QueryRun, query_progress: object | null = null) => ({
   id: run.id,
   team_id: run.project_id,
   query_async: true,
@@ -39,11 +41,16 @@ export const present = (run: QueryRun, query_progress: object | null = null) => 
   query_progress,
 })
 
-interface Working {
+/** A status has no place for the field to blame but its words. */
+const said = ({ attr, detail }: WaymarkError) => (attr === null ? detail : `${attr}: ${detail}`)
+
+/** What work in the background is given, beside the signal that stops it. */
+export interface Working {
   readonly progress: Progress
   readonly seconds: number
 }
-export type Work = (signal: AbortSignal, working?: Working) => Promise<object>
+/** `begin` is called when the engine is asked: before, the work waits for its turn. */
+export type Work = (signal: AbortSignal, begin: () => void, working?: Working) => Promise<object>
 
 const ending = new Error('the process is about to end')
 const stoppedByEnd = 'The query was stopped because the server was stopping.'
@@ -52,6 +59,7 @@ const stoppedByEnd = 'The query was stopped because the server was stopping.'
 export interface Attended {
   /** Aborts when the caller leaves, or when somebody cancels it by its id. */
   readonly signal: AbortSignal
+  readonly begin: () => void
   readonly stop: () => void
   readonly end: () => void
 }
@@ -61,13 +69,18 @@ export const createQueryRuns = (accounts: Accounts) => {
   interface Active {
     readonly run: QueryRun
     readonly stop: AbortController
-    readonly working?: Working
+    hasBegun: boolean
+    readonly progress?: Progress
     /** In the background: when its end is written. */
-    readonly done?: Promise<void>
+    done?: Promise<void>
   }
   const active = new Map<string, Active>()
   let isEnding = false
   const place = (projectId: number, id: string) => `${projectId} ${id}`
+
+  const begin = (held: Active) => {
+    held.hasBegun = true
+  }
 
   const newRun = (projectId: number, id: string): QueryRun => ({
     id,
@@ -113,70 +126,85 @@ export const createQueryRuns = (accounts: Accounts) => {
   return {
     find,
 
+    /** A run of that id that is known is not begun again, but when it is forced; also when both are asked for at once. */
     async start(projectId: number, wantedId: string | null, isForced: boolean, work: Work): Promise<QueryRun> {
-      if (isEnding) throw failures.unready('The server is stopping.')
+      if (isEnding) throw new WaymarkError('stopping', {})
       const id = wantedId ?? randomUUID().replaceAll('-', '')
-      const known = await find(projectId, id)
-      if (known && !isForced) return known
-      active.get(place(projectId, id))?.stop.abort()
+      const key = place(projectId, id)
+      const known = isForced ? undefined : await find(projectId, id)
+      const running = active.get(key)
+      if (!isForced && (running || known)) return running?.run ?? known!
+      running?.stop.abort()
       const run = newRun(projectId, id)
-      await store.write(async (tables) => {
+      const stop = new AbortController()
+      const progress = new Progress()
+      const isWritten = store.write(async (tables) => {
         await tables.query_runs.remove({ project_id: projectId, id })
         await tables.query_runs.insert(run)
       })
-      const stop = new AbortController()
-      const working: Working = { progress: new Progress(), seconds: longestSeconds }
-      const done = work(AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)]), working)
-        .then(
-          (answer) => ({ is_error: false, error_message: null, results: JSON.parse(jsonText(answer)) as Json }),
-          (error: unknown) => {
-            if (stop.signal.reason === ending) return { is_error: true, error_message: stoppedByEnd, results: null }
-            const failure = knownFailure(error)
-            if (!failure) report('a query in the background failed', error)
-            return { is_error: true, error_message: failure?.message ?? 'The query failed.', results: null }
-          },
-        )
-        .then((outcome) => finish(run, outcome))
-        .catch((error: unknown) => report('the end of a query could not be written', error))
-        .finally(() => {
-          if (active.get(place(projectId, id))?.run === run) active.delete(place(projectId, id))
-        })
-      active.set(place(projectId, id), { run, stop, working, done })
+      const outcome = async () => {
+        try {
+          const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)])
+          const answer = await work(signal, () => begin(held), { progress, seconds: longestSeconds })
+          return { is_error: false, error_message: null, results: JSON.parse(jsonText(answer)) as Json }
+        } catch (error) {
+          if (stop.signal.reason === ending) return { is_error: true, error_message: stoppedByEnd, results: null }
+          if (error instanceof WaymarkError) return { is_error: true, error_message: said(error), results: null }
+          report('a query in the background failed', error)
+          return { is_error: true, error_message: 'The query failed.', results: null }
+        }
+      }
+      const whole = async () => {
+        try {
+          await isWritten
+          await finish(run, await outcome()).catch((error: unknown) => report('the end of a query could not be written', error))
+        } finally {
+          if (active.get(key) === held) active.delete(key)
+        }
+      }
+      const held: Active = { run, stop, progress, hasBegun: false }
+      active.set(key, held)
+      held.done = whole().catch(() => undefined) // what could not be written is told to whoever asked
+      await isWritten
       return run
     },
 
     async poll(projectId: number, id: string): Promise<QueryRun> {
       const run = await find(projectId, id)
-      if (!run) throw failures.notFound(`Query ${id} not found for team ${projectId}`)
+      if (!run) throw notFound(`Query ${id} not found for team ${projectId}`)
       return run
     },
 
     /** How far it is; null when it does not work now. */
     progress(run: QueryRun): object | null {
       const found = active.get(place(run.project_id, run.id))
-      return found?.working && found.run === run ? progressOf(found.working, run, clock()) : null
+      return found?.progress && found.run === run ? progressOf(found.progress, run, clock()) : null
     },
 
-    /** Stops what runs and forgets the status. */
-    async cancel(projectId: number, id: string): Promise<void> {
-      active.get(place(projectId, id))?.stop.abort()
-      active.delete(place(projectId, id))
+    /** Stops what runs and forgets the status. `onlyWaiting`: what has begun, or is at its end, is left alone. */
+    async cancel(projectId: number, id: string, onlyWaiting = false): Promise<void> {
+      const key = place(projectId, id)
+      const found = active.get(key)
+      if (onlyWaiting && (!found || found.hasBegun)) return
+      found?.stop.abort()
+      active.delete(key)
       await store.write((tables) => tables.query_runs.remove({ project_id: projectId, id }))
     },
 
     /** Queries whose callers wait, so that they too can be cancelled by the id the client gave them. */
-    attend(projectId: number, id: string | null, left: AbortSignal): Attended {
+    attend(projectId: number, id: string | null, left?: AbortSignal): Attended {
       const stop = new AbortController()
-      const signal = AbortSignal.any([stop.signal, left])
+      const signal = left ? AbortSignal.any([stop.signal, left]) : stop.signal
       const key = place(projectId, id ?? '')
-      if (id === null || active.has(key)) return { signal, stop: () => stop.abort(), end: () => {} }
-      const run = newRun(projectId, id)
-      active.set(key, { run, stop })
+      if (id === null || active.has(key)) return { signal, begin: () => {}, stop: () => stop.abort(), end: () => {} }
+      const held: Active = { run: newRun(projectId, id), stop, hasBegun: false }
+      active.set(key, held)
       return {
         signal,
+        begin: () => begin(held),
         stop: () => stop.abort(),
         end: () => {
-          if (active.get(key)?.run === run) active.delete(key)
+          if (active.get(key) === held) active.delete(key)
         },
       }
     },

@@ -1,0 +1,26 @@
+import { WaymarkError } from '../errors/errors.ts'
+
+// What a request may say of kept answers and of waiting, in the words of its `refresh`.
+
+export const refreshModes = [
+  'blocking',
+  'force_blocking',
+  'async',
+  'force_async',
+  'lazy_async',
+  'async_except_on_cache_miss',
+  'force_cache',
+] as const
+export type RefreshMode = (typeof refreshModes)[number]
+
+/** The mode of a request, whichever way it says it. Nobody is left without an answer: where only a kept one is asked for, a new one is made too. */
+export const refreshMode = (refresh: unknown, isAsync = false): RefreshMode => {
+  if (refresh === true) return isAsync ? 'force_async' : 'force_blocking'
+  if (refresh === undefined || refresh === null || refresh === false) return isAsync ? 'async' : 'blocking'
+  if (refresh === 'force_cache') return 'blocking'
+  if ((refreshModes as readonly unknown[]).includes(refresh)) return refresh as RefreshMode
+  throw new WaymarkError('validation-failed', {
+    message: `refresh must be true, false or one of ${refreshModes.join(', ')}`,
+    attr: 'refresh',
+  })
+}

@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { open, type Waymark } from '../../src/engine.ts'
+import { createHandler } from '../../src/http/create-handler.ts'
+import type { Project } from '../../src/project.ts'
+
+// The library and the HTTP API of one directory ask through the same place: what one keeps or runs the other finds.
+
+let waymark: Waymark
+let project: Project
+let http: (method: string, path: string, body?: object) => Promise<{ status: number; body: Record<string, unknown> | null }>
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2026-02-01T12:00:00Z') })
+  const start = await waymark.accounts.firstStart({})
+  project = await waymark.project(start.project.id)
+  const handler = createHandler(waymark)
+  http = async (method, path, body) => {
+    const answer = await handler(
+      new Request(`http://localhost/api/projects/${project.id}/query/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${start.personalKey}`, 'content-type': 'application/json' },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      }),
+    )
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? null : (JSON.parse(text) as Record<string, unknown>) }
+  }
+})
+afterAll(() => waymark.close())
+
+const trends = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }], dateRange: { date_from: '-7d' } }
+const endless = {
+  kind: 'SqlLikeQuery',
+  query: 'select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 8',
+}
+const signup = (distinct_id: string) =>
+  project.ingest({ batch: [{ event: 'signup', distinct_id, timestamp: '2026-01-30T10:00:00Z', properties: {} }] })
+type Shown = { is_cached?: boolean; results?: { count: number }[]; complete?: boolean; id?: string }
+const ask = async (query: unknown, options = {}): Promise<Shown> => (await project.query(query, options)) as Shown
+const settled = async (of: Project, id: string) => {
+  for (;;) {
+    const status = await of.queryStatus(id)
+    if (status.complete) return status
+    await new Promise((resume) => setImmediate(resume))
+  }
+}
+
+test('an answer that is kept serves both doors, until there are new events', async () => {
+  await signup('a')
+  expect(await ask(trends)).toMatchObject({ is_cached: false, results: [{ count: 1 }], cache_key: expect.any(String), timezone: 'UTC' })
+  expect(await ask(trends)).toMatchObject({ is_cached: true, results: [{ count: 1 }] })
+  expect((await http('POST', '', { query: trends })).body).toEqual(await ask(trends))
+  expect(await ask(trends, { refresh: true })).toMatchObject({ is_cached: false })
+  expect(await ask(trends, { refresh: 'async' })).toMatchObject({ is_cached: true })
+  await signup('b')
+  expect(await ask(trends, { refresh: 'lazy_async' })).toMatchObject({ is_cached: true, results: [{ count: 1 }] })
+  expect((await http('POST', '', { query: trends })).body).toMatchObject({ is_cached: false, results: [{ count: 2 }] })
+  expect(await ask(trends, { refresh: false })).toMatchObject({ is_cached: true, results: [{ count: 2 }] })
+})
+
+test('a query in the background is found by its id through both doors, and is run once', async () => {
+  const sql = { kind: 'SqlLikeQuery', query: 'select 40 + 2' }
+  const options = { refresh: 'async', client_query_id: 'sum' }
+  expect(await ask(sql, options)).toMatchObject({ id: 'sum', complete: false, query_async: true, query_status: { id: 'sum' } })
+  const status = await settled(project, 'sum')
+  expect(status).toMatchObject({ error: false, results: { results: [[42]] } })
+  expect(await ask(sql, options)).toMatchObject({ task_id: status.task_id, complete: true })
+  expect((await http('GET', 'sum/')).body).toEqual({ query_status: status })
+  const twice = await Promise.all([1, 2].map(() => ask(sql, { refresh: 'async', client_query_id: 'twice' })))
+  expect(twice[0]).toEqual(twice[1])
+  await expect(project.queryStatus('nobody')).rejects.toMatchObject({ code: 'no-record' })
+})
+
+test('whoever waits is stopped by the id, from the other door too', async () => {
+  const waiting = project.query(endless, { client_query_id: 'mine' })
+  while ((await http('GET', 'mine/')).status !== 200) await new Promise((resume) => setImmediate(resume))
+  const stopped = expect(waiting).rejects.toMatchObject({ code: 'query-cancelled' })
+  expect((await http('DELETE', 'mine/')).status).toBe(204)
+  await stopped
+  const asked = http('POST', '', { query: endless, client_query_id: 'theirs' })
+  while (!(await project.queryStatus('theirs').catch(() => null))) await new Promise((resume) => setImmediate(resume))
+  await project.cancelQuery('theirs')
+  expect((await asked).body).toMatchObject({ code: 'invalid_input', detail: 'The query was cancelled.' })
+})
+
+test('`dequeue_only` takes what still waits for its turn, and leaves what has begun', async () => {
+  const ids: string[] = []
+  while (waymark.asking.admission.waiting === 0) {
+    ids.push(`turn-${ids.length}`)
+    await project.query(endless, { refresh: 'force_async', client_query_id: ids.at(-1)! })
+  }
+  const [running, waiting] = [ids[0]!, ids.at(-1)!]
+  for (const id of [running, waiting, 'nobody']) expect((await http('DELETE', `${id}/?dequeue_only=true`)).status).toBe(204)
+  expect([(await http('GET', `${running}/`)).status, (await http('GET', `${waiting}/`)).status]).toEqual([200, 404])
+  for (const id of ids) await project.cancelQuery(id)
+  expect((await http('GET', `${running}/`)).status).toBe(404)
+})
+
+test('options that mean nothing are refused', async () => {
+  await expect(project.query(trends, { refresh: 'sometimes' as never })).rejects.toMatchObject({
+    code: 'validation-failed',
+    attr: 'refresh',
+  })
+  await expect(project.query(trends, { client_query_id: '' })).rejects.toMatchObject({ attr: 'client_query_id' })
+  const gone = AbortSignal.abort()
+  await expect(project.query(trends, { signal: gone, refresh: true })).rejects.toMatchObject({ code: 'query-cancelled' })
+})
+
+test('closing a directory writes down how its queries in the background ended', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'waymark-asking-'))
+  try {
+    const first = await open({ dataDir, threads: 1 })
+    const made = await first.createProject({ name: 'Shop' })
+    await made.query(endless, { refresh: 'force_async', client_query_id: 'long' })
+    await first.close()
+    const second = await open({ dataDir, threads: 1 })
+    expect(await (await second.project(made.id)).queryStatus('long')).toMatchObject({
+      complete: true,
+      error: true,
+      error_message: 'The query was stopped because the server was stopping.',
+    })
+    await second.close()
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})

@@ -76,12 +76,9 @@ function naiveCounts(example: Example): number[] {
       value: e.event,
     }))
     const outcome = naiveFunnel(events, { order: example.order, steps: example.steps.length, window, optional: example.optional })
-    const did = new Set(own.map((e) => e.event))
-    return { depth: outcome?.depth ?? 0, did }
+    return outcome?.steps ?? []
   })
-  return example.steps.map(
-    (step, i) => outcomes.filter(({ depth, did }) => depth > i && (!example.optional.includes(i) || did.has(step))).length,
-  )
+  return example.steps.map((_, i) => outcomes.filter((steps) => steps.includes(i)).length)
 }
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
 

@@ -115,7 +115,8 @@ function runsOf(own: readonly NaiveEvent[], query: ReferenceFunnel): readonly Ru
       return seen(own).map((value) => ({ value, events: own.filter((event) => event.value === value) }))
     case 'step': {
       const step = query.attributionStep
-      return seen(own.filter((event) => event.steps.includes(step))).map((value) => ({ value, events: own, attributed: { step, value } }))
+      const may = (event: NaiveEvent) => (query.order === 'unordered' ? event.steps.length > 0 : event.steps.includes(step))
+      return seen(own.filter(may)).map((value) => ({ value, events: own, attributed: { step, value } }))
     }
   }
 }

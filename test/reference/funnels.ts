@@ -42,12 +42,16 @@ export function naiveFunnel(
 ): NaiveOutcome | null {
   // Of one instant: what excludes an unordered run, then what can serve fewer steps. Arrival says nothing.
   const served = (event: NaiveEvent) =>
-    event.steps.filter((step) => step < funnel.steps && (attributed?.step !== step || event.value === attributed.value))
+    event.steps.filter((step) => step < funnel.steps && (isUnordered || attributed?.step !== step || event.value === attributed.value))
+  const isUnordered = funnel.order === 'unordered'
   const sum = (steps: readonly number[]) => steps.reduce((total, step) => total + 2 ** step, 0)
   const excludes = (event: NaiveEvent) => (event.excludes?.length ? 0 : 1)
-  const sorted = [...events].sort(
-    (a, b) => a.time - b.time || excludes(a) - excludes(b) || served(a).length - served(b).length || sum(served(a)) - sum(served(b)),
-  )
+  const begins = (event: NaiveEvent) => (isUnordered && attributed && event.value !== attributed.value ? 1 : 0)
+  const keys = (event: NaiveEvent) => [event.time, excludes(event), begins(event), served(event).length, sum(served(event))]
+  const sorted = [...events].sort((a, b) => {
+    const [x, y] = [keys(a), keys(b)]
+    return x.map((key, i) => key - y[i]!).find((difference) => difference !== 0) ?? 0
+  })
   return funnel.order === 'unordered' ? unordered(sorted, funnel, attributed) : ordered(sorted, funnel, attributed)
 }
 
@@ -64,15 +68,16 @@ function ordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attributed?
       moved = { used: [{ step, event }], isExcluded: false }
     } else {
       let before = step - 1
-      while (before >= 0 && at[before] === null && funnel.optional?.includes(before)) before--
-      const attempt = before < 0 ? null : at[before]!
-      if (!attempt || event.time - begun(attempt) > funnel.window) return
+      const isInTime = (attempt: Attempt | null | undefined) => attempt && event.time - begun(attempt) <= funnel.window
+      while (before >= 0 && !isInTime(at[before]) && funnel.optional?.includes(before)) before--
+      const attempt = at[before]
+      if (!attempt || !isInTime(attempt)) return
       if (isMixed && attempt.used.some((u) => u.event === event)) return
       moved = { used: [...attempt.used, { step, event }], isExcluded: attempt.isExcluded }
     }
     const there = at[step]
     if (there && begun(there) === begun(moved)) return
-    at[step] = moved
+    if (!moved.isExcluded) at[step] = moved
     if (!best || step + 1 > best.depth || (step + 1 === best.depth && best.isExcluded))
       best = { depth: step + 1, attempt: moved, isExcluded: moved.isExcluded }
   }
@@ -130,9 +135,9 @@ function unordered(events: readonly NaiveEvent[], funnel: NaiveFunnel, attribute
       window = []
       continue
     }
-    const matched = event.steps.filter((step) => !attributed || step !== attributed.step || event.value === attributed.value)
+    if (attributed && window.length === 0 && event.value !== attributed.value) continue
     const latest = (step: number) => Math.max(Number.NEGATIVE_INFINITY, ...window.filter((w) => w.step === step).map((w) => w.event.time))
-    const [step] = [...matched].sort((a, b) => latest(a) - latest(b) || a - b)
+    const [step] = [...event.steps].sort((a, b) => latest(a) - latest(b) || a - b)
     if (step === undefined) continue
     window.push({ step, event })
     if (steps() === funnel.steps) {

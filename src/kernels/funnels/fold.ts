@@ -146,7 +146,8 @@ class Runner {
         this.values = this.runs.values
         return this.values.length
       case 'step': {
-        const bit = 1 << attribution.step
+        // Of an unordered funnel any step may be the first.
+        const bit = this.funnel.order === 'unordered' ? -1 : 1 << attribution.step
         this.values = distinct(breakdown, start, end, (i) => (steps[i]! & bit) !== 0)
         return this.values.length
       }

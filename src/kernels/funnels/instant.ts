@@ -5,9 +5,9 @@ import type { Walk } from './ordered.ts'
 
 /**
  * The places of an instant's events that a walk reads: what excludes first, then those that can serve fewer steps, because the others may still
- * serve another one.
+ * serve another one. `known`: bits of the steps there are; null for an unordered walk, in which a run begins with an event that has the value.
  */
-export function orderInstant(events: ActorColumns, walk: Walk, from: number, to: number, known: number, into: number[]): void {
+export function orderInstant(events: ActorColumns, walk: Walk, from: number, to: number, known: number | null, into: number[]): void {
   into.length = 0
   for (let i = from; i < to; i++) {
     let j = into.length
@@ -19,17 +19,15 @@ export function orderInstant(events: ActorColumns, walk: Walk, from: number, to:
   }
 }
 
-function goesBefore(events: ActorColumns, walk: Walk, known: number, a: number, b: number): boolean {
+function goesBefore(events: ActorColumns, walk: Walk, known: number | null, a: number, b: number): boolean {
   const excludes = (i: number) => events.exclusions !== null && events.exclusions[i] !== 0
   if (excludes(a) !== excludes(b)) return excludes(a)
-  const [x, y] = [served(events, walk, known, a), served(events, walk, known, b)]
+  const isOther = (i: number) => walk.valueStep >= 0 && events.breakdown![i] !== walk.stepValue
+  if (known === null && isOther(a) !== isOther(b)) return isOther(b)
+  const serves = (i: number) =>
+    known === null ? events.steps[i]! : isOther(i) ? events.steps[i]! & known & ~(1 << walk.valueStep) : events.steps[i]! & known
+  const [x, y] = [serves(a), serves(b)]
   return ones(x) - ones(y) < 0 || (ones(x) === ones(y) && x >>> 0 < y >>> 0)
-}
-
-/** Bits of the steps that an event can serve in a walk. */
-function served(events: ActorColumns, walk: Walk, known: number, event: number): number {
-  const bits = events.steps[event]! & known
-  return walk.valueStep >= 0 && events.breakdown![event] !== walk.stepValue ? bits & ~(1 << walk.valueStep) : bits
 }
 
 function ones(bits: number): number {

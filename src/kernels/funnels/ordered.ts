@@ -169,7 +169,7 @@ export class OrderedFold {
 
   private reach(events: ActorColumns, walk: Walk, event: number, at: number, step: number, isMixed: boolean): void {
     if (step === walk.valueStep && events.breakdown![event] !== walk.stepValue) return
-    const before = step === 0 ? nobody : this.stepBefore(step)
+    const before = step === 0 ? nobody : this.stepBefore(step, at)
     let begun = at
     let isExcluded = 0
     let previous = nobody
@@ -178,28 +178,30 @@ export class OrderedFold {
     } else {
       if (before === nobody) return
       begun = this.start[before]!
-      if (at - begun > this.funnel.window) return
       isExcluded = this.excluded[before]!
       previous = this.node[before]!
       if (isMixed && this.hasServed(events, previous, event, at)) return
     }
     if ((this.live & (1 << step)) !== 0 && this.start[step] === begun) return // this attempt is past it
-    this.start[step] = begun
-    this.excluded[step] = isExcluded
-    this.node[step] = step === 0 ? firstNode(event) : this.addNode(previous, event, step)
-    this.live |= 1 << step
+    // An excluded attempt is seen at the step it comes to, and goes no further: whoever stands there stays.
+    if (isExcluded === 0) {
+      this.start[step] = begun
+      this.excluded[step] = 0
+      this.node[step] = step === 0 ? firstNode(event) : this.addNode(previous, event, step)
+      this.live |= 1 << step
+    }
     if (step + 1 > this.depth || (step + 1 === this.depth && this.isExcluded)) {
       this.depth = step + 1
-      this.bestNode = this.node[step]!
+      this.bestNode = isExcluded === 0 ? this.node[step]! : nobody
       this.bestStart = begun
       this.isExcluded = isExcluded !== 0
     }
   }
 
-  /** The step an attempt must stand at to reach `step`: the one before, or past optional steps the nearest that is live. */
-  private stepBefore(step: number): number {
+  /** The step an attempt must stand at to reach `step`: the one before, or past optional steps the nearest whose attempt is live and in time. */
+  private stepBefore(step: number, at: number): number {
     let before = step - 1
-    while ((this.live & (1 << before)) === 0) {
+    while ((this.live & (1 << before)) === 0 || at - this.start[before]! > this.funnel.window) {
       if ((this.funnel.optional & (1 << before)) === 0) return nobody
       before--
     }

@@ -39,7 +39,7 @@ export class UnorderedFold {
       if (next - i === 1) {
         if (!this.take(events, walk, i)) return
       } else {
-        orderInstant(events, walk, i, next, -1, this.instant)
+        orderInstant(events, walk, i, next, null, this.instant)
         for (const k of this.instant) if (!this.take(events, walk, k)) return
       }
       i = next
@@ -62,7 +62,9 @@ export class UnorderedFold {
       this.clear()
       return true
     }
-    const step = this.stepFor(events, walk, i)
+    // Any event may be the first of a run; with an attribution to the first step it is one with the value.
+    if (this.done === 0 && walk.valueStep >= 0 && events.breakdown![i] !== walk.stepValue) return true
+    const step = this.stepFor(events.steps[i]!)
     if (step < 0) return true
     if (this.held[step]!++ === 0) this.done++
     this.latest[step] = at
@@ -80,12 +82,11 @@ export class UnorderedFold {
   }
 
   /** Of the steps an event matches, the one whose latest event is the oldest. */
-  private stepFor(events: ActorColumns, walk: Walk, event: number): number {
+  private stepFor(matched: number): number {
     let chosen = -1
-    for (let bits = events.steps[event]!; bits !== 0; ) {
+    for (let bits = matched; bits !== 0; ) {
       const step = 31 - Math.clz32(bits & -bits)
       bits &= bits - 1
-      if (step === walk.valueStep && events.breakdown![event] !== walk.stepValue) continue
       if (chosen < 0 || this.latest[step]! < this.latest[chosen]!) chosen = step
     }
     return chosen

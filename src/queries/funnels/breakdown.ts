@@ -1,4 +1,4 @@
-import { call, field, literal } from '../../ast/build.ts'
+import { call, equals, field, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { parseExpr } from '../../parser/parse.ts'
 import type { QueryEnv } from '../kind.ts'
@@ -29,6 +29,10 @@ export function funnelBreakdown(filter: BreakdownFilter | null | undefined, env:
     if (filter?.breakdown_path_cleaning)
       for (const { regex, alias } of env.project.pathCleaningFilters)
         value = call('replaceRegexpAll', value, literal(regex), literal(alias))
+    if (item.normalizesUrl) {
+      const trimmed = call('replaceRegexpOne', value, literal('[/?#]+$'), literal(''))
+      value = call('if', equals(trimmed, literal('')), literal('/'), trimmed)
+    }
     return call('ifNull', value, literal(''))
   }
   return { parts: items.map(text), cohorts: [], limit }
@@ -38,14 +42,25 @@ interface Item {
   readonly property: string | number
   readonly type: BreakdownType
   readonly group: number
+  readonly normalizesUrl: boolean
 }
 
 function itemsOf(filter: BreakdownFilter | null | undefined): readonly Item[] {
   if (filter?.breakdowns?.length)
-    return filter.breakdowns.map((item) => ({ property: item.property, type: item.type ?? 'event', group: item.group_type_index ?? 0 }))
+    return filter.breakdowns.map((item) => ({
+      property: item.property,
+      type: item.type ?? 'event',
+      group: item.group_type_index ?? 0,
+      normalizesUrl: item.normalize_url === true,
+    }))
   if (filter?.breakdown == null) return []
   const list = Array.isArray(filter.breakdown) ? filter.breakdown : [filter.breakdown]
-  return list.map((property) => ({ property, type: filter.breakdown_type ?? 'event', group: filter.breakdown_group_type_index ?? 0 }))
+  return list.map((property) => ({
+    property,
+    type: filter.breakdown_type ?? 'event',
+    group: filter.breakdown_group_type_index ?? 0,
+    normalizesUrl: filter.breakdown_normalize_url === true,
+  }))
 }
 
 function read({ property, type, group }: Item): Expr {

@@ -123,9 +123,11 @@ function deeper(a: readonly StepNumbers[], b: readonly StepNumbers[]): number {
   return 0
 }
 
+/** By the texts of their parts, one after the other. */
 const compareSplits = (a: SplitBy | null, b: SplitBy | null) => {
-  const [x, y] = [JSON.stringify(a?.breakdown), JSON.stringify(b?.breakdown)]
-  return x < y ? -1 : x > y ? 1 : 0
+  const [x, y] = [a, b].map((split) => [split?.breakdown].flat().map(String)) as [string[], string[]]
+  const place = x.findIndex((part, i) => part !== y[i])
+  return place < 0 ? 0 : x[place]! < (y[place] ?? '') ? -1 : 1
 }
 
 /** Names of the rows that stand on their own; all others are in the row of the rest. */
@@ -136,12 +138,13 @@ export function* topSplits(scan: FunnelScan, env: QueryEnv): QueryRun<readonly u
 
 export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: QueryEnv): readonly StepLabel[] {
   return query.series.map((node, i) => {
-    if (isUnordered) return { actionId: null, name: `Completed ${i + 1} step${i === 0 ? '' : 's'}`, customName: null, type: 'events' }
+    const type = node.kind === 'ActionsNode' ? 'actions' : 'events'
+    if (isUnordered) return { actionId: null, name: `Completed ${i + 1} step${i === 0 ? '' : 's'}`, customName: null, type }
     const customName = node.custom_name ?? null
     if (node.kind === 'ActionsNode')
-      return { actionId: node.id, name: isMissing(node, env) ? (node.name ?? null) : nodeName(node, env), customName, type: 'actions' }
+      return { actionId: node.id, name: isMissing(node, env) ? (node.name ?? null) : nodeName(node, env), customName, type }
     const name = nodeName(node, env)
-    return { actionId: name, name: name ?? node.name ?? 'All events', customName, type: 'events' }
+    return { actionId: name, name: name ?? node.name ?? 'All events', customName, type }
   })
 }
 

@@ -42,7 +42,13 @@ export interface Slice {
 
 export type ActorKind = 'person' | 'group' | 'expression'
 export const actorKindOf = (query: FunnelsQuery): ActorKind =>
-  query.funnelsFilter?.funnelAggregateByHogQL ? 'expression' : query.aggregation_group_type_index != null ? 'group' : 'person'
+  actorExpression(query) ? 'expression' : query.aggregation_group_type_index != null ? 'group' : 'person'
+
+/** What names the actor, where that is not the person (or the group) anyway. */
+const actorExpression = (query: FunnelsQuery): string | null => {
+  const expression = query.funnelsFilter?.funnelAggregateByHogQL?.trim()
+  return expression && expression !== 'person_id' ? expression : null
+}
 
 /** Breakdown values by code; code 0 is "no value". */
 export class BreakdownValues {
@@ -196,7 +202,7 @@ export const firstTimesOf = (actor: Expr, where: Expr): StatementAsk => ({
 })
 
 export function actorExpr(query: FunnelsQuery): Expr {
-  const expression = query.funnelsFilter?.funnelAggregateByHogQL
+  const expression = actorExpression(query)
   if (expression) return call('toString', parseExpr(expression))
   const group = query.aggregation_group_type_index
   return group == null ? person : field(`$group_${group}`)

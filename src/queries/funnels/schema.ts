@@ -84,8 +84,9 @@ function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong:
     if (i === 0) wrong('The first step cannot be optional.', 'series', i, 'optionalInFunnel')
     if (isUnordered) wrong('An unordered funnel has no optional steps.', 'series', i, 'optionalInFunnel')
     if ((filter.funnelVizType ?? 'steps') !== 'steps') wrong('Only the view by steps has optional steps.', 'series', i, 'optionalInFunnel')
-    const required = series.slice(i + 1).find((next) => !next.optionalInFunnel)
-    if (required && isSame(node, required)) wrong('An optional step cannot be the same as the required step behind it.', 'series', i)
+    const next = series[i + 1]
+    if (next && !next.optionalInFunnel && takes(next, node))
+      wrong('An optional step cannot be the same as the required step behind it.', 'series', i)
   })
 }
 
@@ -99,17 +100,21 @@ function checkExclusions(series: readonly SeriesNode[], filter: FunnelsFilter, w
     else if (to > last) wrong(`An exclusion cannot end at step ${to}; the last one is ${last}.`, ...place, 'funnelToStep')
     else if (filter.funnelOrderType === 'unordered' && (from !== 0 || to !== last))
       wrong('In an unordered funnel an exclusion spans all steps.', ...place)
-    else if (series.slice(from, to + 1).some((step) => covers(exclusion, step)))
+    else if (series.slice(from, to + 1).some((step) => takes(exclusion, step) || takes(step, exclusion)))
       wrong('An exclusion cannot be an event of a step that it spans.', ...place)
   }
 }
 
-const filtersText = (node: { readonly properties?: unknown; readonly fixedProperties?: unknown }) => {
-  const count = (filters: unknown): boolean =>
-    Array.isArray(filters)
-      ? filters.length > 0
-      : typeof filters === 'object' && filters !== null && count((filters as { values?: unknown }).values ?? [])
-  return [node.properties, node.fixedProperties].filter(count).map((filters) => JSON.stringify(filters))
+/** The filters that all must hold, each as a text; a group with an OR is one of them. */
+function filterTexts(node: { readonly properties?: unknown; readonly fixedProperties?: unknown }): readonly string[] {
+  const texts = (filters: unknown): readonly string[] => {
+    if (Array.isArray(filters)) return filters.flatMap(texts)
+    if (typeof filters !== 'object' || filters === null) return []
+    const { type, values } = filters as { type?: unknown; values?: unknown }
+    if (!Array.isArray(values)) return [JSON.stringify(filters)]
+    return type === 'AND' || values.length < 2 ? texts(values) : [JSON.stringify(filters)]
+  }
+  return [node.properties, node.fixedProperties].flatMap(texts)
 }
 
 const identity = (node: SeriesNode | Exclusion): string =>
@@ -119,12 +124,10 @@ const identity = (node: SeriesNode | Exclusion): string =>
       ? `action ${node.id}`
       : JSON.stringify(node.nodes)
 
-const isSame = (a: SeriesNode, b: SeriesNode): boolean => identity(a) === identity(b) && filtersText(a).join() === filtersText(b).join()
-
-/** Every event of the step is one of the exclusion. */
-function covers(exclusion: Exclusion, step: SeriesNode): boolean {
-  const isAny = exclusion.kind === 'EventsNode' && exclusion.event == null
-  if (!isAny && identity(exclusion) !== identity(step)) return false
-  const filters = filtersText(exclusion)
-  return filters.length === 0 || filters.join() === filtersText(step).join()
+/** Every event of `b` is one of `a`: they name the same, and `a` asks for no more than `b`. */
+function takes(a: SeriesNode | Exclusion, b: SeriesNode | Exclusion): boolean {
+  const isAnyExclusion = 'funnelFromStep' in a && a.kind === 'EventsNode' && a.event == null
+  if (!isAnyExclusion && identity(a) !== identity(b)) return false
+  const asked = new Set(filterTexts(b))
+  return filterTexts(a).every((text) => asked.has(text))
 }

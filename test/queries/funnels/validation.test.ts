@@ -6,6 +6,7 @@ const steps = [event('a'), event('b'), event('c')]
 const excluding = (name: string | null, from: number, to: number, more: object = {}) => ({
   exclusions: [event(name, { funnelFromStep: from, funnelToStep: to, ...more })],
 })
+const filterOf = (key: string, value: string) => ({ key, type: 'event', value })
 const checked = (query: object) => {
   const parsed = funnelsSchema.safeParse({ kind: 'FunnelsQuery', ...query })
   return parsed.success ? null : parsed.error.issues[0]!.path.join('__')
@@ -37,6 +38,19 @@ describe('a wrong funnel is refused by the name of its field', () => {
     ['an exclusion from the last step', withFilter(excluding('x', 2, 3)), 'funnelsFilter__exclusions__0__funnelFromStep'],
     ['an exclusion beyond the last step', withFilter(excluding('x', 1, 3)), 'funnelsFilter__exclusions__0__funnelToStep'],
     ['an exclusion of a step it spans', withFilter(excluding('b', 0, 1)), 'funnelsFilter__exclusions__0'],
+    [
+      'an exclusion of a part of a step’s events',
+      withFilter(excluding('b', 0, 1, { properties: [{ key: 'p', type: 'event', value: '1' }] })),
+      'funnelsFilter__exclusions__0',
+    ],
+    [
+      'an exclusion that asks for less than a step it spans',
+      {
+        series: [event('a'), event('b', { properties: [filterOf('p', '1'), filterOf('q', '2')] })],
+        funnelsFilter: excluding('b', 0, 1, { properties: [filterOf('q', '2')] }),
+      },
+      'funnelsFilter__exclusions__0',
+    ],
     ['an exclusion of everything', withFilter(excluding(null, 0, 1)), 'funnelsFilter__exclusions__0'],
     [
       'unordered, with an exclusion of a part',
@@ -54,6 +68,11 @@ describe('a wrong funnel is refused by the name of its field', () => {
       withFilter({ funnelVizType: 'trends' }, [event('a'), event('b', { optionalInFunnel: true }), event('c')]),
       'series__1__optionalInFunnel',
     ],
+    [
+      'an optional step whose events the one behind it takes',
+      { series: [event('a'), event('b', { optionalInFunnel: true, properties: [filterOf('p', '1')] }), event('b')] },
+      'series__1',
+    ],
     ['an optional step like the one behind it', { series: [event('a'), event('b', { optionalInFunnel: true }), event('b')] }, 'series__1'],
   ])('%s', (_, query, attr) => {
     expect(checked(query)).toBe(attr)
@@ -61,13 +80,16 @@ describe('a wrong funnel is refused by the name of its field', () => {
 })
 
 describe('what only looks wrong is taken', () => {
-  const filter = (value: string) => ({ properties: [{ key: 'p', type: 'event', value }] })
+  const filter = (value: string) => ({ properties: [filterOf('p', value)] })
+  const optional = (name: string) => event(name, { optionalInFunnel: true })
   test.each<[why: string, query: object]>([
     ['an exclusion of an event outside its span', { series: steps, funnelsFilter: excluding('c', 0, 1) }],
     [
       'an exclusion of a step’s event with another filter',
       { series: [event('a', filter('1')), event('b')], funnelsFilter: excluding('a', 0, 1, filter('2')) },
     ],
+    ['an optional step like one that is not right behind it', { series: [event('a'), optional('b'), optional('c'), event('b')] }],
+    ['an optional step that takes more than the one behind it', { series: [event('a'), optional('b'), event('b', filter('1'))] }],
     ['the same event twice', { series: [event('a'), event('a')] }],
     ['unordered, with an exclusion of all', { series: steps, funnelsFilter: { funnelOrderType: 'unordered', ...excluding('x', 0, 2) } }],
     ['fields nobody knows', { series: steps, funnelsFilter: { layout: 'horizontal', hiddenLegendBreakdowns: [] }, tags: {} }],

@@ -10,8 +10,8 @@ import { bit, element, less, list, minus, more, most, over, pair, part, when, wh
 
 /** Events of an actor as they are read. */
 const read = { at: 1, steps: 2, excluded: 3, value: 4, uuid: 5 } as const
-/** In the order in which they are taken; `matched` are all steps they match, `serves` those they may serve here. */
-const taken = { at: 1, order: 2, count: 3, known: 4, serves: 5, matched: 6, excluded: 7, uuid: 8 } as const
+/** In the order in which they are taken; `matched` are all steps they match, `serves` those they may serve here. `other`: may not begin a run. */
+export const taken = { at: 1, order: 2, other: 3, count: 4, known: 5, serves: 6, matched: 7, excluded: 8, uuid: 9 } as const
 /** An event on its way to the fold. */
 const item = { serves: 1, place: 2, at: 3, matched: 4, excluded: 5 } as const
 /**
@@ -95,7 +95,10 @@ function attributed(scan: FunnelScan, lists: Query): Query {
     )
     return when(call('empty', set), none, part(element(call('arraySort', moments), 1), 2))
   }
-  const serving = (step: number) => over('arrayFilter', ['e'], (e) => bit(part(e, read.steps), step), events)
+  // Of an unordered funnel any step may be the first.
+  const serves = (e: Expr, step: number) =>
+    scan.settings.order === 'unordered' ? call('notEquals', part(e, read.steps), literal(0)) : bit(part(e, read.steps), step)
+  const serving = (step: number) => over('arrayFilter', ['e'], (e) => serves(e, step), events)
   const value = (): Expr => {
     if (!isSplit(scan)) return none
     switch (attribution.type) {
@@ -150,10 +153,11 @@ function takenLists(scan: FunnelScan, { steps, periods }: { steps: number; perio
   const edges = periods && list(...periods.map(whole))
   const begins = edges && element(edges, call('plus', field('period'), literal(1)))
   const ends = edges && element(edges, call('plus', field('period'), literal(2)))
+  const isAttributed = isSplit(scan) && attribution.type === 'step'
   const isOther = (e: Expr): Expr => call('notEquals', part(e, read.value), field('value'))
   const known = (e: Expr): Expr => {
     const own = call('bitAnd', part(e, read.steps), whole(isUnordered ? 0xffff_ffff : all))
-    return isSplit(scan) && attribution.type === 'step' ? when(isOther(e), call('bitAnd', own, whole(~(1 << attribution.step))), own) : own
+    return isAttributed && !isUnordered ? when(isOther(e), call('bitAnd', own, whole(~(1 << attribution.step))), own) : own
   }
   const serves = (e: Expr): Expr =>
     ends && !isUnordered ? when(less(part(e, read.at), ends), known(e), call('bitAnd', known(e), whole(~1))) : known(e)
@@ -167,6 +171,7 @@ function takenLists(scan: FunnelScan, { steps, periods }: { steps: number; perio
       pair(
         part(e, read.at),
         when(equals(part(e, read.excluded), literal(0)), whole(1), whole(0)),
+        isAttributed && isUnordered ? when(isOther(e), whole(1), whole(0)) : whole(0),
         call('_toInt64', call('bitCount', known(e))),
         known(e),
         serves(e),
@@ -262,13 +267,21 @@ function apart(events: Expr, steps: number): Expr {
   return call('arraySort', call('arrayFlatten', pairs))
 }
 
-/** Items of an unordered fold: its events, and for each the steps it may serve. */
+/** Items of an unordered fold: its events, and for each the steps it may serve and whether it may not begin a run. */
 export function unorderedItems(steps: number): Expr {
   const taking = field('taken')
   return over(
     'arrayMap',
     ['t', 'n'],
-    (t, n) => pair(part(t, taken.at), call('_toInt64', n), positions(part(t, taken.serves), steps), part(t, taken.excluded), field('ends')),
+    (t, n) =>
+      pair(
+        part(t, taken.at),
+        call('_toInt64', n),
+        positions(part(t, taken.serves), steps),
+        part(t, taken.excluded),
+        field('ends'),
+        part(t, taken.other),
+      ),
     taking,
     call('arrayEnumerate', taking),
   )

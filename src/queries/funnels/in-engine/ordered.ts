@@ -62,14 +62,14 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
       )
     : bestMarked
 
-  /** The step whose attempt moves on: the one before, or past optional steps the nearest that is live. */
+  /** The step whose attempt moves on: the one before, or past optional steps the nearest whose attempt is live and in time. */
   const before = optional
     ? call(
         '_toInt64',
         over(
           'arrayLastIndex',
           ['since', 'k'],
-          (since, k) => and(less(k, minus(step, literal(1))), or(more(since, whole(never)), not(call('bitTest', whole(optional), k)))),
+          (since, k) => and(less(k, minus(step, literal(1))), or(isWithin(since), not(call('bitTest', whole(optional), k)))),
           begun,
           numbers,
         ),
@@ -94,9 +94,11 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
     not(equals(element(begun, step), start)), // this attempt is past it
     or(isFirst, equals(of('isMixed'), literal(0)), not(call('has', element(ways, before), used))),
   )
+  // An excluded attempt is seen at the step it comes to, and goes no further: whoever stands there stays.
+  const isKept = hasExclusions ? and(isReached, equals(mark, literal(0))) : isReached
   const put = (items: Expr, value: Expr) =>
     when(
-      isReached,
+      isKept,
       call(
         'arrayConcat',
         call('arraySlice', items, literal(1), minus(step, literal(1))),

@@ -1,4 +1,4 @@
-import { and, call, equals, field, lambda, literal, not } from '../../../ast/build.ts'
+import { and, call, equals, field, lambda, literal, not, or } from '../../../ast/build.ts'
 import type { Expr } from '../../../ast/nodes.ts'
 import { unorderedItems } from './lists.ts'
 import { element, length, less, list, longestWindow, minus, more, never, noneOf, over, pair, part, when, whole } from './terms.ts'
@@ -16,7 +16,14 @@ export interface UnorderedTerms {
 /** A tuple: the most steps done in one run, and the events that did them in order of time. */
 export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Expr {
   const acc = field('acc')
-  const [at, place, candidates, excluded, ends] = [1, 2, 3, 4, 5].map((i) => part(field('i'), i)) as [Expr, Expr, Expr, Expr, Expr]
+  const [at, place, candidates, excluded, ends, other] = [1, 2, 3, 4, 5, 6].map((i) => part(field('i'), i)) as [
+    Expr,
+    Expr,
+    Expr,
+    Expr,
+    Expr,
+    Expr,
+  ]
   const [times, served, uses, depth, best] = [1, 2, 3, 4, 5].map((i) => part(acc, i)) as [Expr, Expr, Expr, Expr, Expr]
   const done = (list: Expr) => call('_toInt64', call('arrayUniq', list))
   /** The first event of each step. */
@@ -58,7 +65,8 @@ export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Ex
     2,
   )
   const step = when(less(length(candidates), literal(2)), element(candidates, 1), oldest)
-  const isTaken = and(not(isLost), not(hasEnded), more(length(candidates), literal(0)))
+  const mayBegin = or(equals(other, literal(0)), call('notEmpty', rest(times)))
+  const isTaken = and(not(isLost), not(hasEnded), more(length(candidates), literal(0)), mayBegin)
   const emptied = noneOf(whole(0))
   const grown = (old: Expr, by: Expr) =>
     when(isTaken, call('arrayPushBack', rest(old), by), when(and(isLost, not(hasEnded)), emptied, rest(old)))

@@ -158,3 +158,19 @@ export const select = (parts: Partial<Omit<Select, 'kind' | 'span'>> & Pick<Sele
   ...parts,
   span: noSpan,
 })
+
+/** The rows of all of them. */
+export const unionAll = (...queries: readonly [Query, ...Query[]]): Query =>
+  queries.reduce((left, right) => ({
+    kind: 'set',
+    with: [],
+    recursive: false,
+    op: 'union',
+    all: true,
+    byName: false,
+    left,
+    right,
+    orderBy: [],
+    limit: null,
+    span: noSpan,
+  }))

@@ -8,12 +8,14 @@ import { dateInstant, micros } from '../dates.ts'
 import type { QueryEnv } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { otherLabel } from './breakdown.ts'
-import { type SplitBy, walkFunnel } from './collect.ts'
+import { walkFunnel } from './collect.ts'
+import { type ActorPlace, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
 import { planFunnel, topSplits } from './index.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
 
-// The people behind a number of a funnel. They come from the same fold that counted them, so the list is as long as the number is large.
+// The people behind a number of a funnel. They come from the same fold that counted them, so the list is as long as the number is large. Where the
+// engine folds, the list is a part of the statement that asks for it; here it is found first.
 
 const value = z.union([z.string(), z.number()])
 
@@ -21,6 +23,8 @@ export const funnelPointSchema = z.looseObject({
   kind: z.literal('FunnelsActorsQuery'),
   source: funnelsSchema,
   funnelStep: z.number().int().nullish(),
+  /** How deep they got; goes before `funnelStep`. */
+  funnelCustomSteps: z.array(z.number().int().min(1)).nullish(),
   funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
   funnelTrendsDropOff: z.boolean().nullish(),
   funnelTrendsEntrancePeriodStart: z.string().nullish(),
@@ -42,11 +46,53 @@ function* actorsBehind(point: FunnelPoint, env: QueryEnv): Asking<ActorList> {
   if (actorKindOf(query) === 'expression')
     throw wrong('A funnel that aggregates by an expression has no people to list.', 'source__funnelsFilter__funnelAggregateByHogQL')
   const planned = yield* planFunnel(query, env)
-  const scan: FunnelScan = { ...planned.scan, withEvents: point.includeRecordings === true }
-  const isWanted = yield* wantedSplits(point, scan, env)
-  const found = scan.settings.viz === 'trends' ? yield* inPeriod(point, scan, env) : yield* atStep(point, scan, env)
-  const rows = found.rows.filter((row) => isWanted(found.splitOf(row.value)))
-  return { query: listOf(rows), group: query.aggregation_group_type_index ?? null, columns: listColumns }
+  const scan = inAskedCohort(point, { ...planned.scan, withEvents: point.includeRecordings === true })
+  const place = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
+  const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
+  if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: listOf([]) }
+  const split = yield* splitOf(point, scan, env)
+  return { ...list, query: env.foldsInEngine ? actorsInEngine(scan, place, split, env) : listOf(yield* foundHere(scan, place, split, env)) }
+}
+
+const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0
+
+/** Each cohort is read on its own: of those that nobody asked for, nothing is read. */
+function inAskedCohort({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan): FunnelScan {
+  if (asked == null || !hasCohorts(scan)) return scan
+  const wanted = String(Array.isArray(asked) ? asked[0] : asked)
+  const cohorts = scan.breakdown.cohorts.filter((cohort) => String(cohort) === wanted || (cohort === 'all' && wanted === '0'))
+  return { ...scan, breakdown: { ...scan.breakdown, cohorts } }
+}
+
+/** `n`: reached step n. `-n`: reached the required step before it and not step n. */
+function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { settings }: FunnelScan): ActorPlace {
+  const { steps, optional } = settings
+  if (depths?.length) return { kind: 'depths', depths }
+  if (step == null) throw wrong('Say which step: funnelStep 1 is the first, -2 those who dropped off before the second.', 'funnelStep')
+  if (step === 0 || step === -1)
+    throw wrong(`There is nobody behind funnelStep ${step}: 1 is the first step, -2 the first drop-off.`, 'funnelStep')
+  if (Math.abs(step) > steps) throw wrong(`The funnel has ${steps} steps, so there is no funnelStep ${step}.`, 'funnelStep')
+  if (step > 0) return { kind: 'step', reached: step - 1, missed: null }
+  let reached = -step - 2
+  while ((optional & (1 << reached)) !== 0) reached--
+  return { kind: 'step', reached, missed: -step - 1 }
+}
+
+function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryEnv): ActorPlace {
+  const start = point.funnelTrendsEntrancePeriodStart
+  if (start == null) throw wrong('Say which period: its start as YYYY-MM-DD HH:MM:SS.', 'funnelTrendsEntrancePeriodStart')
+  const instant = dateInstant(start, micros(env.now), range.calendar)
+  if (instant === null) throw wrong(`${JSON.stringify(start)} is not a date.`, 'funnelTrendsEntrancePeriodStart')
+  const edges = bucketEdges(range)
+  return { kind: 'period', edges, period: edges.findLastIndex((edge) => edge <= instant), hasDropped: point.funnelTrendsDropOff ?? null }
+}
+
+/** The row of the breakdown that is asked for. The row of the rest is all that has no row of its own. */
+function* splitOf({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan, env: QueryEnv): Asking<ActorSplit> {
+  if (asked == null || scan.breakdown.parts.length === 0) return { kind: 'all' }
+  const values = (Array.isArray(asked) ? asked : [asked]).map(String)
+  if (values.length !== 1 || values[0] !== otherLabel) return { kind: 'value', values }
+  return { kind: 'rest', top: (yield* topSplits(scan, env)) as readonly (readonly string[])[] }
 }
 
 interface FoundActor {
@@ -57,45 +103,33 @@ interface FoundActor {
   readonly uuids: readonly string[]
 }
 
-interface Found {
-  readonly rows: readonly FoundActor[]
-  splitOf(value: number): SplitBy | null
-}
-
-function* atStep(point: FunnelPoint, scan: FunnelScan, env: QueryEnv): Asking<Found> {
-  const isKept = stepTest(point.funnelStep, scan.settings.steps)
+function* foundHere(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env: QueryEnv): Asking<readonly FoundActor[]> {
+  const options =
+    place.kind === 'period'
+      ? { steps: stepsUntil(scan), periods: Float64Array.from(place.edges) }
+      : { steps: scan.settings.steps, periods: null }
+  const isThere = testOf(place, scan)
   const rows: FoundActor[] = []
-  const { splitOf } = yield* walkFunnel(scan, env, { steps: scan.settings.steps, periods: null }, (slice) => (outcome) => {
-    if (isKept(outcome.events)) rows.push(foundActor(slice, outcome, scan))
+  const walked = yield* walkFunnel(scan, env, options, (slice) => (outcome) => {
+    if (isThere(outcome)) rows.push(foundActor(slice, outcome, scan))
   })
-  return { rows, splitOf }
+  if (split.kind === 'all') return rows
+  const listed = new Set((split.kind === 'value' ? [split.values] : split.top).map((values) => JSON.stringify(values)))
+  return rows.filter(({ value }) => listed.has(JSON.stringify(walked.splitOf(value)?.breakdown_value)) === (split.kind === 'value'))
 }
 
-/** `n`: reached step n. `-n`: reached the step before it and not step n. */
-function stepTest(step: number | null | undefined, steps: number): (events: Int32Array) => boolean {
-  if (step == null) throw wrong('Say which step: funnelStep 1 is the first, -2 those who dropped off before the second.', 'funnelStep')
-  if (step === 0 || step === -1)
-    throw wrong(`There is nobody behind funnelStep ${step}: 1 is the first step, -2 the first drop-off.`, 'funnelStep')
-  if (Math.abs(step) > steps) throw wrong(`The funnel has ${steps} steps, so there is no funnelStep ${step}.`, 'funnelStep')
-  if (step > 0) return (events) => events[step - 1]! >= 0
-  return (events) => events[-step - 2]! >= 0 && events[-step - 1]! < 0
-}
-
-function* inPeriod(point: FunnelPoint, scan: FunnelScan, env: QueryEnv): Asking<Found> {
-  const start = point.funnelTrendsEntrancePeriodStart
-  if (start == null) throw wrong('Say which period: its start as YYYY-MM-DD HH:MM:SS.', 'funnelTrendsEntrancePeriodStart')
-  const { calendar } = scan.range
-  const instant = dateInstant(start, micros(env.now), calendar)
-  if (instant === null) throw wrong(`${JSON.stringify(start)} is not a date.`, 'funnelTrendsEntrancePeriodStart')
-  const edges = bucketEdges(scan.range)
-  const period = edges.findLastIndex((edge) => edge <= instant)
-  const { from, to } = scan.settings
-  const rows: FoundActor[] = []
-  const { splitOf } = yield* walkFunnel(scan, env, { steps: stepsUntil(scan), periods: Float64Array.from(edges) }, (slice) => (outcome) => {
-    if (outcome.period !== period || outcome.depth <= from) return
-    if (point.funnelTrendsDropOff == null || outcome.depth > to !== point.funnelTrendsDropOff) rows.push(foundActor(slice, outcome, scan))
-  })
-  return { rows, splitOf }
+function testOf(place: ActorPlace, { settings }: FunnelScan): (outcome: Outcome) => boolean {
+  switch (place.kind) {
+    case 'step':
+      return ({ events }) => events[place.reached]! >= 0 && (place.missed === null || events[place.missed]! < 0)
+    case 'depths':
+      return ({ depth }) => place.depths.includes(depth)
+    case 'period': {
+      const { from, to } = settings
+      return ({ period, depth }) =>
+        period === place.period && depth > from && (place.hasDropped === null || depth > to !== place.hasDropped)
+    }
+  }
 }
 
 function foundActor(slice: Slice, outcome: Outcome, scan: FunnelScan): FoundActor {
@@ -108,19 +142,6 @@ function foundActor(slice: Slice, outcome: Outcome, scan: FunnelScan): FoundActo
   }
 }
 
-/** Whether a row of the breakdown is the one asked for. The row of the rest is all that has no row of its own. */
-function* wantedSplits(point: FunnelPoint, scan: FunnelScan, env: QueryEnv): Asking<(split: SplitBy | null) => boolean> {
-  const asked = point.funnelStepBreakdown
-  const { parts, cohorts } = scan.breakdown
-  if (asked == null || (parts.length === 0 && cohorts.length === 0)) return () => true
-  if (cohorts.length) return (split) => String(split?.breakdown_value) === String(Array.isArray(asked) ? asked[0] : asked)
-  const wanted = JSON.stringify((Array.isArray(asked) ? asked : [asked]).map(String))
-  if (wanted !== JSON.stringify([otherLabel])) return (split) => JSON.stringify(split?.breakdown_value) === wanted
-  const top = new Set((yield* topSplits(scan, env)).map((value) => JSON.stringify(value)))
-  return (split) => !top.has(JSON.stringify(split?.breakdown_value))
-}
-
-const listColumns = ['timestamp', 'first_timestamp', 'final_timestamp', 'step_timestamps', 'matching_events'] as const
 function listOf(rows: readonly FoundActor[]): Query {
   const reached = rows.map(({ times }) => times.filter((time) => time !== null))
   const iso = (time: number | undefined) => (time === undefined ? '' : new Date(time / 1000).toISOString())

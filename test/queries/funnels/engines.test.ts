@@ -8,7 +8,7 @@ import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore } from '../../harness/store.ts'
 import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
 import { referenceOutcomes } from '../../reference/funnel-queries.ts'
-import { expectAnswer } from './expected.ts'
+import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
 // The same generated funnels where the engine folds: one statement whose rows are the numbers.
 
@@ -37,6 +37,38 @@ test('ClickHouse folds generated funnels to what loops over the events answer', 
       }
     }),
     { numRuns: loads, endOnFailure: true },
+  )
+}, 600_000)
+
+interface Rows {
+  readonly results: readonly (readonly unknown[])[]
+}
+const inOrder = ({ results }: Rows) => results.map((row) => JSON.stringify(row)).sort()
+const listed = ['id', 'timestamp', 'first_timestamp', 'final_timestamp', 'step_timestamps', 'matching_events']
+
+test('ClickHouse lists the same people behind a number, with the times of their steps and their events', async () => {
+  const people = fc.array(
+    funnelArb.filter(({ actor }) => actor !== 'property'),
+    { minLength: 2, maxLength: 2 },
+  )
+  await fc.assert(
+    fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, drawn, place) => {
+      await fillStore(project, { events, merges, groups, isFresh: true })
+      await clickhouse.load(project)
+      for (const funnel of drawn) {
+        const { results } = (await answerQuery(asQuery(funnel), project)) as FunnelsAnswer
+        const points = pointsOf(funnel, results, referenceOutcomes(afterMerges(events, merges), funnel))
+        const depths: Point = { funnelCustomSteps: [2, 1 + (place % 3)] }
+        const asked = [...points, ...points].slice(points.length && place % points.length).slice(0, 2)
+        for (const [point, count] of [...asked, ...(funnel.viz === 'steps' ? [[depths, null] as const] : [])]) {
+          const query = listQuery(funnel, { ...point, includeRecordings: true }, listed)
+          const here = inOrder((await answerQuery(query, project)) as unknown as Rows)
+          expect(inOrder((await answerOnClickHouse(clickhouse, query, project)) as unknown as Rows)).toEqual(here)
+          if (count !== null) expect(here.length).toBe(count)
+        }
+      }
+    }),
+    { numRuns: Math.ceil(loads / 3), endOnFailure: true },
   )
 }, 600_000)
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { FunnelTrend } from '../../../src/queries/funnels/index.ts'
 import type { FunnelStepResult } from '../../../src/queries/funnels/steps.ts'
 import type { TimeToConvert } from '../../../src/queries/funnels/time-to-convert.ts'
+import { asQuery } from '../../reference/funnel-cases.ts'
 import {
   type ReferenceFunnel,
   type ReferenceOutcome,
@@ -88,4 +89,53 @@ export function expectAnswer(results: unknown, outcomes: readonly ReferenceOutco
   if (funnel.viz === 'steps') expectSteps(results as StepResults, outcomes, funnel)
   else if (funnel.viz === 'trends') expectTrends(results as readonly FunnelTrend[], outcomes, funnel)
   else expectTimes(results as TimeToConvert, outcomes, funnel)
+}
+
+/** Which people of a funnel are asked for. */
+export type Point = Readonly<Record<string, unknown>>
+
+export const listQuery = (funnel: ReferenceFunnel, point: Point, select: readonly string[]) => ({
+  kind: 'ActorsQuery',
+  source: { kind: 'FunnelsActorsQuery', source: asQuery(funnel), ...point },
+  select,
+  orderBy: [],
+  limit: 1000,
+})
+
+/** Every number of an answer as the point that asks for its people, and what the answer says. */
+export function pointsOf(
+  funnel: ReferenceFunnel,
+  results: unknown,
+  outcomes: readonly ReferenceOutcome[],
+): readonly (readonly [Point, number])[] {
+  if (funnel.viz === 'time_to_convert') return []
+  const behind = (value: unknown) => (value === undefined ? {} : { funnelStepBreakdown: value })
+  if (funnel.viz === 'steps')
+    return stepRows(results as StepResults).flatMap((row, _, rows) => {
+      const own = rowOutcomes(
+        row[0]!.breakdown_value,
+        rows.map(([first]) => first!.breakdown_value),
+        outcomes,
+      )
+      const required = (step: number): number => (funnel.optional.includes(step) ? required(step - 1) : step)
+      const left = (step: number) => own.filter(({ times }) => times[required(step - 1)] !== undefined && times[step] === undefined).length
+      return row.flatMap(({ count }, step): (readonly [Point, number])[] => [
+        [{ ...behind(row[0]!.breakdown_value), funnelStep: step + 1 }, count],
+        ...(step > 0 && funnel.optional.length === 0
+          ? [[{ ...behind(row[0]!.breakdown_value), funnelStep: -step - 1 }, row[step - 1]!.count - count] as const]
+          : step > 0
+            ? [[{ ...behind(row[0]!.breakdown_value), funnelStep: -step - 1 }, left(step)] as const]
+            : []),
+      ])
+    })
+  return (results as { breakdown_value?: unknown; days: string[] }[]).flatMap((row) =>
+    referenceTrend(rowOutcomes(row.breakdown_value, [], outcomes), funnel).flatMap(({ entered, converted }, day) => {
+      const point = { ...behind(row.breakdown_value), funnelTrendsEntrancePeriodStart: `${row.days[day]} 00:00:00` }
+      return [
+        [point, entered],
+        [{ ...point, funnelTrendsDropOff: false }, converted],
+        [{ ...point, funnelTrendsDropOff: true }, entered - converted],
+      ] as const
+    }),
+  )
 }

@@ -5,8 +5,8 @@ import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore, type StoreEvent } from '../../harness/store.ts'
 import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
-import { type ReferenceFunnel, type ReferenceOutcome, referenceOutcomes, referenceTrend } from '../../reference/funnel-queries.ts'
-import { expectAnswer, rowOutcomes, type StepResults, stepRows } from './expected.ts'
+import { type ReferenceFunnel, referenceOutcomes } from '../../reference/funnel-queries.ts'
+import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
 // FunnelsQuery over generated events against loops over the events, and the people behind every number against the number. WAYMARK_RUNS asks
 // for more than the default run.
@@ -59,45 +59,9 @@ test('it does not matter in which order events arrived', async () => {
 const rounded = (answer: unknown): unknown =>
   JSON.parse(JSON.stringify(answer, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value)))
 
-type Point = Readonly<Record<string, unknown>>
 async function listed(funnel: ReferenceFunnel, point: Point): Promise<readonly unknown[]> {
-  const source = { kind: 'FunnelsActorsQuery', source: asQuery(funnel), ...point }
-  const query = { kind: 'ActorsQuery', source, select: ['id'], orderBy: [], limit: 1000 }
-  const { results } = (await answerQuery(query, project)) as { results: [unknown][] }
+  const { results } = (await answerQuery(listQuery(funnel, point, ['id']), project)) as { results: [unknown][] }
   return results.map(([id]) => id)
-}
-
-/** Every number of an answer as the point that asks for its people, and what the answer says. */
-function pointsOf(funnel: ReferenceFunnel, results: unknown, outcomes: readonly ReferenceOutcome[]): readonly (readonly [Point, number])[] {
-  if (funnel.viz === 'time_to_convert') return []
-  const behind = (value: unknown) => (value === undefined ? {} : { funnelStepBreakdown: value })
-  if (funnel.viz === 'steps')
-    return stepRows(results as StepResults).flatMap((row, _, rows) => {
-      const own = rowOutcomes(
-        row[0]!.breakdown_value,
-        rows.map(([first]) => first!.breakdown_value),
-        outcomes,
-      )
-      const left = (step: number) => own.filter(({ times }) => times[step - 1] !== undefined && times[step] === undefined).length
-      return row.flatMap(({ count }, step): (readonly [Point, number])[] => [
-        [{ ...behind(row[0]!.breakdown_value), funnelStep: step + 1 }, count],
-        ...(step > 0 && funnel.optional.length === 0
-          ? [[{ ...behind(row[0]!.breakdown_value), funnelStep: -step - 1 }, row[step - 1]!.count - count] as const]
-          : step > 0
-            ? [[{ ...behind(row[0]!.breakdown_value), funnelStep: -step - 1 }, left(step)] as const]
-            : []),
-      ])
-    })
-  return (results as { breakdown_value?: unknown; days: string[] }[]).flatMap((row) =>
-    referenceTrend(rowOutcomes(row.breakdown_value, [], outcomes), funnel).flatMap(({ entered, converted }, day) => {
-      const point = { ...behind(row.breakdown_value), funnelTrendsEntrancePeriodStart: `${row.days[day]} 00:00:00` }
-      return [
-        [point, entered],
-        [{ ...point, funnelTrendsDropOff: false }, converted],
-        [{ ...point, funnelTrendsDropOff: true }, entered - converted],
-      ] as const
-    }),
-  )
 }
 
 test('as many people are listed as each number says', async () => {

@@ -8,9 +8,9 @@ import { PeriodCounts } from '../periods.ts'
 import { type FunnelScan, stepsUntil } from '../scan.ts'
 import type { StepNumbers } from '../steps.ts'
 import { binsOf, type TimeToConvert, timeToConvert } from '../time-to-convert.ts'
-import { listsOf } from './lists.ts'
+import { listsOf, taken } from './lists.ts'
 import { orderedFold } from './ordered.ts'
-import { choose, element, length, list, minus, more, never, part, whole } from './terms.ts'
+import { choose, element, length, list, minus, more, never, over, part, whole } from './terms.ts'
 import { unorderedFold } from './unordered.ts'
 
 // Funnels on an engine that folds lists: what comes back are the numbers of the answer.
@@ -18,10 +18,12 @@ import { unorderedFold } from './unordered.ts'
 interface Folding {
   readonly steps: number
   readonly periods: readonly number[] | null
+  /** With a column `uuids`: the events of the steps. */
+  readonly withEvents?: boolean
 }
 
 /** One row per actor, value and period with columns `depth` and `times`, of those who did the first step and are not excluded. */
-function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, periods }: Folding, env: QueryEnv): Query {
+export function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, periods, withEvents }: Folding, env: QueryEnv): Query {
   const { settings } = scan
   const fold =
     settings.order === 'unordered'
@@ -34,7 +36,7 @@ function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, peri
           hasExclusions: (scan.query.funnelsFilter?.exclusions ?? []).length > 0,
         })
   const folded = select({
-    columns: [field('actor'), field('value'), field('period'), alias(fold, 'best')],
+    columns: [field('actor'), field('value'), field('period'), ...(withEvents ? [field('taken')] : []), alias(fold, 'best')],
     from: from(listsOf(scan, cohort, { steps, periods }, env)),
   })
   const opened = select({
@@ -44,6 +46,7 @@ function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, peri
       field('period'),
       alias(part(field('best'), 1), 'depth'),
       alias(part(field('best'), 2), 'uses'),
+      ...(withEvents ? [alias(uuidsOf(part(field('best'), 2)), 'uuids')] : []),
     ],
     from: from(folded),
   })
@@ -53,6 +56,7 @@ function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, peri
       field('value'),
       field('period'),
       field('depth'),
+      ...(withEvents ? [field('uuids')] : []),
       alias(call('arrayMap', { kind: 'lambda', params: ['u'], body: part(field('u'), 1), span: field('u').span }, field('uses')), 'times'),
     ],
     from: from(opened),
@@ -61,11 +65,20 @@ function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, peri
   return timed
 }
 
+/** Place 0 is a step that was left out. */
+const uuidsOf = (uses: Expr): Expr =>
+  over(
+    'arrayMap',
+    ['u'],
+    (u) => part(element(field('taken'), part(u, 2)), taken.uuid),
+    over('arrayFilter', ['u'], (u) => more(part(u, 2), literal(0)), uses),
+  )
+
 const statement = (label: string, query: Query): StatementAsk => ({ kind: 'statement', label, query })
 const filtered = (name: string, where: Expr, ...args: readonly Expr[]): Expr => callWith(name, { args, filter: where })
 
 const time = (step: number): Expr => element(field('times'), step + 1)
-const isReached = (step: number): Expr => and(more(length(field('times')), literal(step)), more(time(step), whole(never)))
+export const isReached = (step: number): Expr => and(more(length(field('times')), literal(step)), more(time(step), whole(never)))
 /** Of the steps before, the time of the last one that was done. */
 const timeBefore = (step: number): Expr =>
   choose(

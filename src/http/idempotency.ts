@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountTables } from '../accounts/records.ts'
 import type { Json } from '../accounts/store.ts'
 import { failures } from './errors.ts'
 
 // A creating post that carries an Idempotency-Key happens once: the same request with the same key gets the first answer again.
 
-const lifetime = 86_400_000
+const hour = 3_600_000
+const lifetime = 24 * hour
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Secrets are answered once. What is kept for a repeat has none. */
@@ -20,6 +22,14 @@ export interface Answer {
 export const createIdempotency = (accounts: Accounts) => {
   const { store, clock } = accounts.context
   const running = new Set<string>()
+  let sweptAt = Number.NEGATIVE_INFINITY
+  /** Answers whose day is over go, an hour apart. */
+  const sweep = async (tables: AccountTables, now: number) => {
+    if (Math.abs(now - sweptAt) < hour) return
+    sweptAt = now
+    for (const { key, created_at } of await tables.idempotent_answers.find({}))
+      if (now - created_at.getTime() >= lifetime) await tables.idempotent_answers.remove({ key })
+  }
 
   return async (
     caller: string,
@@ -40,6 +50,7 @@ export const createIdempotency = (accounts: Accounts) => {
       }
       const answer = await act()
       await store.write(async (tables) => {
+        await sweep(tables, clock().getTime())
         await tables.idempotent_answers.remove({ key: id })
         await tables.idempotent_answers.insert({
           key: id,

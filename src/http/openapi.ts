@@ -25,6 +25,13 @@ const errorBody: Schema = {
   },
 }
 
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same request with the same key within a day gets the first answer again, less secrets',
+  schema: { type: 'string', maxLength: 255 },
+}
+
 const parameters = (row: Row, path: string) => [
   ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
   ...Object.entries({ ...(row.isPaged ? paging : {}), ...row.queryParameters }).map(([name, description]) => ({
@@ -33,6 +40,7 @@ const parameters = (row: Row, path: string) => [
     description,
     schema: { type: name === 'limit' || name === 'offset' || name === 'page' ? 'integer' : 'string' },
   })),
+  ...(row.isCreating ? [idempotencyKey] : []),
 ]
 
 const security = (row: Row) => {

@@ -78,6 +78,8 @@ export interface Row<R extends Reach = Reach> {
   readonly takesCsv: boolean
   readonly queryParameters: Readonly<Record<string, string>>
   readonly status: number
+  /** A post that makes records: with an `Idempotency-Key` it happens once. */
+  readonly isCreating: boolean
   /** The shape of the answer; null: no body. */
   readonly answer: z.ZodType | null
   /** The handler answers the whole list, callers get a page of it. */
@@ -138,6 +140,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     takesCsv: false,
     queryParameters: {},
     status: given.method === 'DELETE' ? 204 : 200,
+    isCreating: given.status === 201 && (given.reach ?? reach) !== 'open', // nobody is known yet whose key it would be
     answer: null,
     isPaged: false,
     limits,

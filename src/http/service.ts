@@ -30,6 +30,13 @@ const preflightHeaders: Readonly<Record<string, string>> = {
 const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   new Response(jsonText(body), { status, headers: { 'content-type': 'application/json', ...headers } })
 
+/** What is asked beside the path; whose key it is asked with does not matter. */
+const searchOf = ({ searchParams }: URL) => {
+  const others = new URLSearchParams(searchParams)
+  others.delete('personal_api_key')
+  return others.size > 0 ? `?${others}` : ''
+}
+
 const requestId = (request: Request) => {
   const given = request.headers.get('x-request-id')
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
@@ -75,10 +82,10 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
       if (result instanceof Reply) return result
       return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], url) : result)
     }
-    const key = row.status === 201 && caller ? request.headers.get('idempotency-key') : null
+    const key = row.isCreating && caller ? request.headers.get('idempotency-key') : null
     const reply =
       key !== null
-        ? await idempotent(`${caller!.user.id}`, key, { method, path: url.pathname.replace(/\/$/, ''), body: content }, act)
+        ? await idempotent(`${caller!.user.id}`, key, { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content }, act)
         : await act()
     const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
     const { body: sent } = reply

@@ -66,6 +66,7 @@ export const invites = defineResource({
       name: 'create_many',
       summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
       body: z.array(inviteInput),
+      isCreating: true,
       answer: z.array(inviteSchema),
       handle: async ({ app, caller, organization, membership, body }) =>
         Promise.all((await app.accounts.invites.createMany(caller.user, organization, membership, body)).map((one) => present(app, one))),

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer, withHome } from './conversation.ts'
+import { creatingRows, newBody, pathIn, placedRows } from './creating.ts'
+
+// Every route that lists something, page by page: the table is generated from the rows.
+
+const held = withHome()
+/** Waymark keeps nothing of these, so their pages are empty. */
+const isEmpty = (path: string) =>
+  /\/(annotations|dashboards|early_access_feature|experiments|feature_flags|insights|notebooks|session_recordings|surveys)$/.test(path)
+const listing = placedRows.filter(({ row }) => row.isPaged || (row.method === 'GET' && 'offset' in row.queryParameters))
+
+const ids = (answer: Answer) => answer.body.results.map((one: { id: unknown }) => one.id)
+
+/** The id of a cohort with people in it. */
+const cohortOfThree = async (): Promise<string> => {
+  const { call, owner, project } = held.home
+  const distinct_ids = ['a', 'b', 'c']
+  const batch = distinct_ids.map((distinct_id) => ({ event: 'signup', distinct_id, properties: {} }))
+  await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })
+  const { body } = await call('POST', `/api/projects/${project.id}/cohorts/`, {
+    as: owner,
+    body: { name: 'Three', is_static: true, distinct_ids },
+  })
+  return String(body.id)
+}
+
+describe.each(listing.map((one) => ({ title: one.path, ...one })))('$title', ({ path: pattern, row }) => {
+  test('pages', async () => {
+    const { call, owner, world } = held.home
+    const maker = creatingRows.find((one) => one.path === pattern)
+    const path = await pathIn(pattern.includes('/cohorts/:id/') ? pattern.replace(':id', await cohortOfThree()) : pattern, held.home)
+    if (maker) for (let i = 0; i < 3; i++) await call('POST', path, { as: owner, body: await newBody(maker, held.home) })
+    const get = (query: string) => call('GET', path + query, { as: owner })
+    const url = (query: string) => world.url + path + query
+    const whole = await get('')
+    expect(whole).toMatchObject({ status: 200, body: { next: null, previous: null } })
+    expect(Object.keys(whole.body).sort(), row.name).toEqual(['count', 'next', 'previous', 'results'])
+    const { count } = whole.body
+    expect(count).toBe(whole.body.results.length)
+    if (isEmpty(pattern)) expect(count).toBe(0)
+    else expect(count, 'enough to turn pages').toBeGreaterThanOrEqual(3)
+
+    for (const bad of ['limit=0', 'limit=-1', 'limit=abc', 'limit=', 'offset=-1', 'offset=abc', 'limit=1000000'])
+      expect((await get(`?${bad}`)).body, bad).toEqual(whole.body)
+
+    const walked: unknown[] = []
+    let page = await get('?limit=2&x=y')
+    for (;;) {
+      expect(page.body.count).toBe(count)
+      walked.push(...ids(page))
+      if (page.body.next === null) break
+      expect(page.body.next).toBe(url(`?limit=2&x=y&offset=${walked.length}`))
+      page = await get(page.body.next.slice(url('').length))
+    }
+    expect(walked).toEqual(ids(whole))
+    expect(new Set(walked).size).toBe(count)
+
+    const past = await get(`?offset=${count + 7}&limit=5`)
+    expect(past.body).toEqual({ count, next: null, previous: url(`?offset=${count + 2}&limit=5`), results: [] })
+    const second = await get('?limit=2&offset=2')
+    expect(second.body.previous, 'the first page has no offset').toBe(url('?limit=2'))
+    expect(second.body.results).toEqual(whole.body.results.slice(2, 4))
+  })
+})
+
+const logs = placedRows.filter(({ row }) => row.method === 'GET' && 'page' in row.queryParameters)
+describe.each(logs.map((one) => ({ title: one.path, ...one })))('$title', ({ path: pattern }) => {
+  test('pages of a log', async () => {
+    const { call, owner, project, organization, world } = held.home
+    const record = `/api/organizations/${organization.id}/projects/${project.id}/`
+    for (let i = 0; i < 12; i++) await call('PATCH', record, { as: owner, body: { name: `Name ${i}` } })
+    const made = pattern.includes(':project_id')
+      ? creatingRows.find((one) => one.path === pattern.replace(/(\/:id)?\/activity$/, ''))
+      : undefined
+    let id = String(project.id)
+    if (made) {
+      const list = await pathIn(made.path, held.home)
+      const { body } = await call('POST', list, { as: owner, body: await newBody(made, held.home) })
+      id = String(body.id)
+      for (let i = 0; i < 11; i++) await call('PATCH', `${list}${id}/`, { as: owner, body: { name: `Name ${i}` } })
+    }
+    const path = await pathIn(pattern.replace(':id', id), held.home)
+    const get = (query: string) => call('GET', path + query, { as: owner })
+    const first = await get('')
+    expect(Object.keys(first.body).sort()).toEqual(['next', 'previous', 'results', 'total_count'])
+    expect([first.body.results.length, first.body.previous, first.body.next]).toEqual([10, null, `${world.url}${path}?page=2`])
+    const second = await get('?page=2&limit=10')
+    expect(second.body.previous).toBe(`${world.url}${path}?page=1&limit=10`)
+    const all = (await get('?limit=1000')).body.results
+    expect(all).toHaveLength(first.body.total_count)
+    expect([...first.body.results, ...second.body.results]).toEqual(all.slice(0, 20))
+    const times = all.map((one: { created_at: string }) => Date.parse(one.created_at))
+    expect(times).toEqual([...times].sort((a, b) => b - a))
+    expect((await get('?page=99')).body).toMatchObject({ results: [], next: null })
+  })
+})

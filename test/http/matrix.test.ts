@@ -39,11 +39,26 @@ const newPlace = async (): Promise<Place> => {
 
 let shared: Promise<Place> | undefined
 const placeFor = (row: Row): Promise<Place> => {
-  if (row.method === 'DELETE') return newPlace()
+  if (row.method === 'DELETE' && row.reach.endsWith('record')) return newPlace()
   shared ??= newPlace()
   return shared
 }
-const keyOf = async (user: User, given: object) => (await home.world.makeKey(user, { label: 'test', ...given })).value
+/** What is the same for many rows is made once. */
+const held = new Map<string, Promise<unknown>>()
+const same = <T>(name: string, make: () => Promise<T>): Promise<T> => {
+  const found = (held.get(name) as Promise<T> | undefined) ?? make()
+  held.set(name, found)
+  return found
+}
+const keyOf = (user: User, given: object) =>
+  same(`${user.id} ${JSON.stringify(given)}`, async () => (await home.world.makeKey(user, { label: 'test', ...given })).value)
+
+const orgless = () => same('orgless', () => home.world.user('nowhere@m.test', null))
+interface Sent {
+  readonly project?: number
+  readonly place?: string
+  readonly headers?: Record<string, string>
+}
 
 const nowhere = '00000000-0000-7000-8000-000000000000'
 const pathFor = (path: string, row: Row, at: Place, projectId = at.projectId) =>
@@ -58,6 +73,20 @@ const pathFor = (path: string, row: Row, at: Place, projectId = at.projectId) =>
 const isAbout = (row: Row, what: string) => row.reach.startsWith(what)
 const denied = (answer: Answer) => answer.status === 401 || answer.status === 403
 const words = ({ status, body }: Answer) => `${status} ${body?.detail}`
+/** What section of the contract a refusal belongs to; its field is never to blame. */
+const kinds: Readonly<Record<number, readonly [type: string, codes: readonly string[]]>> = {
+  401: ['authentication_error', ['not_authenticated', 'authentication_failed']],
+  403: ['authentication_error', ['permission_denied']],
+  404: ['invalid_request', ['not_found']],
+  405: ['invalid_request', ['method_not_allowed']],
+}
+const mustBeWellFormed = ({ status, body, headers }: Answer, title: string) => {
+  const kind = kinds[status]
+  if (!kind) return
+  expect([body.type, body.attr], title).toEqual([kind[0], null])
+  expect(kind[1], title).toContain(body.code)
+  if (status === 401) expect(headers.get('www-authenticate'), title).toBe('Bearer')
+}
 /** What a row of itself refuses, once the caller is in, is the business of its own tests. */
 const ownRefusals = /^403 (You can only|You can't change|You must upgrade|Your organization access level is insufficient\.$)/
 
@@ -77,17 +106,66 @@ test('names are unique, and every route of a project or an organization asks for
   ])
 })
 
-describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path, row }) => {
-  const send = (as: User | string | null, at: Place, projectId?: number) =>
-    home.call(row.method, pathFor(path, row, at, projectId), {
+/** Values that are no keys, or no longer: made once for all rows. */
+const deadKeys = () =>
+  same('dead keys', async () => {
+    const { accounts, makeKey, makeOrganization, user } = home.world
+    const { id } = await makeOrganization({ name: 'Of the past', owner: null, withProject: true })
+    const [owner, gone] = [await user('past@m.test', id, 'owner'), await user('gone@m.test', id, 'owner')]
+    const [rolled, removed, idle] = [await keyOf(owner, {}), await makeKey(owner, { label: 'x' }), await keyOf(gone, {})]
+    const cookie = await home.world.login(gone)
+    const known = (await accounts.personalKeys.list(owner)).find(({ label }) => label === 'test')
+    await accounts.personalKeys.roll(owner, known!)
+    await accounts.personalKeys.remove(owner, removed)
+    await accounts.context.store.write((tables) => tables.users.update({ id: gone.id }, { is_active: false }))
+    return {
+      values: {
+        broken: 'phx_broken',
+        "a project's key": home.project.api_token,
+        rolled,
+        removed: removed.value,
+        'of a user who is gone': idle,
+      },
+      cookie,
+    }
+  })
+
+describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path, row, title }) => {
+  const send = async (as: User | string | null, at: Place, { project, place, headers }: Sent = {}) => {
+    const answer = await home.call(row.method, place ?? pathFor(path, row, at, project), {
       as,
+      headers,
       ...(isReading(row.method) || row.method === 'DELETE' ? {} : { body: {} }),
     })
+    mustBeWellFormed(answer, title)
+    return answer
+  }
 
-  test('nobody, and broken keys', async () => {
+  test('nobody, and what is no key, or no longer', async () => {
     const at = await placeFor(row)
     expect(words(await send(null, at))).toBe('401 Authentication credentials were not provided.')
-    expect(words(await send('phx_broken', at))).toBe('401 Personal API key found in request Authorization header is invalid.')
+    const { values, cookie } = await deadKeys()
+    for (const [name, value] of Object.entries(values))
+      expect(words(await send(value, at)), name).toBe('401 Personal API key found in request Authorization header is invalid.')
+    const elsewhere = `${pathFor(path, row, at)}?personal_api_key=phx_broken`
+    expect(words(await send(null, at, { place: elsewhere }))).toBe('401 Personal API key found in request query string is invalid.')
+    expect(words(await send(null, at, { headers: cookie })), 'a user who is gone').toBe('401 Authentication credentials were not provided.')
+  })
+
+  test('a login that is long ago', async () => {
+    const at = await placeFor(row)
+    const headers = await home.world.login(at.people.owner)
+    home.world.now = new Date(Date.now() + 7 * 3_600_000)
+    const answer = await send(null, at, { headers })
+    home.world.now = null
+    const old = '403 This action requires you to be recently authenticated.'
+    if (row.needsRecentLogin) expect(words(answer)).toBe(old)
+    else expect(words(answer)).not.toBe(old)
+  })
+
+  test('keys from before there were scopes may do anything', async () => {
+    const at = await placeFor(row)
+    expect(denied(await send(await keyOf(at.people.owner, { scopes: null }), at))).toBe(false)
   })
 
   test('keys: scopes', async () => {
@@ -107,10 +185,16 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
   test('keys: limits', async () => {
     if (row.scope === 'none') return
     const at = await placeFor(row)
-    const otherOrganization = await home.world.makeOrganization({ name: 'Other', owner: at.people.owner, withProject: true })
+    const { otherOrganization, foreign } = await same(`other of ${at.organization.id}`, async () => {
+      const made = await home.world.makeOrganization({ name: 'Other', owner: at.people.owner, withProject: true })
+      return { otherOrganization: made, foreign: await home.world.makeProject(made.id, {}) }
+    })
     const limited = (limits: object) => keyOf(at.people.owner, limits)
     const organizationKey = await send(await limited({ scoped_organizations: [otherOrganization.id] }), at)
     const projectKey = await send(await limited({ scoped_teams: [at.siblingId] }), at)
+    expect(words(await send(await limited({ scoped_teams: [foreign.id] }), at)), 'of another organization').toBe(words(projectKey))
+    const own = [{ scoped_organizations: [at.organization.id] }, ...(isAbout(row, 'project') ? [{ scoped_teams: [at.projectId] }] : [])]
+    if (row.method !== 'DELETE') for (const limits of own) expect(denied(await send(await limited(limits), at)), 'its own').toBe(false)
     if (row.isExemptFromKeyLimits) {
       expect([denied(organizationKey), denied(projectKey)]).toEqual([false, false])
       return
@@ -133,6 +217,30 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
     if (path.includes(':organization_id') || row.reach === 'organization')
       expect(answer).toBe('403 You do not have permission to perform this action.')
     else expect(answer).toBe(row.reach.endsWith('record') ? '404 Not found.' : "403 You don't have access to the project.")
+  })
+
+  test('members whom a private project does not let in, and those of none', async () => {
+    const at = await placeFor(row)
+    if (isAbout(row, 'project')) {
+      const hidden = await same(`hidden of ${at.organization.id}`, () =>
+        home.world.makeProject(at.organization.id, { access_control: true }),
+      )
+      const kept =
+        row.reach === 'project' ? "403 You don't have access to the project." : "403 You don't have sufficient permissions in the project."
+      expect(words(await send(at.people.member, at, { project: hidden.id }))).toBe(kept)
+    }
+    if (row.reach === 'user') return
+    const nobody = await orgless()
+    const current = path
+      .replace(/:(organization_id|project_id)/g, '@current')
+      .replace(/:id\b/, row.reach.endsWith('record') ? '@current' : nowhere)
+      .replace(/:\w+/g, nowhere)
+    const missing = path.includes(':organization_id')
+      ? 'Organization not found.'
+      : isAbout(row, 'project')
+        ? 'Project not found.'
+        : 'Current organization not found.'
+    expect(words(await send(nobody, at, { place: `${current}/` }))).toBe(`404 ${missing}`)
   })
 
   test.each(Object.keys(level) as LevelName[])('%s', async (name) => {

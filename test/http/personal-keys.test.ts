@@ -112,6 +112,10 @@ test('limited keys see only what they are limited to', async () => {
   expect(await get(byOrganization, `/api/organizations/${second.id}/members/`)).toBe(elsewhere)
   expect(await get(byOrganization, `/api/projects/${second.teams[0].id}/feature_flags/`)).toBe(elsewhere)
   expect((await call('GET', '/api/organizations/', { as: byOrganization })).body.count).toBe(1)
+  expect(
+    await call('POST', '/api/projects/', { as: byOrganization, body: { name: 'Next' } }),
+    'the owner works in the second one',
+  ).toMatchObject(refused(403, 'permission_denied', elsewhere.slice(4)))
   expect(await get(byProject, `/api/projects/${project.id}/`)).toBe(200)
   expect(await get(byProject, `/api/organizations/${organization.id}/projects/${project.id}/`)).toBe(200)
   expect(await get(byProject, `/api/projects/${project.id}/feature_flags/`)).toBe(200)

@@ -5,6 +5,7 @@ import type { ProjectRecord } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'
 import { weekStartIn } from '../../lib/week-start.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
@@ -169,6 +170,8 @@ export const projectList = defineResource({
         const { organization } = await app.accounts.users.current(caller.user)
         const membership = organization && (await app.accounts.organizations.membership(organization.id, caller.user))
         if (!organization || !membership) throw invalid('You need to belong to an organization.')
+        const limit = caller.via === 'key' ? scopedOrganizations(caller.key) : []
+        if (limit.length > 0 && !limit.includes(organization.id)) throw failures.otherOrganization(organization.id)
         return present(
           { app, membership },
           await app.accounts.projects.create(caller.user, organization, membership, withWeekStart(request, body)),

@@ -9,6 +9,7 @@ export const isOrdered = (time: Float64Array, start: number, end: number): boole
 
 const few = 64
 const placesBetweenPauses = 1 << 18
+const isPause = (places: number): boolean => places % placesBetweenPauses === placesBetweenPauses - 1
 
 /** Stable: events of equal time stay as they came. Pauses now and then where they are many. */
 export function* orderByTime(events: ActorColumns, start: number, end: number): Generator<void, void, void> {
@@ -33,8 +34,8 @@ export interface ValueRuns {
   readonly starts: readonly number[]
 }
 
-/** Puts the events of one actor in order of their values' first appearance; those of a value keep their order. */
-export function orderByValue(events: ActorColumns, start: number, end: number): ValueRuns {
+/** Puts the events of one actor in order of their values' first appearance; those of a value keep their order. Pauses now and then. */
+export function* orderByValue(events: ActorColumns, start: number, end: number): Generator<void, ValueRuns, void> {
   const breakdown = events.breakdown!
   const places = new Map<number, number>()
   const counts: number[] = []
@@ -45,6 +46,7 @@ export function orderByValue(events: ActorColumns, start: number, end: number): 
       places.set(value, counts.length)
       counts.push(1)
     } else counts[place]!++
+    if (isPause(i - start)) yield
   }
   const starts = [start]
   for (const count of counts) starts.push(starts.at(-1)! + count)
@@ -52,8 +54,14 @@ export function orderByValue(events: ActorColumns, start: number, end: number): 
   if (values.length === 1) return { values, starts }
   const next = starts.slice()
   const order = new Int32Array(end - start)
-  for (let i = start; i < end; i++) order[next[places.get(breakdown[i]!)!]!++ - start] = i
-  for (const column of columnsOf(events)) permute(column, order, start, end)
+  for (let i = start; i < end; i++) {
+    order[next[places.get(breakdown[i]!)!]!++ - start] = i
+    if (isPause(i - start)) yield
+  }
+  for (const column of columnsOf(events)) {
+    permute(column, order, start, end)
+    if (order.length > placesBetweenPauses) yield
+  }
   return { values, starts }
 }
 

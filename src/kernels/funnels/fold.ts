@@ -40,13 +40,16 @@ const eventsBetweenPauses = 1 << 17
 /** One outcome per actor, and per breakdown value where the attribution says so. Pauses now and then, for whoever drives it to stop it. */
 export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink): Generator<void, void, void> {
   const runner = new Runner(events, funnel, sink)
+  const { offsets } = events
   let unpaused = 0
   for (let actor = 0; actor < events.actors; actor++) {
-    const walks = runner.open(events.offsets[actor]!, events.offsets[actor + 1]!)
+    const [first, last] = [offsets[actor]!, offsets[actor + 1]!]
+    const walks = runner.isSplit ? yield* runner.openSplit(first, last) : runner.open(first, last)
     for (let w = 0; w < walks; w++) {
-      const walk = runner.take(w)
-      runner.run(actor, -1)
-      unpaused += walk.end - walk.start
+      const { start, end } = runner.take(w)
+      if (end - start > eventsBetweenPauses) yield* runner.runInParts(actor, -1)
+      else runner.run(actor, -1)
+      unpaused += end - start
       if (unpaused >= eventsBetweenPauses) {
         unpaused = 0
         yield
@@ -60,16 +63,18 @@ export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink
  */
 export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: Float64Array, sink: Sink): Generator<void, void, void> {
   const runner = new Runner(events, funnel, sink)
-  const { time, steps } = events
+  const { time, steps, offsets } = events
   const entering = funnel.order === 'unordered' ? -1 : 1
   let unpaused = 0
   for (let actor = 0; actor < events.actors; actor++) {
-    const walks = runner.open(events.offsets[actor]!, events.offsets[actor + 1]!)
+    const [first, last] = [offsets[actor]!, offsets[actor + 1]!]
+    const walks = runner.isSplit ? yield* runner.openSplit(first, last) : runner.open(first, last)
     for (let w = 0; w < walks; w++) {
       const walk = runner.take(w)
       let period = 0
-      const { start: first, end } = walk
-      for (let i = first; i < end; ) {
+      const { start, end } = walk
+      unpaused += end - start
+      for (let i = start; i < end; ) {
         if ((steps[i]! & entering) === 0) {
           i++
           continue
@@ -79,13 +84,17 @@ export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: 
         walk.enterFrom = periods[period]!
         walk.enterTo = periods[period + 1]!
         walk.start = i
-        while (walk.start > first && time[walk.start - 1] === time[i]) walk.start-- // events of one instant have no order
+        while (walk.start > start && time[walk.start - 1] === time[i]) walk.start-- // events of one instant have no order
         walk.end = lastWithin(time, i, end, walk.enterTo + funnel.window)
-        runner.run(actor, period)
+        if (walk.end - walk.start > eventsBetweenPauses) yield* runner.runInParts(actor, period)
+        else runner.run(actor, period)
         unpaused += walk.end - walk.start
         while (i < end && time[i]! < walk.enterTo) i++
+        if (unpaused >= eventsBetweenPauses) {
+          unpaused = 0
+          yield
+        }
       }
-      unpaused += end - first
       if (unpaused >= eventsBetweenPauses) {
         unpaused = 0
         yield
@@ -96,6 +105,8 @@ export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: 
 
 /** Walks the events of one actor after the other: once for each value they may count under. One object is every walk, for the sake of speed. */
 class Runner {
+  /** An actor counts under several values, each with a walk of its own. */
+  readonly isSplit: boolean
   private readonly fold: OrderedFold | UnorderedFold
   private readonly scratch: Int32Array
   private readonly walk: { -readonly [F in keyof Walk]: Walk[F] }
@@ -112,6 +123,8 @@ class Runner {
   ) {
     this.fold =
       funnel.order === 'unordered' ? new UnorderedFold(funnel) : new OrderedFold({ ...funnel, isStrict: funnel.order === 'strict' })
+    const { type } = funnel.attribution
+    this.isSplit = events.breakdown !== null && (type === 'all_events' || type === 'step')
     this.scratch = new Int32Array(funnel.steps)
     this.walk = {
       start: 0,
@@ -123,35 +136,32 @@ class Runner {
     }
   }
 
-  /** How many walks there are over the events of an actor. */
+  /** One walk over the events of an actor; none when there are none. */
   open(start: number, end: number): number {
     this.first = start
     this.end = end
-    const { breakdown, steps } = this.events
-    const { attribution } = this.funnel
     if (start === end) return 0
-    if (breakdown === null) return 1
-    switch (attribution.type) {
-      case 'none':
-        return 1
-      case 'first_touch':
-        this.value = firstTouched(this.events, this.funnel, start, end)
-        return 1
-      case 'last_touch':
-        this.value = lastTouched(this.events, this.funnel, start, end)
-        return 1
-      case 'all_events':
-        // Each value is an actor of its own: with its events side by side, a walk reads no others.
-        this.runs = orderByValue(this.events, start, end)
-        this.values = this.runs.values
-        return this.values.length
-      case 'step': {
-        // Of an unordered funnel any step may be the first.
-        const bit = this.funnel.order === 'unordered' ? -1 : 1 << attribution.step
-        this.values = distinct(breakdown, start, end, (i) => (steps[i]! & bit) !== 0)
-        return this.values.length
-      }
+    const { type } = this.funnel.attribution
+    if (this.events.breakdown !== null && type === 'first_touch') this.value = firstTouched(this.events, this.funnel, start, end)
+    if (this.events.breakdown !== null && type === 'last_touch') this.value = lastTouched(this.events, this.funnel, start, end)
+    return 1
+  }
+
+  /** A walk for each value. Returns how many there are; pauses now and then. */
+  *openSplit(start: number, end: number): Generator<void, number, void> {
+    this.first = start
+    this.end = end
+    const { attribution } = this.funnel
+    if (attribution.type === 'step') {
+      // Of an unordered funnel any step may be the first.
+      const bits = this.funnel.order === 'unordered' ? -1 : 1 << attribution.step
+      this.values = yield* distinct(this.events, start, end, bits)
+    } else {
+      // Each value is an actor of its own: with its events side by side, a walk reads no others.
+      this.runs = yield* orderByValue(this.events, start, end)
+      this.values = this.runs.values
     }
+    return this.values.length
   }
 
   take(n: number) {
@@ -159,7 +169,7 @@ class Runner {
     walk.start = this.first
     walk.end = this.end
     const { type } = this.funnel.attribution
-    if (this.events.breakdown !== null && (type === 'all_events' || type === 'step')) {
+    if (this.isSplit) {
       this.value = this.values[n]!
       if (type === 'step') walk.stepValue = this.value
       else {
@@ -171,7 +181,25 @@ class Runner {
   }
 
   run(actor: number, period: number): void {
-    this.fold.walk(this.events, this.walk)
+    const { fold, walk } = this
+    fold.begin()
+    fold.advance(this.events, walk, walk.start, walk.end)
+    this.report(actor, period)
+  }
+
+  /** The same for very many events, with pauses. */
+  *runInParts(actor: number, period: number): Generator<void, void, void> {
+    const { fold, walk } = this
+    fold.begin()
+    for (let i = walk.start; i < walk.end; ) {
+      i = fold.advance(this.events, walk, i, Math.min(walk.end, i + eventsBetweenPauses))
+      if (i < walk.end) yield
+    }
+    this.report(actor, period)
+  }
+
+  private report(actor: number, period: number): void {
+    this.fold.finish()
     if (this.fold.depth === 0 || this.fold.isExcluded) return
     this.fold.eventsOf(this.scratch)
     this.sink({ actor, value: this.value, depth: this.fold.depth, events: this.scratch, period })
@@ -210,8 +238,12 @@ function touched({ time, breakdown }: ActorColumns, funnel: FunnelFold, from: nu
   return value
 }
 
-function distinct(codes: Int32Array, start: number, end: number, counts: (i: number) => boolean): readonly number[] {
+/** The values of events that match one of the steps. */
+function* distinct({ breakdown, steps }: ActorColumns, start: number, end: number, bits: number): Generator<void, readonly number[], void> {
   const seen = new Set<number>()
-  for (let i = start; i < end; i++) if (counts(i)) seen.add(codes[i]!)
+  for (let i = start; i < end; i++) {
+    if ((steps[i]! & bits) !== 0) seen.add(breakdown![i]!)
+    if ((i - start) % eventsBetweenPauses === eventsBetweenPauses - 1) yield
+  }
   return [...seen]
 }

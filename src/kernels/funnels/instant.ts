@@ -9,9 +9,14 @@ import type { Walk } from './ordered.ts'
  */
 export function orderInstant(events: ActorColumns, walk: Walk, from: number, to: number, known: number | null, into: number[]): void {
   into.length = 0
+  if (to - from > few) {
+    byRank(events, walk, from, to, known, into)
+    return
+  }
   for (let i = from; i < to; i++) {
+    const rank = rankOf(events, walk, known, i)
     let j = into.length
-    while (j > 0 && goesBefore(events, walk, known, i, into[j - 1]!)) {
+    while (j > 0 && rank < rankOf(events, walk, known, into[j - 1]!)) {
       into[j] = into[j - 1]!
       j--
     }
@@ -19,15 +24,28 @@ export function orderInstant(events: ActorColumns, walk: Walk, from: number, to:
   }
 }
 
-function goesBefore(events: ActorColumns, walk: Walk, known: number | null, a: number, b: number): boolean {
-  const excludes = (i: number) => events.exclusions !== null && events.exclusions[i] !== 0
-  if (excludes(a) !== excludes(b)) return excludes(a)
-  const isOther = (i: number) => walk.valueStep >= 0 && events.breakdown![i] !== walk.stepValue
-  if (known === null && isOther(a) !== isOther(b)) return isOther(b)
-  const serves = (i: number) =>
-    known === null ? events.steps[i]! : isOther(i) ? events.steps[i]! & known & ~(1 << walk.valueStep) : events.steps[i]! & known
-  const [x, y] = [serves(a), serves(b)]
-  return ones(x) - ones(y) < 0 || (ones(x) === ones(y) && x >>> 0 < y >>> 0)
+const few = 8
+
+/** Many events of one instant are of few ranks. */
+function byRank(events: ActorColumns, walk: Walk, from: number, to: number, known: number | null, into: number[]): void {
+  const places = new Map<number, number[]>()
+  for (let i = from; i < to; i++) {
+    const rank = rankOf(events, walk, known, i)
+    const list = places.get(rank)
+    if (list) list.push(i)
+    else places.set(rank, [i])
+  }
+  for (const rank of [...places.keys()].sort((a, b) => a - b)) for (const i of places.get(rank)!) into.push(i)
+}
+
+/** Lower goes first: whether it excludes, whether it may begin a run, how many steps it serves, which. */
+function rankOf(events: ActorColumns, walk: Walk, known: number | null, event: number): number {
+  const excludes = events.exclusions !== null && events.exclusions[event] !== 0
+  const isOther = walk.valueStep >= 0 && events.breakdown![event] !== walk.stepValue
+  let bits = events.steps[event]!
+  if (known !== null) bits &= isOther ? known & ~(1 << walk.valueStep) : known
+  const first = (excludes ? 0 : 2) + (known === null && isOther ? 1 : 0)
+  return (first * 64 + ones(bits)) * 2 ** 32 + (bits >>> 0)
 }
 
 function ones(bits: number): number {

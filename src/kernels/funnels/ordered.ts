@@ -61,15 +61,23 @@ export class OrderedFold {
     this.excluded = new Uint8Array(funnel.steps)
   }
 
-  walk(events: ActorColumns, walk: Walk): void {
+  /** Before a walk. */
+  begin(): void {
     this.depth = 0
     this.isExcluded = false
     this.bestNode = nobody
     this.live = 0
     this.nodes = 0
-    if (this.isPlain && events.exclusions === null && walk.valueStep < 0) this.walkPlain(events, walk)
-    else this.walkAny(events, walk)
   }
+
+  /** Walks from `from` until `to` is passed, but never stops inside an instant. Returns where it is: at the walk's end when nothing is left to find. */
+  advance(events: ActorColumns, walk: Walk, from: number, to: number): number {
+    if (this.isPlain && events.exclusions === null && walk.valueStep < 0) return this.walkPlain(events, walk, from, to)
+    return this.walkAny(events, walk, from, to)
+  }
+
+  /** Behind a walk. */
+  finish(): void {}
 
   /** The events of the best attempt by step; -1 for a step that was left out or not reached. */
   eventsOf(into: Int32Array): void {
@@ -79,29 +87,31 @@ export class OrderedFold {
     if (isFirst(n)) into[0] = eventOfFirst(n)
   }
 
-  private walkAny(events: ActorColumns, walk: Walk): void {
+  private walkAny(events: ActorColumns, walk: Walk, from: number, to: number): number {
     const { time } = events
-    for (let i = walk.start; i < walk.end; ) {
+    let i = from
+    while (i < to) {
       const at = time[i]!
       let next = i + 1
       while (next < walk.end && time[next] === at) next++
       if (next - i === 1) {
         this.takeEvent(events, walk, i, at)
       } else this.takeInstant(events, walk, i, next, at)
-      if (this.depth === this.funnel.steps && !this.isExcluded) return
+      if (this.depth === this.funnel.steps && !this.isExcluded) return walk.end
       i = next
     }
+    return i
   }
 
   /** The same where nothing is excluded, left out, broken or split: most funnels, and a third of the time. */
-  private walkPlain(events: ActorColumns, walk: Walk): void {
+  private walkPlain(events: ActorColumns, walk: Walk, from: number, to: number): number {
     const { time, steps } = events
     const { start, node, known } = this
     const { window, steps: count } = this.funnel
     const { end, enterFrom, enterTo } = walk
-    let live = 0
-    let depth = 0
-    for (let i = walk.start; i < end; i++) {
+    let { live, depth } = this
+    let i = from
+    for (; i < to; i++) {
       const at = time[i]!
       if (i + 1 < end && time[i + 1] === at) {
         let next = i + 2
@@ -110,7 +120,7 @@ export class OrderedFold {
         this.takeInstant(events, walk, i, next, at)
         live = this.live
         depth = this.depth
-        if (depth === count) return
+        if (depth === count) return end
         i = next - 1
         continue
       }
@@ -135,9 +145,11 @@ export class OrderedFold {
         depth = step + 1
         this.depth = depth
         this.bestNode = node[step]!
-        if (depth === count) return
+        if (depth === count) return end
       }
     }
+    this.live = live
+    return i
   }
 
   private takeEvent(events: ActorColumns, walk: Walk, event: number, at: number): void {
@@ -154,10 +166,10 @@ export class OrderedFold {
 
   private takeInstant(events: ActorColumns, walk: Walk, from: number, to: number, at: number): void {
     orderInstant(events, walk, from, to, this.known, this.instant)
-    const [first, ...others] = this.instant
+    const first = this.instant[0]!
     const { steps, exclusions } = events
-    const differs = (k: number) => steps[k] !== steps[first!] || (exclusions !== null && exclusions[k] !== exclusions[first!])
-    if (others.some(differs)) this.takeMixed(events, walk, at)
+    const differs = (k: number) => steps[k] !== steps[first] || (exclusions !== null && exclusions[k] !== exclusions[first])
+    if (this.instant.some(differs)) this.takeMixed(events, walk, at)
     else for (const k of this.instant) this.takeEvent(events, walk, k, at)
   }
 

@@ -22,6 +22,7 @@ export class UnorderedFold {
   private readonly held: Int32Array
   private readonly latest: Float64Array
   private done = 0
+  private isOver = false
 
   constructor(private readonly funnel: UnorderedFunnel) {
     this.best = new Int32Array(funnel.steps)
@@ -29,22 +30,39 @@ export class UnorderedFold {
     this.latest = new Float64Array(funnel.steps)
   }
 
-  walk(events: ActorColumns, walk: Walk): void {
+  /** Before a walk. */
+  begin(): void {
     this.depth = 0
+    this.isOver = false
     this.clear()
+  }
+
+  /** Walks from `from` until `to` is passed, but never stops inside an instant. Returns where it is: at the walk's end when nothing is left to find. */
+  advance(events: ActorColumns, walk: Walk, from: number, to: number): number {
     const { time } = events
-    for (let i = walk.start; i < walk.end; ) {
+    let i = from
+    while (i < to) {
       let next = i + 1
       while (next < walk.end && time[next] === time[i]) next++
       if (next - i === 1) {
-        if (!this.take(events, walk, i)) return
+        if (!this.take(events, walk, i)) return this.end(walk)
       } else {
         orderInstant(events, walk, i, next, null, this.instant)
-        for (const k of this.instant) if (!this.take(events, walk, k)) return
+        for (const k of this.instant) if (!this.take(events, walk, k)) return this.end(walk)
       }
       i = next
     }
-    if (this.done > this.depth) this.record(this.done)
+    return i
+  }
+
+  /** Behind a walk: what the last run has done counts too. */
+  finish(): void {
+    if (!this.isOver && this.done > this.depth) this.record(this.done)
+  }
+
+  private end({ end }: Walk): number {
+    this.isOver = true
+    return end
   }
 
   /** False: there is nothing left to find. */

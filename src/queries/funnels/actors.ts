@@ -49,9 +49,10 @@ function* actorsBehind(point: FunnelPoint, env: QueryEnv): Asking<ActorList> {
   const scan = inAskedCohort(point, { ...planned.scan, withEvents: point.includeRecordings === true })
   const place = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
-  if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: listOf([]) }
+  if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([]) }
   const split = yield* splitOf(point, scan, env)
-  return { ...list, query: env.foldsInEngine ? actorsInEngine(scan, place, split, env) : listOf(yield* foundHere(scan, place, split, env)) }
+  if (env.foldsInEngine) return { ...list, query: actorsInEngine(scan, place, split, env) }
+  return { ...list, query: yield* listOf(yield* foundHere(scan, place, split, env)) }
 }
 
 const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0
@@ -142,15 +143,25 @@ function foundActor(slice: Slice, outcome: Outcome, scan: FunnelScan): FoundActo
   }
 }
 
-function listOf(rows: readonly FoundActor[]): Query {
-  const reached = rows.map(({ times }) => times.filter((time) => time !== null))
-  const iso = (time: number | undefined) => (time === undefined ? '' : new Date(time / 1000).toISOString())
-  const columns: Readonly<Record<(typeof listColumns)[number], readonly string[]>> = {
-    timestamp: reached.map((times) => iso(times.at(-1))),
-    first_timestamp: reached.map((times) => iso(times[0])),
-    final_timestamp: reached.map((times) => iso(times.at(-1))),
-    step_timestamps: rows.map(({ times }) => JSON.stringify(times.map((time) => (time === null ? null : iso(time))))),
-    matching_events: rows.map(({ uuids }) => JSON.stringify(uuids)),
+const rowsBetweenPauses = 1 << 14
+
+function* listOf(rows: readonly FoundActor[]): Asking<Query> {
+  const columns: Readonly<Record<(typeof listColumns)[number], string[]>> = {
+    timestamp: [],
+    first_timestamp: [],
+    final_timestamp: [],
+    step_timestamps: [],
+    matching_events: [],
+  }
+  for (const [i, { times, uuids }] of rows.entries()) {
+    const texts = times.map((time) => (time === null ? null : new Date(time / 1000).toISOString()))
+    const reached = texts.filter((text) => text !== null)
+    columns.timestamp.push(reached.at(-1) ?? '')
+    columns.first_timestamp.push(reached[0] ?? '')
+    columns.final_timestamp.push(reached.at(-1) ?? '')
+    columns.step_timestamps.push(JSON.stringify(texts))
+    columns.matching_events.push(JSON.stringify(uuids))
+    if (i % rowsBetweenPauses === rowsBetweenPauses - 1) yield { kind: 'pause' }
   }
   return listedActors(
     rows.map(({ actor }) => actor),

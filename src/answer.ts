@@ -6,6 +6,7 @@ import { QueryError, WaymarkError } from './errors/errors.ts'
 import { type Explainable, explain } from './explain.ts'
 import type { Progress } from './lib/progress.ts'
 import type { StoreSnapshot } from './plan/context.ts'
+import { blamed } from './queries/blame.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, QueryRun, StatementAsk } from './queries/kind.ts'
 import { actionCondition } from './queries/property-filters.ts'
 import { queryKinds } from './queries/registry.ts'
@@ -111,7 +112,7 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   const started = performance.now()
   const { kind, parsed } = check(query)
   const facts = await project.facts()
-  const { env, asked, complete } = driverOf(project, facts, options, settingsOf(query))
+  const { env, asked, complete } = driverOf(project, facts, options, query)
   const answer = await complete(kind.run(parsed, env))
   const seconds = (since: number) => (performance.now() - since) / 1000
   return {
@@ -144,7 +145,7 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
   const facts = await project.facts()
   const settings = settingsOf(query)
   if (kind.kind !== sqlLike.kind && kind.kind !== hogQl.kind)
-    return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, settings))) }
+    return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, query))) }
   const env = envFor(project, facts, settings)
   return {
     statement: statementOf(compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings).printed, env.project.timezone),
@@ -169,7 +170,7 @@ const rowsOfBatch = 2048
 export async function answerRows(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<RowsAnswer | null> {
   const { kind, parsed } = check(query)
   if (!kind.rows) return null
-  const driver = driverOf(project, await project.facts(), options, settingsOf(query))
+  const driver = driverOf(project, await project.facts(), options, query)
   const plan = await driver.complete(kind.rows(parsed, driver.env))
   const { statement } = driver.statementFor(plan.statement)
   const show = async (page: RecordBatch): Promise<readonly RecordBatch[]> =>
@@ -218,7 +219,8 @@ function settingsOf(query: unknown): StatementSettings {
 }
 
 /** Runs what a kind's generators ask. */
-function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions, settings: StatementSettings) {
+function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions, request: unknown) {
+  const settings = settingsOf(request)
   const env = envFor(project, facts, settings)
   const seconds = options.timeoutSeconds ?? 60
   const asked: AskedStatement[] = []
@@ -227,7 +229,7 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
       const compiled = compileFor(query, project, facts, env, settings)
       return { compiled, statement: statementOf(compiled.printed, env.project.timezone) }
     } catch (error) {
-      throw blame ? blame(error) : error
+      throw blamed(blame ? blame(error) : error, request)
     }
   }
   const run = async (ask: StatementAsk, deadline: number): Promise<Table> => {
@@ -257,20 +259,15 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
     asked,
     statementFor,
     /** One generator to its end. Each has the whole time. */
-    complete: async <R>(generator: QueryRun<R>): Promise<R> => {
+    async complete<R>(generator: QueryRun<R>): Promise<R> {
       const deadline = Date.now() + seconds * 1000
-      let step = generator.next()
-      while (!step.done) {
-        let answer: Answer
-        try {
-          answer = await answerTo(step.value, deadline)
-        } catch (error) {
-          step = generator.throw(error)
-          continue
-        }
-        step = generator.next(answer)
+      try {
+        let step = generator.next()
+        while (!step.done) step = generator.next(await answerTo(step.value, deadline))
+        return step.value
+      } catch (error) {
+        throw blamed(error, request)
       }
-      return step.value
     },
   }
 }

@@ -47,6 +47,18 @@ export type AnyActorSource = ActorSource<never> & { readonly schema: z.ZodType }
 
 export const defineActorSource = <P>(source: ActorSource<P>): AnyActorSource => source as unknown as AnyActorSource
 
+/** The chart's query stands two levels down in the request, and so does what is wrong in it. */
+export function* insideSource<R>(asking: Asking<R>): Asking<R> {
+  try {
+    return yield* asking
+  } catch (error) {
+    if (!(error instanceof QueryError) || !error.attr || error.attr.startsWith('source__')) throw error
+    const attr = `source__source__${error.attr}`
+    const data = 'attr' in error.data ? { ...error.data, attr } : error.data
+    throw new QueryError(error.code, data, error.span, { cause: error.cause, others: error.others, attr })
+  }
+}
+
 /** Finds who knows the actors of a source, and has its schema check the point. */
 export function checkSource(
   source: { readonly kind: string },

@@ -68,6 +68,7 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryE
   return operatorCondition(readOf(filter, scope, env), filter, env)
 }
 
+const groupIndices = [0, 1, 2, 3, 4]
 const columnsOfEvents: ReadonlySet<string> = new Set(
   [
     'event',
@@ -80,7 +81,7 @@ const columnsOfEvents: ReadonlySet<string> = new Set(
     '$session_id',
     '$window_id',
     'elements_chain',
-  ].concat([0, 1, 2, 3, 4].map((i) => `$group_${i}`)),
+  ].concat(groupIndices.map((i) => `$group_${i}`)),
 )
 
 function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Read {
@@ -98,6 +99,7 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Read
       }
     case 'group': {
       const index = filter.groupTypeIndex ?? 0
+      if (!groupIndices.includes(index)) throw wrongFilter(place, 'The index of a group type is a number from 0 to 4.', 'group_type_index')
       if (scope !== 'group') return { expr: field(`group_${index}`, 'properties', key), type: env.propertyType(`group_${index}`, key) }
       if (key === 'created_at' || key === 'updated_at') return { expr: field(key), type: 'DateTime' }
       return { expr: field('properties', key), type: env.propertyType(`group_${index}`, key) }

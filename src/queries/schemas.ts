@@ -17,36 +17,47 @@ export type BreakdownType = (typeof breakdownTypes)[number]
 const breakdownType = z.enum(breakdownTypes, {
   error: (issue) => `${JSON.stringify(issue.input)} is not a type of breakdown. Choose one of ${breakdownTypes.join(', ')}.`,
 })
-const cohortOrName = z.union([z.string(), z.number()])
+const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown is the name of a property, or the number of a cohort.' })
 const binCount = z.number().int().min(1).max(10_000)
 
 export const mostBreakdowns = 3
 
-export const breakdownFilterSchema = z.looseObject({
-  breakdown: nullish(z.union([cohortOrName, z.array(cohortOrName)])),
-  breakdown_type: nullish(breakdownType),
-  breakdown_group_type_index: nullish(groupTypeIndex),
-  breakdown_normalize_url: nullish(z.boolean()),
-  breakdown_histogram_bin_count: nullish(binCount),
-  breakdowns: nullish(
-    z
-      .array(
-        z.looseObject({
-          property: cohortOrName,
-          type: nullish(breakdownType),
-          group_type_index: nullish(groupTypeIndex),
-          histogram_bin_count: nullish(binCount),
-          normalize_url: nullish(z.boolean()),
-        }),
-      )
-      .max(mostBreakdowns, {
-        error: (issue) => `A query breaks down by ${mostBreakdowns} properties at most, found ${(issue.input as unknown[]).length}.`,
+const tooMany = (found: number) => `A query breaks down by ${mostBreakdowns} properties at most, found ${found}.`
+
+export const breakdownFilterSchema = z
+  .looseObject({
+    breakdown: nullish(
+      z.union([cohortOrName, z.array(cohortOrName)], {
+        error: 'A breakdown is the name of a property, the number of a cohort, or a list of these.',
       }),
-  ),
-  breakdown_limit: nullish(z.number().int().min(1)),
-  breakdown_hide_other_aggregation: nullish(z.boolean()),
-  breakdown_path_cleaning: nullish(z.boolean()),
-})
+    ),
+    breakdown_type: nullish(breakdownType),
+    breakdown_group_type_index: nullish(groupTypeIndex),
+    breakdown_normalize_url: nullish(z.boolean()),
+    breakdown_histogram_bin_count: nullish(binCount),
+    breakdowns: nullish(
+      z
+        .array(
+          z.looseObject({
+            property: cohortOrName,
+            type: nullish(breakdownType),
+            group_type_index: nullish(groupTypeIndex),
+            histogram_bin_count: nullish(binCount),
+            normalize_url: nullish(z.boolean()),
+          }),
+        )
+        .max(mostBreakdowns, {
+          error: (issue) => tooMany((issue.input as unknown[]).length),
+        }),
+    ),
+    breakdown_limit: nullish(z.number().int().min(1)),
+    breakdown_hide_other_aggregation: nullish(z.boolean()),
+    breakdown_path_cleaning: nullish(z.boolean()),
+  })
+  .superRefine(({ breakdown, breakdown_type: type }, context) => {
+    if (Array.isArray(breakdown) && type !== 'cohort' && breakdown.length > mostBreakdowns)
+      context.addIssue({ code: 'custom', message: tooMany(breakdown.length), path: ['breakdown'] })
+  })
 
 export const compareFilterSchema = z.looseObject({ compare: z.boolean().nullish(), compare_to: z.string().nullish() })
 

@@ -10,7 +10,7 @@ export const allOf = (...conditions: readonly Expr[]): Expr => and(...conditions
 export const isMissing = (node: SeriesNode, env: QueryEnv): boolean => node.kind === 'ActionsNode' && !env.action(node.id)
 
 /** Is the event one of the node's, its filters aside? An action that is gone matches nothing. */
-export function nodeMatch(node: SeriesNode, env: QueryEnv): Expr {
+export function nodeMatch(node: SeriesNode, env: QueryEnv, place: string): Expr {
   switch (node.kind) {
     case 'EventsNode':
       return node.event == null ? literal(true) : equals(field('event'), literal(node.event))
@@ -19,16 +19,22 @@ export function nodeMatch(node: SeriesNode, env: QueryEnv): Expr {
       return action ? actionCondition(action, env) : literal(false)
     }
     case 'GroupNode': {
-      const parts = node.nodes.map((part) => nodeCondition(part, env))
+      const parts = node.nodes.map((part, i) => nodeCondition(part, env, `${place}__nodes__${i}`))
       return node.operator === 'OR' ? or(...parts) : and(...parts)
     }
   }
 }
 
-export const nodeFilters = (node: SeriesNode, env: QueryEnv): Expr =>
-  allOf(...[node.properties, node.fixedProperties].map((filters) => (filters ? compileFilters(filters, 'event', env) : literal(true))))
+/** `place` is where the node stands in the request, for messages: `series__0`. */
+export const nodeFilters = (node: SeriesNode, env: QueryEnv, place: string): Expr =>
+  allOf(
+    ...(['properties', 'fixedProperties'] as const).map((name) =>
+      node[name] ? compileFilters(node[name], 'event', env, `${place}__${name}`) : literal(true),
+    ),
+  )
 
-export const nodeCondition = (node: SeriesNode, env: QueryEnv): Expr => allOf(nodeMatch(node, env), nodeFilters(node, env))
+export const nodeCondition = (node: SeriesNode, env: QueryEnv, place: string): Expr =>
+  allOf(nodeMatch(node, env, place), nodeFilters(node, env, place))
 
 /** What a query asks of all its series: its own filters and the project's for test accounts. */
 export const queryFilters = (query: { readonly properties?: unknown; readonly filterTestAccounts?: boolean | null }, env: QueryEnv): Expr =>
@@ -48,7 +54,10 @@ export function nodeName(node: SeriesNode, env: QueryEnv): string | null {
       return (
         node.custom_name ??
         node.name ??
-        node.nodes.map((part) => nodeName(part, env) ?? 'All events').join(node.operator === 'OR' ? ', ' : ' & ')
+        node.nodes
+          .filter((part) => !isMissing(part, env))
+          .map((part) => nodeName(part, env) ?? 'All events')
+          .join(node.operator === 'OR' ? ', ' : ' & ')
       )
   }
 }

@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { alias, groupBy, limit, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
-import { type ActorOptions, type AnyActorSource, type Asking, checkSource } from '../actor-source.ts'
+import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { hasAggregate } from '../columns.ts'
 import { defineQueryKind, type QueryEnv, type QueryKind, type RowsPlan } from '../kind.ts'
 import { compileFilters } from '../property-filters.ts'
@@ -40,7 +40,7 @@ export const actorOptionsKind = (sources: readonly AnyActorSource[]): QueryKind<
 
 function* runOptions(query: OptionsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorOptions> {
   const { known, point } = checkSource(query.source, sources)
-  return known.options ? yield* known.options(point as never, env) : {}
+  return known.options ? yield* insideSource(known.options(point as never, env)) : {}
 }
 
 interface Plan {
@@ -165,7 +165,9 @@ function pageOf(
   const values = columns.flatMap((column, i) => (column.kind === 'value' ? [alias(bare(column.expr), valueName(i))] : []))
 
   const scope = source.group === null ? 'person' : 'group'
-  const conditions = [query.properties, query.fixedProperties].flatMap((filters) => (filters ? [compileFilters(filters, scope, env)] : []))
+  const conditions = (['properties', 'fixedProperties'] as const).flatMap((name) =>
+    query[name] ? [compileFilters(query[name], scope, env, name)] : [],
+  )
   if (query.search) conditions.push(searchCondition(query.search.trim(), source))
   const where = allOf(...conditions.filter((condition) => !hasAggregate(condition)))
   const having = allOf(...conditions.filter(hasAggregate))

@@ -2,7 +2,7 @@ import { call, equals, field, from, join, literal, table } from '../../ast/build
 import type { Expr, Query, Source } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { parseQuery } from '../../parser/parse.ts'
-import { type AnyActorSource, type Asking, checkSource } from '../actor-source.ts'
+import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import type { QueryEnv } from '../kind.ts'
 
 /** Where actors are read from: `people` or `groups` names the table with their fields. */
@@ -25,7 +25,7 @@ export function* tableOf(
   if (!source) return { from: table('persons'), actor: field('persons', '@person_no'), group: null, columns: [] }
   if (sqlKinds.has(source.kind)) return sqlTable(source)
   const { known, point } = checkSource(source, sources)
-  const list = yield* known.actors(point as never, env)
+  const list = yield* insideSource(known.actors(point as never, env))
   return list.group === null ? people(list.query, list.columns) : groups(list.query, list.group, list.columns, field('source', 'actor'))
 }
 

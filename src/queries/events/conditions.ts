@@ -3,7 +3,7 @@ import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { calendarOf } from '../../lib/calendar.ts'
 import { zoneOf } from '../../lib/zone.ts'
-import { type AnyActorSource, type Asking, checkSource } from '../actor-source.ts'
+import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { withoutAlias } from '../columns.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { ActionStep, QueryEnv } from '../kind.ts'
@@ -89,7 +89,7 @@ export function* sourceConditions(
 ): Asking<readonly Expr[]> {
   if (!source) return []
   const { known, point } = checkSource(source, sources)
-  const { query, group } = yield* known.actors(point as never, env)
+  const { query, group } = yield* insideSource(known.actors(point as never, env))
   const actors = select({ columns: [field('source', 'actor')], from: from(query, 'source') })
   return [inQuery(field(group === null ? '@person_no' : `$group_${group}`), actors)]
 }

@@ -87,9 +87,9 @@ export interface Reading {
 export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: QueryEnv): Reading {
   const { query, settings } = scan
   const actor = actorExpr(query)
-  const steps = query.series.map((node) => nodeCondition(node, env))
-  const exclusions = (query.funnelsFilter?.exclusions ?? []).map((exclusion) => ({
-    condition: nodeCondition(exclusion, env),
+  const steps = query.series.map((node, i) => nodeCondition(node, env, `series__${i}`))
+  const exclusions = (query.funnelsFilter?.exclusions ?? []).map((exclusion, i) => ({
+    condition: nodeCondition(exclusion, env, `funnelsFilter__exclusions__${i}`),
     // Standing at `from` up to the step before `to`.
     bits: bitsBetween(exclusion.funnelFromStep, exclusion.funnelToStep),
   }))
@@ -106,7 +106,7 @@ export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: 
     const isFirst = node.math === 'first_time_for_user'
     if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
     // The first one ever is looked for before the range too, and among all events of the name unless the math says otherwise.
-    return [{ step, condition: isFirst ? nodeMatch(node, env) : steps[step]! }]
+    return [{ step, condition: isFirst ? nodeMatch(node, env, `series__${step}`) : steps[step]! }]
   })
   return { actor, steps, exclusions, where, firstTimes }
 }

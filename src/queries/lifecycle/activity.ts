@@ -33,7 +33,7 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryEnv): QueryRun<Act
   const where = allOf(
     since(edges[0]!),
     until(range.to),
-    nodeCondition(query.series[0]!, env),
+    nodeCondition(query.series[0]!, env, 'series__0'),
     queryFilters(query, env),
     group == null ? literal(true) : call('notEquals', actor, literal('')),
   )

@@ -4,7 +4,7 @@ import { at, eventsTable, until } from '../scope.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
 import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan.ts'
-import { actorOf, cohortFilter } from './unit.ts'
+import { actorOf, cohortFilter, placeOf } from './unit.ts'
 
 // Actors whose first event ever lies in the range. Looking back has no bound, so the range's start is applied to the first event alone.
 
@@ -24,7 +24,7 @@ export function firstEvents(context: PlanContext, isTrueOfFirst: Expr, isTrueOfA
       ...parts.map((part, i) => alias(call('argMinIf', part, order, isTrueOfFirst), partColumn(i))),
     ],
     from: eventsTable(query.samplingFactor),
-    where: allOf(until(unit.range.to), nodeMatch(unit.node, context.env), isTrueOfAll, cohortFilter(unit), actor.condition),
+    where: allOf(until(unit.range.to), nodeMatch(unit.node, context.env, placeOf(unit)), isTrueOfAll, cohortFilter(unit), actor.condition),
     groupBy: groupBy(field('actor')),
   })
 }

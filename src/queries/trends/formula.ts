@@ -26,6 +26,9 @@ interface Token {
   readonly at: number
 }
 
+/** Numbers, letters and operators of one formula: it is read and computed by going down into it. */
+const mostTokens = 1_000
+
 const shape = /\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)|([A-Za-z]+)|(\*\*|[-+*/%^()]))/y
 
 /** `seriesCount` letters are known; more than twenty-six series go on with AA, AB. */
@@ -38,6 +41,7 @@ export function parseFormula(text: string, seriesCount: number): { readonly form
     const token = match[1] ?? match[2] ?? (match[3] === '**' ? '^' : match[3]!)
     tokens.push({ text: token, at: shape.lastIndex - token.length })
     at = shape.lastIndex
+    if (tokens.length > mostTokens) return { problem: `A formula has at most ${mostTokens} numbers, letters and operators.` }
   }
 
   let next = 0

@@ -7,7 +7,6 @@ import { type Answer, type Ask, defineQueryKind, type QueryEnv, type QueryRun } 
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
-import { blamed } from './blame.ts'
 import { type Breakdown, breakdownOf, isBrokenDown, partValue } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
@@ -98,22 +97,16 @@ export function* answerUnits(
 const labelOf = ({ order, period, node, cohort }: Unit): string =>
   `series ${order}, ${node.math ?? 'total'}, ${period} period${cohort === null ? '' : `, cohort ${cohort}`}`
 
-function* runTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
-  try {
-    return yield* answerTrends(query, env)
-  } catch (error) {
-    throw blamed(error, query)
-  }
-}
-
 function mustBeThere({ cohorts }: Breakdown, filter: TrendsQuery['breakdownFilter'], env: QueryEnv): void {
   const missing = cohorts.findIndex((id) => id !== 'all' && !env.cohort(id))
   if (missing < 0) return
+  const list = filter?.breakdowns?.length ? filter.breakdowns.map((item) => item.property) : [filter?.breakdown ?? []].flat()
+  const given = list[missing]
   const attr = filter?.breakdowns?.length ? `breakdownFilter__breakdowns__${missing}__property` : 'breakdownFilter__breakdown'
-  throw new QueryError('validation-failed', { message: `There is no cohort ${cohorts[missing]}.`, attr })
+  throw new QueryError('validation-failed', { message: `There is no cohort ${JSON.stringify(given)}.`, attr })
 }
 
-function* answerTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
+function* runTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
   const breakdown = breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap')
   mustBeThere(breakdown, query.breakdownFilter, env)
   const ranges = yield* rangesOf(query, env)

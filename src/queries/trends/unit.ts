@@ -34,8 +34,11 @@ export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; re
   return { expr, condition: call('notEquals', expr, literal('')), group }
 }
 
+/** Where the unit's series stands in the query. */
+export const placeOf = ({ order }: Unit): string => `series__${order}`
+
 export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =>
-  allOf(nodeFilters(unit.node, env), queryFilters(query, env))
+  allOf(nodeFilters(unit.node, env, placeOf(unit)), queryFilters(query, env))
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =>
-  allOf(nodeMatch(unit.node, env), filtersOf(unit, query, env), cohortFilter(unit))
+  allOf(nodeMatch(unit.node, env, placeOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))

@@ -270,5 +270,7 @@ test('a mistake in an expression names its text, and the place in it', async () 
     ['unknown-field', 'where__1', 'c'],
     ['unknown-field', 'orderBy__0', 'd'],
   ])
-  expect(await refused({ select: ['event'], properties: [{ type: 'hogql', key: 'nope = 1' }] })).toMatchObject({ attr: null })
+  expect(await refused({ select: ['event'], properties: [{ type: 'hogql', key: 'nope = 1' }] })).toMatchObject({
+    attr: 'properties__0__key',
+  })
 })

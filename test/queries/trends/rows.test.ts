@@ -103,6 +103,11 @@ describe('series', () => {
       [['view, Paid', [2, 2, 0, 2]]],
     ],
     [
+      'one of several, of which one is gone',
+      [{ kind: 'GroupNode', operator: 'OR', nodes: [view(), { kind: 'ActionsNode', id: 6 }] }],
+      [['view', [2, 1, 0, 1]]],
+    ],
+    [
       'all of several',
       [
         {

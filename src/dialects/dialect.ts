@@ -30,6 +30,14 @@ export interface Printing {
 }
 
 /** What is engine's own in a statement. Everything else is printed the same for all. */
+/** One of the values behind IN. */
+export interface SetItem {
+  readonly sql: string
+  /** The word NULL. */
+  readonly isNull: boolean
+  readonly mayBeNull: boolean
+}
+
 export interface Dialect {
   readonly capabilities: Capabilities
   cell(row: FunctionRow): Cell
@@ -43,7 +51,7 @@ export interface Dialect {
   cast(value: string, node: CastNode): string
   array(items: readonly string[], type: SqlType): string
   tuple(items: readonly string[], type: SqlType): string
-  in(value: string, items: readonly { readonly sql: string; readonly isNull: boolean }[], node: InNode, printing: Printing): string
+  in(value: string, items: readonly SetItem[], node: InNode, printing: Printing): string
   inQuery(value: string, query: string, node: InNode, width: number): string
   inArray(value: string, array: string, node: InNode): string
   arrayJoin(array: string): string

@@ -16,7 +16,7 @@ import {
   type TypedSource,
   type TypedWindow,
 } from '../resolver/typed.ts'
-import { isNamed } from '../types/types.ts'
+import { isNamed, isNullable } from '../types/types.ts'
 import type { Dialect, ParameterValue, PrintedQuery, Printing } from './dialect.ts'
 
 export interface PrintSettings {
@@ -318,7 +318,11 @@ class Printer implements Printing {
     const value = this.expr(expr.expr)
     if ('query' in expr.set) return this.dialect.inQuery(value, this.query(expr.set.query), expr, outputColumns(expr.set.query).length)
     if ('value' in expr.set) return this.dialect.inArray(value, this.expr(expr.set.value), expr)
-    const items = expr.set.items.map((item) => ({ sql: this.expr(item), isNull: item.kind === 'constant' && item.value === null }))
+    const items = expr.set.items.map((item) => ({
+      sql: this.expr(item),
+      isNull: item.kind === 'constant' && item.value === null,
+      mayBeNull: isNullable(item.type),
+    }))
     return this.dialect.in(value, items, expr, this)
   }
 

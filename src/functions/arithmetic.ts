@@ -154,13 +154,28 @@ const binary = (
   summary: string,
   returns: Returns,
   duckdb: SqlCell,
-  name: string,
+  clickhouse: string | SqlCell,
   cases: FunctionRow['cases'],
   more: Partial<FunctionRow> = {},
-): FunctionRow => ({ kind: 'scalar', args: [2, 2], returns, summary, sql: { duckdb, clickhouse: call(name) }, cases, ...more })
+): FunctionRow => ({
+  kind: 'scalar',
+  args: [2, 2],
+  returns,
+  summary,
+  sql: { duckdb, clickhouse: typeof clickhouse === 'string' ? call(clickhouse) : clickhouse },
+  cases,
+  ...more,
+})
+/** Beside a wide number without a sign ClickHouse takes a narrow one below 0 for a big one. */
+const signedRemainder =
+  (name: string): SqlCell =>
+  ([a, b]) => {
+    const [left, right] = [integerShape(a!.type), integerShape(b!.type)]
+    const isMistaken = left?.signed && left.bits < 64 && right && !right.signed
+    return `${name}(${isMistaken ? `toInt64(${a!.sql})` : a!.sql}, ${b!.sql})`
+  }
 
 /** ClickHouse wraps around where 64 bits end. Every sum would have to be made in 128 bits and cut to do the same. */
-/** A result that ClickHouse gets wrong. */
 export const beyond64Bits = (expression: string, clickhouse: unknown): Difference => ({
   expression,
   duckdb: { refused: 'beyond what can be held' },
@@ -251,14 +266,21 @@ export const arithmeticFunctions = functions({
     ['intDivOrZero(7, 0)', 0],
     ['intDivOrZero(7, 2)', 3],
   ]),
-  modulo: binary('The remainder, with the sign of the dividend; fails on 0.', remainderType, remainder(failure), 'modulo', [
-    ['modulo(7, 2)', 1],
-    ['modulo(-7, 2)', -1],
-    ['modulo(7, -2)', 1],
-    ['modulo(7.5, 2)', 1.5],
-    ['modulo(-7.5, 2)', -1.5],
-  ]),
-  moduloOrZero: binary('As modulo, but 0 when the divisor is 0.', remainderType, remainder('0'), 'moduloOrZero', [
+  modulo: binary(
+    'The remainder, with the sign of the dividend; fails on 0.',
+    remainderType,
+    remainder(failure),
+    signedRemainder('modulo'),
+    [
+      ['modulo(7, 2)', 1],
+      ['modulo(-7, 2)', -1],
+      ['modulo(7, -2)', 1],
+      ['modulo(7.5, 2)', 1.5],
+      ['modulo(-7.5, 2)', -1.5],
+      ['modulo(-5, 65536)', -5],
+    ],
+  ),
+  moduloOrZero: binary('As modulo, but 0 when the divisor is 0.', remainderType, remainder('0'), signedRemainder('moduloOrZero'), [
     ['moduloOrZero(7, 0)', 0],
     ['moduloOrZero(7, 4)', 3],
   ]),

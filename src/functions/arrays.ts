@@ -1,6 +1,6 @@
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
-import { defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
+import { defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { always, commonType, integerShape, oneType } from './results.ts'
 import { type Arg, type CellContext, call, functions } from './row.ts'
@@ -38,7 +38,7 @@ function resized([array, size, fill]: readonly Arg[], context: CellContext): str
 function sliced([array, offset, length]: readonly Arg[], context: CellContext): string {
   return once(
     context,
-    `{'a': ${array!.sql}, 'o': CAST(${offset!.sql} AS BIGINT), 'l': ${length ? `CAST(${length.sql} AS BIGINT)` : 'NULL::BIGINT'}}`,
+    `{'a': ${array!.sql}, 'o': ${isNullable(offset!.type) ? `coalesce(CAST(${offset!.sql} AS BIGINT), 1)` : `CAST(${offset!.sql} AS BIGINT)`}, 'l': ${length ? `CAST(${length.sql} AS BIGINT)` : 'NULL::BIGINT'}}`,
     (s) => {
       const start = `CASE WHEN ${s}.o > 0 THEN ${s}.o ELSE len(${s}.a) + ${s}.o + 1 END`
       const end = length
@@ -329,6 +329,7 @@ export const arrayFunctions = functions({
     ['arraySlice([1, 2, 3, 4], -3, -1)', [2, 3]],
     ['arraySlice([1, 2, 3], -5, 3)', [1]],
     ['arraySlice([1, 2, 3], 0, 2)', []],
+    ['arraySlice([1, 2, 3], null, 2)', [1, 2]],
   ]),
   arrayStringConcat: row(
     'arrayStringConcat',
@@ -340,13 +341,14 @@ export const arrayFunctions = functions({
       const texts = isNamed(itemOf(a!.type), 'String')
         ? a!.sql
         : `list_transform(${a!.sql}, lambda ${x}: ${toText({ sql: x, type: itemOf(a!.type) }, context)})`
-      return `array_to_string(${texts}, ${separator?.sql ?? "''"})`
+      return unlessNull(separator ? [separator] : [], `array_to_string(${texts}, ${separator?.sql ?? "''"})`)
     },
     [
       ["arrayStringConcat(['a', 'b'], ',')", 'a,b'],
       ["arrayStringConcat([1, 2], '-')", '1-2'],
       ["arrayStringConcat(['a', NULL, 'b'], ',')", 'a,b'],
       ["arrayStringConcat(['a', 'b'])", 'ab'],
+      ["arrayStringConcat(['a'], null)", null],
     ],
   ),
   arrayWithConstant: row(

@@ -1,5 +1,5 @@
 import { arrayOf, isNullable, scalar, unknownType } from '../types/types.ts'
-import { asInteger, asNumber } from './duckdb-values.ts'
+import { asInteger, asNumber, unlessNull } from './duckdb-values.ts'
 import { type IntegerShape, integer, integerShape, whenAll } from './results.ts'
 import { type Arg, type Case, type FunctionRow, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -107,12 +107,14 @@ export const bitFunctions = scalars({
     summary: 'The bits moved up; what leaves the type is gone.',
     duckdb: ([x, by]) => {
       const shape = shapeOf(x!.type)
-      return `CASE WHEN ${by!.sql} >= ${shape.bits} THEN 0 ELSE ${numberOf(shiftedLeft(bitsOf(x!), asInteger(by!)), shape)} END`
+      const moved = `CASE WHEN ${by!.sql} >= ${shape.bits} THEN 0 ELSE ${numberOf(shiftedLeft(bitsOf(x!), asInteger(by!)), shape)} END`
+      return unlessNull([x!], moved)
     },
     cases: [
       ['bitShiftLeft(1, 3)', 8],
       ['bitShiftLeft(255, 1)', 254],
       ['bitShiftLeft(1, 8)', 0],
+      ['bitShiftLeft(null, 8)', null],
     ],
   },
   bitShiftRight: {
@@ -120,11 +122,15 @@ export const bitFunctions = scalars({
     returns: ofFirst,
     summary: 'The bits moved down.',
     duckdb: ([x, by]) =>
-      `CASE WHEN ${by!.sql} >= ${shapeOf(x!.type).bits} THEN 0 ELSE CAST(floor(${asInteger(x!)} / pow(2.0, ${by!.sql})) AS BIGINT) END`,
+      unlessNull(
+        [x!],
+        `CASE WHEN ${by!.sql} >= ${shapeOf(x!.type).bits} THEN 0 ELSE CAST(floor(${asInteger(x!)} / pow(2.0, ${by!.sql})) AS BIGINT) END`,
+      ),
     cases: [
       ['bitShiftRight(8, 2)', 2],
       ['bitShiftRight(-8, 1)', -4],
       ['bitShiftRight(-8, 8)', 0],
+      ['bitShiftRight(null, 8)', null],
     ],
   },
   bitRotateLeft: {
@@ -148,8 +154,9 @@ export const bitFunctions = scalars({
     args: 2,
     returns: whenAll('Bool'),
     summary: 'Whether the bit at a place (from 0) is set.',
-    duckdb: ([x, place]) => test(x!, place!),
+    duckdb: ([x, place]) => unlessNull([x!, place!], test(x!, place!)),
     cases: [
+      ['bitTest(5, null)', null],
       ['bitTest(5, 0)', 1],
       ['bitTest(5, 1)', 0],
       ['bitTest(-1, 5)', 1],

@@ -57,6 +57,14 @@ function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [s
 /** Whether the aligned sides may be NULL: a text that must be read as a time or UUID may not be one. */
 const mayBeNull = (a: Arg, b: Arg): boolean => isNullable(a.type) || isNullable(b.type) || isText(a.type) !== isText(b.type)
 
+const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+/** A text is read as a time or a UUID that may be NULL: what cannot be read is not equal to NULL. */
+const readsText = (a: Arg, b: Arg): boolean => {
+  const [text, other] = isText(a.type) ? [a, b] : [b, a]
+  if (!isText(text.type) || !isNullable(other.type) || (!isNamed(other.type, 'UUID') && !isTime(other.type))) return false
+  return !(typeof text.constant === 'string' && isNamed(other.type, 'UUID') && isUuid.test(text.constant))
+}
+
 /** DuckDB finds nan equal to nan and above all numbers. */
 const mayBeNan = (arg: Arg): boolean => isFloat(arg.type) && (arg.constant === undefined || Number.isNaN(arg.constant))
 
@@ -66,6 +74,10 @@ function equality(isEqual: boolean): FunctionRow['sql'] {
     duckdb: ([a, b], context) => {
       if (isNullLiteral(a!) || isNullLiteral(b!)) return `(${isNullLiteral(a!) ? b!.sql : a!.sql} ${test})`
       const [left, right] = aligned(a!, b!, context)
+      if (readsText(a!, b!)) {
+        const equal = `coalesce(${left} = ${right}, ${a!.sql} IS NULL AND ${b!.sql} IS NULL)`
+        return isEqual ? equal : `(NOT ${equal})`
+      }
       const [is, isNot] = mayBeNull(a!, b!) ? ['IS NOT DISTINCT FROM', 'IS DISTINCT FROM'] : ['=', '<>']
       if (!mayBeNan(a!) || !mayBeNan(b!)) return `(${left} ${isEqual ? is : isNot} ${right})`
       const nan = isNullable(a!.type) ? `coalesce(isnan(${left}), false)` : `isnan(${left})`
@@ -81,7 +93,7 @@ function equality(isEqual: boolean): FunctionRow['sql'] {
         const same =
           typeName(a!.type) === typeName(b!.type)
             ? `isNotDistinctFrom(${left}, ${right})`
-            : `ifNull(equals(${left}, ${right}), isNull(${left}) AND isNull(${right}))`
+            : `ifNull(equals(${left}, ${right}), isNull(${a!.sql}) AND isNull(${b!.sql}))`
         return `${isEqual ? '' : 'not'}(${same})`
       }
       return `ifNull(${plain}, ${isEqual ? 0 : 1})`
@@ -118,6 +130,11 @@ export const comparisonFunctions = functions({
     ['equals(1, 1.0)', 1],
     ["equals('a', 'b')", 0],
     ['equals(null, null)', 1],
+    ["toUUID('x') = 'y'", 0],
+    ["toUUID('x') != 'y'", 1],
+    ["toDateTime('x') = concat('y', 'z')", 0],
+    ["select toUUID('x') = y from (select toNullable('y') as y)", 0],
+    ["select toUUID('x') = y from (select arrayJoin([null]::Array(Nullable(String))) as y)", 1],
     ['equals(null, 2)', 0],
     ["equals(toNullable('a'), 'a')", 1],
     ['equals([1, 2], [1, 2])', 1],

@@ -1,5 +1,5 @@
 import { isFloat, isInteger, isNullable, scalar } from '../types/types.ts'
-import { asFloat, asInteger, asNumber, once, onceAll } from './duckdb-values.ts'
+import { asFloat, asInteger, asNumber, once, onceAll, unlessNull } from './duckdb-values.ts'
 import { always, whenAll } from './results.ts'
 import { type Arg, type Case, type Cell, type CellContext, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -228,11 +228,14 @@ export const mathFunctions = scalars({
     summary:
       'The number of the bucket of equal width a number falls into: 0 below the lowest and where the highest is not above it, one more than there are above.',
     duckdb: (args, context) =>
-      onceAll(
-        context,
-        args.map(asFloat),
-        (x, low, high, count) =>
-          `CAST(CASE WHEN ${x} < ${low} OR ${low} >= ${high} THEN 0 WHEN ${x} >= ${high} THEN ${count} + 1 ELSE floor((${x} - ${low}) * ${count} / (${high} - ${low})) + 1 END AS INTEGER)`,
+      unlessNull(
+        args,
+        onceAll(
+          context,
+          args.map(asFloat),
+          (x, low, high, count) =>
+            `CAST(CASE WHEN ${x} < ${low} OR ${low} >= ${high} THEN 0 WHEN ${x} >= ${high} THEN ${count} + 1 ELSE floor((${x} - ${low}) * ${count} / (${high} - ${low})) + 1 END AS INTEGER)`,
+        ),
       ),
     cases: [
       ['width_bucket(5, 0, 10, 5)', 3],
@@ -240,6 +243,7 @@ export const mathFunctions = scalars({
       ['width_bucket(15, 0, 10, 5)', 6],
       ['width_bucket(5, 0, -5, 5)', 0],
       ['width_bucket(5, 5, 5, 5)', 0],
+      ['width_bucket(5, 5, 5, null)', null],
     ],
   },
   rand: {

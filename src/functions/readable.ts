@@ -1,5 +1,5 @@
 import { isNullable, isText, scalar } from '../types/types.ts'
-import { asFloat, once, onceAll } from './duckdb-values.ts'
+import { asFloat, once, onceAll, unlessNull } from './duckdb-values.ts'
 import { always, commonType, whenAll } from './results.ts'
 import { type Arg, call, differing, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -131,8 +131,9 @@ export const readableFunctions = scalars({
     args: [1, 2],
     returns: whenAll('String'),
     summary: 'Seconds in years, months, days, hours, minutes and seconds; the second argument is the biggest unit.',
-    duckdb: timeDelta,
+    duckdb: (args, context) => unlessNull(args.slice(1), timeDelta(args, context)),
     cases: [
+      ['formatReadableTimeDelta(3661, null)', null],
       ['formatReadableTimeDelta(3661)', '1 hour, 1 minute and 1 second'],
       ['formatReadableTimeDelta(100000000)', '3 years, 2 months, 1 day, 9 hours, 46 minutes and 40 seconds'],
       ['formatReadableTimeDelta(0)', '0 seconds'],
@@ -145,8 +146,9 @@ export const readableFunctions = scalars({
     args: 4,
     returns: whenAll('String'),
     summary: 'A bar as long as a number is between two others, in a width of characters.',
-    duckdb: bar,
+    duckdb: (args, context) => unlessNull(args, bar(args, context)),
     cases: [
+      ['bar(5, null, 10, 10)', null],
       ['bar(5, 0, 10, 10)', '█████'],
       ['bar(3, 0, 10, 4)', '█▏'],
       ['bar(20, 0, 10, 2)', '██'],
@@ -207,12 +209,16 @@ export const readableFunctions = scalars({
   },
   throwIf: {
     args: [1, 2],
-    returns: always('UInt8'),
+    returns: ([condition]) => scalar('UInt8', isNullable(condition!)),
     summary: 'Fails, with a message when one is given, where the condition holds; else 0.',
     duckdb: ([condition, message]) =>
-      `CASE WHEN ${condition!.sql} THEN error(${message?.sql ?? "'Value passed to throwIf is not zero'"}) ELSE 0 END`,
+      unlessNull(
+        [condition!],
+        `CASE WHEN ${condition!.sql} THEN error(${message?.sql ?? "'Value passed to throwIf is not zero'"}) ELSE 0 END`,
+      ),
     cases: [
       ['throwIf(0)', 0],
+      ['throwIf(null)', null],
       ["throwIf(1 = 2, 'no')", 0],
     ],
   },

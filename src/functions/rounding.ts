@@ -23,7 +23,10 @@ const scaled =
   ([x, digits], context) => {
     if (keepsWhole(x!, digits)) return asNumber(x!)
     if (!digits) return `${name}(${x!.sql})`
-    return onceAll(context, [asFloat(x!), `pow(10.0, ${digits.sql})`], (v, scale) => typed(`(${name}(${v} * ${scale}) / ${scale})`, x!))
+    const cut = onceAll(context, [asFloat(x!), `pow(10.0, ${digits.sql})`], (v, scale) =>
+      typed(`(${name}(${v} * ${scale}) / ${scale})`, x!),
+    )
+    return isInteger(x!.type) && digits.constant === undefined ? `CASE WHEN ${digits.sql} >= 0 THEN ${asNumber(x!)} ELSE ${cut} END` : cut
   }
 
 const rounding = (summary: string, duckdb: SqlCell, cases: readonly Case[], more: Partial<ScalarSpec> = {}): ScalarSpec => ({
@@ -78,6 +81,7 @@ export const roundingFunctions = scalars({
       ['floor(-2.5)', -3],
       ['floor(-2.55, 1)', -2.6],
       ['floor(123, -1)', 120],
+      ['select floor(9007199254740993, d) from (select 3 as d)', '9007199254740993'],
     ],
     { caseInsensitive: true },
   ),

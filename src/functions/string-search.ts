@@ -1,4 +1,4 @@
-import { isNullable, isText, scalar } from '../types/types.ts'
+import { isNamed, isNullable, isText, scalar } from '../types/types.ts'
 import { once, onceAll, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionFamily, unsupported } from './row.ts'
@@ -15,7 +15,7 @@ function place(text: string, needle: string, countsBytes: boolean): string {
   return `CASE WHEN ${needle} = '' AND ${text} IS NOT NULL THEN 1 WHEN NOT contains(${text}, ${needle}) THEN 0 ELSE ${before} + 1 END`
 }
 const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Variant, context: CellContext): string => {
-  const folded = [variant.fold(text.sql), variant.fold(needle.sql)]
+  const folded = [text, needle].map((arg) => variant.fold(isNamed(arg.type, 'Nothing') ? 'CAST(NULL AS VARCHAR)' : arg.sql))
   if (!start) return onceAll(context, folded, (t, n) => place(t!, n!, variant.countsBytes))
   const found = onceAll(context, [...folded, `least(greatest(CAST(${start.sql} AS BIGINT), 1), 2147483647)`], (t, n, s) => {
     const rest = variant.countsBytes
@@ -82,15 +82,19 @@ const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpe
   summary: `Whether a word stands in the text${ignoresCase ? ', capitals or not' : ''}${orNull ? '; NULL when the second argument is not one word' : ''}.`,
   duckdb: ([text, token], context) => {
     const fold = (sql: string) => (ignoresCase ? asciiLower(sql) : sql)
-    return once(context, fold(token!.sql), (t) => {
-      const otherwise = orNull ? 'NULL' : "error('The second argument must be one word')"
-      return `CASE WHEN regexp_full_match(${t}, '${wordPattern}') THEN list_contains(${words(fold(text!.sql))}, ${t}) ELSE ${otherwise} END`
-    })
+    return unlessNull(
+      [token!],
+      once(context, fold(token!.sql), (t) => {
+        const otherwise = orNull ? 'NULL' : "error('The second argument must be one word')"
+        return `CASE WHEN regexp_full_match(${t}, '${wordPattern}') THEN list_contains(${words(fold(text!.sql))}, ${t}) ELSE ${otherwise} END`
+      }),
+    )
   },
   clickhouse: name,
   cases: [
     [`${name}('a b-c', 'b')`, 1],
     [`${name}('ab c', 'b')`, 0],
+    [`${name}('ab c', null)`, null],
     ...(ignoresCase ? [[`${name}('a B', 'b')`, 1] as const] : []),
     ...(orNull ? [[`${name}('a b', 'a b')`, null] as const] : []),
   ],
@@ -101,13 +105,16 @@ const hasWords = (name: string, all: boolean): ScalarSpec => ({
   summary: `Whether ${all ? 'all' : 'any'} of the words (an array, or a text of words) stand in the text.`,
   duckdb: ([text, needles]) => {
     const list = isText(needles!.type) ? words(needles!.sql) : needles!.sql
-    return `${all ? 'list_has_all' : 'list_has_any'}(${words(text!.sql)}, ${list})`
+    // No words at all are found nowhere.
+    const found = `${all ? 'list_has_all' : 'list_has_any'}(${words(text!.sql)}, ${list})`
+    return all ? `(${found} AND len(${list}) > 0)` : found
   },
   clickhouse: name,
   cases: [
     [`${name}('a b-c', ['b', 'x'])`, all ? 0 : 1],
     [`${name}('a b-c', 'c a')`, 1],
     [`${name}('a b-c', ['x'])`, 0],
+    [`${name}('a b-c', '-')`, 0],
   ],
 })
 
@@ -134,6 +141,7 @@ export const searchFunctions: FunctionFamily = scalars({
       [`${name}('abc', 'x')`, 0],
       [`${name}('abc', '')`, 1],
       [`${name}('abc', null)`, null],
+      [`${name}(null, null)`, null],
       [`${name}(null, '')`, null],
       [`${name}('abc', 'b', null)`, null],
       [`${name}(null, 'b', 1)`, null],
@@ -156,16 +164,18 @@ export const searchFunctions: FunctionFamily = scalars({
     summary: `How often a text stands in another one (${inWhat(variant)}), without overlaps.`,
     duckdb: ([text, needle, start], context) => {
       const from = start ? `substring(${variant.fold(text!.sql)}, ${start.sql})` : variant.fold(text!.sql)
-      return onceAll(
+      const count = onceAll(
         context,
         [from, variant.fold(needle!.sql)],
         (t, n) => `CASE WHEN ${n} = '' THEN 0 ELSE (strlen(${t}) - strlen(replace(${t}, ${n}, ''))) // strlen(${n}) END`,
       )
+      return unlessNull([text!], count)
     },
     cases: [
       [`${name}('ababab', 'ab')`, 3],
       [`${name}('aaaa', 'aa')`, 2],
       [`${name}('abc', '')`, 0],
+      [`${name}(null, '')`, null],
       [`${name}('ABab', 'ab')`, variant.suffix ? 2 : 1],
       [`${name}('ababab', 'ab', 2)`, 2],
     ],

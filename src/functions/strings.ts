@@ -1,7 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
-import { once, toText } from './duckdb-values.ts'
+import { once, toText, unlessNull } from './duckdb-values.ts'
 import { always, whenAll } from './results.ts'
 import { type Arg, type CellContext, call, type SqlCell, sql } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -234,7 +234,7 @@ export const stringFunctions = scalars({
             ? toText(rest[part], context)
             : "error('The format names an argument that is not given')",
       )
-      return `(${["''", ...parts].join(' || ')})`
+      return unlessNull(rest, `(${["''", ...parts].join(' || ')})`)
     },
     clickhouse: ([format, ...rest], context) => `format(${[format!.sql, ...rest.map((arg) => asText(arg, context))].join(', ')})`,
     cases: [
@@ -242,6 +242,7 @@ export const stringFunctions = scalars({
       ["format('{1}{0}', 'a', 'b')", 'ba'],
       ["format('{{}} {}', 'a')", '{} a'],
       ["format('{}', null)", null],
+      ["format('a', null)", null],
     ],
   },
 })

@@ -156,7 +156,10 @@ export async function compareFunctions(
         ([row]) => JSON.stringify(unordered && Array.isArray(row?.[0]) ? [...row[0]].map(plain).sort() : plain(row?.[0] ?? null)),
         (error: Error) => `refused: ${error.message.slice(0, 160).replaceAll('\n', ' ')}`,
       )
-    const [duck, click] = [await answer(project.rows(statement)), await answer(clickhouse.rows(statement, project))]
+    const duck = await answer(project.rows(statement))
+    let click = await answer(clickhouse.rows(statement, project))
+    // The engine inside the process writes what is left of an error behind the next answer, now and then.
+    if (click.includes('after JSON')) click = await answer(clickhouse.rows(statement, project))
     compared++
     if (duck.startsWith('refused') && click.startsWith('refused')) refused++
     else if (duck !== click) {

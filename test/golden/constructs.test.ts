@@ -53,6 +53,7 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
   ['select * replace (number + 1 as number) from numbers(1)', [[1]]],
   // sets of values
   ["select count() from events where event in (select nullIf('buy', '')) and event not in (select nullIf('', ''))", [[3]]],
+  ["select 1 in (c, 2), 1 not in (c, 2), c in (c, 2), c not in (1, 2) from (select toInt('x') as c)", [[0, 1, 1, 1]]],
   // grouping
   [
     'select event, count() from events group by event with rollup order by event',

@@ -66,9 +66,13 @@ export const duckdb: Dialect = {
 
   // Null is found among nulls: nothing here is unknown.
   in(value, items, { not, expr }) {
+    const mayBeNull = isNullable(expr.type)
+    if (items.some((item) => item.mayBeNull && !item.isNull)) {
+      const found = items.map((item) => `${value} IS NOT DISTINCT FROM ${item.sql}`).join(' OR ')
+      return `${not ? '(NOT ' : ''}(${found})${not ? ')' : ''}`
+    }
     const plain = items.filter((item) => !item.isNull).map((item) => item.sql)
     const hasNull = plain.length < items.length
-    const mayBeNull = isNullable(expr.type)
     if (plain.length === 0) return hasNull ? `(${value} IS ${not ? 'NOT ' : ''}NULL)` : String(not)
     const found = plain.length === 1 ? `${value} = ${plain[0]}` : `${value} IN (${plain.join(', ')})`
     if (!mayBeNull && !hasNull) return `(${not ? 'NOT ' : ''}${not ? `(${found})` : found})`

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { machine, median, rounded } from './measure.ts'
+import { bundled, machine, median, rounded } from './measure.ts'
 
 // How many requests per second, and how long does the slowest hundredth wait? A record, a cached query, a small query that is computed each time;
 // beside them a bare server that answers a constant, in the same process and run.
@@ -26,7 +26,7 @@ interface Question {
   readonly holds: (answer: string) => boolean
 }
 
-const child = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'http-server.ts'), values.events], {
+const child = spawn(process.execPath, [await bundled(join(import.meta.dirname, '..', 'bench', 'http-server.ts')), values.events], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

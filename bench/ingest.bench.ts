@@ -8,7 +8,7 @@ import { open } from '../src/engine.ts'
 import { decodeBatch } from '../src/ingestion/decode-batch.ts'
 import { storeTables } from '../src/storage/duckdb/schema.ts'
 import { makeEvents } from './events.ts'
-import { bundled, inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
+import { inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
 
 // How many events per second go in, durable and applied, and does the rate stay flat as the store grows?
 // Beside it: DuckDB's own appender with the same rows and nothing else to do (and, as a bare lower bound, with the properties as they were sent and
@@ -163,11 +163,10 @@ const measurements: Readonly<Record<string, () => Promise<void>>> = {
 }
 
 async function compare(): Promise<void> {
-  const built = await bundled(import.meta.filename)
   const runs: Record<string, Measured[]> = {}
   for (let run = 0; run < Number(values.runs); run++) {
     for (const name of Object.keys(measurements)) {
-      const result = await inOwnProcess(built, [
+      const result = await inOwnProcess(import.meta.filename, [
         '--measure',
         name,
         '--events',

@@ -12,7 +12,10 @@ export interface Measured {
   readonly figures?: Readonly<Record<string, number>>
 }
 
-/** A bench as the package is built: what runs the sources directly keeps the names of functions, which costs where they are made often. */
+/**
+ * A program of benches as the package is built: what runs the sources directly keeps the names of functions, which costs time where they are made often,
+ * and its loader takes a hundred megabytes.
+ */
 export const bundled = async (file: string): Promise<string> => {
   const outfile = join(import.meta.dirname, '..', '.bench', `${basename(file, '.ts')}.mjs`)
   const { build } = await import('esbuild')
@@ -22,7 +25,7 @@ export const bundled = async (file: string): Promise<string> => {
 
 /** A measurement in a process of its own: nobody else's memory, no warm code. */
 export const inOwnProcess = async (file: string, args: readonly string[]): Promise<Measured> => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file, ...args], { maxBuffer: 1 << 24 })
+  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], { maxBuffer: 1 << 24 })
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as Measured
 }
 

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { bundled } from './measure.ts'
 
 // npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]
-// Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON.
+// Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON. It is built first, as the package is.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,13 +21,11 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 const passed = (['events', 'runs'] as const).flatMap((name) => (values[name] ? [`--${name}`, values[name]] : []))
-/** Benches of microseconds are built first, as the package is. */
-const built = ['compile.bench.ts']
 let failed = 0
 for (const file of chosen) {
-  const source = join(import.meta.dirname, file)
-  const path = built.includes(file) ? await bundled(source) : source
-  const { status } = spawnSync(process.execPath, ['--import', 'tsx', path, ...passed, ...positionals], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [await bundled(join(import.meta.dirname, file)), ...passed, ...positionals], {
+    stdio: 'inherit',
+  })
   if (status !== 0) failed++
 }
 process.exitCode = failed > 0 ? 1 : 0

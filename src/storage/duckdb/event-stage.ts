@@ -51,6 +51,8 @@ export const eventColumns: readonly (readonly [name: string, type: DuckDBType])[
   ['elements_chain', VARCHAR],
   ['properties', VARCHAR],
 ]
+/** The appender keeps chunks in memory that no budget counts, and writes them into the table while the main thread waits: a few at a time. */
+const chunksOfFlush = 4
 const table = 'stage_events'
 export const stagedEvents = `temp.main.${table}`
 
@@ -76,6 +78,7 @@ export class EventStage {
   private hasTable = false
   private inChunk = 0
   private appended = 0
+  private unflushed = 0
 
   constructor(connection: DuckDBConnection) {
     this.connection = connection
@@ -114,7 +117,7 @@ export class EventStage {
     this.appender?.closeSync()
     this.appender = null
     this.arena.clear()
-    this.appended = this.inChunk = 0
+    this.appended = this.inChunk = this.unflushed = 0
     const columns = eventColumns.map(([name, type]) => `${name} ${type}`).join(', ')
     await this.connection.run(this.hasTable ? `TRUNCATE ${stagedEvents}` : `CREATE TEMP TABLE ${table} (${columns})`)
     this.hasTable = true
@@ -145,6 +148,10 @@ export class EventStage {
     this.chunk.append(this.appender!, this.inChunk)
     this.appended += this.inChunk
     this.inChunk = 0
+    this.unflushed++
+    if (this.unflushed < chunksOfFlush) return
+    this.appender!.flushSync()
+    this.unflushed = 0
   }
 
   /** Makes the rows visible to statements. */

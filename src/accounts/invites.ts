@@ -126,13 +126,13 @@ export const createInvites = (context: AccountContext) => {
     const invite = await store.read.invites.first({ id })
     const organization = invite && (await store.read.organizations.first({ id: invite.organization_id }))
     if (!invite || !organization) throw invalid('The provided invite ID is not valid.')
-    if (isExpired(invite)) throw invalid('This invite has expired. Please ask your admin for a new one.', null, 'expired')
     return { invite, organization }
   }
 
   const mustFit = async (invite: Invite, user: User | null) => {
     if (user && !sameEmail(user.email, invite.target_email))
       throw invalid('This invite is intended for another email address.', null, 'invalid_recipient')
+    if (isExpired(invite)) throw invalid('This invite has expired. Please ask your admin for a new one.', null, 'expired')
     if (user && (await store.read.memberships.first({ user_id: user.id, organization_id: invite.organization_id })))
       throw invalid('You already are a member of this organization.', null, 'user_already_member')
     if (!user && (await findUserByEmail(store.read, invite.target_email)))

@@ -44,10 +44,10 @@ export const createMembers = (context: AccountContext) => {
     },
 
     async update(by: User, own: Membership, member: Member, body: unknown): Promise<Member> {
-      const wanted = check(memberInput.partial(), body).level
       const isOwn = own.id === member.membership.id
+      if (!isOwn) mayEdit(own, member.membership) // those who may not learn nothing of what is wrong with their request
+      const wanted = check(memberInput.partial(), body).level
       if (isOwn && wanted !== undefined) throw notAllowed("You can't change your own access level.")
-      if (!isOwn) mayEdit(own, member.membership)
       if (wanted === undefined || wanted === member.membership.level) return member
       if (wanted === level.owner && own.level !== level.owner)
         throw notAllowed("You can only pass on organization ownership if you're its owner.")

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anyJson, choice, flag, integer, jsonObject, listOf, text } from './fields.ts'
+import { anyJson, choice, flag, integer, integerOf, jsonObject, listOf, text } from './fields.ts'
 import type { Json } from './store.ts'
 
 const zoneCache = new Map<string, boolean>()
@@ -35,7 +35,8 @@ const networkCapture = z
     error: "Must provide a dictionary with only 'recordHeaders' and/or 'recordBody' keys.",
   })
 const errorsToIgnore = z
-  .array(z.string({ error: 'Must provide a list of strings.' }), { error: 'Must provide a list of errors to ignore.' })
+  .array(anyJson(), { error: 'Must provide a list of errors to ignore.' })
+  .refine((value) => value.every((one) => typeof one === 'string'), { error: 'Must provide a list of strings.', abort: true })
   .refine((value) => JSON.stringify(value).length <= 300, {
     error: 'Field must be less than 300 characters. Complex config should be provided in code.',
   })
@@ -53,7 +54,7 @@ const pathCleaning = listOf(z.looseObject({ regex: z.string().nullish(), alias: 
 const columnFields = {
   name: text({ max: 200 }),
   timezone: timezone(),
-  week_start_day: integer(0, 1).nullable(),
+  week_start_day: integerOf([0, 1]).nullable(),
   access_control: flag(),
 }
 

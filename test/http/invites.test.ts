@@ -103,6 +103,7 @@ test('an invitation ends after three days', async () => {
   expect((await call('GET', `/api/signup/${body.id}/`)).status).toBe(200)
   world.now = new Date('2030-01-04T00:00:00.001Z')
   expect(await call('GET', `/api/signup/${body.id}/`)).toMatchObject(refused(400, 'expired'))
+  expect(await call('GET', `/api/signup/${body.id}/`, { as: admin })).toMatchObject(refused(400, 'invalid_recipient'))
   expect((await call('GET', `${base}?limit=1`, { as: admin })).body.results[0]).toMatchObject({ id: body.id, is_expired: true })
   expect((await call('DELETE', `${base}${body.id}/`, { as: admin })).status).toBe(204)
   expect(await call('DELETE', `${base}${body.id}/`, { as: admin })).toMatchObject(refused(404, 'not_found'))

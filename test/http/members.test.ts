@@ -20,6 +20,9 @@ test('who may change whom', async () => {
   const change = (as: typeof member, user: typeof member, to: unknown) => call('PATCH', `${base}${user.uuid}/`, { as, body: { level: to } })
   const denied = (detail: string) => refused(403, 'permission_denied', detail)
   expect(await change(member, target, 8)).toMatchObject(denied('You can only edit others if you are an admin.'))
+  expect(await change(member, target, 3), 'before what is wrong with it').toMatchObject(
+    denied('You can only edit others if you are an admin.'),
+  )
   expect(await change(admin, admin, 1)).toMatchObject(denied("You can't change your own access level."))
   expect(await change(admin, target, 15)).toMatchObject(denied("You can only pass on organization ownership if you're its owner."))
   expect(await change(admin, owner, 1)).toMatchObject(denied('You can only edit others with level lower or equal to you.'))

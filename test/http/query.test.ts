@@ -57,6 +57,28 @@ test.each(misfits)('a body with %s cannot be read', async (_, body, part) => {
   expect(answer.body.detail).toContain(part)
 })
 
+test('filters and variables that are laid over a query', async () => {
+  const days = async (query: object, more: object) => (await ask({ query, ...more })).body.results[0].data
+  expect(await days(trends, { filters_override: { date_from: '2024-01-03', date_to: '2024-01-03' } })).toEqual([2])
+  const nobody = { key: 'plan', type: 'event', value: 'none', operator: 'exact' }
+  expect(await days(trends, { filters_override: { properties: [nobody] } })).toEqual([0, 0, 0])
+  const group = { ...trends, properties: { type: 'AND', values: [{ type: 'OR', values: [{ ...nobody, operator: 'is_not' }] }] } }
+  expect(await days(group, { filters_override: { date_from: null, properties: [] } })).toEqual([1, 0, 2])
+  expect(await days(group, { filters_override: { properties: [nobody] } })).toEqual([0, 0, 0])
+  const variables = { one: { code_name: 'who', value: 'a' } }
+  const statement = { kind: 'HogQLQuery', query: 'select count() from events where distinct_id = {variables.who} and {filters}', variables }
+  const counted = async (more: object) => (await ask({ query: statement, ...more })).body.results
+  expect(await counted({ filters_override: { date_from: '2024-01-01', date_to: '2024-01-04' } })).toEqual([[1]])
+  expect(await counted({ filters_override: { date_from: '2024-01-02', date_to: '2024-01-04' } })).toEqual([[0]])
+  const later = { filters_override: { date_from: '2024-01-02', date_to: '2024-01-04' }, variables_override: { one: { value: 'b' } } }
+  expect(await counted(later)).toEqual([[1]])
+  for (const [over, query] of [
+    [{ filters_override: { date_from: '-7d' } }, { kind: 'EventsQuery', select: ['event'] }],
+    [{ variables_override: { one: { value: 1 } } }, trends],
+  ])
+    expect(await ask({ query, ...over })).toMatchObject(refused(400, 'parse_error'))
+})
+
 test('a kind that is not answered here is said to be', async () => {
   expect(await ask({ query: { kind: 'SavedInsightNode', shortId: 'x' } })).toMatchObject(
     refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode'),

@@ -4,6 +4,7 @@ import { refreshMode, refreshModes } from '../../asking/refresh.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { queryKinds } from '../../queries/registry.ts'
 import { failures, HttpError } from '../errors.ts'
+import { withOverrides } from './overrides.ts'
 
 // The body of the query endpoint. Unlike the record routes it is strict, and says what does not fit in the words its clients look for.
 
@@ -14,8 +15,14 @@ export const queryRequestSchema = z.object({
   async: z.boolean().nullish(),
   client_query_id: z.string().nullish(),
   refresh: z.union([z.boolean(), z.enum(refreshModes)]).nullish(),
-  filters_override: z.record(z.string(), z.unknown()).nullish(),
-  variables_override: z.record(z.string(), z.unknown()).nullish(),
+  filters_override: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .meta({ description: '`date_from`, `date_to` and `properties` laid over an insight, or over `filters` of a statement' }),
+  variables_override: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .meta({ description: 'Variables of a statement by their ids, laid over its own' }),
   name: z.string().max(128).nullish(),
 })
 /** The query itself is checked by its kind. Making a schema costs more than using it. */
@@ -77,8 +84,11 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
   if (!Object.hasOwn(queryKinds, kind)) throw new HttpError(400, 'validation_error', 'invalid_input', `Unsupported query kind: ${kind}`)
   const rest = restSchema.safeParse(body)
   if (!rest.success) throw misfit(rest.error.issues[0]!.path.join('.'), rest.error.issues[0]!.message)
+  const { filters_override: filters, variables_override: variables } = rest.data
+  const laid = withOverrides(query as QueryRequest['query'], { filters, variables })
+  if (typeof laid === 'string') throw misfit(laid, `A ${kind} has no place for it`)
   return {
-    query: query as QueryRequest['query'],
+    query: laid,
     refresh: refreshMode(refresh, isAsync === true),
     wantsStatus: isAsync === true,
     client_query_id: typeof client_query_id === 'string' && client_query_id !== '' ? client_query_id : null,

@@ -189,6 +189,23 @@ export async function createThings(world) {
       })
       return keep(entry.as, 'personal_api_key', row)
     },
+    query_status: async (entry) => {
+      const done = entry.complete === true || entry.error === true
+      const row = {
+        id: entry.id ?? entry.client_query_id ?? newId().replaceAll('-', ''),
+        project_id: (variables[entry.project ?? entry.team] ?? variables.team).id,
+        task_id: newId(),
+        is_complete: entry.complete === true,
+        is_error: entry.error === true,
+        error_message: entry.error_message ?? null,
+        results: entry.results ?? null,
+        start_time: now(),
+        end_time: done ? now() : null,
+        expiration_time: done ? (timeOf(entry.expiration_time ?? null, now()) ?? new Date(now().getTime() + 600_000)) : null,
+      }
+      await write((all) => all.query_runs.insert(row))
+      return keep(entry.as, 'query_status', row)
+    },
     dashboard: async (entry) => {
       const row = {
         id: 1000 + (await store.read.dashboards.count({})),
@@ -211,6 +228,9 @@ export async function createThings(world) {
     explicit_team_membership: 'project_membership',
     organization_membership: 'membership',
     key: 'personal_api_key',
+    query: 'query_status',
+    query_run: 'query_status',
+    async_query: 'query_status',
     organization_invite: 'invite',
     organization_domain: 'domain',
   }

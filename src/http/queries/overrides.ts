@@ -1,0 +1,51 @@
+// What a request lays over its query: the filters of the page that shows it, and values of its variables.
+
+type Query = Readonly<Record<string, unknown>> & { readonly kind: string }
+type Fields = Readonly<Record<string, unknown>>
+
+const insights = new Set(['TrendsQuery', 'FunnelsQuery', 'LifecycleQuery'])
+const statements = new Set(['SqlLikeQuery', 'HogQLQuery'])
+
+const isGroup = (value: unknown): value is Fields => value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** Both have to hold. */
+const both = (own: unknown, more: readonly unknown[]): unknown => {
+  if (isGroup(own)) return { type: 'AND', values: [own, { type: 'AND', values: more }] }
+  return [...(Array.isArray(own) ? own : []), ...more]
+}
+
+const narrowed = (fields: Fields, { date_from, date_to, properties }: Fields): Fields => ({
+  ...fields,
+  ...(date_from || date_to ? { dateRange: { date_from: date_from ?? null, date_to: date_to ?? null } } : {}),
+  ...(Array.isArray(properties) && properties.length > 0 ? { properties: both(fields.properties, properties) } : {}),
+})
+
+const isEmpty = (given: unknown): boolean =>
+  !isGroup(given) ||
+  Object.values(given).every((value) => value === null || value === undefined || (Array.isArray(value) && value.length === 0))
+
+export interface Overrides {
+  readonly filters: unknown
+  readonly variables: unknown
+}
+
+/** The query with what is laid over it; the name of what this kind of query has no place for. */
+export const withOverrides = (query: Query, { filters, variables }: Overrides): Query | 'filters_override' | 'variables_override' => {
+  let laid = query
+  if (!isEmpty(filters)) {
+    const over = filters as Fields
+    if (insights.has(query.kind)) laid = { ...laid, ...narrowed(laid, over) }
+    else if (statements.has(query.kind)) laid = { ...laid, filters: narrowed(isGroup(laid.filters) ? laid.filters : {}, over) }
+    else return 'filters_override'
+  }
+  if (!isEmpty(variables)) {
+    if (!statements.has(query.kind)) return 'variables_override'
+    const own = isGroup(laid.variables) ? laid.variables : {}
+    const merged = Object.entries(variables as Fields).map(([id, value]) => [
+      id,
+      isGroup(value) ? { ...(own[id] as Fields), ...value } : value,
+    ])
+    laid = { ...laid, variables: { ...own, ...Object.fromEntries(merged) } }
+  }
+  return laid
+}

@@ -26,6 +26,8 @@ export interface QueryProject {
   /** Read once for each query, after everything acknowledged has been applied. */
   facts(): Promise<StoreFacts>
   env(facts: StoreFacts): QueryEnv
+  /** Bytes for the statements that run, and for what queries do with their rows. */
+  readonly memoryLimit?: number
   run(statement: Statement, options: RunOptions): Promise<Table>
   runInParts(statement: Statement, take: TakePart, options: RunOptions): Promise<void>
   stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
@@ -73,7 +75,7 @@ export const statementOf = ({ sql, params, columns }: Compiled['printed'], timez
 })
 
 export function envFor(project: QueryProject, facts: StoreFacts, { isUtc }: StatementSettings): QueryEnv {
-  const env = { ...project.env(facts), foldsInEngine: duckdb.capabilities.foldsInEngine }
+  const env = { ...project.env(facts), foldsInEngine: duckdb.capabilities.foldsInEngine, memoryLimit: project.memoryLimit }
   return isUtc ? { ...env, project: { ...env.project, timezone: 'UTC' } } : env
 }
 

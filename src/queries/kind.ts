@@ -74,6 +74,8 @@ export interface QueryEnv {
   readonly lastPersonNo?: number
   /** Lists of events are folded by the engine, and only results come back; otherwise the events come and are folded here. */
   readonly foldsInEngine?: boolean
+  /** Bytes. What a query holds of the rows it reads is a part of that. */
+  readonly memoryLimit?: number
   /** Rows of an answer: when the query does not say, and at most. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
 }

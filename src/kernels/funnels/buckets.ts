@@ -218,12 +218,15 @@ interface Layout {
 const actorAt = 2
 const stepsAt = 3
 
-function layoutOf(options: BucketOptions): Layout {
+function layoutOf(options: Omit<BucketOptions, 'rows'>): Layout {
   let words = stepsAt + 1
   const place = (isKept: boolean) => (isKept ? words++ : 0)
   const places = { exclusions: place(options.exclusions), breakdown: place(options.breakdown), origin: place(options.origin) }
   return { ...places, words: words + (words % 2) }
 }
+
+/** What one event takes while it waits for the fold. */
+export const bytesPerEvent = (options: Omit<BucketOptions, 'rows'>): number => 4 * layoutOf(options).words
 
 /** One memory, seen as doubles and as integers. */
 interface Records {

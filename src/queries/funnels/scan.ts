@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, equals, field, groupBy, isIn, literal, or, select, table } from '../../ast/build.ts'
+import { alias, and, call, callWith, equals, field, from, groupBy, isIn, literal, or, select, table } from '../../ast/build.ts'
 import type { Call, Expr } from '../../ast/nodes.ts'
-import { EventBuckets } from '../../kernels/funnels/buckets.ts'
+import { bytesPerEvent, EventBuckets } from '../../kernels/funnels/buckets.ts'
 import type { ActorColumns, FunnelColumns } from '../../kernels/funnels/columns.ts'
 import { parseExpr } from '../../parser/parse.ts'
 import type { ResolvedRange } from '../dates.ts'
@@ -13,10 +13,17 @@ import type { FunnelBreakdown } from './breakdown.ts'
 import type { FunnelsQuery } from './schema.ts'
 import type { FunnelSettings } from './settings.ts'
 
-// What a funnel asks of the store: for each event that matters its actor, its time, the steps it matches. In slices of actors, so that memory
-// holds them however many there are.
+// What a funnel asks of the store: for each event that matters its actor, its time, the steps it matches. In slices of actors, so that a part of the
+// query's memory holds them however many there are.
 
-const eventsPerSlice = 6_000_000
+const mostEventsPerSlice = 6_000_000
+/** The engine holds the rows of a slice too while they are read, and the rest of the process has needs of its own. */
+const shareOfMemory = 1 / 4
+/** About what the text of a uuid takes. */
+const bytesPerUuid = 80
+const mostSlices = 255
+/** Twice as many slices should halve the largest one. When one actor's events fill it they do not, and each slice costs a scan. */
+const worthDoubling = 3 / 4
 const eventsBetweenPauses = 1 << 17
 
 export interface FunnelScan {
@@ -121,7 +128,13 @@ export function* eachSlice(
 ): QueryRun<void> {
   const { query } = scan
   const { actor, steps, exclusions, where, firstTimes } = readingOf(scan, cohort, env)
-  const { slices, rows } = yield* slicesOf(scan, where)
+  const layout = { exclusions: exclusions.length > 0, breakdown: scan.breakdown.parts.length > 0, origin: scan.withEvents }
+  const bytes = bytesPerEvent(layout) + (scan.withEvents ? bytesPerUuid : 0)
+  const most = Math.min(
+    mostEventsPerSlice,
+    Math.max(1, Math.floor(((env.memoryLimit ?? Number.POSITIVE_INFINITY) * shareOfMemory) / bytes)),
+  )
+  const slices = yield* slicesOf(scan, actor, where, most)
   const columns = [
     alias(actor, 'actor'),
     alias(call('toFloat', at), 'at'),
@@ -130,17 +143,16 @@ export function* eachSlice(
     ...scan.breakdown.parts.map((part, i) => alias(part, `value_${i}`)),
     ...(scan.withEvents ? [alias(call('toString', field('uuid')), 'event_uuid')] : []),
   ]
-  const kept = { rows, exclusions: exclusions.length > 0, breakdown: scan.breakdown.parts.length > 0, origin: scan.withEvents }
 
-  for (let slice = 0; slice < slices; slice++) {
-    const sliced = sliceOf(actor, slice, slices, query)
+  for (const [slice, rows] of slices.entries()) {
+    const sliced = sliceOf(sliceKey(actor, query), slice, slices.length, query)
     const codes = actorKindOf(query) === 'person' ? null : new TextCodes()
     const firsts: FirstTimes[] = []
     for (const { step, condition } of firstTimes) {
       const ask = firstTimesOf(actor, allOf(condition, until(scan.range.to), sliced))
       firsts.push({ step, byActor: firstByActor((yield ask) as Table, codes) })
     }
-    const events = new EventBuckets(kept)
+    const events = new EventBuckets({ rows, ...layout })
     const uuids: (string | null)[] = []
     const take = (part: Table) => {
       const read = readPart(part, scan, codes, values)
@@ -172,16 +184,30 @@ function* pausing<R>(run: Generator<void, R, void>): QueryRun<R> {
   }
 }
 
-/** The store knows at once how many events it has; only when those are too many is it worth counting the ones that matter. */
-function* slicesOf(scan: FunnelScan, where: Expr): QueryRun<{ readonly slices: number; readonly rows: number }> {
-  const size = [alias(call('count'), 'n')]
+/**
+ * How many events each slice has. The store knows at once how many events it has; only when those are too many is it worth counting the ones that
+ * matter, and how they lie in slices. Their number is odd, because buckets are told by the low digits of persons.
+ */
+function* slicesOf(scan: FunnelScan, actor: Expr, where: Expr, most: number): QueryRun<readonly number[]> {
   let rows = 0
   for (const condition of [literal(true), where]) {
-    rows = doubles((yield statement('funnel size', scan, size, condition)) as Table, 'n')[0]!
-    if (rows <= eventsPerSlice) return { slices: 1, rows }
+    const size = (yield statement('funnel size', scan, [alias(call('count'), 'n')], condition)) as Table
+    rows = doubles(size, 'n')[0]!
+    if (rows <= most) return [rows]
   }
-  const slices = Math.ceil(rows / eventsPerSlice)
-  return { slices, rows: Math.ceil(rows / slices) }
+  const { query } = scan
+  const keys = select({ columns: [alias(sliceKey(actor, query), 'key')], from: eventsTable(query.samplingFactor), where })
+  let best: readonly number[] = []
+  for (let count = Math.min(mostSlices, Math.ceil(rows / most) | 1); ; count = Math.min(mostSlices, count * 2 + 1)) {
+    const columns = Array.from({ length: count }, (_, slice) =>
+      alias(callWith('count', { filter: sliceOf(field('key'), slice, count, query) }), `n_${slice}`),
+    )
+    const sizes = (yield { kind: 'statement', label: 'funnel slices', query: select({ columns, from: from(keys) }) }) as Table
+    const found = columns.map((_, slice) => doubles(sizes, `n_${slice}`)[0]!)
+    if (best.length && Math.max(...found) > worthDoubling * Math.max(...best)) return best
+    if (count === mostSlices || Math.max(...found) <= most) return found
+    best = found
+  }
 }
 
 const statement = (label: string, { query }: FunnelScan, columns: readonly Expr[], where: Expr): StatementAsk => ({
@@ -209,16 +235,18 @@ export function actorExpr(query: FunnelsQuery): Expr {
 }
 
 /** Persons go by their numbers, other actors by the first digits of a hash of their text. */
-function sliceOf(actor: Expr, slice: number, slices: number, query: FunnelsQuery): Expr {
+const sliceKey = (actor: Expr, query: FunnelsQuery): Expr =>
+  actorKindOf(query) === 'person' ? actor : call('substring', call('lower', call('hex', call('MD5', actor))), literal(1), literal(4))
+
+function sliceOf(key: Expr, slice: number, slices: number, query: FunnelsQuery): Expr {
   if (slices === 1) return literal(true)
-  if (actorKindOf(query) === 'person') return equals(call('modulo', actor, literal(slices)), literal(slice))
+  if (actorKindOf(query) === 'person') return equals(call('modulo', key, literal(slices)), literal(slice))
   const edge = (i: number) =>
     Math.floor((i * 65536) / slices)
       .toString(16)
       .padStart(4, '0')
-  const hash = call('substring', call('lower', call('hex', call('MD5', actor))), literal(1), literal(4))
-  const from = call('greaterOrEquals', hash, literal(edge(slice)))
-  return slice === slices - 1 ? from : and(from, call('less', hash, literal(edge(slice + 1))))
+  const least = call('greaterOrEquals', key, literal(edge(slice)))
+  return slice === slices - 1 ? least : and(least, call('less', key, literal(edge(slice + 1))))
 }
 
 const bitsBetween = (from: number, to: number) => {

@@ -27,7 +27,8 @@ const chunksPerPart = 32
 export type TakePart = (part: Table) => void
 
 /** Runs statements on connections lent by the instance. */
-export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn'>) => ({
+export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn' | 'memoryLimit'>) => ({
+  memoryLimit: instance.memoryLimit,
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     instance.use((connection) => runStatement(connection, statement, options), options.signal),
   runInParts: (statement: Statement, take: TakePart, options: RunOptions = {}): Promise<void> =>

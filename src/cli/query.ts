@@ -1,5 +1,6 @@
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { WaymarkError } from '../errors/errors.ts'
+import { chartTable } from '../queries/chart-table.ts'
 import { type Command, wrongUsage } from './command.ts'
 import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
 import { tableText } from './table-text.ts'
@@ -50,10 +51,15 @@ function queryOf(text: string): object {
   }
 }
 
-/** Kinds without columns answer objects: their fields are the columns. */
+/** A chart has a row for each of its points. Other kinds without columns answer objects: their fields are the columns. */
 function rowsOf(answer: object): Rows {
   const { columns, results } = answer as { columns?: readonly string[]; results?: unknown }
   if (columns && Array.isArray(results)) return { columns, rows: results as unknown[][] }
+  const chart = chartTable(results)
+  if (chart) {
+    const shown = chart.schema.fields.map(({ name }) => name)
+    return { columns: shown, rows: chart.toArray().map((row) => shown.map((name) => row[name] as unknown)) }
+  }
   const list = (Array.isArray(results) ? results.flat() : [results ?? answer]) as Readonly<Record<string, unknown>>[]
   const names = [...new Set(list.flatMap((row) => Object.keys(row)))]
   return { columns: names, rows: list.map((row) => names.map((name) => row[name] ?? null)) }

@@ -35,7 +35,9 @@ request with the same key within a day gets the first answer again, less secrets
 more is refused with 429 and no time to wait.
 
 **Rows in other forms.** A query asked with \`Accept: text/csv\` or \`application/vnd.apache.arrow.stream\` is answered as the engine makes the rows, no
-faster than they are taken; charts, which are small, come as a whole. \`X-Row-Limit\` says how many rows come at most. \`X-Has-More\` says whether there
+faster than they are taken. A chart is small and comes as a whole, a row for each point (\`label\`, \`date\`, \`value\`), each total (\`label\`, \`value\`),
+each step of a funnel (\`order\`, \`name\`, \`count\`, the times in seconds) or each of its bins (\`from_seconds\`, \`people\`), beside them
+\`breakdown_value\`, \`compare_label\` and \`status\` where the chart has them. \`X-Row-Limit\` says how many rows come at most. \`X-Has-More\` says whether there
 are more, when that is known before the first megabyte is sent; without it, as many rows as the limit means that there may be more. An answer that
 cannot be finished ends with its connection, never with the end of its chunks. A client that takes nothing for 30 seconds is given up. The limit of time
 counts what the engine works, not how long the client reads.

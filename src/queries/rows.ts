@@ -15,6 +15,7 @@ import {
   vectorFromArray,
 } from 'apache-arrow'
 import { type Micros, zoneOf } from '../lib/zone.ts'
+import { chartTable } from './chart-table.ts'
 
 // Arrow columns as the values of a JSON answer: times as ISO text in the project's zone, truth as 1 and 0, what JSON cannot hold as null.
 
@@ -155,11 +156,13 @@ export function resultRows(table: Table<TypeMap>, timezone: string): JsonValue[]
   return rows
 }
 
-/** The results of an answer as columns: those of the engine where a statement was answered. Rows that are objects give a column for each of their fields; what is nested goes as JSON text. */
+/** The results of an answer as columns: those of the engine where a statement was answered, a row for each point of a chart. What is nested otherwise goes as JSON text. */
 export function answerTable(answer: object): Table {
   const { results, columns } = answer as { results?: unknown; columns?: readonly string[] }
   const known = typeof results === 'object' && results !== null ? tables.get(results) : undefined
   if (known) return known
+  const chart = chartTable(results)
+  if (chart) return chart
   const rows = Array.isArray(results) ? (results as unknown[]) : results === undefined ? [] : [results]
   const flat = rows.map((row) => {
     const entries = Array.isArray(row)

@@ -1,6 +1,7 @@
 import { tableFromIPC } from 'apache-arrow'
 import { expect, test } from 'vitest'
 import { createAdmission } from '../../src/asking/admission.ts'
+import { inForm } from '../../src/http/queries/forms.ts'
 import { refused, withHome } from './conversation.ts'
 
 const held = withHome()
@@ -92,6 +93,68 @@ test('the same rows as CSV and as Arrow', async () => {
   expect(await (await form('text/csv', { kind: 'SqlLikeQuery', query: 'select nothing from events' })).json()).toMatchObject({
     type: 'validation_error',
   })
+})
+
+const signups = { kind: 'EventsNode', event: 'signup' }
+const range = { date_from: '2034-01-09', date_to: '2034-01-10' }
+const chart = (kind: string, more: object = {}) => ({ kind, series: [signups], dateRange: range, ...more })
+const charts: [string, object, string][] = [
+  ['a line', chart('TrendsQuery'), 'order,label,date,value\n0,signup,2034-01-09,0\n0,signup,2034-01-10,3\n'],
+  [
+    'lines of breakdowns that are compared',
+    chart('TrendsQuery', {
+      breakdownFilter: { breakdown: 'n', breakdown_type: 'event' },
+      compareFilter: { compare: true },
+      dateRange: { date_from: '2034-01-10', date_to: '2034-01-10' },
+    }),
+    'order,label,breakdown_value,compare_label,date,value\n' +
+      '0,3,3,current,2034-01-10,1\n0,$$_posthog_breakdown_null_$$,$$_posthog_breakdown_null_$$,current,2034-01-10,2\n',
+  ],
+  ['a number', chart('TrendsQuery', { trendsFilter: { display: 'BoldNumber' } }), 'order,label,value\n0,signup,3\n'],
+  [
+    'steps',
+    chart('FunnelsQuery', { series: [signups, signups] }),
+    'order,name,count,average_conversion_time,median_conversion_time\n0,signup,3,,\n1,signup,0,,\n',
+  ],
+  [
+    'steps of breakdowns',
+    chart('FunnelsQuery', { series: [signups, signups], breakdownFilter: { breakdown: 'n', breakdown_type: 'event' } }),
+    'breakdown_value,order,name,count,average_conversion_time,median_conversion_time\n,0,signup,2,,\n,1,signup,0,,\n3,0,signup,1,,\n3,1,signup,0,,\n',
+  ],
+  [
+    'a funnel by days',
+    chart('FunnelsQuery', { series: [signups, signups], funnelsFilter: { funnelVizType: 'trends' } }),
+    'date,value\n2034-01-09,0\n2034-01-10,0\n',
+  ],
+]
+test.each(charts)('%s as rows: one value in each cell, the same as CSV and as Arrow', async (_, query, expected) => {
+  const { member, world } = held.home
+  const form = async (accept: string) => {
+    const headers = { ...(await world.login(member)), accept, 'content-type': 'application/json' }
+    return fetch(world.url + path, { method: 'POST', headers, body: JSON.stringify({ query }) })
+  }
+  const lines = expected.replaceAll('\n', '\r\n')
+  expect(await (await form('text/csv')).text()).toBe(lines)
+  const table = tableFromIPC(new Uint8Array(await (await form('application/vnd.apache.arrow.stream')).arrayBuffer()))
+  const names = table.schema.fields.map((field) => field.name)
+  const rows = table.toArray().map((row) => names.map((name) => row[name] ?? '').join())
+  expect([names.join(), ...rows, ''].join('\r\n')).toBe(lines)
+  const types = Object.fromEntries(table.schema.fields.map(({ name, type }) => [name, String(type)]))
+  for (const name of ['value', 'count', 'average_conversion_time']) if (types[name]) expect(types[name]).toBe('Float64')
+})
+
+test('the bins of a funnel as rows', async () => {
+  const answer = {
+    results: {
+      bins: [
+        [0, 1],
+        [43_200, 0],
+      ],
+      average_conversion_time: 43_200,
+    },
+  }
+  expect(Buffer.from(inForm(answer, 'csv').body).toString()).toBe('from_seconds,people\r\n0,1\r\n43200,0\r\n')
+  expect(inForm({ results: [], hasMore: true }, 'csv').headers).toMatchObject({ 'x-has-more': 'true' })
 })
 
 test('Arrow has the types of the engine, for any rows and for none', async () => {

@@ -58,6 +58,9 @@ export const inForm = (answer: object, form: 'csv' | 'arrow'): { body: Uint8Arra
   const lines = () => [columns, ...table.toArray().map((row) => columns.map((name) => row[name] as unknown))]
   return {
     body: form === 'csv' ? Buffer.concat([...csvLines(lines())]) : tableToIPC(table, 'stream'),
-    headers: { 'content-type': form === 'csv' ? csvMedia : arrowMedia, 'x-has-more': 'false' },
+    headers: {
+      'content-type': form === 'csv' ? csvMedia : arrowMedia,
+      'x-has-more': String((answer as { hasMore?: boolean }).hasMore === true),
+    },
   }
 }

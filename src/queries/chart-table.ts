@@ -1,0 +1,69 @@
+import { type DataType, Float64, Int32, Table, Utf8, type Vector, vectorFromArray } from 'apache-arrow'
+
+// The results of a chart as rows that a sheet or a data frame can take: a row for each point, step or bin, one value in each cell.
+
+type Fields = Readonly<Record<string, unknown>>
+interface Column {
+  readonly name: string
+  readonly type: DataType
+  readonly of: (row: Fields) => unknown
+  /** Only there when some row has it. */
+  readonly isOptional?: true
+}
+
+const isFields = (value: unknown): value is Fields => value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** Several breakdowns are one text, as JSON. */
+const shown = (value: unknown): unknown => {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return value.length === 1 ? shown(value[0]) : JSON.stringify(value)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const number = (name: string, from = name): Column => ({ name, type: new Float64(), of: (row) => row[from] ?? null })
+const text = (name: string): Column => ({ name, type: new Utf8(), of: (row) => shown(row[name]) })
+const optional = (name: string): Column => ({ ...text(name), isOptional: true })
+const order: Column = { name: 'order', type: new Int32(), of: (row) => row.order, isOptional: true }
+
+const series = [order, optional('label'), optional('status'), optional('breakdown_value'), optional('compare_label')]
+const points = [...series, text('date'), number('value')]
+const totals = [...series, number('value', 'aggregated_value')]
+const steps = [
+  optional('breakdown_value'),
+  order,
+  text('name'),
+  optional('custom_name'),
+  number('count'),
+  number('average_conversion_time'),
+  number('median_conversion_time'),
+]
+const bins = [number('from_seconds'), number('people')]
+
+const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => {
+  const kept = columns.filter((column) => !column.isOptional || rows.some((row) => (column.of(row) ?? null) !== null))
+  const vectors = kept.map(({ name, type, of }): [string, Vector] => [name, vectorFromArray(rows.map(of), type)])
+  return new Table(Object.fromEntries(vectors))
+}
+
+const isSeries = (row: unknown): row is Fields & { data: readonly unknown[]; days: readonly unknown[] } =>
+  isFields(row) && Array.isArray(row.data) && Array.isArray(row.days)
+const isStep = (row: unknown): row is Fields => isFields(row) && 'average_conversion_time' in row
+
+/** Null where results are no chart. */
+export function chartTable(results: unknown): Table | null {
+  if (isFields(results) && Array.isArray(results.bins))
+    return tableOf(
+      bins,
+      (results.bins as [number, number][]).map(([from_seconds, people]) => ({ from_seconds, people })),
+    )
+  if (!Array.isArray(results) || results.length === 0) return null
+  if (results.every(isSeries)) {
+    if (results.every((row) => 'aggregated_value' in row && row.data.length === 0)) return tableOf(totals, results)
+    return tableOf(
+      points,
+      results.flatMap((row) => row.data.map((value, i) => ({ ...row, date: row.days[i], value }))),
+    )
+  }
+  const flat = results.flat()
+  return flat.every(isStep) ? tableOf(steps, flat) : null
+}

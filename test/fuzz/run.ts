@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { fuzz } from './check.ts'
 
-// npm run test:fuzz -- --statements 20000 --seed 1
+// npm run test:fuzz:statements -- --statements 20000 --seed 1
 
 const { values } = parseArgs({
   options: { statements: { type: 'string', default: '20000' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) } },

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ImportFileError, openSource, type TableReader } from '../../src/imports/open.ts'
 import type { ImportedEvent, Row } from '../../src/imports/record.ts'
@@ -29,15 +30,20 @@ const line = (i: number) =>
   })
 const lines = (count: number) => `${Array.from({ length: count }, (_, i) => line(i)).join('\n')}\n`
 
-/** A zstd frame that holds its content in one raw block. */
-function zstdOf(text: string): Uint8Array {
-  const data = Buffer.from(text)
-  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0])
-  header.writeUInt32LE(data.length, 5)
-  const block = Buffer.alloc(3)
-  block.writeUIntLE((data.length << 3) | 1, 0, 3)
-  return Buffer.concat([header, block, data])
+/** Real zstd frames of many compressed blocks, as DuckDB writes them. */
+async function zstdOf(text: string): Promise<Uint8Array> {
+  const [plain, packed] = [file('plain.txt', text), join(folder, 'packed.csv.zst')]
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const whole = `read_csv('${plain}', header = false, columns = {'line': 'VARCHAR'}, delim = '\x01', quote = '', escape = '')`
+  await connection.run(
+    `COPY (SELECT line FROM ${whole}) TO '${packed}' (FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '', ESCAPE '', COMPRESSION zstd)`,
+  )
+  connection.closeSync()
+  instance.closeSync()
+  return readFileSync(packed)
 }
+const packedLines = { 3: await zstdOf(lines(3)), 5000: await zstdOf(lines(5000)) }
 
 /** Stores by uuid, as ingestion does. */
 class Store {
@@ -68,7 +74,7 @@ describe('a file is recognised by what is in it', () => {
   test.each<[string, string | Uint8Array, string]>([
     ['export.jsonl', lines(3), 'posthog'],
     ['export.jsonl.gz', gzipSync(lines(3)), 'posthog'],
-    ['export.jsonl.zst', zstdOf(lines(3)), 'posthog'],
+    ['export.jsonl.zst', packedLines[3], 'posthog'],
     ['raw.json', mixpanel, 'mixpanel'],
     ['raw2.json', amplitude, 'amplitude'],
     ['access.log', log, 'access-log'],
@@ -102,7 +108,7 @@ describe('a run', () => {
     for (const [name, content] of [
       ['a.jsonl', lines(5000)],
       ['b.jsonl.gz', gzipSync(lines(5000))],
-      ['c.jsonl.zst', zstdOf(lines(5000))],
+      ['c.jsonl.zst', packedLines[5000]],
     ] as const) {
       const summary = await runImport({ files: [await source(name, content)], send: store.send, batchSize: 700 })
       expect([summary.rows, summary.stored + summary.duplicates]).toEqual([5000, 5000])

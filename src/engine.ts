@@ -203,7 +203,11 @@ class Projects {
 
   async close(): Promise<void> {
     const projects = await Promise.allSettled(this.opened.values())
-    for (const project of projects) if (project.status === 'fulfilled') await project.value[closeProject]()
+    const closed = projects
+      .flatMap((project) => (project.status === 'fulfilled' ? [project.value] : []))
+      .map((project) => project[closeProject]())
+    const failed = (await Promise.allSettled(closed)).find(({ status }) => status === 'rejected')
+    if (failed) throw (failed as PromiseRejectedResult).reason
   }
 }
 
@@ -288,14 +292,14 @@ export class Waymark {
   }
 
   private async shutDown(): Promise<void> {
-    let isClean = false
-    try {
-      await this.asking.runs.drain(0)
-      await this.parts.projects.close()
-      await this.parts.instance.close()
-      isClean = true
-    } finally {
-      await this.parts.lock?.release(isClean)
+    const failures: unknown[] = []
+    const { asking, parts } = this
+    for (const step of [() => asking.runs.drain(0), () => parts.projects.close(), () => parts.instance.close()]) {
+      await step().catch((error: unknown) => failures.push(error))
     }
+    await parts.lock?.release(failures.length === 0)
+    if (failures.length === 0) return
+    const [cause] = failures
+    throw new WaymarkError('unclean-close', { reason: cause instanceof Error ? cause.message : String(cause) }, { cause })
   }
 }

@@ -44,6 +44,7 @@ export interface ErrorData {
   'newer-format': { file: string; found: number; supported: number }
   'unusable-directory': { dataDir: string; reason: string }
   'store-broken': { file: string; lostTo: number }
+  'unclean-close': { reason: string }
   closed: Record<string, never>
   stopping: Record<string, never>
   'cannot-listen': { host: string; port: number; reason: string }
@@ -171,6 +172,12 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'cannot-listen': { text: (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}.`, status: 409 },
   'wrong-usage': { text: (d) => d.message, status: 400 },
   'command-failed': { text: (d) => d.message, status: 400 },
+  'unclean-close': {
+    text: (d) =>
+      `The directory was closed, but not all of it could be written into its files: ${d.reason.replace(/\.$/, '')}. ` +
+      `Nothing acknowledged is lost: the next opening takes it out of the logs.`,
+    status: 503,
+  },
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
   stopping: { text: () => 'The server is stopping.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },

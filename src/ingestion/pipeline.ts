@@ -102,6 +102,8 @@ export class Pipeline {
   private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
   private failures = 0
   private isClosed = false
+  /** Closed, and the store takes nothing: the log keeps what is not in it. */
+  private isGivenUp = false
   private filling: Promise<void> | null = null
   private readonly newUuid: () => string
 
@@ -290,7 +292,7 @@ export class Pipeline {
   private decide(): void {
     this.deciding ??= this.decideInOrder().finally(() => {
       this.deciding = null
-      if (this.arrived.has(this.nextSeq)) this.decide()
+      if (this.arrived.has(this.nextSeq) && !this.isGivenUp) this.decide()
     })
   }
 
@@ -305,6 +307,8 @@ export class Pipeline {
             break
           } catch (error) {
             this.options.onError?.(error)
+            if (attempt > 3) this.failWaiters(error)
+            if (this.isGivenUp) return
             await setTimeout(retryMs[Math.min(attempt, retryMs.length - 1)])
           }
         }
@@ -321,12 +325,12 @@ export class Pipeline {
   private apply(): void {
     this.applying ??= this.applyAll().finally(() => {
       this.applying = null
-      if (this.queue.length > 0) this.apply()
+      if (this.queue.length > 0 && !this.isGivenUp) this.apply()
     })
   }
 
   private async applyAll(): Promise<void> {
-    for (;;) {
+    while (!this.isGivenUp) {
       try {
         if (this.queue.length === 0 && !this.applier.hasChanges) await this.writing
         if (this.queue.length === 0 && !this.applier.hasChanges) return
@@ -444,10 +448,8 @@ export class Pipeline {
     this.options.onError?.(error)
     this.writing = Promise.resolve()
     const delay = retryMs[Math.min(this.failures++, retryMs.length - 1)]!
-    if (this.failures > 3) {
-      const failure = new InternalError('Events are in the log but cannot be written to the store', { cause: error })
-      for (const { deferred } of this.waiters.splice(0)) deferred.reject(failure)
-    }
+    if (this.failures > 3) this.failWaiters(error)
+    if (this.isGivenUp) return
     await setTimeout(delay)
     try {
       this.applier = await Applier.open(this.options.store, this.options.projectId)
@@ -455,6 +457,14 @@ export class Pipeline {
     } catch (again) {
       this.options.onError?.(again)
     }
+  }
+
+  private failWaiters(cause: unknown): void {
+    this.isGivenUp = this.isClosed
+    const failure = new InternalError('Events are in the log but cannot be written to the store', { cause })
+    for (const { deferred } of this.waiters.splice(0)) deferred.reject(failure)
+    // Who waits for its own records hears of it too, now that nobody tries any more.
+    if (this.isGivenUp) for (const { applied } of [...this.taken, ...this.queue]) applied.reject(failure)
   }
 
   private async takeBack(): Promise<void> {

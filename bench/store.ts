@@ -16,6 +16,7 @@ import { statementRunner } from '../src/storage/duckdb/run.ts'
 export const days = 90
 export const start = '2026-01-01 00:00:00'
 const now = new Date('2026-04-01T12:00:00Z')
+const rowsPerInsert = 2_000_000
 
 export interface BenchStore {
   /** Where the store is: another process can open it too once this one is closed. */
@@ -45,7 +46,9 @@ export async function fillBenchStore(count: number, { isSlim = false } = {}): Pr
     : `'{"country":"' || country || '","plan":"' || plan || '","amount":' || amount || ',"$browser":"' || ${pick(2, 'Chrome', 'Safari', 'Firefox', 'Edge')}
         || '","$os":"' || ${pick(3, 'Windows', 'Mac OS X', 'Linux', 'iOS', 'Android')} || '","$current_url":"https://app.example.com/section/'
         || (${drawn(4)} % 200) || '","$lib":"web","$screen_width":1440,"is_trial":false,"items":' || (${drawn(5)} % 9) || ',"note":"' || repeat('x', 160) || '"}'`
-  await connection.run(`INSERT INTO main.events
+  // In parts: a statement of all rows would hold them until it ends.
+  for (let from = 0; from < count; from += rowsPerInsert)
+    await connection.run(`INSERT INTO main.events
       (uuid, event_id, timestamp, person_no, distinct_id, session_id, created_at, log_seq, person_mode, properties, s1, n1)
     SELECT uuid(), [1, 1, 2, 3, 4][1 + ${drawn(1)} % 5], happened, person, 'user-' || person, 'session-' || (i // 10), happened, i + 1, 0,
       ${properties},
@@ -55,7 +58,7 @@ export async function fillBenchStore(count: number, { isSlim = false } = {}): Pr
         1 + CASE WHEN i % 2 = 0 THEN ${drawn(6)} % ${Math.ceil(people / 10)} ELSE ${drawn(7)} % ${people} END AS person,
         ${pick(8, 'DE', 'US', 'FR', 'IN', 'BR', 'JP', 'GB', 'NG')} AS country, ${pick(9, 'free', 'pro', 'enterprise')} AS plan,
         (${drawn(10)} % 10000) / 100.0 AS amount
-      FROM range(${count}) t(i))`)
+      FROM range(${from}, ${Math.min(count, from + rowsPerInsert)}) t(i))`)
   await connection.run(`INSERT INTO main.persons (person_no, uuid, has_record, created_at, is_identified, version, updated_at, properties)
     SELECT i, uuid(), true, TIMESTAMP '${start}', true, 1, TIMESTAMP '${start}', '{}' FROM range(1, ${people + 1}) t(i)`)
   await connection.run(`INSERT INTO main.property_keys

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import type { Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
-import { type ActorList, type Asking, defineActorSource } from '../actor-source.ts'
+import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { bucketEdges } from '../buckets.ts'
 import { dateInstant, micros } from '../dates.ts'
 import type { QueryEnv } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
-import { otherLabel } from './breakdown.ts'
+import { noValueLabel, otherLabel } from './breakdown.ts'
 import { walkFunnel } from './collect.ts'
 import { type ActorPlace, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
-import { planFunnel, topSplits } from './index.ts'
+import { isSplit, planFunnel, resultsOf, topSplits } from './index.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
 
@@ -28,6 +28,7 @@ export const funnelPointSchema = z.looseObject({
   funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
   funnelTrendsDropOff: z.boolean().nullish(),
   funnelTrendsEntrancePeriodStart: z.string().nullish(),
+  compare: z.enum(['current', 'previous'], { error: 'compare is current or previous.' }).nullish(),
   includeRecordings: z.boolean().nullish(),
 })
 export type FunnelPoint = z.infer<typeof funnelPointSchema>
@@ -37,6 +38,7 @@ export const funnelsActors = defineActorSource<FunnelPoint>({
   kind: 'FunnelsQuery',
   schema: funnelPointSchema,
   actors: actorsBehind,
+  options: choicesOf,
 })
 
 const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
@@ -46,7 +48,9 @@ function* actorsBehind(point: FunnelPoint, env: QueryEnv): Asking<ActorList> {
   if (actorKindOf(query) === 'expression')
     throw wrong('A funnel that aggregates by an expression has no people to list.', 'source__funnelsFilter__funnelAggregateByHogQL')
   const planned = yield* planFunnel(query, env)
-  const scan = inAskedCohort(point, { ...planned.scan, withEvents: point.includeRecordings === true })
+  const range = point.compare === 'previous' ? planned.previous : planned.scan.range
+  if (!range) throw wrong('The funnel compares with no other period.', 'compare')
+  const scan = inAskedCohort(point, { ...planned.scan, range, withEvents: point.includeRecordings === true })
   const place = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
   if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([]) }
@@ -91,9 +95,52 @@ function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryEnv): Act
 /** The row of the breakdown that is asked for. The row of the rest is all that has no row of its own. */
 function* splitOf({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan, env: QueryEnv): Asking<ActorSplit> {
   if (asked == null || scan.breakdown.parts.length === 0) return { kind: 'all' }
-  const values = (Array.isArray(asked) ? asked : [asked]).map(String)
+  const values = (Array.isArray(asked) ? asked : listIn(asked, scan.breakdown.parts.length)).map(String)
   if (values.length !== 1 || values[0] !== otherLabel) return { kind: 'value', values }
   return { kind: 'rest', top: (yield* topSplits(scan, env)) as readonly (readonly string[])[] }
+}
+
+/** Several values at once may come as the JSON of their list: so choices name them. */
+function listIn(asked: string | number, parts: number): readonly unknown[] {
+  if (parts < 2 || typeof asked !== 'string') return [asked]
+  try {
+    const list: unknown = JSON.parse(asked)
+    return Array.isArray(list) ? list : [asked]
+  } catch {
+    return [asked]
+  }
+}
+
+/** The rows of the breakdown, those of both periods once, and the periods. */
+function* choicesOf({ source }: FunnelPoint, env: QueryEnv): Asking<ActorOptions> {
+  const { scan, previous } = yield* planFunnel(source, env)
+  const compare = previous && {
+    compare: [
+      { label: 'Current', value: 'current' },
+      { label: 'Previous', value: 'previous' },
+    ],
+  }
+  if (!isSplit(scan.breakdown)) return { ...compare }
+  const choices = new Map<string, Choice>()
+  for (const range of previous ? [scan.range, previous] : [scan.range])
+    for (const row of (yield* resultsOf({ ...scan, range }, env)) as readonly RowOfSplit[]) {
+      const { breakdown, breakdown_value: value } = Array.isArray(row) ? row[0]! : row
+      const choice = choiceOf(value, typeof breakdown === 'string' ? breakdown : null)
+      choices.set(String(choice.value), choice)
+    }
+  return { ...compare, breakdown: [...choices.values()] }
+}
+
+type RowOfSplit = SplitRow | readonly SplitRow[]
+interface SplitRow {
+  readonly breakdown?: unknown
+  readonly breakdown_value?: unknown
+}
+
+function choiceOf(value: unknown, name: string | null): Choice {
+  if (typeof value === 'number') return { label: name ?? String(value), value }
+  const parts = [value].flat().map(String)
+  return { label: parts.map((part) => part || noValueLabel).join(', '), value: parts.length === 1 ? parts[0]! : JSON.stringify(parts) }
 }
 
 interface FoundActor {

@@ -14,6 +14,7 @@ export interface FunnelBreakdown {
 
 const defaultLimit = 25
 export const otherLabel = 'Other'
+export const noValueLabel = 'None (i.e. no value)'
 
 export function funnelBreakdown(filter: BreakdownFilter | null | undefined, env: QueryEnv): FunnelBreakdown {
   const limit = filter?.breakdown_limit ?? defaultLimit

@@ -66,7 +66,7 @@ function labelled(rows: readonly object[], label: 'current' | 'previous'): reado
   return rows.map((row) => (Array.isArray(row) ? labelled(row, label) : { ...row, compare: true, compare_label: label }))
 }
 
-function resultsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
+export function resultsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
   switch (scan.settings.viz) {
     case 'steps':
       return stepsOf(scan, env)
@@ -85,7 +85,7 @@ function* stepsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
   return rows.map(({ split, numbers }) => stepResults(numbers, labels, scale).map((step) => ({ ...step, ...split })))
 }
 
-const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0 || cohorts.length > 0
+export const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0 || cohorts.length > 0
 
 /** How many rows stand on their own; all other values share one. */
 const ownRows = ({ limit, cohorts }: FunnelBreakdown): number => (cohorts.length ? cohorts.length : limit)

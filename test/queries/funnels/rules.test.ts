@@ -159,3 +159,64 @@ describe('the people behind a step', () => {
     expect(((await answerQuery(asked, project)) as { results: unknown[][] }).results).toEqual(persons.map((p) => [personUuid(p)]))
   })
 })
+
+describe('what there is to choose from behind a funnel', () => {
+  const events: Short[] = [
+    [1, 0, 'a', { v: 'A', w: 'Z' }],
+    [1, 1, 'b'],
+    [2, 0, 'a'],
+    [3, -1440, 'a', { v: 'P' }],
+  ]
+  const compared = { compareFilter: { compare: true, compare_to: '-1d' } }
+  const day = { dateRange: { date_from: '2024-01-02', date_to: '2024-01-02' } }
+  const two = funnel([node('a'), node('b')])
+  test.each<[why: string, source: object, expected: object]>([
+    ['nothing', two, {}],
+    [
+      'values',
+      { ...two, ...by('v') },
+      {
+        breakdown: [
+          { label: 'A', value: 'A' },
+          { label: 'None (i.e. no value)', value: '' },
+        ],
+      },
+    ],
+    [
+      'several values at once',
+      { ...funnel([node('a'), node('b')], {}, by(['v', 'w'])) },
+      { breakdown: [{ label: 'A, Z', value: '["A","Z"]' }, expect.anything()] },
+    ],
+    [
+      'two periods, each value once',
+      { ...two, ...by('v'), ...compared, ...day },
+      {
+        compare: [
+          { label: 'Current', value: 'current' },
+          { label: 'Previous', value: 'previous' },
+        ],
+        breakdown: [
+          { label: 'A', value: 'A' },
+          { label: 'None (i.e. no value)', value: '' },
+          { label: 'P', value: 'P' },
+        ],
+      },
+    ],
+  ])('%s', async (_, source, expected) => {
+    await results(events, source)
+    const asked = { kind: 'InsightActorsQueryOptions', source: { kind: 'FunnelsActorsQuery', funnelStep: 1, source } }
+    const { timings, ...answer } = (await answerQuery(asked, project)) as { timings: unknown }
+    expect(answer).toEqual(expected)
+  })
+
+  test.each<[why: string, point: object, persons: readonly number[]]>([
+    ['the other period', { compare: 'previous' }, [3]],
+    ['this one', { compare: 'current' }, [1, 2]],
+    ['several values by their choice', { funnelStepBreakdown: '["A","Z"]' }, [1]],
+  ])('the people behind a choice: %s', async (_, point, persons) => {
+    const source = { ...funnel([node('a'), node('b')], {}, by(['v', 'w'])), ...compared, ...day }
+    await results(events, source)
+    const asked = { kind: 'ActorsQuery', source: { kind: 'FunnelsActorsQuery', funnelStep: 1, source, ...point }, select: ['id'] }
+    expect(((await answerQuery(asked, project)) as { results: unknown[][] }).results).toEqual(persons.map((p) => [personUuid(p)]))
+  })
+})

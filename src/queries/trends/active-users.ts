@@ -5,7 +5,6 @@ import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketNumber } from '../bucket-number.ts'
-import { bucketEdges } from '../buckets.ts'
 import { at, eventsTable, since, until } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
@@ -36,27 +35,33 @@ export function windowOf(math: RollingMath, start: Micros, { range }: PlanContex
   return [add('day', -windowDays[math], start, range.calendar), start]
 }
 
-/** The first instant that the window of any bucket holds. */
-function lookBack({ unit }: Pick<PlanContext, 'unit'>, math: RollingMath): Micros {
-  const { range, edges } = unit
-  return endOf(fineInterval(range.interval), windowOf(math, edges?.[0] ?? range.from, unit)[0], range.calendar)
+/** The windows of all buckets, each from its first instant to the one behind its last. */
+function windowsOf(math: RollingMath, unit: PlanContext['unit']): { readonly begins: readonly Micros[]; readonly ends: readonly Micros[] } {
+  const { calendar, interval } = unit.range
+  const fine = fineInterval(interval)
+  const windows = (unit.edges ?? []).slice(0, -1).map((start) => windowOf(math, start, unit))
+  return {
+    begins: windows.map(([after]) => endOf(fine, after, calendar)),
+    ends: windows.map(([, last]) => endOf(fine, last, calendar)),
+  }
 }
 
-/** Events that some number of the unit may count: windows reach back to before the range. */
+/** Events that some number of the unit counts: windows reach back to before the range. */
 export function countedTime(unit: PlanContext['unit']): Expr {
   const math = unit.node.math
   if (math !== 'weekly_active' && math !== 'monthly_active') return timeFilter(unit)
   if (!unit.edges) return totalWindow(unit, math)
-  return isPlainUnique(math, unit.range.interval) ? timeFilter(unit) : and(since(lookBack({ unit }, math)), until(unit.range.to))
+  if (isPlainUnique(math, unit.range.interval)) return timeFilter(unit)
+  const { begins, ends } = windowsOf(math, unit)
+  return begins.length ? and(since(begins[0]!), until(Math.min(ends.at(-1)! - 1, unit.range.to))) : literal(false)
 }
 
 export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   const { unit, parts } = context
-  const { range } = unit
-  const starts = unit.edges!.slice(0, -1)
-  const fine = fineInterval(range.interval)
-  const edges = bucketEdges({ ...range, from: lookBack(context, math) }, fine)
-  const { first, last } = windowsOfFine(math, edges, starts, unit)
+  const { begins, ends } = windowsOf(math, unit)
+  // Between two edges no window begins or ends: a week in seconds has few of them where few buckets are shown.
+  const edges = [...new Set([...begins, ...ends])].sort((a, b) => a - b)
+  const { first, last } = windowsBetween(edges, begins, ends)
   const actor = actorOf(unit)
   const query = select({
     columns: [alias(bucketNumber(at, edges), 'bucket'), ...partColumns(parts), alias(actor.expr, 'actor')],
@@ -64,20 +69,19 @@ export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
     where: allOf(countedTime(unit), context.events, actor.condition),
     groupBy: groupBy(field('bucket'), ...partFields(parts.length), field('actor')),
   })
-  return { query, read: (answer) => readRolling(answer, parts.length, starts.length, first, last) }
+  return { query, read: (answer) => readRolling(answer, parts.length, begins.length, first, last) }
 }
 
-/** For each fine bucket the windows that it is in: a stretch of buckets, because windows move on with their buckets. */
-function windowsOfFine(math: RollingMath, edges: readonly Micros[], starts: readonly Micros[], unit: PlanContext['unit']) {
+/** For each stretch between edges the windows that it is in: neighbours, because windows move on with their buckets. */
+function windowsBetween(edges: readonly Micros[], begins: readonly Micros[], ends: readonly Micros[]) {
   const count = Math.max(edges.length - 1, 0)
   const first = new Int32Array(count)
   const last = new Int32Array(count)
-  const after = starts.map((start) => windowOf(math, start, unit)[0])
   let [low, high] = [0, -1]
   for (let i = 0; i < count; i++) {
     const at = edges[i]!
-    while (low < starts.length && starts[low]! < at) low++
-    while (high + 1 < starts.length && after[high + 1]! < at) high++
+    while (low < ends.length && ends[low]! <= at) low++
+    while (high + 1 < begins.length && begins[high + 1]! <= at) high++
     first[i] = low
     last[i] = high
   }

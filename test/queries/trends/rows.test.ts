@@ -145,6 +145,15 @@ describe('maths', () => {
     expect((await ask({ series: [view(math)] })).results[0]!.data).toEqual(data)
   })
 
+  test('windows of weeks and months by the second', async () => {
+    const dateRange = { date_from: '2020-01-04T09:59:59', date_to: '2020-01-04T10:00:01' }
+    const series = [view({ math: 'weekly_active' }), view({ math: 'monthly_active' })]
+    expect(await shown({ series, dateRange, interval: 'second' })).toEqual([
+      ['view', [2, 3, 3]],
+      ['view', [2, 3, 3]],
+    ])
+  })
+
   test('first ever looks before the range', async () => {
     const query = { series: [view({ math: 'first_time_for_user' })], dateRange: { date_from: '2020-01-02', date_to: '2020-01-04' } }
     expect((await ask(query)).results[0]!.data).toEqual([1, 0, 1])

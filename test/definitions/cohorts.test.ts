@@ -182,6 +182,17 @@ describe('a static cohort', () => {
     ['of a CSV', () => ({ csv: 'name,distinct_id\n"A, B",bob\nx,cid-phone\n' }), ['bob', 'cid']],
     ['of a CSV of persons', () => ({ csv: `person_id\n${ids[1]}\n` }), ['bob']],
     ['of a statement', () => ({ query: "select distinct person_id from events where event = 'buy'" }), ['ann', 'bob']],
+    ['of a list of people', () => ({ query: { kind: 'ActorsQuery', select: ['id'], properties: [plan('pro')] } }), ['ann']],
+    [
+      'of the people behind a point',
+      () => ({
+        query: {
+          kind: 'InsightActorsQuery',
+          source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'buy' }], dateRange: { date_from: 'all' } },
+        },
+      }),
+      ['ann', 'bob'],
+    ],
     ['of nobody yet', () => ({}), []],
   ])('%s', async (_, members, expected) => {
     const { id } = await project.createCohort({ name: 'c', is_static: true, ...members() })

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto'
+
 // The answer to a trends query by loops over an array of events, written from the description of the feature: for each bucket look at every
 // event and ask whether it belongs there.
 
 export interface ReferenceEvent {
   readonly event: string
   readonly person: number
+  /** Where it is not the person's own: of somebody who was merged. */
+  readonly distinctId?: string
   /** Microseconds. */
   readonly at: number
   readonly session: string
@@ -23,8 +27,8 @@ export interface ReferenceSeries {
 export interface ReferenceQuery {
   readonly series: readonly ReferenceSeries[]
   readonly zone: string
-  readonly interval: 'hour' | 'day' | 'week' | 'month'
-  /** Local dates, both inclusive. */
+  readonly interval: 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
+  /** Local dates, both inclusive; by minute and second the first and the last of these: `2020-03-08 05:30`. */
   readonly from: string
   readonly to: string
   readonly weekStartDay: 0 | 1
@@ -33,6 +37,15 @@ export interface ReferenceQuery {
   readonly isTotal: boolean
   readonly isCumulative: boolean
   readonly smoothing: number
+  /** The share of distinct ids that is looked at; none: all. */
+  readonly sample?: number | undefined
+  readonly formula?: ReferenceFormula | undefined
+}
+
+/** As it is asked, and as it is computed from the numbers of the series. */
+export interface ReferenceFormula {
+  readonly text: string
+  readonly of: (a: number, b: number) => number
 }
 
 export interface ReferenceRow {
@@ -44,9 +57,16 @@ export interface ReferenceRow {
 const none = '$$_posthog_breakdown_null_$$'
 const other = '$$_posthog_breakdown_other_$$'
 
-/** `2020-03-08 05` in the zone, by the platform alone. */
+/** `2020-03-08 05:00:00` in the zone, by the platform alone. */
 const formats = new Map<string, Intl.DateTimeFormat>()
-function localHour(at: number, zone: string): string {
+const known = new Map<string, string>()
+function localTime(at: number, zone: string): string {
+  const key = `${zone} ${at}`
+  const text = known.get(key) ?? written(at, zone)
+  known.set(key, text)
+  return text
+}
+function written(at: number, zone: string): string {
   let format = formats.get(zone)
   if (!format) {
     format = new Intl.DateTimeFormat('sv-SE', {
@@ -55,18 +75,27 @@ function localHour(at: number, zone: string): string {
       month: '2-digit',
       day: '2-digit',
       hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
       hourCycle: 'h23',
     })
     formats.set(zone, format)
   }
   return format.format(Math.floor(at / 1000))
 }
-const localDay = (at: number, zone: string) => localHour(at, zone).slice(0, 10)
+const localDay = (at: number, zone: string) => localTime(at, zone).slice(0, 10)
+
+/** Letters of the local time that name a bucket shorter than a day. */
+const nameLengths: Readonly<Record<string, number>> = { hour: 13, minute: 16, second: 19 }
+const isShort = ({ interval }: ReferenceQuery) => interval in nameLengths
+const isTiny = ({ interval }: ReferenceQuery) => interval === 'minute' || interval === 'second'
 
 const dayNumber = (day: string) => Date.parse(`${day}T00:00:00Z`) / 86_400_000
 const dayText = (number: number) => new Date(number * 86_400_000).toISOString().slice(0, 10)
 
 function bucketOfDay(day: string, { interval, weekStartDay }: ReferenceQuery): string {
+  if (interval === 'year') return `${day.slice(0, 4)}-01-01`
+  if (interval === 'quarter') return `${day.slice(0, 5)}${['01', '04', '07', '10'][Math.floor((Number(day.slice(5, 7)) - 1) / 3)]}-01`
   if (interval === 'month') return `${day.slice(0, 7)}-01`
   if (interval !== 'week') return day
   const number = dayNumber(day)
@@ -76,6 +105,13 @@ function bucketOfDay(day: string, { interval, weekStartDay }: ReferenceQuery): s
 /** Names of the buckets in order. Hours that come twice on one day are one name here, so tests with hours stay clear of them. */
 export function bucketsOf(query: ReferenceQuery): string[] {
   const names: string[] = []
+  if (isTiny(query)) {
+    const instant = (text: string) => Date.parse(`${text.replace(' ', 'T')}${query.interval === 'minute' ? ':00' : ''}Z`)
+    const length = nameLengths[query.interval]!
+    for (let at = instant(query.from); at <= instant(query.to); at += query.interval === 'minute' ? 60_000 : 1_000)
+      names.push(new Date(at).toISOString().replace('T', ' ').slice(0, length))
+    return names
+  }
   for (let day = dayNumber(query.from); day <= dayNumber(query.to); day++) {
     const date = dayText(day)
     const inDay =
@@ -86,14 +122,29 @@ export function bucketsOf(query: ReferenceQuery): string[] {
 }
 
 const bucketOf = (at: number, query: ReferenceQuery): string =>
-  query.interval === 'hour' ? localHour(at, query.zone) : bucketOfDay(localDay(at, query.zone), query)
+  isShort(query) ? localTime(at, query.zone).slice(0, nameLengths[query.interval]) : bucketOfDay(localDay(at, query.zone), query)
 
-/** Days that count: for months the whole first month. */
-const firstDay = (query: ReferenceQuery) => (query.interval === 'month' && !query.isTotal ? `${query.from.slice(0, 7)}-01` : query.from)
+const wholeBuckets: readonly string[] = ['month', 'quarter', 'year']
+/** Days that count: for months and longer the whole first bucket. */
+const firstDay = (query: ReferenceQuery) =>
+  wholeBuckets.includes(query.interval) && !query.isTotal ? bucketOfDay(query.from, query) : query.from
+/** A time as the ends of the range are written. */
+const asEnd = (at: number, query: ReferenceQuery) => localTime(at, query.zone).slice(0, isTiny(query) ? nameLengths[query.interval] : 10)
 const isInRange = (e: ReferenceEvent, query: ReferenceQuery): boolean => {
-  const day = localDay(e.at, query.zone)
-  return day >= firstDay(query) && day <= query.to
+  const end = asEnd(e.at, query)
+  return end >= firstDay(query) && end <= query.to
 }
+
+/** The same distinct ids in every query with that share. */
+function isSampled({ distinctId, person }: ReferenceEvent, { sample }: ReferenceQuery): boolean {
+  if (sample === undefined) return true
+  const digest = createHash('md5')
+    .update(distinctId ?? `d${person}`)
+    .digest()
+  return Number(digest.readBigUInt64LE(8) % 1_000_000n) < sample * 1_000_000
+}
+const isScaled = ({ math }: ReferenceSeries) =>
+  !(math in quantileNames) && !['avg', 'min', 'max'].includes(math) && !math.endsWith('_count_per_actor')
 
 const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
 const matchesFilter = (e: ReferenceEvent, { filter }: ReferenceSeries) => !filter || textOf(e.properties[filter[0]]) === filter[1]
@@ -143,7 +194,7 @@ function numberOf(events: readonly ReferenceEvent[], series: ReferenceSeries): n
 
 /** For maths about first times only those events are left; of events at one time the first in the list is the first. */
 function candidates(all: readonly ReferenceEvent[], series: ReferenceSeries, query: ReferenceQuery): ReferenceEvent[] {
-  const named = all.filter((e) => isNamed(e, series) && localDay(e.at, query.zone) <= query.to)
+  const named = all.filter((e) => isNamed(e, series) && asEnd(e.at, query) <= query.to)
   const matching = named.filter((e) => matchesFilter(e, series))
   if (!series.math.startsWith('first_')) return matching
   const looked = series.math === 'first_time_for_user' ? named : matching
@@ -155,7 +206,7 @@ function candidates(all: readonly ReferenceEvent[], series: ReferenceSeries, que
 }
 
 const windows: Readonly<Record<string, number>> = { weekly_active: 7, monthly_active: 30 }
-const longEnough: Readonly<Record<string, readonly string[]>> = { weekly_active: ['week', 'month'], monthly_active: ['month'] }
+const longEnough: Readonly<Record<string, readonly string[]>> = { weekly_active: ['week', ...wholeBuckets], monthly_active: wholeBuckets }
 
 function cells(all: readonly ReferenceEvent[], series: ReferenceSeries, query: ReferenceQuery, value: string | null): number[] {
   const events = candidates(all, series, query).filter((e) => value === null || breakdownOf(e, query) === value)
@@ -177,8 +228,8 @@ function cells(all: readonly ReferenceEvent[], series: ReferenceSeries, query: R
     return names.map((name) => {
       const end = name.slice(0, 10)
       const start = dayText(dayNumber(end) - days)
-      const cut = (e: ReferenceEvent) => (query.interval === 'hour' ? localHour(e.at, query.zone) : localDay(e.at, query.zone))
-      const after = query.interval === 'hour' ? `${start}${name.slice(10)}` : start
+      const cut = (e: ReferenceEvent) => (isShort(query) ? bucketOf(e.at, query) : localDay(e.at, query.zone))
+      const after = `${start}${name.slice(10)}`
       return numberOf(
         events.filter((e) => cut(e) > after && cut(e) <= name),
         series,
@@ -206,10 +257,13 @@ function cells(all: readonly ReferenceEvent[], series: ReferenceSeries, query: R
 
 const total = (data: readonly number[]) => data.reduce((a, b) => a + b, 0)
 
-export function referenceTrends(events: readonly ReferenceEvent[], query: ReferenceQuery): ReferenceRow[] {
+export function referenceTrends(all: readonly ReferenceEvent[], query: ReferenceQuery): ReferenceRow[] {
   const rows: ReferenceRow[] = []
+  const events = all.filter((e) => isSampled(e, query))
   query.series.forEach((series, index) => {
-    const show = (data: readonly number[]) => {
+    const show = (counted: readonly number[]) => {
+      const { sample } = query
+      const data = sample !== undefined && isScaled(series) ? counted.map((n) => Math.round(n / sample)) : counted
       if (query.isTotal) return data
       const n = query.smoothing
       const smooth = n > 1 ? data.map((_, i) => Math.floor(total(data.slice(Math.max(0, i - n + 1), i + 1)) / Math.min(n, i + 1))) : data
@@ -229,7 +283,20 @@ export function referenceTrends(events: readonly ReferenceEvent[], query: Refere
     if (rest.length)
       rows.push({ series: index, breakdown: other, data: show(rest[0]!.data.map((_, i) => total(rest.map((r) => r.data[i]!)))) })
   })
-  return rows
+  return query.formula ? formulaRows(rows, query.formula, query) : rows
+}
+
+/** One row for each value that some series has; what a series does not have counts as zeros. */
+function formulaRows(rows: readonly ReferenceRow[], { of }: ReferenceFormula, query: ReferenceQuery): ReferenceRow[] {
+  const values = [...new Set(rows.map((row) => row.breakdown))]
+  const made = values.map((breakdown) => {
+    const [a, b] = [0, 1].map((series) => rows.find((row) => row.series === series && row.breakdown === breakdown)?.data)
+    const computed = (a ?? b)!.map((_, i) => of(a?.[i] ?? 0, b?.[i] ?? 0)).map((n) => (Number.isFinite(n) ? n : 0))
+    return { series: 0, breakdown, data: computed, size: query.isCumulative ? computed.at(-1)! : total(computed) }
+  })
+  const rank = (v: string | null) => (v === other ? 2 : v === none ? 1 : 0)
+  made.sort((x, y) => rank(x.breakdown) - rank(y.breakdown) || y.size - x.size || (y.breakdown! < x.breakdown! ? -1 : 1))
+  return made.map(({ series, breakdown, data }) => ({ series, breakdown, data }))
 }
 
 /** A value has a row when some event of the series has it, whatever the number comes to; for windows that overlap, when one counts it. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Waymark } from '../../../src/index.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { type ReferenceEvent, type ReferenceQuery, referenceTrends } from '../../reference/trends.ts'
-import { asQuery, eventArb, queryArb } from '../../reference/trends-cases.ts'
+import { asQuery, eventArb, inZone, queryArb } from '../../reference/trends-cases.ts'
 
 // Events as clients send them: some twice in a batch, some again later, in any order. What is answered is what loops over the events answer, each
 // taken once.
@@ -55,9 +55,7 @@ test('duplicates and the order of arrival change nothing', async () => {
         if (middle < shuffled.length) await project.ingest({ batch: shuffled.slice(middle) })
         await project.ingest({ batch: repeated })
         for (const drawn of [first!, ...others]) {
-          // Hours are drawn for a zone of their own.
-          const interval = drawn.interval === 'hour' ? ('day' as const) : drawn.interval
-          const query = orderless({ ...drawn, ...shape, interval })
+          const query = orderless(inZone(drawn, shape))
           const answer = (await project.query(asQuery(query))) as TrendsResponse
           const expected = referenceTrends(events, query).map((row) => ({ ...row, data: round(row.data) }))
           expect(rowsOf(answer, query.isTotal)).toEqual(expected)

@@ -6,7 +6,7 @@ import { type ClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { projectPool } from '../../harness/projects.ts'
 import { type ReferenceEvent, type ReferenceQuery, type ReferenceRow, referenceTrends } from '../../reference/trends.ts'
-import { afterMerges, asQuery, eventArb, mergesArb, queryArb } from '../../reference/trends-cases.ts'
+import { afterMerges, asQuery, axesOf, eventArb, inZone, mergesArb, queryArb } from '../../reference/trends-cases.ts'
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
 let clickhouse: ClickHouse
@@ -32,12 +32,22 @@ const rowsOf = ({ results }: TrendsResponse, query: ReferenceQuery): ReferenceRo
 const expected = (events: readonly ReferenceEvent[], query: ReferenceQuery) =>
   referenceTrends(events, query).map((row) => ({ ...row, data: round(row.data) }))
 
+/** How often the queries took a value of an axis, and which two values met in one query. */
+const met = new Map<string, number>()
+const pairs = new Set<string>()
+function note(query: ReferenceQuery): void {
+  const values = [...new Set(axesOf(query))]
+  for (const value of values) met.set(value, (met.get(value) ?? 0) + 1)
+  for (const [i, value] of values.entries()) for (const other of values.slice(i + 1)) pairs.add(`${value} × ${other}`)
+}
+
 test('generated queries over generated events answer what loops over the events answer', async () => {
   await fc.assert(
     fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, queries) => {
       for (const query of queries) {
         const answer = (await answerQuery(asQuery(query), await pool.filled(query, events, { merges }))) as TrendsResponse
         expect(rowsOf(answer, query)).toEqual(expected(afterMerges(events, merges), query))
+        note(query)
         const first = query.isTotal ? undefined : answer.results[0]
         if (first) expect(first.days.length).toBe(first.data!.length)
       }
@@ -46,6 +56,16 @@ test('generated queries over generated events answer what loops over the events 
   )
 }, 120_000)
 
+test('the queries met the values of all axes', () => {
+  const all = [...new Set(fc.sample(queryArb, { numRuns: 3_000, seed: 1 }).flatMap(axesOf))].sort()
+  console.log(`${pairs.size} pairs of values; ${all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', ')}`)
+  // Some hundred queries meet each interval many times; of the rarer maths one may stay out.
+  const often = all.filter((value) => /^interval |^sampled$|^no formula$|^broken down$|^running total$/.test(value))
+  expect(often.length).toBe(12)
+  if (runs >= 40) expect(often.filter((value) => !met.has(value))).toEqual([])
+  if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
+})
+
 test('and so does ClickHouse', async () => {
   await fc.assert(
     fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, [first, ...others]) => {
@@ -53,12 +73,7 @@ test('and so does ClickHouse', async () => {
       const project = await pool.filled(first!, events, { merges })
       await clickhouse.load(project)
       for (const drawn of [first!, ...others]) {
-        const query = {
-          ...drawn,
-          zone: first!.zone,
-          weekStartDay: first!.weekStartDay,
-          interval: drawn.interval === 'hour' ? ('day' as const) : drawn.interval,
-        }
+        const query = inZone(drawn, first!)
         const answer = (await answerOnClickHouse(clickhouse, asQuery(query), project)) as TrendsResponse
         expect(rowsOf(answer, query)).toEqual(expected(afterMerges(events, merges), query))
       }

@@ -108,6 +108,9 @@ export const createProxyRecords = (context: AccountContext) => {
       return found && current(found)
     },
 
+    /** As it was when somebody last looked, for those who are about to ask anew. */
+    asSeen: (organizationId: string, id: string) => store.read.proxy_records.first({ id, organization_id: organizationId }),
+
     /** Asks the name servers at once, also for a record that had been given up. */
     retry: async (by: User, record: ProxyRecord): Promise<ProxyRecord> => {
       if (!retriable.has(record.status)) throw invalid(`A record that is ${record.status} cannot be tried again.`)

@@ -33,7 +33,8 @@ export interface Served {
 }
 
 interface Place {
-  readonly dataDir: string
+  /** Not given: one of its own, gone with the server. */
+  readonly dataDir?: string
   readonly port?: number
   /** Of an earlier start on that directory: it is printed once. */
   readonly personalKey?: string
@@ -90,7 +91,7 @@ export async function startServe(place?: Place): Promise<Served> {
       child.kill('SIGTERM')
       await ended
       process.off('exit', orphaned)
-      if (!place) await rm(dataDir, { recursive: true, force: true })
+      if (place?.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -17,7 +17,7 @@ export interface Request {
   readonly headers?: Record<string, string>
 }
 
-const rowOf = (method: string, path: string) => {
+export const rowOf = (method: string, path: string) => {
   const parts = path.split('?')[0]!.split('/').filter(Boolean)
   const place = places.find((one) => {
     const pattern = one.path.split('/').filter(Boolean)

@@ -72,6 +72,7 @@ test('told to stop: requests that run are answered, queries that do not end are 
   await expect(fetch(`${served.url}/_livez`)).rejects.toThrow()
   agent.destroy()
   await again()
+  expect(await status('done'), 'kept over both').toMatchObject({ complete: true, error: false, results: { results: [[2]] } })
   expect(await status('endless')).toMatchObject({
     complete: true,
     error: true,

@@ -84,7 +84,12 @@ export const proxyRecords = defineResource({
       name: 'retry',
       summary: 'Asks the name servers at once whether the domain points at its target',
       answer: proxyRecordSchema,
-      handle: async (visit) => present(await visit.app.accounts.proxyRecords.retry(visit.caller.user, await find(visit))),
+      handle: async ({ app, caller, organization, params }) => {
+        const { proxyRecords } = app.accounts
+        const record = await proxyRecords.asSeen(organization.id, params.id!)
+        if (!record) throw failures.notFound()
+        return present(await proxyRecords.retry(caller.user, record))
+      },
     }),
     row({
       method: 'DELETE',

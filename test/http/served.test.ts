@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { resources } from '../../src/http/registry.ts'
+import { type Served, startServe } from '../clients/served.ts'
+import { type Answer, startNameServer } from '../harness/name-server.ts'
+import { refused, rowOf } from './conversation.ts'
+
+// One conversation for each resource with `waymark serve` in a process of its own, by keys and by logins, failures included. In the order of a life:
+// whoever is invited first is needed later.
+
+const names: Record<string, Answer> = {}
+let nameServer: Awaited<ReturnType<typeof startNameServer>>
+let served: Served
+/** The cookie of who was invited. */
+let guest = ''
+let organizationId = ''
+let projectId = 0
+const spoken = new Map<string, Set<'answered' | 'refused'>>()
+
+interface Reply {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+  readonly body: any
+  readonly headers: Headers
+}
+/** As the owner, by the first key, unless other headers say who. */
+const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> => {
+  const response = await fetch(served.url + path, {
+    method,
+    headers: {
+      ...(headers ?? { authorization: `Bearer ${served.personalKey}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  const reply = { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
+  expect(reply.headers.get('x-request-id'), path).toMatch(/^[\da-f-]{36}$/)
+  const row = rowOf(method, path)
+  if (row) {
+    const name = row.name.slice(0, row.name.indexOf('.'))
+    spoken.set(name, (spoken.get(name) ?? new Set()).add(response.ok ? 'answered' : 'refused'))
+    if (response.ok && isJson && row.answer) expect(row.answer.safeParse(reply.body).error, `${method} ${path}`).toBeUndefined()
+    if (response.ok) expect(reply.status, `${method} ${path}`).toBe(row.status)
+  }
+  if (!response.ok && path.startsWith('/api')) expect(Object.keys(reply.body)).toEqual(['type', 'code', 'detail', 'attr'])
+  return reply
+}
+const asGuest = (method: string, path: string, body?: unknown) => call(method, path, body, { cookie: guest })
+const list = async (path: string) => (await call('GET', path)).body.results
+const cookieOf = ({ headers }: Reply) => headers.get('set-cookie')!.split(';')[0]!
+const under = (path: string) => `/api/organizations/${organizationId}/${path}`
+const inside = (path: string) => `/api/projects/${projectId}/${path}`
+const nowhere = '00000000-0000-7000-8000-000000000000'
+
+beforeAll(async () => {
+  nameServer = await startNameServer(names)
+  served = await startServe({ args: ['--hosted', '--dns', nameServer.address, '--query-limit', '0', '--api-limit', '0'] })
+  projectId = served.projectId
+})
+afterAll(async () => {
+  expect(served?.complaints).toEqual([])
+  await served?.stop()
+  nameServer?.stop()
+})
+
+test('organizations', async () => {
+  const [first] = await list('/api/organizations/')
+  organizationId = first.id
+  expect(first).toMatchObject({ membership_level: 15, member_count: 1, plugins_access_level: 3, teams: [{ id: projectId }] })
+  const { body: made } = await call('POST', '/api/organizations/', { name: 'Second one', plugins_access_level: 9, enforce_2fa: true })
+  expect(made).toMatchObject({ name: 'Second one', slug: 'second-one', plugins_access_level: 3, enforce_2fa: true, membership_level: 15 })
+  expect((await call('GET', '/api/organizations/@current/')).body.id).toBe(made.id)
+  const one = `/api/organizations/${made.id}/`
+  expect((await call('PATCH', one, { name: 'Renamed' })).body).toMatchObject({ name: 'Renamed', slug: 'second-one' })
+  expect(await call('PATCH', one, { name: '' })).toMatchObject(refused(400, 'blank', 'This field may not be blank.', 'name'))
+  expect(await call('POST', '/api/organizations/', {})).toMatchObject(refused(400, 'required', 'This field is required.', 'name'))
+  expect(await call('PUT', one, {})).toMatchObject(refused(405, 'method_not_allowed', 'Method "PUT" not allowed.'))
+  expect(await call('GET', one, undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  expect((await call('DELETE', one)).body).toBe('')
+  expect(await call('GET', one)).toMatchObject(refused(404, 'not_found', 'Not found.'))
+  expect(await list('/api/organizations/')).toHaveLength(1)
+})
+
+test('invites, and accepting one', async () => {
+  const invites = under('invites/')
+  const { body: invite } = await call('POST', invites, { target_email: 'guest@ACME.test', first_name: 'Guest', level: 8 })
+  expect(invite).toMatchObject({
+    target_email: 'guest@acme.test',
+    level: 8,
+    is_expired: false,
+    emailing_attempt_made: false,
+    message: null,
+  })
+  expect(await call('POST', invites, { target_email: 'no address' })).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'target_email'),
+  )
+  const { body: many } = await call('POST', `${invites}bulk/`, [{ target_email: 'a@acme.test' }, { target_email: 'b@acme.test' }])
+  expect(await list(invites)).toMatchObject([{ id: many[1].id }, { id: many[0].id }, { id: invite.id }])
+  expect(await call('POST', `${invites}bulk/`, {})).toMatchObject(refused(400, 'invalid_input'))
+  expect((await call('DELETE', `${invites}${many[0].id}/`)).status).toBe(204)
+  expect(await call('DELETE', `${invites}${many[0].id}/`)).toMatchObject(refused(404, 'not_found'))
+  expect(await call('GET', `${invites}${invite.id}/`)).toMatchObject(refused(405, 'method_not_allowed'))
+
+  const signup = `/api/signup/${invite.id}/`
+  expect((await call('GET', signup, undefined, {})).body).toMatchObject({ target_email: 'g***t@acme.test', first_name: 'Guest' })
+  expect(await call('POST', signup, { first_name: 'Guest', password: 'short' }, {})).toMatchObject(
+    refused(400, 'min_length', undefined, 'password'),
+  )
+  const joined = await call('POST', signup, { first_name: 'Guest', password: 'long enough for this' }, {})
+  expect(joined.body).toMatchObject({ email: 'guest@acme.test' })
+  expect(await call('GET', signup, undefined, {})).toMatchObject(refused(400, 'invalid_input', 'The provided invite ID is not valid.'))
+  guest = cookieOf(joined)
+})
+
+test('login, logout and the own account', async () => {
+  const login = (password: string) => call('POST', '/api/login/', { email: 'guest@acme.test', password }, {})
+  expect(await login('not this one')).toMatchObject(refused(400, 'invalid_credentials'))
+  const other = cookieOf(await login('long enough for this'))
+  expect((await call('POST', '/api/logout/', {}, { cookie: other })).status).toBe(204)
+  expect(await call('GET', '/api/users/@me/', undefined, { cookie: other })).toMatchObject(refused(401, 'not_authenticated'))
+  const { body: me } = await asGuest('GET', '/api/users/@me/')
+  expect(me).toMatchObject({ email: 'guest@acme.test', organization: { id: organizationId, membership_level: 8 }, team: { id: projectId } })
+  expect((await asGuest('PATCH', '/api/users/@me/', { last_name: 'Of Honour' })).body.last_name).toBe('Of Honour')
+  expect(await asGuest('PATCH', '/api/users/@me/', { set_current_organization: nowhere })).toMatchObject(
+    refused(400, 'does_not_exist', undefined, 'set_current_organization'),
+  )
+})
+
+test('members', async () => {
+  const members = under('members/')
+  const [visitor, owner] = await list(members)
+  expect([visitor, owner]).toMatchObject([{ user: { first_name: 'Guest' }, level: 8 }, { level: 15 }])
+  const patch = (who: { user: { uuid: string } }, level: unknown) => asGuest('PATCH', `${members}${who.user.uuid}/`, { level })
+  expect(await patch(owner, 1)).toMatchObject(
+    refused(403, 'permission_denied', 'You can only edit others with level lower or equal to you.'),
+  )
+  expect(await patch(visitor, 1)).toMatchObject(refused(403, 'permission_denied', "You can't change your own access level."))
+  expect((await call('PATCH', `${members}${visitor.user.uuid}/`, { level: 1 })).body.level).toBe(1)
+  expect(await asGuest('DELETE', `${members}${owner.user.uuid}/`)).toMatchObject(refused(403, 'permission_denied'))
+  expect(await call('DELETE', `${members}${nowhere}/`)).toMatchObject(refused(404, 'not_found'))
+  expect(await call('GET', `/api/organizations/${nowhere}/members/`)).toMatchObject(refused(404, 'not_found', 'Organization not found.'))
+})
+
+test('domains', async () => {
+  const domains = under('domains/')
+  const { body: domain } = await call('POST', domains, { domain: 'acme.test', sso_enforcement: 'saml' })
+  expect(domain).toMatchObject({ is_verified: false, verified_at: null, sso_enforcement: '', has_saml: false })
+  const one = `${domains}${domain.id}/`
+  expect(await call('POST', domains, { domain: 'acme.test' })).toMatchObject(refused(400, 'unique', undefined, 'domain'))
+  expect(await call('PATCH', one, { sso_enforcement: 'saml' })).toMatchObject(
+    refused(400, 'verification_required', undefined, 'sso_enforcement'),
+  )
+  expect(await asGuest('POST', `${one}verify/`)).toMatchObject(
+    refused(403, 'permission_denied', 'Your organization access level is insufficient.'),
+  )
+  expect((await call('POST', `${one}verify/`)).body.is_verified).toBe(false)
+  names['_waymark-challenge.acme.test'] = { type: 'TXT', data: [domain.verification_challenge] }
+  expect((await call('POST', `${one}verify/`)).body).toMatchObject({ is_verified: true, verified_at: expect.stringMatching(/Z$/) })
+  expect(await call('POST', `${one}verify/`)).toMatchObject(refused(400, 'already_verified'))
+  expect((await call('PATCH', one, { sso_enforcement: 'saml' })).body.sso_enforcement).toBe('saml')
+  expect((await asGuest('GET', one)).status).toBe(200)
+  expect((await call('DELETE', one)).status).toBe(204)
+  expect(await list(domains)).toEqual([])
+})
+
+test('roles and who has them', async () => {
+  const roles = under('roles/')
+  const { body: role } = await call('POST', roles, { name: 'Engineering' })
+  expect(role).toMatchObject({ feature_flags_access_level: 37, members: [], created_by: { email: 'owner@waymark.local' } })
+  expect(await call('POST', roles, { name: 'ENGINEERING' })).toMatchObject(refused(400, 'unique', undefined, 'name'))
+  expect(await asGuest('POST', roles, { name: 'Sales' })).toMatchObject(
+    refused(403, 'permission_denied', 'You need to have admin level or higher.'),
+  )
+  const memberships = `${roles}${role.id}/role_memberships/`
+  const { user } = (await list(under('members/')))[0]
+  const { body: membership } = await call('POST', memberships, { user_uuid: user.uuid })
+  expect(membership).toMatchObject({ role_id: role.id, user })
+  expect(await call('POST', memberships, { user_uuid: user.uuid })).toMatchObject(
+    refused(400, 'invalid_input', 'User is already part of the role.'),
+  )
+  expect(await call('POST', memberships, { user_uuid: nowhere })).toMatchObject(refused(400, 'invalid_input', 'User does not exist.'))
+  expect((await call('GET', `${roles}${role.id}/`)).body.members).toEqual([membership])
+  expect((await call('DELETE', `${memberships}${membership.id}/`)).status).toBe(204)
+  expect((await call('PATCH', `${roles}${role.id}/`, { name: 'Builders' })).body).toMatchObject({ name: 'Builders', members: [] })
+  expect((await call('DELETE', `${roles}${role.id}/`)).status).toBe(204)
+  expect(await call('GET', memberships)).toMatchObject(refused(404, 'not_found'))
+})
+
+test('projects, by both paths', async () => {
+  const { body: made } = await call('POST', under('projects/'), { name: 'Shop', timezone: 'Europe/Berlin', week_start_day: 1 })
+  expect(made).toMatchObject({
+    name: 'Shop',
+    timezone: 'Europe/Berlin',
+    week_start_day: 1,
+    effective_membership_level: 15,
+    data_attributes: ['data-attr'],
+  })
+  const one = under(`projects/${made.id}/`)
+  expect(await call('PATCH', one, { timezone: 'Middle/Earth' })).toMatchObject(
+    refused(400, 'invalid_choice', '"Middle/Earth" is not a valid choice.', 'timezone'),
+  )
+  expect((await call('PATCH', one, { name: 'Store', api_token: 'mine' })).body).toMatchObject({ name: 'Store', api_token: made.api_token })
+  expect((await call('GET', `${one}is_generating_demo_data/`)).body).toEqual({ is_generating_demo_data: false })
+  const send = (api_key: string) => call('POST', '/batch/', { api_key, batch: [{ event: 'e', distinct_id: 'd', properties: {} }] }, {})
+  expect((await send(made.api_token)).status).toBe(200)
+  const { body: reset } = await call('PATCH', `${one}reset_token/`)
+  expect(reset.api_token).not.toBe(made.api_token)
+  for (const token of [made.api_token, reset.api_token]) expect((await send(token)).status, 'clients are not told').toBe(200)
+  const { body: counted } = await call('POST', `/api/projects/${made.id}/query/`, {
+    query: { kind: 'HogQLQuery', query: 'select count() from events' },
+  })
+  expect(counted.results, 'the old token stopped').toEqual([[2]])
+  expect((await call('GET', `${one}activity/`)).body.results.map((entry: { activity: string }) => entry.activity)).toEqual([
+    'updated',
+    'updated',
+    'created',
+  ])
+  expect(await asGuest('DELETE', `/api/projects/${made.id}/`)).toMatchObject(refused(403, 'permission_denied'))
+  expect(await asGuest('POST', under('projects/'), { name: 'Mine' })).toMatchObject(refused(403, 'permission_denied'))
+  expect(await list('/api/projects/')).toMatchObject([{ id: projectId }, { id: made.id, ingested_event: true }])
+  expect(await list(under('projects/'))).toHaveLength(2)
+  expect((await call('GET', `/api/projects/${made.id}/`)).body).toMatchObject({ name: 'Store' })
+  const plan = `/api/projects/${made.id}/historical_import/`
+  expect((await call('PATCH', plan, { source: 'posthog', total_events: 1000 })).body).toMatchObject({
+    source: 'posthog',
+    is_approved: false,
+  })
+  expect(await call('PATCH', plan, { total_events: 'many' })).toMatchObject(refused(400, 'invalid_input', undefined, 'total_events'))
+  expect((await call('DELETE', one)).status).toBe(204)
+  expect(await call('GET', `/api/projects/${made.id}/`)).toMatchObject(refused(404, 'not_found', 'Not found.'))
+  expect(await call('POST', '/api/projects/', { name: 'x'.repeat(201) })).toMatchObject(refused(400, 'max_length', undefined, 'name'))
+})
+
+test('proxy records', async () => {
+  const records = under('proxy_records/')
+  const { body: record } = await call('POST', records, { domain: 'e.acme.test' })
+  expect(record).toMatchObject({
+    domain: 'e.acme.test',
+    status: 'waiting',
+    message: null,
+    target_cname: expect.stringMatching(/^[\da-f]{20}\./),
+  })
+  expect(await call('POST', records, { domain: 'e.acme.test' })).toMatchObject(refused(400, 'unique', undefined, 'domain'))
+  expect(await asGuest('POST', records, { domain: 'f.acme.test' })).toMatchObject(refused(403, 'permission_denied'))
+  names['e.acme.test'] = { type: 'CNAME', data: record.target_cname }
+  expect((await call('POST', `${records}${record.id}/retry/`)).body.status).toBe('valid')
+  expect(await list(records)).toMatchObject([{ status: 'valid' }])
+  expect((await call('DELETE', `${records}${record.id}/`)).status).toBe(204)
+  expect(await list(records)).toMatchObject([{ status: 'deleting' }])
+})
+
+test('personal keys', async () => {
+  const keys = '/api/personal_api_keys/'
+  const { body: key } = await asGuest('POST', keys, { label: 'Reads', scopes: ['query:read'], scoped_teams: [projectId] })
+  const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
+  expect((await asGuest('GET', keys)).body).toMatchObject([{ id: key.id, value: null, mask_value: `phx_...${key.value.slice(-4)}` }])
+  expect((await call('GET', `${keys}@current/`, undefined, bearer(key.value))).body).toMatchObject({ id: key.id, scopes: ['query:read'] })
+  expect(await call('GET', keys)).toMatchObject(refused(403, 'permission_denied', 'This action does not support Personal API Key access'))
+  expect(await asGuest('POST', keys, { label: 'x', scopes: ['moon:write'] })).toMatchObject(
+    refused(400, 'invalid_input', 'Invalid scope: moon:write', 'scopes'),
+  )
+  expect(await call('GET', inside('actions/'), undefined, bearer(key.value))).toMatchObject(
+    refused(403, 'permission_denied', "API key missing required scope 'action:read'"),
+  )
+  expect(await call('GET', '/api/organizations/', undefined, bearer(key.value))).toMatchObject(refused(403, 'permission_denied'))
+  const { body: rolled } = await asGuest('POST', `${keys}${key.id}/roll/`)
+  const poll = (value: string) => call('GET', inside('query/none/'), undefined, bearer(value))
+  expect(await poll(key.value)).toMatchObject(refused(401, 'authentication_failed'))
+  expect(await poll(rolled.value)).toMatchObject(refused(404, 'not_found', `Query none not found for team ${projectId}`))
+  expect((await asGuest('PATCH', `${keys}${key.id}/`, { label: 'Still reads' })).body.label).toBe('Still reads')
+  expect((await asGuest('DELETE', `${keys}${key.id}/`)).status).toBe(204)
+  expect((await poll(rolled.value)).status).toBe(401)
+})
+
+test('actions and cohorts', async () => {
+  const batch = ['ann', 'bob'].map((distinct_id) => ({
+    event: 'signup',
+    distinct_id,
+    properties: { $set: { plan: distinct_id === 'ann' ? 'pro' : 'free' } },
+  }))
+  expect((await call('POST', '/batch/', { api_key: served.projectKey, batch }, {})).status).toBe(200)
+  const { body: action } = await call('POST', inside('actions/'), { name: 'Came', steps: [{ event: 'signup' }] })
+  expect((await call('PATCH', inside(`actions/${action.id}/`), { name: 'Signed up' })).body.name).toBe('Signed up')
+  expect(await call('POST', inside('actions/'), { steps: [] })).toMatchObject(refused(400, 'required', undefined, 'name'))
+  expect(await call('GET', inside('actions/999/'))).toMatchObject({ status: 404 })
+  const property = { key: 'plan', type: 'person', value: ['pro'], operator: 'exact' }
+  const filters = { properties: { type: 'AND', values: [{ type: 'AND', values: [property] }] } }
+  const { body: cohort } = await call('POST', inside('cohorts/'), { name: 'Pros', filters })
+  expect((await list(inside(`cohorts/${cohort.id}/persons/`))).map((one: { distinct_ids: string[] }) => one.distinct_ids)).toEqual([
+    ['ann'],
+  ])
+  expect(await call('POST', inside('cohorts/'), { filters })).toMatchObject(refused(400, 'required', undefined, 'name'))
+  const counted = {
+    kind: 'TrendsQuery',
+    series: [{ kind: 'ActionsNode', id: action.id }],
+    properties: [{ type: 'cohort', key: 'id', value: cohort.id }],
+  }
+  expect((await call('POST', inside('query/'), { query: counted })).body.results).toMatchObject([{ label: 'Signed up', count: 1 }])
+  for (const path of [inside(`cohorts/${cohort.id}/`), inside(`actions/${action.id}/`)])
+    expect((await call('DELETE', path)).status).toBe(204)
+  expect(await list(inside('actions/'))).toEqual([])
+})
+
+test('queries', async () => {
+  const path = inside('query/')
+  const query = { kind: 'SqlLikeQuery', query: 'select event, count() as n from events group by event' }
+  expect((await asGuest('POST', path, { query })).body).toMatchObject({ columns: ['event', 'n'], results: [['signup', 2]], hasMore: false })
+  const csv = await call('POST', path, { query }, { cookie: guest, accept: 'text/csv' })
+  expect(csv.body).toBe('event,n\r\nsignup,2\r\n')
+  expect(await call('POST', path, { query: { kind: 'Soup' } })).toMatchObject(refused(400, 'parse_error'))
+  expect(await call('POST', path, { query: { ...query, query: 'select nope from events' } })).toMatchObject(refused(400, 'invalid_input'))
+  expect((await call('POST', path, { query, async: true, client_query_id: 'later' })).body).toMatchObject({
+    id: 'later',
+    query_async: true,
+  })
+  const status = async () => (await call('GET', `${path}later/`)).body.query_status
+  while (!(await status()).complete) await new Promise((resume) => setImmediate(resume))
+  expect(await status()).toMatchObject({ error: false, results: { results: [['signup', 2]] } })
+  expect((await call('DELETE', `${path}later/`)).status).toBe(204)
+  expect(await call('GET', `${path}later/`)).toMatchObject(refused(404, 'not_found'))
+  expect((await call('GET', `${path}draft_sql/?prompt=how%20many%20events`)).body.sql).toContain('count()')
+  expect(await call('POST', '/api/projects/999/query/', { query })).toMatchObject(refused(404, 'not_found', 'Project not found.'))
+})
+
+test('every resource was spoken to, and has refused something', async () => {
+  const lists = resources.filter(({ summary }) => summary.endsWith('Waymark keeps none'))
+  for (const { name } of lists) {
+    expect(await list(inside(`${name}/`))).toEqual([])
+    expect(await call('GET', inside(`${name}/`), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  }
+  const silent = resources.filter(({ name }) => (spoken.get(name)?.size ?? 0) < 2).map(({ name }) => name)
+  expect(silent).toEqual([])
+})

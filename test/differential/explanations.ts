@@ -61,7 +61,10 @@ export const explanations: readonly Explanation[] = [
     /Cannot (convert|parse) string|Cannot parse|out of range floating point|Unexpected value of/,
     'ClickHouse reads no such text as a constant of that type',
   ),
-  refusedOnClickHouse(/must be the same|Expected same|promotable to/, 'ClickHouse adds up maps of the very same types only'),
+  refusedOnClickHouse(
+    /must be the same|Expected same|promotable to|safely converted/,
+    'ClickHouse adds up maps of the very same types only',
+  ),
   // What DuckDB refuses.
   refusedOnDuckDb(
     /beyond what can be held/,
@@ -112,11 +115,11 @@ export const explanations: readonly Explanation[] = [
     reason: 'ClickHouse is asked for quotes around numbers of 64 bits, for the comparison',
     duckdb: /\d/,
     clickhouse: /"-?\d+\\?"/,
-    function: /^(toJSONString|tuple\w+|map\w+)$/,
+    function: /^(toJSONString|tuple\w+|map\w+|L\w+Norm)$/,
   },
   {
     reason: 'ClickHouse goes on from the other end of the type, DuckDB has a wider one',
-    function: /^(mapSubtract|round\w*|cosineDistance|intExp\w+|L\w+Distance|tuple\w+)$/,
+    function: /^(mapSubtract|ceil|floor|round\w*|cosineDistance|intExp\w+|L\w+Distance|tuple\w+)$/,
     expression: /mapSubtract|9007199254740993|4294967296|2147483649|\b(12[78]|-?129|25[56]|65536)\b/,
   },
   {

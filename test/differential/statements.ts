@@ -136,7 +136,14 @@ const aggregates: fc.Arbitrary<Drawn> = fc.oneof(
 const where = fc.option(conditions, { nil: null, freq: 3 })
 const from: fc.Arbitrary<Drawn> = fc.oneof(
   { weight: 6, arbitrary: fc.constant(drawn('events e', 'from:events')) },
-  { weight: 1, arbitrary: fc.constant(drawn('events e sample 0.5', 'from:sample')) },
+  {
+    weight: 1,
+    arbitrary: one(
+      ...['0.5', '1/3', '25 percent', '0.5 offset 0.25', '1'].map((share) =>
+        drawn(`events e sample ${share}`, 'from:sample', `sample:${share}`),
+      ),
+    ),
+  },
   { weight: 1, arbitrary: fc.constant(drawn('events e left join persons p on e.person_id = p.id', 'from:left join')) },
   { weight: 1, arbitrary: fc.constant(drawn('events e join person_distinct_ids d on e.distinct_id = d.distinct_id', 'from:join')) },
 )
@@ -294,6 +301,96 @@ const limitBySelect: fc.Arbitrary<Drawn> = fc
     ),
   )
 
+const qualifySelect: fc.Arbitrary<Drawn> = fc
+  .record({
+    key: textOf,
+    test: fc.constantFrom(
+      'row_number() over (partition by k order by i) <= 2',
+      'rank() over (partition by k order by e.event) = 1',
+      'count() over (partition by k) > 9',
+      'i = max(i) over (partition by k)',
+    ),
+    distinct: fc.boolean(),
+    where,
+  })
+  .map(({ key, test, distinct, where: condition }) =>
+    drawn(
+      `select ${distinct ? 'distinct ' : ''}${key.sql} as k, e.properties.i as i from events e${condition ? ` where ${condition.sql}` : ''} qualify ${test}`,
+      'shape:qualify',
+      `qualify:${test.replace(/\(.*/, '')}`,
+      ...(distinct ? ['select:distinct'] : []),
+      ...key.axes,
+      ...(condition?.axes ?? []),
+    ),
+  )
+
+const pivotSelect: fc.Arbitrary<Drawn> = fc
+  .record({
+    key: textOf,
+    value: numberOf,
+    call: fc.constantFrom('count()', 'sum(x)', 'min(x)', 'max(x)', 'count(x)', 'count() as n, max(x) as m'),
+    where,
+  })
+  .map(({ key, value, call, where: condition }) =>
+    drawn(
+      `select * from (select ${key.sql} as k, ${value.sql} as x, e.event as event from events e${condition ? ` where ${condition.sql}` : ''}) pivot (${call} for event in ('view', 'buy' as bought, 'nothing') group by k)`,
+      'shape:pivot',
+      `pivot:${call}`,
+      ...key.axes,
+      ...value.axes,
+      ...(condition?.axes ?? []),
+    ),
+  )
+const unpivotSelect: fc.Arbitrary<Drawn> = fc
+  .record({ a: textOf, b: textOf, nulls: fc.boolean(), where })
+  .map(({ a, b, nulls, where: condition }) =>
+    drawn(
+      `select n, v, i from (select ${a.sql} as a, ${b.sql} as b, e.properties.i as i from events e${condition ? ` where ${condition.sql}` : ''}) unpivot ${nulls ? 'include nulls ' : ''}(v for n in (a, b as other))`,
+      'shape:unpivot',
+      `unpivot:${nulls ? 'nulls' : 'values'}`,
+      ...a.axes,
+      ...b.axes,
+      ...(condition?.axes ?? []),
+    ),
+  )
+
+const columnsSelect: fc.Arbitrary<Drawn> = fc
+  .record({
+    a: keys,
+    b: textOf,
+    list: fc.constantFrom(
+      "columns('^k')",
+      'columns(k1, i)',
+      '* exclude (k0)',
+      '* exclude (k0, i)',
+      "* replace (concat('-', k1) as k1)",
+      '* exclude (k0) replace (i + 1 as i)',
+      't.*',
+    ),
+    where,
+  })
+  .map(({ a, b, list, where: condition }) =>
+    drawn(
+      `select ${list} from (select ${a.sql} as k0, ${b.sql} as k1, e.properties.i as i from events e${condition ? ` where ${condition.sql}` : ''}) t`,
+      'shape:columns',
+      `columns:${list}`,
+      ...a.axes,
+      ...b.axes,
+      ...(condition?.axes ?? []),
+    ),
+  )
+
+const recursiveSelect: fc.Arbitrary<Drawn> = fc
+  .record({ key: textOf, step: fc.constantFrom('7', '25'), form: fc.constantFrom('groups', 'rows', 'join'), where })
+  .map(({ key, step, form, where: condition }) => {
+    const base = `select e.properties.i as n, ${key.sql} as k from events e${condition ? ` where ${condition.sql}` : ''}`
+    const tree = `with recursive t as (${base} union all select n + ${step}, k from t where n < 60)`
+    const axes = ['shape:recursive', `recursive:${form}`, ...key.axes, ...(condition?.axes ?? [])]
+    if (form === 'groups') return drawn(`${tree} select k, count() as c, max(n) as m from t group by k`, ...axes)
+    if (form === 'rows') return drawn(`${tree} select distinct n, k from t where n > 30`, ...axes)
+    return drawn(`${tree} select e.event as event, count() as c from t join events e on e.properties.i = t.n group by event`, ...axes)
+  })
+
 export const statements: fc.Arbitrary<Drawn> = fc.oneof(
   { weight: 5, arbitrary: plainSelect },
   { weight: 6, arbitrary: groupedSelect },
@@ -303,4 +400,9 @@ export const statements: fc.Arbitrary<Drawn> = fc.oneof(
   { weight: 1, arbitrary: arraySelect },
   { weight: 1, arbitrary: sessionSelect },
   { weight: 1, arbitrary: limitBySelect },
+  { weight: 1, arbitrary: qualifySelect },
+  { weight: 1, arbitrary: pivotSelect },
+  { weight: 1, arbitrary: unpivotSelect },
+  { weight: 1, arbitrary: columnsSelect },
+  { weight: 1, arbitrary: recursiveSelect },
 )

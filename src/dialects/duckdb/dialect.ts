@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../../errors/errors.ts'
 import { defaultOf } from '../../functions/duckdb-values.ts'
-import type { JsonRead } from '../../resolver/typed.ts'
+import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { scanQuery } from './tables.ts'
@@ -80,9 +80,13 @@ export const duckdb: Dialect = {
     return not ? `(NOT ${whole})` : whole
   },
   inQuery(value, query, { not, expr, set }, width) {
-    const left = width > 1 && 'query' in set ? value : value
-    const found = `${left} IN (${width > 1 ? `SELECT row(COLUMNS(*)) FROM (${query})` : query})`
-    if (!isNullable(expr.type)) return `${not ? 'NOT ' : ''}coalesce(${found}, false)`
+    const [column] = 'query' in set ? outputColumns(set.query) : []
+    // Lists are equal where both hold null, single values are not; and a row on the left would be taken apart.
+    const asList = width > 1 || (isNullable(expr.type) && column !== undefined && isNullable(column.type))
+    const names = Array.from({ length: width }, (_, i) => `c${i}`).join(', ')
+    const found = asList
+      ? `[${value}] IN (SELECT [${width > 1 ? `row(${names})` : names}] FROM (${query}) AS q(${names}))`
+      : `${value} IN (${query})`
     return `${not ? 'NOT ' : ''}coalesce(${found}, false)`
   },
   inArray: (value, array, { not }) => `${not ? 'NOT ' : ''}coalesce(list_contains(${array}, ${value}), false)`,

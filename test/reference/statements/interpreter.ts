@@ -28,20 +28,36 @@ interface Place {
 export function answerStatement(query: Query, world: Tables, calendar: Calendar): Answer {
   const functions = functionsIn(calendar)
   const answer = (asked: Query, outer: Tables): Answer => {
-    const tables = withNames(asked.with, outer)
+    const tables = withNames(asked.with, outer, asked.recursive)
     return asked.kind === 'set' ? setAnswer(asked, tables, answer) : new Selection(asked, tables, functions, answer).answer()
   }
-  function withNames(ctes: readonly Cte[], outer: Tables): Tables {
+  function withNames(ctes: readonly Cte[], outer: Tables, recursive: boolean): Tables {
     const tables = { ...outer }
     for (const cte of ctes) {
       if (cte.body.kind !== 'select' && cte.body.kind !== 'set') return cannot('an expression in WITH')
       if (cte.columns.length || cte.usingKey.length) return cannot('columns of WITH')
-      tables[cte.name] = relationOf(answer(cte.body, tables))
+      const speaksOfItself = recursive && new RegExp(`\\b${cte.name}\\b`).test(print(cte.body))
+      tables[cte.name] = relationOf(speaksOfItself ? repeated(cte.name, cte.body, tables) : answer(cte.body, tables))
     }
     return tables
   }
+  /** Again and again over the rows that came last, until there are none. */
+  function repeated(name: string, body: Query, tables: Tables): Answer {
+    if (body.kind !== 'set' || body.op !== 'union' || !body.all) return cannot('this recursion')
+    const first = answer(body.left, tables)
+    const mayBeNull = first.mayBeNull.map(() => true)
+    const rows = [...first.rows]
+    let last = first.rows
+    while (last.length) {
+      last = answer(body.right, { ...tables, [name]: relationOf({ columns: first.columns, rows: last, mayBeNull }) }).rows
+      rows.push(...last)
+      if (rows.length > mostRows) return cannot('so many rows')
+    }
+    return { columns: first.columns, rows, mayBeNull }
+  }
   return answer(query, world)
 }
+const mostRows = 100_000
 
 function relationOf({ columns, rows, mayBeNull }: Answer): Relation {
   const place = (chain: readonly (string | number)[]) => {
@@ -92,13 +108,14 @@ class Selection {
 
   answer(): Answer {
     const { select } = this
-    if (select.distinctOn.length || select.arrayJoin || select.qualify || select.settings.length || select.orderByAll || select.prewhere)
+    if (select.distinctOn.length || select.arrayJoin || select.settings.length || select.orderByAll || select.prewhere)
       return cannot('this clause')
     let places: Place[] = select.from
       ? this.joined(select.from).map((row) => ({ row, items: new Map() }))
       : [{ row: new Map(), items: new Map() }]
     const columns = select.columns.flatMap((column) => this.named(column))
-    for (const { name, expr } of columns) if (!this.aliases.has(name)) this.aliases.set(name, expr)
+    for (const column of select.columns)
+      if (column.kind !== 'star') for (const { name, expr } of this.named(column)) if (!this.aliases.has(name)) this.aliases.set(name, expr)
     places = this.multiplied(
       places,
       columns.map((column) => column.expr),
@@ -116,6 +133,7 @@ class Selection {
       const all = places.map((place) => ({ ...place }))
       places = all.map((place) => Object.assign(place, { all }))
     }
+    if (select.qualify) places = places.filter((place) => this.value(select.qualify!, place) === true)
     let found = places.map((place) => ({ place, row: columns.map(({ expr }) => this.value(expr, place)) }))
     if (select.orderBy.length) {
       const keys = new Map(found.map(({ place }) => [place, select.orderBy.map((item) => this.orderValue(item, place, columns))]))
@@ -148,11 +166,26 @@ class Selection {
 
   private named(column: Expr): { name: string; expr: Expr }[] {
     if (column.kind === 'alias') return [{ name: column.name, expr: column.expr }]
-    if (column.kind === 'star' && column.table.length === 0 && this.sources.size === 1) {
-      const names = [...this.sources.values()][0]!.columns ?? cannot('* of a table')
-      return names.map((name) => ({ name, expr: { kind: 'field', chain: [name], span: column.span } }))
+    const field = (name: string): Expr => ({ kind: 'field', chain: [name], span: column.span })
+    if (column.kind === 'star')
+      return this.allColumns(column.table)
+        .filter((name) => !column.exclude.includes(name))
+        .map((name) => ({ name, expr: column.replace.find((one) => one.name === name)?.expr ?? field(name) }))
+    if (column.kind === 'columns') {
+      if (column.pattern === null) return column.items.flatMap((item) => this.named(item))
+      const pattern = new RegExp(column.pattern)
+      return this.allColumns([])
+        .filter((name) => pattern.test(name))
+        .map((name) => ({ name, expr: field(name) }))
     }
     return [{ name: column.kind === 'field' ? column.chain.at(-1)! : print(column), expr: column }]
+  }
+
+  /** What * stands for, where there is one source. */
+  private allColumns(table: readonly string[]): readonly string[] {
+    const [[name, relation] = cannot('* without a source'), ...others] = [...this.sources]
+    if (others.length || table.length > 1 || (table.length === 1 && table[0] !== name)) return cannot('* of several sources')
+    return relation.columns ?? cannot('* of a table')
   }
 
   // --- sources -----------------------------------------------------------------------------------
@@ -184,6 +217,7 @@ class Selection {
   }
 
   private relation(source: Exclude<Source, { kind: 'join' }>): { name: string; relation: Relation } {
+    if (source.kind === 'unpivot') return { name: source.alias ?? '', relation: this.unpivoted(source) }
     if (source.kind === 'querySource' && !source.sample && source.columnAliases.length === 0)
       return { name: source.alias ?? '', relation: relationOf(this.query(source.query, this.tables)) }
     if (source.kind !== 'table' || source.sample || source.columnAliases.length || source.chain.length !== 1) return cannot('this source')
@@ -195,6 +229,29 @@ class Selection {
       return { name, relation: { rows, columns: ['number'], has: (field) => field === 'number', mayBeNull: () => false } }
     }
     return { name, relation: this.tables[table] ?? cannot(`the table ${table}`) }
+  }
+
+  /** One more row for each of the columns. */
+  private unpivoted({ source, columns, name, value, includeNulls }: Extract<Source, { kind: 'unpivot' }>): Relation {
+    if (source.kind === 'join' || name.kind !== 'field' || value.kind !== 'field') return cannot('this unpivot')
+    const { relation } = this.relation(source)
+    const turned = columns.map((column) => {
+      const [expr, as] = column.kind === 'alias' ? [column.expr, column.name] : [column, null]
+      return expr.kind === 'field' && expr.chain.length === 1 ? { from: expr.chain[0]!, as: as ?? expr.chain[0]! } : cannot('this unpivot')
+    })
+    const kept = (relation.columns ?? cannot('unpivot of a table')).filter((column) => !turned.some(({ from }) => from === column))
+    const rows = relation.rows.flatMap((row) =>
+      turned.flatMap(({ from, as }) => {
+        const found = row.read([from])
+        return found === null && !includeNulls ? [] : [[...kept.map((column) => row.read([column])), as, found]]
+      }),
+    )
+    const mayBeNull = [
+      ...kept.map((column) => relation.mayBeNull([column])),
+      false,
+      includeNulls && turned.some(({ from }) => relation.mayBeNull([from])),
+    ]
+    return relationOf({ columns: [...kept, name.chain.at(-1)!, value.chain.at(-1)!].map(String), rows, mayBeNull })
   }
 
   /** One more row for each item of an arrayJoin. */
@@ -408,8 +465,13 @@ class Selection {
         const chain = chainOf(expr)
         const [head] = chain as [string]
         if (chain.length > 1 && this.sources.has(head)) return this.optional.has(head) || this.sources.get(head)!.mayBeNull(chain.slice(1))
-        const alias = chain.length === 1 ? this.aliases.get(head) : undefined
-        if (alias && !(alias.kind === 'field' && alias.chain.join('.') === head)) return this.mayBeNull(alias)
+        const alias = chain.length === 1 && !this.open.has(head) ? this.aliases.get(head) : undefined
+        if (alias && !(alias.kind === 'field' && alias.chain.join('.') === head)) {
+          this.open.add(head)
+          const found = this.mayBeNull(alias)
+          this.open.delete(head)
+          return found
+        }
         const owner = [...this.sources].find(([, relation]) => relation.has(head)) ?? cannot(`the name ${head}`)
         return this.optional.has(owner[0]) || owner[1].mayBeNull(chain)
       }

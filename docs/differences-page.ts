@@ -1,0 +1,65 @@
+import { families } from '../src/functions/registry.ts'
+import type { Answered, Difference } from '../src/functions/row.ts'
+import { type StatementAnswer, statementDifferences } from './statement-differences.ts'
+
+// Where the engines differ, from the rows that the tests run on both.
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+const code = (text: string): string => {
+  const ticks = text.includes('`') ? '``' : '`'
+  return `${ticks}${cell(text)}${ticks}`
+}
+const answered = (one: Answered | StatementAnswer): string =>
+  'refused' in one ? `refused: ${cell(one.refused)}` : code(JSON.stringify('rows' in one ? one.rows : one.value))
+
+const statements = (): string =>
+  [
+    '| what | statement | DuckDB | ClickHouse | why |',
+    '|---|---|---|---|---|',
+    ...statementDifferences.map(
+      ({ what, statement, duckdb, clickhouse, reason }) =>
+        `| ${cell(what)} | ${code(statement)} | ${answered(duckdb)} | ${answered(clickhouse)} | ${cell(reason)} |`,
+    ),
+  ].join('\n')
+
+const ofFunctions = (): readonly (readonly [name: string, difference: Difference])[] =>
+  Object.values(families).flatMap((functions) =>
+    Object.entries(functions).flatMap(([name, row]) => (row.differences ?? []).map((difference) => [name, difference] as const)),
+  )
+
+/** One part for each reason, those with most calls first. */
+function calls(): string {
+  const byReason = new Map<string, (readonly [string, Difference])[]>()
+  for (const [name, difference] of ofFunctions())
+    byReason.set(difference.reason, [...(byReason.get(difference.reason) ?? []), [name, difference]])
+  return [...byReason]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([reason, rows]) =>
+      [
+        `### ${reason.charAt(0).toUpperCase()}${reason.slice(1)}`,
+        '',
+        '| function | call | DuckDB | ClickHouse |',
+        '|---|---|---|---|',
+        ...rows.map(
+          ([name, { expression, duckdb, clickhouse }]) =>
+            `| ${code(name)} | ${code(expression)} | ${answered(duckdb)} | ${answered(clickhouse)} |`,
+        ),
+      ].join('\n'),
+    )
+    .join('\n\n')
+}
+
+export const differencesPage = (): string => `# Where the engines differ
+
+Written by \`npm run docs\` from rows that the tests run on both engines: each fails once its engines stop differing. A statement answers the same
+rows on DuckDB and on ClickHouse but for what is listed here, functions that only one of them has ([functions.md](functions.md) says which), the
+last digits of sums of floats, and the order of rows where ORDER BY leaves it open.
+
+## Statements
+
+${statements()}
+
+## Functions
+
+${calls()}
+`

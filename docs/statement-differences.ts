@@ -1,0 +1,106 @@
+import type { JsonValue } from '../src/queries/rows.ts'
+
+// Statements that the engines are known to answer differently. The tests run each of them on both, and fail once they stop differing.
+
+export type StatementAnswer = { readonly rows: readonly (readonly JsonValue[])[] } | { readonly refused: string }
+export interface StatementDifference {
+  readonly what: string
+  readonly statement: string
+  readonly duckdb: StatementAnswer
+  readonly clickhouse: StatementAnswer
+  readonly reason: string
+  /** The place of a refusal that is ours. */
+  readonly at?: string
+}
+
+const refusedForClickHouse = (
+  what: string,
+  statement: string,
+  at: string,
+  rows: readonly (readonly JsonValue[])[],
+  reason: string,
+): StatementDifference => ({ what, statement, at, duckdb: { rows }, clickhouse: { refused: what }, reason })
+
+const noPair = 'ClickHouse joins by pairs of equal columns'
+export const statementDifferences: readonly StatementDifference[] = [
+  refusedForClickHouse(
+    'POSITIONAL JOIN',
+    'select a.number, b.number from numbers(1) a positional join numbers(2) b order by 2',
+    'numbers(1) a positional join numbers(2) b',
+    [
+      [0, 0],
+      [null, 1],
+    ],
+    'ClickHouse has no such join',
+  ),
+  refusedForClickHouse(
+    'LEFT JOIN without a pair of equal columns',
+    'select b.number from numbers(1) a left join numbers(2) b on a.number < b.number',
+    'numbers(1) a left join numbers(2) b on a.number < b.number',
+    [[1]],
+    noPair,
+  ),
+  refusedForClickHouse(
+    'ASOF JOIN without a pair of equal columns',
+    'select b.number from numbers(1) a asof join numbers(2) b on a.number >= b.number',
+    'numbers(1) a asof join numbers(2) b on a.number >= b.number',
+    [[0]],
+    noPair,
+  ),
+  refusedForClickHouse(
+    'LIMIT PERCENT',
+    'select number from numbers(10) order by number limit 25 percent',
+    'limit 25 percent',
+    [[0], [1]],
+    'ClickHouse has no such limit',
+  ),
+  refusedForClickHouse(
+    'LIMIT PERCENT',
+    'select intDiv(number, 2) as n from numbers(10) order by n limit 10 percent with ties',
+    'limit 10 percent with ties',
+    [[0], [0]],
+    'ClickHouse has no such limit',
+  ),
+  refusedForClickHouse(
+    'a recursive UNION DISTINCT',
+    'with recursive t as (select 1 as n union select 1 from t) select n from t',
+    'select 1 as n union select 1 from t',
+    [[1]],
+    'ClickHouse repeats with UNION ALL only',
+  ),
+  refusedForClickHouse(
+    'RANGE with an interval',
+    "select count() over (order by t range interval 1 day preceding) as c from (select toDateTime('2024-01-01') + toIntervalDay(number) as t from numbers(2)) order by t",
+    'interval 1 day',
+    [[1], [2]],
+    'a frame of ClickHouse reaches back by a number',
+  ),
+  {
+    what: 'not a number among others',
+    statement: 'select x from (select arrayJoin([nan, 1.0]) as x) order by x desc',
+    duckdb: { rows: [[null], [1]] },
+    clickhouse: { rows: [[1], [null]] },
+    reason: 'what is not a number is above all numbers on DuckDB, and behind them in both directions on ClickHouse',
+  },
+  {
+    what: 'the biggest of numbers',
+    statement: 'select max(x) from (select arrayJoin([nan, 1.0]) as x)',
+    duckdb: { rows: [[null]] },
+    clickhouse: { rows: [[1]] },
+    reason: 'for the same reason `max` is not a number on DuckDB where one value is not, and ClickHouse passes over it',
+  },
+  {
+    what: 'groups of what is not a number',
+    statement: 'select count() from (select arrayJoin([nan, 0 / 0]) as x) group by x having count() > 1',
+    duckdb: { rows: [[2]] },
+    clickhouse: { rows: [] },
+    reason: 'ClickHouse groups such values by their bits, and there are several',
+  },
+  {
+    what: 'a text IN a query of numbers',
+    statement: "select toString(5) in (select toInt('5'))",
+    duckdb: { refused: 'The statement puts values where they cannot stand' },
+    clickhouse: { rows: [[1]] },
+    reason: 'DuckDB compares values of one kind there, and ClickHouse reads the text',
+  },
+]

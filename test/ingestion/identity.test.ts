@@ -4,6 +4,7 @@ import { isIllegalId } from '../../src/ingestion/illegal-ids.ts'
 import { mergeOutcome } from '../../src/ingestion/merge-outcome.ts'
 import { personUuid } from '../../src/ingestion/uuid.ts'
 import { nameUuid } from '../../src/lib/name-uuid.ts'
+import { GroupModel, type ModelGroup } from '../reference/group-model.ts'
 import { IdentityModel, type ModelEvent } from '../reference/identity-model.ts'
 import { openWorld, type World } from './harness.ts'
 
@@ -174,12 +175,32 @@ test('merges of merges stay flat, and their journal in order', async () => {
   await world.close()
 })
 
-test('any commands give the people of the model', async () => {
+const isOfGroup = (event: string) => event === '$groupidentify' || event === '$group_identify'
+const groupProperties = ({ type, key, set }: ModelGroup) => ({ $group_type: type, $group_key: key, ...(set && { $group_set: set }) })
+const byTypeAndKey = (a: { type: number; key: string }, b: { type: number; key: string }) => a.type - b.type || (a.key < b.key ? -1 : 1)
+
+const groupsOf = async (world: World) =>
+  (
+    await world.rows(
+      'SELECT group_type_index AS type, group_key AS key, version::INTEGER AS version, properties FROM groups ORDER BY group_type_index, group_key',
+    )
+  ).map((row) => ({ ...row, properties: JSON.parse(row.properties as string) as object }))
+
+const keysOf = async (world: World) =>
+  Object.fromEntries(
+    (await world.rows('SELECT uuid::VARCHAR AS uuid, group_0, group_1, group_2, group_3, group_4 FROM events')).map(({ uuid, ...keys }) => [
+      uuid as string,
+      Object.values(keys),
+    ]),
+  )
+
+test('any commands give the people and groups of the model', async () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'null')
+  const groupType = fc.constantFrom('org', 'team', 'site', 'shop', 'club', 'deal')
   const values = fc.dictionary(fc.constantFrom('p', 'q'), fc.constantFrom(1, 2, 'x', null), { maxKeys: 2 })
   const event = fc.record(
     {
-      event: fc.constantFrom('visit', '$identify', '$create_alias', '$merge_dangerously'),
+      event: fc.constantFrom('visit', '$identify', '$create_alias', '$merge_dangerously', '$groupidentify', '$group_identify'),
       distinct_id: id,
       n: fc.nat(60),
       minutes: fc.nat(100),
@@ -188,6 +209,8 @@ test('any commands give the people of the model', async () => {
       set: values,
       setOnce: values,
       unset: fc.subarray(['p', 'q']),
+      group: fc.record({ type: groupType, key: fc.constantFrom('1', '2'), set: values }, { requiredKeys: ['type', 'key'] }),
+      groups: fc.dictionary(groupType, fc.constantFrom('1', '2'), { maxKeys: 2 }),
     },
     { requiredKeys: ['event', 'distinct_id', 'n', 'minutes'] },
   )
@@ -199,6 +222,8 @@ test('any commands give the people of the model', async () => {
     fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
       const world = await openWorld()
       const model = new IdentityModel()
+      const groups = new GroupModel()
+      const keysOfEvents: Record<string, string[]> = {}
       for (const one of steps) {
         if (typeof one === 'string') {
           await world[one as 'restart']()
@@ -211,9 +236,14 @@ test('any commands give the people of the model', async () => {
             time: Date.parse('2026-01-10T00:00:00Z') * 1000 + minutes * 60e6,
           }),
         )
-        for (const each of batch) model.apply(each)
+        for (const [i, each] of batch.entries()) {
+          if (!model.apply(each)) continue
+          const { event, group, groups: keys } = one[i]!
+          if (isOfGroup(event) && group) groups.identify(group)
+          keysOfEvents[each.uuid] = groups.keysOf(keys ?? {})
+        }
         await world.pipeline.ingest(
-          batch.map(({ event, distinct_id, uuid, time, set, setOnce, unset, other, isPersonless }) => ({
+          batch.map(({ event, distinct_id, uuid, time, set, setOnce, unset, other, isPersonless }, i) => ({
             event,
             distinct_id,
             uuid,
@@ -224,6 +254,8 @@ test('any commands give the people of the model', async () => {
               ...(unset && { $unset: unset }),
               ...(other !== undefined && { [event === '$identify' ? '$anon_distinct_id' : 'alias']: other }),
               ...(isPersonless && { $process_person_profile: false }),
+              ...(isOfGroup(event) && one[i]!.group && groupProperties(one[i]!.group!)),
+              ...(one[i]!.groups && { $groups: one[i]!.groups }),
             },
           })),
         )
@@ -234,7 +266,10 @@ test('any commands give the people of the model', async () => {
       expect(await personOfEvents(world)).toEqual(
         Object.fromEntries(Object.entries(model.ownersOfEvents()).map(([event, firstId]) => [event, personUuid(1, firstId)])),
       )
-      expect(new Map(world.pipeline.warnings().map(({ type, count }) => [type as string, count]))).toEqual(model.warnings)
+      expect(await groupsOf(world)).toEqual(groups.groups().sort(byTypeAndKey))
+      expect(await keysOf(world)).toEqual(keysOfEvents)
+      const warnings = new Map([...model.warnings, ...(groups.refused > 0 ? [['too_many_group_types', groups.refused] as const] : [])])
+      expect(new Map(world.pipeline.warnings().map(({ type, count }) => [type as string, count]))).toEqual(warnings)
       await world.close()
     }),
     { numRuns: 60 },

@@ -30,16 +30,18 @@ export class IdentityModel {
   private readonly events = new Map<string, Owner>()
   readonly warnings = new Map<string, number>()
 
-  apply(event: ModelEvent): void {
+  /** Whether the event is stored. */
+  apply(event: ModelEvent): boolean {
     const isMerge = event.event === '$identify' || event.event === '$create_alias' || event.event === '$merge_dangerously'
-    if (event.isPersonless && isMerge) {
+    const needsPerson = isMerge || event.event === '$groupidentify' || event.event === '$group_identify'
+    if (event.isPersonless && needsPerson) {
       this.warn('invalid_event_when_process_person_profile_is_false')
-      return
+      return false
     }
-    if (this.events.has(event.uuid)) return
+    if (this.events.has(event.uuid)) return false
     if (event.isPersonless) {
       this.events.set(event.uuid, this.owner(event.distinct_id) ?? this.add(event, false))
-      return
+      return true
     }
     const merged = isMerge && event.other !== undefined ? this.merge(event, event.other) : null
     let owner = merged?.owner ?? this.owner(event.distinct_id)
@@ -55,6 +57,7 @@ export class IdentityModel {
     const isChanged = JSON.stringify([owner.isIdentified, Object.entries(owner.properties).sort()]) !== before
     if (isChanged && !isNew) owner.version++
     this.events.set(event.uuid, owner)
+    return true
   }
 
   private merge(event: ModelEvent, sourceId: string): { owner: Owner; identifies: boolean; isNew: boolean } | null {

@@ -1,4 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { isObject } from '../lib/is-object.ts'
 import { TextWriter } from '../lib/text-writer.ts'
 import { Texts } from '../lib/texts.ts'
 import { type PreparedEvent, prepareEvent, type Receipt, sentTime } from './prepare.ts'
@@ -12,8 +13,6 @@ export interface DecodedBatch {
   readonly sentAt: string | null
   readonly isHistorical: boolean
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** One event, an array of events, or an envelope with `batch`. */
 export function eventsOf(body: unknown): readonly unknown[] {

@@ -1,4 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { isObject } from '../lib/is-object.ts'
 import { readable } from '../lib/readable.ts'
 import { groupTypeLimit } from './groups.ts'
 import { parseTime } from './parse-time.ts'
@@ -12,8 +13,6 @@ const groupKeyLimit = 400
 const refuse = (message: string, attr: string | null): never => {
   throw new WaymarkError('validation-failed', { message, attr })
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object' && !Array.isArray(value)
 
 const listOf = (rows: unknown, what: string): Record<string, unknown>[] => {
   if (!Array.isArray(rows)) return refuse(`${what} must be an array.`, null)

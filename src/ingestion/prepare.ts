@@ -1,4 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { isObject } from '../lib/is-object.ts'
 import { readable } from '../lib/readable.ts'
 import type { TextWriter } from '../lib/text-writer.ts'
 import { elementsChain } from './elements.ts'
@@ -62,8 +63,6 @@ const refuse = (message: string, index: number | null, attr: string): never => {
   const place = index === null ? '' : `Event ${index} of the batch: `
   throw new WaymarkError('bad-event', { message: `${place}${message}`, index, attr })
 }
-
-const isObject = (value: unknown): value is Properties => value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** An object, or what some languages send for an empty one. */
 function objectAt(value: unknown, index: number | null, attr: string): Properties {

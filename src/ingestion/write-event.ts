@@ -1,3 +1,4 @@
+import { isObject } from '../lib/is-object.ts'
 import type { TextWriter } from '../lib/text-writer.ts'
 import { valueTypeOf } from './property-types.ts'
 import { emptyShape, propertyName, type Shape } from './shape.ts'
@@ -26,7 +27,6 @@ interface Additions {
   readonly sentAt: unknown
 }
 
-const isObject = (value: unknown): value is Properties => value !== null && typeof value === 'object' && !Array.isArray(value)
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
 const isSimple = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'boolean' || value === null || (typeof value === 'number' && Number.isFinite(value))

@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
 import { CaptureRefusal } from './refusal.ts'
 
@@ -145,6 +146,5 @@ function inOrder(value: unknown): unknown {
 }
 
 const firstSet = (...values: readonly unknown[]): unknown => values.find((value) => value !== undefined && value !== null)
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const kindOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 const invalid = (why: string) => new CaptureRefusal('invalid-payload', `Invalid payload: ${why}`)

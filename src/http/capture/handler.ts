@@ -1,6 +1,7 @@
 import type { Scope } from '../../accounts/personal-keys.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { IngestAnswer } from '../../ingestion/pipeline.ts'
+import { mustBeWhole, readAsker } from './asker.ts'
 import type { CaptureRequest } from './body.ts'
 import { readCapture } from './events.ts'
 import { type EventResult, ingestEach, readPerEventBatch, summaryOf } from './per-event.ts'
@@ -39,6 +40,9 @@ const limits: Readonly<Record<string, number>> = {
 }
 /** Most bytes of what was packed, on every path. */
 const unpackedLimit = 20 * megabyte
+/** Where clients ask for flags, and say in the body for whom. */
+const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
+const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'
 const retryAfterSeconds = 1
 
@@ -48,11 +52,7 @@ export async function handleCapture(request: Request, services: CaptureServices,
   const path = url.pathname.length > 1 ? url.pathname.replace(/\/+$/, '') : url.pathname
   const limit = limits[path]
   if (limit === undefined) {
-    const quiet = quietAnswer({ method: request.method, path, query: url.searchParams })
-    if (!quiet) return null
-    if (request.method === 'OPTIONS') return preflight(request)
-    if (quiet.scope) await services.mustBeAllowed(request, url, quiet.scope)
-    return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), 'content-type': quiet.type } })
+    return answerQuietly(request, services, url, path)
   }
   if (request.method === 'OPTIONS') return preflight(request)
   if (request.method !== 'GET' && request.method !== 'POST')
@@ -77,6 +77,27 @@ export async function handleCapture(request: Request, services: CaptureServices,
   } catch (error) {
     return refusal(request, error)
   }
+}
+
+/** What clients ask for besides. */
+async function answerQuietly(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
+  const query = url.searchParams
+  let token = query.get('token') ?? ''
+  try {
+    if (request.method === 'POST' && askingPaths.has(path)) {
+      const body = await bytesOf(request, askingLimit)
+      const asker = await readAsker({ method: 'POST', query, headers: request.headers, body, limit: askingLimit })
+      if (path === '/decide') await mustBeWhole(asker, async (key) => (await services.projectOf(key)) !== null)
+      token = asker.token
+    }
+  } catch (error) {
+    return refusal(request, error)
+  }
+  const quiet = quietAnswer({ method: request.method, path, query, token })
+  if (!quiet) return null
+  if (request.method === 'OPTIONS') return preflight(request)
+  if (quiet.scope) await services.mustBeAllowed(request, url, quiet.scope)
+  return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), 'content-type': quiet.type } })
 }
 
 async function takeAll(

@@ -1,5 +1,6 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import type { IngestAnswer } from '../../ingestion/pipeline.ts'
+import { isObject } from '../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
 import { CaptureRefusal } from './refusal.ts'
 
@@ -116,5 +117,3 @@ function lift(from: Json, names: Readonly<Record<string, string>>, into: Record<
   for (const [field, property] of Object.entries(names))
     if (from[field] !== undefined && from[field] !== null) into[property] ??= from[field]
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

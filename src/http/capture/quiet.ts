@@ -5,6 +5,8 @@ export interface QuietRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
+  /** Of the project, as far as the client says it. */
+  readonly token: string
 }
 
 interface Route {
@@ -62,15 +64,11 @@ const routes: readonly Route[] = [
   { path: /^\/api\/projects\/[^/]+\/feature_flags\/[^/]+\/remote_config$/, scope: 'feature_flag:read', answer: () => ({ body: null }) },
   {
     path: /^\/flags$/,
-    answer: ({ query }) => ({
-      body: query.get('config') === 'true' ? { ...remoteConfig(query.get('token') ?? ''), ...flagsV2() } : flagsV2(),
-    }),
+    answer: ({ query, token }) => ({ body: query.get('config') === 'true' ? { ...remoteConfig(token), ...flagsV2() } : flagsV2() }),
   },
   {
     path: /^\/decide$/,
-    answer: ({ query }) => ({
-      body: { ...remoteConfig(query.get('token') ?? ''), ...(decideAnswers[query.get('v') ?? '1'] ?? flagsV2)() },
-    }),
+    answer: ({ query, token }) => ({ body: { ...remoteConfig(token), ...(decideAnswers[query.get('v') ?? '1'] ?? flagsV2)() } }),
   },
   { path: /^\/s$/, answer: () => ({ body: { status: 1 } }) },
   { path: /^\/api\/surveys$/, answer: () => ({ body: { surveys: [] } }) },

@@ -17,6 +17,10 @@ const rows = {
   'token-not-string': { status: 401, type: 'authentication_error', code: 'not_string' },
   'token-personal': { status: 401, type: 'authentication_error', code: 'personal_api_key' },
   'two-tokens': { status: 401, type: 'authentication_error', code: 'multiple_tokens' },
+  // of those who ask for flags the old way
+  'malformed-data': { status: 400, type: 'validation_error', code: 'malformed_data' },
+  'missing-distinct-id': { status: 400, type: 'validation_error', code: 'missing_distinct_id' },
+  'unknown-project': { status: 401, type: 'authentication_error', code: 'invalid_api_key' },
   'too-large': { status: 413, type: 'client_error', code: 'request_too_large' },
 } as const satisfies Record<string, Row>
 

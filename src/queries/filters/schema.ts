@@ -1,4 +1,5 @@
 import { QueryError } from '../../errors/errors.ts'
+import { isObject } from '../../lib/is-object.ts'
 
 // Filters as clients send them: a flat list, or groups nested to any depth. They are lenient by tradition: everything passes what is incomplete.
 
@@ -39,7 +40,6 @@ export interface FilterGroup {
 export const incomplete = 'incomplete'
 
 type Json = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isIncomplete = (filter: Json) => filter.key === undefined || filter.key === null || filter.key === ''
 
 export const wrongFilter = (place: string, message: string, field?: string): QueryError =>

@@ -248,6 +248,27 @@ describe('what clients ask for besides', () => {
     expect(answer.body).toMatchObject(expected)
   })
 
+  test.each<[string, RequestInit, number, string | undefined]>([
+    ['a whole question', post({ token: 'phc_known', distinct_id: 'u' }), 200, undefined],
+    ['a form', { method: 'POST', body: new URLSearchParams({ data: btoa('{"api_key":"phc_known","distinct_id":"u"}') }) }, 200, undefined],
+    ['an unknown key', post({ token: 'phc_other', distinct_id: 'u' }), 401, 'invalid_api_key'],
+    ['no key', post({ distinct_id: 'u' }), 401, 'invalid_api_key'],
+    ['nothing', { method: 'POST' }, 401, 'invalid_api_key'],
+    ['nobody', post({ token: 'phc_known' }), 400, 'missing_distinct_id'],
+    ['an empty id', post({ token: 'phc_known', distinct_id: '' }), 400, 'missing_distinct_id'],
+    ['a list', post([]), 400, 'malformed_data'],
+    ['no JSON', { method: 'POST', body: '{"token":' }, 400, 'malformed_data'],
+  ])('the old question for flags with %s', async (_, init, status, code) => {
+    const answer = await call(new Service(), '/decide/?v=3', init)
+    expect([answer.status, (answer.body as Record<string, unknown>).code]).toEqual([status, code])
+  })
+
+  test('the configuration beside flags names the key of the body', async () => {
+    const answer = await call(new Service(), '/flags/?v=2&config=true', post({ api_key: 'phc_known', distinct_id: 'u' }))
+    expect(answer.body).toMatchObject({ token: 'phc_known', flags: {} })
+    expect((await call(new Service(), '/flags/?v=2', { method: 'POST', body: 'no JSON' })).status).toBe(200)
+  })
+
   test('the configuration script is a script', async () => {
     const answer = await call(new Service(), '/array/phc_x/config.js')
     expect(answer.headers.get('content-type')).toBe('application/javascript')

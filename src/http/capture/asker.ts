@@ -1,0 +1,52 @@
+import { isObject } from '../../lib/is-object.ts'
+import { type CaptureRequest, decodeBody } from './body.ts'
+import { CaptureRefusal } from './refusal.ts'
+
+/** Who asks for flags: what a client says of its project and its user, in the body or the address. */
+export interface Asker {
+  readonly token: string
+  readonly distinctId: string
+  /** What is wrong with the body. */
+  readonly malformed: string | null
+}
+
+const textOf = (...values: readonly unknown[]): string => {
+  const found = values.find((value) => value !== undefined && value !== null && value !== '')
+  return found === undefined ? '' : String(found)
+}
+
+export async function readAsker(capture: CaptureRequest): Promise<Asker> {
+  const { query } = capture
+  let [fields, form]: [Readonly<Record<string, unknown>>, URLSearchParams] = [{}, new URLSearchParams()]
+  let malformed: string | null = null
+  try {
+    const decoded = await decodeBody(capture)
+    form = decoded.form
+    if (isObject(decoded.value)) fields = decoded.value
+    else malformed = 'The body is no JSON object.'
+  } catch (error) {
+    if (!(error instanceof CaptureRefusal)) throw error
+    if (error.reason !== 'no-data') malformed = error.detail
+  }
+  return {
+    token: textOf(
+      fields.token,
+      fields.api_key,
+      fields.$token,
+      form.get('token'),
+      form.get('api_key'),
+      query.get('token'),
+      query.get('api_key'),
+    ),
+    distinctId: textOf(fields.distinct_id, fields.$distinct_id, form.get('distinct_id'), query.get('distinct_id')),
+    malformed,
+  }
+}
+
+/** Old clients are told what is wrong with their question; newer ones are answered whatever they ask. */
+export async function mustBeWhole({ token, distinctId, malformed }: Asker, isProject: (token: string) => Promise<boolean>): Promise<void> {
+  if (malformed !== null) throw new CaptureRefusal('malformed-data', malformed)
+  if (token === '' || !(await isProject(token)))
+    throw new CaptureRefusal('unknown-project', 'No project has this API key. You can find it in the settings of your project.')
+  if (distinctId === '') throw new CaptureRefusal('missing-distinct-id', 'Flags are decided for somebody: the body needs a "distinct_id".')
+}

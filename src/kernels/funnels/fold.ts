@@ -1,6 +1,7 @@
 import { orderByValue, type ValueRuns } from './by-time.ts'
 import type { ActorColumns } from './columns.ts'
 import { OrderedFold, type Walk } from './ordered.ts'
+import { StepValues } from './step-values.ts'
 import { UnorderedFold } from './unordered.ts'
 
 export type Attribution =
@@ -63,7 +64,7 @@ export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink
  */
 export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: Float64Array, sink: Sink): Generator<void, void, void> {
   const runner = new Runner(events, funnel, sink)
-  const { time, steps, offsets } = events
+  const { offsets } = events
   const entering = funnel.order === 'unordered' ? -1 : 1
   let unpaused = 0
   for (let actor = 0; actor < events.actors; actor++) {
@@ -71,6 +72,7 @@ export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: 
     const walks = runner.isSplit ? yield* runner.openSplit(first, last) : runner.open(first, last)
     for (let w = 0; w < walks; w++) {
       const walk = runner.take(w)
+      const { time, steps } = runner.columns
       let period = 0
       const { start, end } = walk
       unpaused += end - start
@@ -115,6 +117,11 @@ class Runner {
   private value = -1
   private values: readonly number[] = []
   private runs: ValueRuns = { values: [], starts: [] }
+  /** The events that the walk goes over: all, or a copy of those that it needs. */
+  columns: ActorColumns
+  private readonly stepValues: StepValues | null
+  private places: Int32Array | null = null
+  private isDealt = false
 
   constructor(
     private readonly events: ActorColumns,
@@ -126,6 +133,12 @@ class Runner {
     const { type } = funnel.attribution
     this.isSplit = events.breakdown !== null && (type === 'all_events' || type === 'step')
     this.scratch = new Int32Array(funnel.steps)
+    this.columns = events
+    const { attribution } = funnel
+    const known = funnel.steps >= 32 ? -1 : (1 << funnel.steps) - 1
+    // Of an unordered funnel any step may be the first, and a strict one is broken by any event.
+    const isDealt = this.isSplit && attribution.type === 'step' && funnel.order === 'ordered'
+    this.stepValues = isDealt ? new StepValues(events, 1 << attribution.step, known) : null
     this.walk = {
       start: 0,
       end: 0,
@@ -152,7 +165,10 @@ class Runner {
     this.first = start
     this.end = end
     const { attribution } = this.funnel
-    if (attribution.type === 'step') {
+    if (this.stepValues) {
+      this.values = yield* this.stepValues.open(start, end)
+      this.isDealt = this.stepValues.isWorthwhile(start, end)
+    } else if (attribution.type === 'step') {
       // Of an unordered funnel any step may be the first.
       const bits = this.funnel.order === 'unordered' ? -1 : 1 << attribution.step
       this.values = yield* distinct(this.events, start, end, bits)
@@ -168,6 +184,8 @@ class Runner {
     const { walk } = this
     walk.start = this.first
     walk.end = this.end
+    this.columns = this.events
+    this.places = null
     const { type } = this.funnel.attribution
     if (this.isSplit) {
       this.value = this.values[n]!
@@ -176,6 +194,13 @@ class Runner {
         walk.start = this.runs.starts[n]!
         walk.end = this.runs.starts[n + 1]!
       }
+      if (this.isDealt) {
+        const { columns, end } = this.stepValues!.columnsOf(this.value)
+        this.columns = columns
+        this.places = columns.places
+        walk.start = 0
+        walk.end = end
+      }
     }
     return walk
   }
@@ -183,7 +208,7 @@ class Runner {
   run(actor: number, period: number): void {
     const { fold, walk } = this
     fold.begin()
-    fold.advance(this.events, walk, walk.start, walk.end)
+    fold.advance(this.columns, walk, walk.start, walk.end)
     this.report(actor, period)
   }
 
@@ -192,7 +217,7 @@ class Runner {
     const { fold, walk } = this
     fold.begin()
     for (let i = walk.start; i < walk.end; ) {
-      i = fold.advance(this.events, walk, i, Math.min(walk.end, i + eventsBetweenPauses))
+      i = fold.advance(this.columns, walk, i, Math.min(walk.end, i + eventsBetweenPauses))
       if (i < walk.end) yield
     }
     this.report(actor, period)
@@ -201,8 +226,10 @@ class Runner {
   private report(actor: number, period: number): void {
     this.fold.finish()
     if (this.fold.depth === 0 || this.fold.isExcluded) return
-    this.fold.eventsOf(this.scratch)
-    this.sink({ actor, value: this.value, depth: this.fold.depth, events: this.scratch, period })
+    const { scratch, places } = this
+    this.fold.eventsOf(scratch)
+    if (places !== null) for (let step = 0; step < scratch.length; step++) if (scratch[step]! >= 0) scratch[step] = places[scratch[step]!]!
+    this.sink({ actor, value: this.value, depth: this.fold.depth, events: scratch, period })
   }
 }
 

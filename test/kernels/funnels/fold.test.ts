@@ -82,6 +82,33 @@ const arbCase = fc.integer({ min: 2, max: 4 }).chain((steps) =>
 const split = (events: readonly Event[]) => events.map((e) => (e.excludes?.length ? { ...e, steps: [] } : e))
 const naiveOf = (funnel: NaiveFunnel): NaiveFunnel => (funnel.order === 'unordered' ? { ...funnel, optional: [] } : funnel)
 
+const attributed = (
+  type: 'first_touch' | 'last_touch' | 'all_events' | 'step',
+  step: number,
+  events: readonly Event[],
+  funnel: NaiveFunnel,
+) =>
+  [0, 1, 2].flatMap((actor) => {
+    const own = events.filter((e) => e.actor === actor).sort((a, b) => a.time - b.time)
+    const set = own.filter((e) => e.value !== '').sort((a, b) => a.time - b.time || values.indexOf(a.value!) - values.indexOf(b.value!))
+    const last = set.find((e) => e.time === set.at(-1)!.time)
+    // Of an unordered funnel any step may be the first.
+    const isAt = (e: Event) => (funnel.order === 'unordered' ? e.steps.length > 0 : e.steps.includes(step))
+    const all = (list: readonly Event[]) => [...new Set(list.map((e) => e.value ?? ''))]
+    const runs: { value: string; events: readonly Event[]; attributed?: { step: number; value: string } }[] =
+      type === 'first_touch'
+        ? [{ value: set[0]?.value ?? '', events: own }]
+        : type === 'last_touch'
+          ? [{ value: last?.value ?? '', events: own }]
+          : type === 'all_events'
+            ? all(own).map((value) => ({ value, events: own.filter((e) => e.value === value) }))
+            : all(own.filter(isAt)).map((value) => ({ value, events: own, attributed: { step, value } }))
+    return runs.flatMap((run) => {
+      const outcome = naiveFunnel(run.events, funnel, run.attributed)
+      return outcome ? [{ actor, value: run.value, period: -1, ...outcome }] : []
+    })
+  })
+
 describe('the fold agrees with the naive funnel', () => {
   test('without breakdown', () => {
     fc.assert(
@@ -109,34 +136,55 @@ describe('the fold agrees with the naive funnel', () => {
         const funnel = naiveOf(drawn)
         const events = split(drawnEvents)
         const step = anyStep % funnel.steps
-        const expected = [0, 1, 2].flatMap((actor) => {
-          const own = events.filter((e) => e.actor === actor).sort((a, b) => a.time - b.time)
-          const set = own
-            .filter((e) => e.value !== '')
-            .sort((a, b) => a.time - b.time || values.indexOf(a.value!) - values.indexOf(b.value!))
-          const last = set.find((e) => e.time === set.at(-1)!.time)
-          // Of an unordered funnel any step may be the first.
-          const isAt = (e: Event) => (funnel.order === 'unordered' ? e.steps.length > 0 : e.steps.includes(step))
-          const all = (list: readonly Event[]) => [...new Set(list.map((e) => e.value ?? ''))]
-          const runs: { value: string; events: readonly Event[]; attributed?: { step: number; value: string } }[] =
-            type === 'first_touch'
-              ? [{ value: set[0]?.value ?? '', events: own }]
-              : type === 'last_touch'
-                ? [{ value: last?.value ?? '', events: own }]
-                : type === 'all_events'
-                  ? all(own).map((value) => ({ value, events: own.filter((e) => e.value === value) }))
-                  : all(own.filter(isAt)).map((value) => ({ value, events: own, attributed: { step, value } }))
-          return runs.flatMap((run) => {
-            const outcome = naiveFunnel(run.events, funnel, run.attributed)
-            return outcome ? [{ actor, value: run.value, period: -1, ...outcome }] : []
-          })
-        })
+        const expected = attributed(type, step, events, funnel)
         const attribution = type === 'step' ? { type, step } : { type }
         expect(fold(events, settings(funnel, attribution))).toEqual(expected)
       }),
       { numRuns: 700 },
     )
   })
+
+  // Most events serve the step and nothing else, so that they are dealt out by their values.
+  const arbSteps = fc.integer({ min: 2, max: 3 }).chain((steps) =>
+    fc.record({
+      step: fc.nat(steps - 1),
+      funnel: fc.record({
+        order: fc.constant('ordered' as const),
+        steps: fc.constant(steps),
+        window: fc.integer({ min: 1, max: 40 }),
+        optional: fc.subarray(steps > 2 ? [1] : []),
+      }),
+      others: fc.array(arbEvent(steps), { maxLength: 4 }),
+      own: fc.array(fc.record({ actor: fc.nat(2), time: fc.integer({ min: 0, max: 90 }), value: fc.constantFrom(...values) }), {
+        minLength: 10,
+        maxLength: 60,
+        size: 'max',
+      }),
+    }),
+  )
+  test.each([false, true])('with the attribution to a step that most events serve; by period: %s', (isByPeriod) => {
+    fc.assert(
+      fc.property(arbSteps, ({ step, funnel: drawn, others, own }) => {
+        const funnel = naiveOf(drawn)
+        const events = split([
+          ...others.map((e) => ({ ...e, time: 7 * e.time })),
+          ...own.map((e) => ({ ...e, steps: [step], excludes: [] })),
+        ])
+        const attribution = { type: 'step', step } as const
+        const periods = [0, 30, 60, 91]
+        const expected = isByPeriod
+          ? periods.slice(0, -1).flatMap((from, period) => {
+              const enters = (time: number) => time >= from && time < periods[period + 1]!
+              return attributed('step', step, events, { ...funnel, enters }).map((o) => ({ ...o, period }))
+            })
+          : attributed('step', step, events, funnel)
+        const found = fold(events, settings(funnel, attribution), isByPeriod ? periods : undefined)
+        expect(inOrder(found)).toEqual(inOrder(expected))
+      }),
+      { numRuns: 700 },
+    )
+  })
+  const inOrder = (outcomes: readonly object[]) => outcomes.map((o) => JSON.stringify(o, Object.keys(o).sort())).sort()
 
   test('by period of entry', () => {
     fc.assert(

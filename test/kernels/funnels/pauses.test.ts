@@ -67,3 +67,13 @@ test('very many events of one instant are put in order once', () => {
   for (const _pause of foldActors(events(true), funnel('ordered'), ({ depth }) => depths.push(depth)));
   expect(depths).toEqual([3])
 })
+
+test('many values at a step cost little more than one', () => {
+  const all = { ...events(), breakdown: Int32Array.from({ length: count }, (_, i) => i % 4000) }
+  let values = 0
+  let pauses = 0
+  for (const _pause of foldActors(all, funnel('ordered', { type: 'step', step: 0 }), () => values++)) pauses++
+  expect(values).toBe(3996) // the others are those of second and third steps
+  // Walking all events for each would pause 12,000 times.
+  expect(pauses).toBeLessThan(40)
+})

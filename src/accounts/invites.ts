@@ -141,7 +141,10 @@ export const createInvites = (context: AccountContext) => {
 
   /** Everything but the password of somebody new: the membership, what it opens, and the end of the invites. */
   const join = async (tables: AccountTables, user: User, invite: Invite) => {
-    const membership = await insertMembership(context, tables, user, invite.organization_id, invite.level)
+    // An organization has one owner, so whoever was invited as one beside another becomes an administrator.
+    const isTaken = (await tables.memberships.count({ organization_id: invite.organization_id, level: level.owner })) > 0
+    const at = isTaken ? Math.min(invite.level, level.admin) : invite.level
+    const membership = await insertMembership(context, tables, user, invite.organization_id, at)
     for (const grant of invite.private_project_access as unknown as readonly Grant[]) {
       const now = context.clock()
       if (await tables.projects.first({ id: grant.id }))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ProjectRecord } from '../accounts/records.ts'
 import { rememberText } from '../lib/json-text.ts'
+import { time } from '../lib/wire-time.ts'
 
 // Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
 // computed with, and the clock has not moved on further than the interval lets one see.
@@ -118,8 +119,8 @@ const withFacts = ({ key, answer, text, computedAt, timezone }: Entry, isCached:
   const facts = {
     is_cached: isCached,
     cache_key: key,
-    last_refresh: computedAt.toISOString(),
-    next_allowed_client_refresh: new Date(computedAt.getTime() + clientPause).toISOString(),
+    last_refresh: time(computedAt),
+    next_allowed_client_refresh: time(new Date(computedAt.getTime() + clientPause)),
     timezone,
     calculation_trigger: null,
   }

@@ -52,10 +52,17 @@ export const failures = {
   parse: (detail: string) => new HttpError(400, 'invalid_request', 'parse_error', detail),
   required: (attr: string) => new HttpError(400, 'validation_error', 'required', 'This field is required.', attr),
   throttled: (seconds: number, headers: Readonly<Record<string, string>>) =>
-    new HttpError(429, 'throttled_error', 'throttled', `Request was throttled. Expected available in ${seconds} seconds.`, null, {
-      ...headers,
-      'retry-after': String(seconds),
-    }),
+    new HttpError(
+      429,
+      'throttled_error',
+      'throttled',
+      `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+      null,
+      {
+        ...headers,
+        'retry-after': String(seconds),
+      },
+    ),
   tooManyQueries: (most: number) =>
     new HttpError(429, 'throttled_error', 'throttled', `Too many queries at once: a project answers ${most} at a time to keys.`),
   unready: (detail: string) => new HttpError(503, 'server_error', 'error', detail),

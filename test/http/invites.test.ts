@@ -61,6 +61,16 @@ test('a user who is there already joins with the login', async () => {
   expect((await world.accounts.organizations.membership(organization.id, outsider))?.level).toBe(8)
 })
 
+test('whoever is invited as an owner beside the owner becomes an administrator', async () => {
+  const { call, owner, organization, world } = held.home
+  const { body: invite } = await call('POST', base, { as: owner, body: { target_email: 'heir@acme.test', level: 15 } })
+  expect(invite.level).toBe(15)
+  const body = { first_name: 'Heir', password: 'correct horse' }
+  expect((await call('POST', `/api/signup/${invite.id}/`, { body })).status).toBe(201)
+  const heir = (await world.accounts.users.byEmail('heir@acme.test'))!
+  expect((await world.accounts.organizations.membership(organization.id, heir))?.level).toBe(8)
+})
+
 test('who may invite whom', async () => {
   const { call, member, admin } = held.home
   const invite = (as: typeof member, body: unknown) => call('POST', base, { as, body })

@@ -227,3 +227,22 @@ test.each(weeks)('the week of a new project: %s', async (_, headers, body, day) 
   })
   expect([made.status, made.body.week_start_day]).toEqual([201, day])
 })
+
+test('nobody works in a private project that is closed to them', async () => {
+  const { call, world } = held.home
+  const { id } = await world.makeOrganization({ name: 'Closed', owner: null, withProject: false })
+  const closed = await world.makeProject(id, { name: 'Closed', access_control: true })
+  const as = await world.user('visitor@closed.test', id)
+  const team = async () => (await call('GET', '/api/users/@me/', { as })).body.team
+  expect(await team(), 'its token is not for them').toBeNull()
+  expect(await call('GET', '/api/projects/@current/', { as })).toMatchObject(refused(404, 'not_found', 'Project not found.'))
+  const open = await world.makeProject(id, { name: 'Open' })
+  expect((await call('GET', '/api/projects/@current/', { as })).body.id).toBe(open.id)
+  expect(await call('PATCH', '/api/users/@me/', { as, body: { set_current_team: closed.id } })).toMatchObject(
+    refused(400, 'does_not_exist', undefined, 'set_current_team'),
+  )
+  const now = new Date()
+  const membership = { id: 'm', project_id: closed.id, user_id: as.id, level: 1, joined_at: now, updated_at: now }
+  await world.accounts.context.store.write((tables) => tables.project_memberships.insert(membership))
+  expect((await team()).id).toBe(closed.id)
+})

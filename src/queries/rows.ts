@@ -4,7 +4,6 @@ import {
   Field,
   makeData,
   RecordBatch,
-  Schema,
   Struct,
   Table,
   Type,
@@ -14,6 +13,7 @@ import {
   type Vector,
   vectorFromArray,
 } from 'apache-arrow'
+import { PositionedSchema } from '../lib/positioned-schema.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { chartTable } from './chart-table.ts'
 
@@ -189,7 +189,7 @@ export function shownTable(numRows: number, columns: readonly ShownColumn[]): Ta
     typeof cells === 'function' ? textData(Array.from({ length: numRows }, (_, row) => jsonCell(cells(row)))) : wholeData(cells),
   )
   const fields = columns.map(({ name, field }, i) => new Field(name, data[i]!.type, true, field?.metadata))
-  const schema = new Schema(fields)
+  const schema = new PositionedSchema(fields)
   return new Table(schema, [new RecordBatch(schema, makeData({ type: new Struct(fields), length: numRows, nullCount: 0, children: data }))])
 }
 

@@ -24,7 +24,6 @@ import {
   Map_,
   makeData,
   RecordBatch,
-  Schema,
   Struct,
   TimestampMicrosecond,
   Uint8,
@@ -33,6 +32,7 @@ import {
   Uint64,
 } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
+import { PositionedSchema } from '../../lib/positioned-schema.ts'
 import { codedTexts, plainTexts } from './arrow-texts.ts'
 import { type Builder, isValid, memory, type NumberArray, Validity } from './vector-memory.ts'
 
@@ -348,7 +348,7 @@ export class BatchBuilder {
       const { name, typeName } = columns[i] ?? { name: names[i]!, typeName: '' }
       return new Field(name, column.type, true, typeName ? new Map([[typeKey, typeName]]) : undefined)
     })
-    const schema = new Schema(fields)
+    const schema = new PositionedSchema(fields)
     return new RecordBatch(schema, makeData({ type: new Struct(fields), length: this.rows, nullCount: 0, children: data }))
   }
 }

@@ -25,6 +25,25 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: unknown) => (error instanceof WaymarkError ? error.code : String(error)),
   )
 
+test('columns of one name keep their own types and values', async () => {
+  const one = [1, 'x', [1], 2]
+  const types = [
+    ['a', 'UInt8'],
+    ['a', 'String'],
+    ['a', 'Array(UInt8)'],
+    ['b', 'UInt8'],
+  ]
+  const statement = "select 1 as a, 'x' as a, [1] as a, 2 as b"
+  for (const [query, results] of [
+    [statement, [one]],
+    [`${statement} limit 0`, []],
+    [`${statement} union all ${statement}`, [one, one]],
+  ] as const) {
+    const answer = await ask(query)
+    expect([answer.types, answer.results], query).toEqual([types, results])
+  }
+})
+
 describe('rows of an answer', () => {
   const cases: readonly (readonly [statement: string, rows: number, hasMore: boolean, limit: number])[] = [
     ['select 1 from events', 100, true, 100],

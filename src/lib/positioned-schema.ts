@@ -1,0 +1,15 @@
+import { type Field, Schema, type TypeMap } from 'apache-arrow'
+
+/** A schema whose fields are known by their places. Arrow's own merges fields of one name whenever a batch is made, and columns of a statement may share theirs. */
+export class PositionedSchema<T extends TypeMap = TypeMap> extends Schema<T> {
+  override assign<R extends TypeMap = TypeMap>(...args: readonly unknown[]): Schema<T & R> {
+    const [fields] = args
+    if (!Array.isArray(fields) || fields.length !== this.fields.length)
+      return super.assign(...(args as Parameters<Schema<T>['assign']>)) as unknown as Schema<T & R>
+    return new PositionedSchema<T & R>(fields as Field<(T & R)[keyof (T & R)]>[], this.metadata)
+  }
+
+  override selectAt<K extends T = T>(places: readonly number[]): Schema<K> {
+    return new PositionedSchema<K>(places.flatMap((i) => this.fields[i] ?? []) as unknown as Field<K[keyof K]>[], this.metadata)
+  }
+}

@@ -14,6 +14,17 @@ test('members stand by first name; the inactive are not shown', async () => {
   expect(await call('GET', '/api/users/@me/', { as: gone })).toMatchObject(refused(401, 'not_authenticated'))
 })
 
+test('members found by address, and in another order', async () => {
+  const { call, member } = held.home
+  const emails = async (query: string) =>
+    (await call('GET', `${base}?${query}`, { as: member })).body.results.map((one: { user: { email: string } }) => one.user.email)
+  expect(await emails('email=ADMIN@acme.test')).toEqual(['admin@acme.test'])
+  expect(await emails('email=nobody@acme.test')).toEqual([])
+  expect(await emails('order=-level')).toEqual(['owner@acme.test', 'admin@acme.test', 'member@acme.test'])
+  expect(await emails('order=user__email&limit=1')).toEqual(['admin@acme.test'])
+  expect(await emails('order=password')).toEqual(await emails(''))
+})
+
 test('who may change whom', async () => {
   const { call, member, admin, owner, organization, world } = held.home
   const target = await world.user('target@acme.test', organization.id)

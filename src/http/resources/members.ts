@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Member, memberInput } from '../../accounts/members.ts'
+import { sameEmail } from '../../accounts/users.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
@@ -31,6 +32,20 @@ const find = async ({ app, caller, organization, params }: OrganizationVisit): P
   return member
 }
 
+const orders: Readonly<Record<string, (member: Member) => string | number>> = {
+  joined_at: ({ membership }) => membership.joined_at.getTime(),
+  level: ({ membership }) => membership.level,
+  user__email: ({ user }) => user.email.toLowerCase(),
+  user__first_name: ({ user }) => user.first_name,
+}
+/** An order that is none leaves the list as it is. */
+const inOrder = (list: readonly Member[], order: string | null): readonly Member[] => {
+  const by = order === null ? undefined : Object.entries(orders).find(([name]) => name === order.replace(/^-/, ''))?.[1]
+  if (!by) return list
+  const sign = order!.startsWith('-') ? -1 : 1
+  return [...list].sort((a, b) => sign * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0))
+}
+
 export const members = defineResource({
   name: 'members',
   summary: 'Who belongs to an organization, and with which level: 1 member, 8 administrator, 15 owner',
@@ -44,7 +59,15 @@ export const members = defineResource({
       summary: 'Members by first name, then the newest first',
       answer: pageSchema(memberSchema),
       isPaged: true,
-      handle: async ({ app, organization }) => (await app.accounts.members.list(organization.id)).map(present),
+      queryParameters: {
+        email: 'Only the member with this address',
+        order: `One of ${Object.keys(orders).join(', ')}; with a minus, the other way round`,
+      },
+      handle: async ({ app, organization, query }) => {
+        const email = query.get('email')
+        const all = await app.accounts.members.list(organization.id)
+        return inOrder(email === null ? all : all.filter(({ user }) => sameEmail(user.email, email)), query.get('order')).map(present)
+      },
     }),
     row({
       method: 'PATCH',

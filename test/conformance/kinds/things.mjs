@@ -189,6 +189,14 @@ export async function createThings(world) {
       })
       return keep(entry.as, 'personal_api_key', row)
     },
+    totp_device: async (entry) => {
+      const owner = variables[entry.user] ?? variables.user
+      await write((all) => all.users.update({ id: owner.id }, { has_second_factor: (entry.name ?? 'default') === 'default' }))
+    },
+    social_auth: async (entry) => {
+      const owner = variables[entry.user] ?? variables.user
+      await write((all) => all.users.update({ id: owner.id }, { has_social_login: true }))
+    },
     query_status: async (entry) => {
       const done = entry.complete === true || entry.error === true
       const row = {
@@ -339,6 +347,7 @@ export async function createThings(world) {
       return { authorization: `Bearer ${key.value}` }
     }
     if (kinds.get(as) === 'user') return world.login(variables[as])
+    if (kinds.get(as) === 'personal_api_key') return { authorization: `Bearer ${variables[as].value}` }
     throw new Skip(`caller ${as}`)
   }
 

@@ -1,35 +1,46 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { explain } from '../../src/explain.ts'
+import { parseQuery } from '../../src/parser/parse.ts'
 import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+import { answerStatement } from '../reference/statements/interpreter.ts'
+import { CannotAnswer, written } from '../reference/statements/values.ts'
+import { worldOf } from '../reference/statements/world.ts'
 
-// The SQL of each shape of plan, for both engines side by side. Both run it, and must answer the same rows. After a wanted change:
+// The SQL of each shape of plan, for both engines side by side. Both run it, and must answer the same rows as each other and as the naive
+// interpreter, where it knows how. After a wanted change:
 // npx vitest run test/golden -u
 
 let project: TestProject
 let clickhouse: ClickHouse
+const session = '018d0000-0000-7000-8000-000000000001'
+const persons = [
+  { distinct_ids: ['a', 'b'], properties: { email: 'a@example.com', plan: 'pro' } },
+  { distinct_ids: ['c'], properties: { email: 'c@example.com' } },
+]
+const groups = [{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]
+const events = ['a', 'b', 'c', 'd', 'a', 'c'].map((distinct_id, i) => ({
+  event: i % 2 ? 'buy' : 'view',
+  distinct_id,
+  timestamp: `2024-03-3${i % 2}T0${i}:30:00Z`,
+  properties: {
+    price: i,
+    tags: ['x', { k: i }],
+    $session_id: session,
+    $current_url: `https://example.com/${i}`,
+    $groups: { company: 'acme' },
+  },
+}))
+/** The same for the naive interpreter. */
+const world = worldOf({ events, persons, groups, same: { b: 'a' }, personless: [], cohort: [], numeric: ['price'] })
+const calendar = { timezone: 'Europe/Berlin', weekStartDay: 1 } as const
+
 beforeAll(async () => {
-  project = await openTestProject({ timezone: 'Europe/Berlin', weekStartDay: 1 })
+  project = await openTestProject(calendar)
   await project.project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }])
-  await project.project.importPersons([
-    { distinct_ids: ['a', 'b'], properties: { email: 'a@example.com', plan: 'pro' } },
-    { distinct_ids: ['c'], properties: { email: 'c@example.com' } },
-  ])
-  await project.project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }])
-  const session = '018d0000-0000-7000-8000-000000000001'
-  await project.project.ingest({
-    batch: ['a', 'b', 'c', 'd', 'a', 'c'].map((distinct_id, i) => ({
-      event: i % 2 ? 'buy' : 'view',
-      distinct_id,
-      timestamp: `2024-03-3${i % 2}T0${i}:30:00Z`,
-      properties: {
-        price: i,
-        tags: ['x', { k: i }],
-        $session_id: session,
-        $current_url: `https://example.com/${i}`,
-        $groups: { company: 'acme' },
-      },
-    })),
-  })
+  await project.project.importPersons(persons)
+  await project.project.importGroups(groups)
+  await project.project.ingest({ batch: events })
   clickhouse = await openClickHouse()
   await clickhouse.load(project)
 })
@@ -92,6 +103,42 @@ describe('one plan, two engines', () => {
       const rows = await project.rows(statement)
       expect(rows.length).toBeGreaterThan(0)
       expect(await clickhouse.rows(statement, project)).toEqual(rows)
+      const naive = naiveRows(statement)
+      expect(naive instanceof CannotAnswer ? naive.message : null).toBe(notAnswered[name] ?? null)
+      if (!(naive instanceof CannotAnswer)) expect(naive).toEqual(rows)
+    })
+})
+
+/** Why the naive interpreter has no answer. */
+const notAnswered: Readonly<Record<string, string>> = {
+  'persons by id': 'the id of a person',
+  'a session of each event': '$entry_pathname of a session',
+  'a left join': 'this condition of a join',
+  'array join': 'this clause',
+  'a constant key over no rows': 'a subquery',
+  'limit with ties': 'this limit',
+  'sets and CTEs': 'columns of WITH',
+  'a share of persons': 'this source',
+  'any join': 'this join',
+}
+function naiveRows(statement: string): unknown[][] | CannotAnswer {
+  try {
+    return answerStatement(parseQuery(statement), world, calendar).rows.map((row) => row.map((value) => written(value, calendar.timezone)))
+  } catch (error) {
+    if (error instanceof CannotAnswer) return error
+    throw error
+  }
+}
+
+describe('what explain says, for both engines', () => {
+  for (const name of ['typed property', 'local days', 'a left join', 'totals of groups', 'in a query'])
+    test(name, async () => {
+      const query = parseQuery(shapes[name]!)
+      const said = [await project.compile(query), await clickhouse.compile(query, project)].map((compiled, i) => ({
+        engine: ['DuckDB', 'ClickHouse'][i],
+        ...explain({ label: name, query, compiled }),
+      }))
+      await expect(`${JSON.stringify(said, null, 1)}\n`).toMatchFileSnapshot(`explain/${name.replaceAll(' ', '-')}.txt`)
     })
 })
 

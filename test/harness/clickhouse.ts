@@ -2,7 +2,7 @@ import { createClient } from '@clickhouse/client'
 import { createChdbConnection } from 'chdb/connection'
 import { resolveContext, snapshotOf } from '../../src/answer.ts'
 import type { Query } from '../../src/ast/nodes.ts'
-import { compile } from '../../src/compile.ts'
+import { type Compiled, compile } from '../../src/compile.ts'
 import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
 import type { PrintedQuery } from '../../src/dialects/dialect.ts'
 import { type JsonValue, timeWriter } from '../../src/queries/rows.ts'
@@ -20,6 +20,7 @@ const { readonly: _, ...settings } = clickHouseSettings
 export interface ClickHouse {
   /** Copies what the project's store holds now. */
   load(project: TestProject): Promise<void>
+  compile(statement: string | Query, project: TestProject): Promise<Compiled>
   print(statement: string | Query, project: TestProject): Promise<PrintedQuery>
   rows(statement: string | Query, project: TestProject): Promise<JsonValue[][]>
   value(expression: string, project: TestProject): Promise<JsonValue>
@@ -52,10 +53,11 @@ export async function openClickHouse(): Promise<ClickHouse> {
         if (values?.length) await client.insert({ table, values, format: 'JSONEachRow' })
       }
     },
-    async print(statement, project) {
+    print: async (statement, project) => (await ours.compile(statement, project)).printed,
+    async compile(statement, project) {
       const facts = await project.facts()
       const context = resolveContext(project.env(facts), {})
-      return compile(asQuery(statement), { resolve: context, store: snapshotOf(project.settings.id, facts), dialect: clickhouse }).printed
+      return compile(asQuery(statement), { resolve: context, store: snapshotOf(project.settings.id, facts), dialect: clickhouse })
     },
     async rows(statement, project) {
       const { sql, params } = await ours.print(statement, project)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { WaymarkError } from '../errors/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { TextWriter } from '../lib/text-writer.ts'
@@ -29,36 +30,72 @@ const asSentAt = (value: unknown): string | null => (value === undefined || valu
 
 /** Events are written here one after another; a batch takes with it a copy of what it is. */
 const writer = new TextWriter()
+/** A batch of past events is written over many turns of the event loop, with whole batches in between. */
+const pastWriter = new TextWriter()
+const sliceMs = 2
+const eventsOfLook = 16
 
-const writtenTexts = (ends: readonly number[]): Texts => {
+const writtenTexts = (ends: readonly number[], written = writer): Texts => {
   const offsets = new Int32Array(ends.length + 1)
   offsets.set(ends, 1)
-  return new Texts(writer.bytes(), offsets)
+  return new Texts(written.bytes(), offsets)
 }
 
-/** Reads a batch as `POST /batch/` takes it, less the key. Refuses it whole at the first event that cannot be taken. */
-export function decodeBatch(body: unknown, receipt: Omit<Receipt, 'sentAt'>, about: { sentAt?: unknown } = {}): DecodedBatch {
+type AnyReceipt = Omit<Receipt, 'sentAt'>
+
+/** Stops now and then for whoever wants to do something else. */
+function* decoding(body: unknown, receipt: AnyReceipt, about: { sentAt?: unknown }, written: TextWriter): Generator<void, DecodedBatch> {
   const raw = eventsOf(body)
   const envelope = isObject(body) && 'batch' in body ? body : {}
   const sentAt = asSentAt(about.sentAt ?? envelope.sent_at ?? envelope.sentAt)
-  const isHistorical = envelope.historical_migration === true
   const whole = { ...receipt, sentAt }
   const events: PreparedEvent[] = []
   const ends: number[] = []
   const uuids: string[] = []
-  writer.clear()
+  written.clear()
   for (let i = 0; i < raw.length; i++) {
-    const event = prepareOrRefuse(raw[i], whole, i)
+    const event = prepareOrRefuse(raw[i], whole, i, written)
     events.push(event)
-    ends.push(writer.length)
+    ends.push(written.length)
     uuids.push(event.uuid)
+    if (i % eventsOfLook === eventsOfLook - 1) yield
   }
-  return { events, payloads: writtenTexts(ends), uuids, sentAt, isHistorical }
+  return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical: isPast(body) }
 }
 
-function prepareOrRefuse(item: unknown, receipt: Receipt, index: number): PreparedEvent {
+/** Whether a body says that its events are of the past. */
+export const isPast = (body: unknown): boolean => isObject(body) && 'batch' in body && body.historical_migration === true
+
+/** Reads a batch as `POST /batch/` takes it, less the key. Refuses it whole at the first event that cannot be taken. */
+export function decodeBatch(body: unknown, receipt: AnyReceipt, about: { sentAt?: unknown } = {}): DecodedBatch {
+  const steps = decoding(body, receipt, about, writer)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+let pastTurn: Promise<unknown> = Promise.resolve()
+
+/** The same a few milliseconds at a time, one batch after another, so that live events pass. */
+export function decodePast(body: unknown, receipt: AnyReceipt, about: { sentAt?: unknown } = {}): Promise<DecodedBatch> {
+  const turn = pastTurn.then(async () => {
+    const steps = decoding(body, receipt, about, pastWriter)
+    for (let begin = performance.now(); ; ) {
+      const step = steps.next()
+      if (step.done) return step.value
+      if (performance.now() - begin < sliceMs) continue
+      await setImmediate()
+      begin = performance.now()
+    }
+  })
+  pastTurn = turn.catch(() => undefined)
+  return turn
+}
+
+function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written: TextWriter): PreparedEvent {
   try {
-    return prepareEvent(item, receipt, index, writer)
+    return prepareEvent(item, receipt, index, written)
   } catch (cause) {
     if (cause instanceof WaymarkError) throw cause
     const message = `Event ${index} of the batch: It holds values that JSON cannot hold.`

@@ -6,7 +6,7 @@ import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
 import { rowGroupRows } from '../storage/duckdb/schema.ts'
 import { Applier } from './applier.ts'
-import { decodeBatch } from './decode-batch.ts'
+import { decodeBatch, decodePast, isPast } from './decode-batch.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
 import { readWork } from './read-work.ts'
@@ -45,7 +45,9 @@ const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
 const pastAtOnce = 4
 /** How long the first events of a transaction wait for more of them, when nobody wants to see them. */
 const lingerMs = 5_000
-const sliceMs = 10
+/** The main thread is given to others after so long, looked at after so many events. */
+const sliceMs = 4
+const eventsOfLook = 64
 const retryMs = [10, 50, 250, 1_000, 5_000]
 
 export interface IngestAnswer {
@@ -156,7 +158,7 @@ export class Pipeline {
     const receivedAt = this.now()
     const { anonymizeIps } = this.options.settings()
     const receipt = { receivedAt, ip: about.ip ?? null, anonymizeIps, newUuid: this.newUuid }
-    const batch = decodeBatch(body, receipt, about)
+    const batch = isPast(body) ? await decodePast(body, receipt, about) : decodeBatch(body, receipt, about)
     const { events } = batch
     const dropped = events.filter((event) => event.isDropped).length
     if (events.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
@@ -362,10 +364,18 @@ export class Pipeline {
       for (const waiting of next) {
         if (group.events >= this.limits.groupRows) break
         this.taken.add(waiting)
-        const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, this.limits.groupRows)
-        waiting.next = place
-        if (place < waiting.count) break
-        waiting.uuids = uuids
+        for (;;) {
+          const upTo = Math.min(this.limits.groupRows, group.events + eventsOfLook)
+          const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
+          waiting.next = place
+          waiting.uuids = uuids
+          if (place >= waiting.count || group.events >= this.limits.groupRows) break
+          if (performance.now() - sliceStart > sliceMs) {
+            await setImmediate()
+            sliceStart = performance.now()
+          }
+        }
+        if (waiting.next < waiting.count) break
         waiting.work = null
         this.queue.shift()
         this.released(waiting.bytes)

@@ -115,13 +115,16 @@ describe('past events beside live ones', () => {
     const world = await openWorld()
     const order: string[] = []
     const { promise: open, resolve } = deferred<void>()
+    const { promise: fourEntered, resolve: fourth } = deferred<void>()
     const append = world.log.append.bind(world.log)
     world.log.append = async (batch) => {
       order.push(batch.historical ? 'past' : 'live')
+      if (order.length === 4) fourth()
       await open
       return append(batch)
     }
     const imports = Array.from({ length: 20 }, (_, i) => world.pipeline.ingest(past(5, i * 5)))
+    await fourEntered
     const live = world.pipeline.ingest(events(5, 1000))
     resolve()
     expect((await Promise.all([...imports, live])).every(({ accepted }) => accepted === 5)).toBe(true)

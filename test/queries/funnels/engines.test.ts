@@ -14,6 +14,8 @@ import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
 const loads = Math.ceil(Number(process.env.WAYMARK_RUNS ?? 24) / 4)
 const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
+/** All of them, so that whoever another is merged into is there. */
+const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
 let project: TestProject
 let clickhouse: ClickHouse
 beforeAll(async () => {
@@ -57,7 +59,7 @@ test('ClickHouse lists the same people behind a number, with the times of their 
   )
   await fc.assert(
     fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, drawn, place) => {
-      await fillStore(project, { events, merges, groups, isFresh: true })
+      await fillStore(project, { events, persons, merges, groups, isFresh: true })
       await clickhouse.load(project)
       const rows = await project.rows('select toString(uuid), timestamp, person_id from events limit 1000')
       const eventOf = new Map(rows.map(([uuid, ...rest]) => [uuid as string, rest]))

@@ -279,11 +279,16 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const connections = await Promise.all(Array.from({ length: options.connections ?? defaultConnections() }, () => progressing(database)))
   const connection = await database.connect()
   try {
+    const freedKept = Math.ceil(memoryLimit / 24 / 1024)
     const settings = [
       `memory_limit = '${Math.floor(memoryLimit / 1024)}KiB'`,
       `threads = ${threads}`,
       `temp_directory = ${text(isInMemory ? '' : join(dataDir, 'tmp'))}`,
       "TimeZone = 'UTC'",
+      // What is freed goes back to the system soon, in a thread of its own: kept for reuse by each thread it came to half the budget on top of it.
+      'allocator_background_threads = true',
+      `allocator_flush_threshold = '${freedKept}KiB'`,
+      `allocator_bulk_deallocation_flush_threshold = '${freedKept}KiB'`,
       "checkpoint_threshold = '256MB'", // a checkpoint at every commit cost a third of the time of ingestion; what a crash leaves in it is in our log too
       // In 1.5.6 it fails with an internal error where a filter below `QUALIFY row_number() … <= n` leaves a projection behind.
       "disabled_optimizers = 'top_n_window_elimination'",

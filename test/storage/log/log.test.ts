@@ -165,7 +165,7 @@ describe('files', () => {
       disk: {
         ...disk,
         write: async (handle, frames, at) => {
-          if (at > 0) written.push(frames.map((frame) => (frame.includes('past') ? 'past' : 'live')))
+          if (at > 0) written.push(frames.map((frame) => (Buffer.from(frame).includes('past') ? 'past' : 'live')))
           return disk.write(handle, frames, at)
         },
       },

@@ -13,6 +13,7 @@ import {
   withoutDistinct,
 } from './aggregate.ts'
 import { sumType } from './aggregates.ts'
+import { boundedRange } from './bounds.ts'
 import { asNumber, defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { integerShape } from './results.ts'
@@ -250,7 +251,7 @@ export const collectionFunctions = aggregates({
       return once(context, `coalesce(${rows}, [])`, (l) => {
         const last = `coalesce(list_max(list_transform(${l}, lambda ${e}: ${e}.i)), -1)`
         const found = `list_filter(${l}, lambda ${e}: ${e}.i = ${i})[1].v`
-        return `list_transform(range(0, ${last} + 1), lambda ${i}: ${orDefault(found, { ...context, type: x!.type })})`
+        return `list_transform(${boundedRange('0', `(${last} + 1)`)}, lambda ${i}: ${orDefault(found, { ...context, type: x!.type })})`
       })
     },
     cases: [['select groupArrayInsertAt(x, x - 1) from (select arrayJoin([1, 2, 4]) as x)', [1, 2, 0, 4]]],

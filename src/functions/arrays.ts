@@ -1,5 +1,6 @@
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
+import { atMost, boundedRange } from './bounds.ts'
 import { defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { always, commonType, integerShape, oneType } from './results.ts'
@@ -27,8 +28,8 @@ function resized([array, size, fill]: readonly Arg[], context: CellContext): str
   const item = itemOf(context.type)
   const value = fill?.sql ?? defaultOf(item)
   const list = `CAST(${array!.sql} AS ${duckdbType(context.type)})`
-  const right = (a: string, n: string): string => `list_resize(${a}, ${n}, ${value})`
-  const left = (a: string, n: string): string => `list_reverse(list_resize(list_reverse(${a}), ${n}, ${value}))`
+  const right = (a: string, n: string): string => `list_resize(${a}, ${atMost(n)}, ${value})`
+  const left = (a: string, n: string): string => `list_reverse(list_resize(list_reverse(${a}), ${atMost(n)}, ${value}))`
   const known = constant(size)
   if (known !== null) return known >= 0 ? right(list, String(known)) : left(list, String(-known))
   return `CASE WHEN ${size!.sql} >= 0 THEN ${right(list, size!.sql)} ELSE ${left(list, `-(${size!.sql})`)} END`
@@ -356,7 +357,7 @@ export const arrayFunctions = functions({
     [2, 2],
     ([, x]) => arrayOf(x!),
     'So many times the same value.',
-    ([n, x], context) => `list_transform(range(0, CAST(${n!.sql} AS BIGINT)), lambda ${context.fresh()}: ${x!.sql})`,
+    ([n, x], context) => `list_transform(${boundedRange('0', `CAST(${n!.sql} AS BIGINT)`)}, lambda ${context.fresh()}: ${x!.sql})`,
     [["arrayWithConstant(3, 'x')", ['x', 'x', 'x']]],
   ),
   arrayZip: row(
@@ -473,7 +474,10 @@ export const arrayFunctions = functions({
     [1, 3],
     (types) => arrayOf(notNull(commonType(types))),
     'Numbers from 0 (or the first argument) up to below the second, with a step.',
-    (args) => `range(${args.map((a) => `CAST(${a.sql} AS BIGINT)`).join(', ')})`,
+    (args) => {
+      const [from, to, step] = (args.length === 1 ? [null, args[0]!] : args).map((arg) => (arg ? `CAST(${arg.sql} AS BIGINT)` : '0'))
+      return boundedRange(from!, to!, step)
+    },
     [
       ['range(3)', [0, 1, 2]],
       ['range(1, 4)', [1, 2, 3]],

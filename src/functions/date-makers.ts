@@ -1,4 +1,5 @@
 import { arrayOf, isFloat, isNamed, isNullable, notNull, nullable, type ScalarType, type SqlType, scalar } from '../types/types.ts'
+import { boundedRange } from './bounds.ts'
 import { asNumber, onceAll, unlessNull } from './duckdb-values.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
@@ -256,7 +257,8 @@ export const dateMakerFunctions = functions({
       duckdb: ([x, duration, size], context) => {
         const [slot, seconds] = [context.fresh(), size ? int(size) : '1800']
         const from = `CAST(epoch(${moment(x!, context)}) AS BIGINT)`
-        return `list_transform(range(${from} // ${seconds}, (${from} + CAST(${duration!.sql} AS BIGINT)) // ${seconds} + 1), lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
+        const slots = boundedRange(`(${from} // ${seconds})`, `((${from} + CAST(${duration!.sql} AS BIGINT)) // ${seconds} + 1)`)
+        return `list_transform(${slots}, lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
       },
       clickhouse: ([x, duration, size], context) =>
         `timeSlots(assumeNotNull(toDateTime(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)})), toUInt32(${duration!.sql})${size ? `, toUInt32(${size.sql})` : ''})`,

@@ -1,6 +1,7 @@
 import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
 import { clickHouseArg } from './array-rows.ts'
+import { boundedRange } from './bounds.ts'
 import { defaultOf, duckdbType, once } from './duckdb-values.ts'
 import { applied, itemOf, truth } from './lambda.ts'
 import { commonType, integerShape, oneType } from './results.ts'
@@ -84,7 +85,7 @@ function populated(args: readonly Arg[], context: CellContext): string {
   const key = context.fresh()
   return once(context, map, (m) => {
     const last = most ? `CAST(${most.sql} AS BIGINT)` : `list_max(map_keys(${m}))`
-    const keys = `range(list_min(map_keys(${m})), ${last} + 1)`
+    const keys = boundedRange(`list_min(map_keys(${m}))`, `(${last} + 1)`)
     const filled = `coalesce(map_extract_value(${m}, CAST(${key} AS ${duckdbType(isArrays ? itemOf(args[0]!.type) : keyTypeOf(args[0]!.type))})), ${defaultOf(value)})`
     if (isArrays) return `row(${keys}, list_transform(${keys}, lambda ${key}: ${filled}))`
     return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${filled})))`

@@ -1,4 +1,5 @@
 import { isNullable, isText, scalar } from '../types/types.ts'
+import { atMost } from './bounds.ts'
 import { asFloat, once, onceAll, unlessNull } from './duckdb-values.ts'
 import { always, commonType, whenAll } from './results.ts'
 import { type Arg, call, differing, type SqlCell, unsupported } from './row.ts'
@@ -60,7 +61,7 @@ const bar: SqlCell = (args, context) =>
   onceAll(context, args.map(asFloat), (x, low, high, width) => {
     const share = `CASE WHEN ${x} <= ${low} THEN 0 WHEN ${x} >= ${high} THEN 1 ELSE (${x} - ${low}) / (${high} - ${low}) END`
     const eighths = `CAST(floor((${share}) * ${width} * 8) AS BIGINT)`
-    return `repeat('█', CAST(${eighths} // 8 AS INTEGER)) || CASE ${eighths} % 8 ${[...'▏▎▍▌▋▊▉'].map((block, i) => `WHEN ${i + 1} THEN '${block}'`).join(' ')} ELSE '' END`
+    return `repeat('█', CAST(${atMost(`(${eighths} // 8)`)} AS INTEGER)) || CASE ${eighths} % 8 ${[...'▏▎▍▌▋▊▉'].map((block, i) => `WHEN ${i + 1} THEN '${block}'`).join(' ')} ELSE '' END`
   })
 
 const extreme = (name: 'greatest' | 'least', cases: ScalarSpec['cases']): ScalarSpec => ({

@@ -1,3 +1,4 @@
+import { atMost } from './bounds.ts'
 import { once, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type SqlCell, sql } from './row.ts'
@@ -43,7 +44,7 @@ const padded =
         ? fill.sql
         : `coalesce(nullif(${fill.sql}, ''), ' ')`
       : "' '"
-    const pad = (text: string, size: string) => `${name}(${text}, CAST(${size} AS INTEGER), ${filling})`
+    const pad = (text: string, size: string) => `${name}(${text}, CAST(${atMost(size)} AS INTEGER), ${filling})`
     if (!countsBytes) return pad(x!.sql, length!.sql)
     return once(context, x!.sql, (t) => pad(t, `greatest(${length!.sql} - (strlen(${t}) - length(${t})), 0)`))
   }

@@ -1,5 +1,6 @@
 import { QueryError } from '../errors/errors.ts'
 import { isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
+import { boundedBy } from './bounds.ts'
 import { asText } from './clickhouse-values.ts'
 import { once, toText, unlessNull } from './duckdb-values.ts'
 import { always, whenAll } from './results.ts'
@@ -180,7 +181,8 @@ export const stringFunctions = scalars({
     args: 2,
     returns: whenAll('String'),
     summary: 'The text a number of times.',
-    duckdb: sql`repeat(${0}, CAST(${1} AS INTEGER))`,
+    duckdb: ([text, times]) =>
+      boundedBy(`CAST(strlen(${text!.sql}) AS DOUBLE) * ${times!.sql}`, `repeat(${text!.sql}, CAST(${times!.sql} AS INTEGER))`),
     cases: [
       ["repeat('pg', 3)", 'pgpgpg'],
       ["repeat('a', -1)", ''],

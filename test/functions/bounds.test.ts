@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { open } from '../../src/engine.ts'
+
+// Without bounds each of these takes gigabytes in one step of the engine, past its budget, and with them the process.
+
+test.each([
+  'range(3000000000)',
+  'range(-9000000000000000000, 9000000000000000000)',
+  'range(0, 3000000000, 2)',
+  'arrayWithConstant(2000000000, 1)',
+  'arrayResize([1], 2000000000)',
+  'arrayResize([1], -2000000000)',
+  'arrayResize([1], toInt(event))',
+  'groupArrayInsertAt(1, 2000000000)',
+  'bar(1, 0, 1, 2000000000)',
+  'mapPopulateSeries(map(1, 1), 2000000000)',
+  "timeSlots(toDateTime('2026-01-01 00:00:00'), 2000000000, 1)",
+  "leftPad('a', 2000000000)",
+  "rightPadUTF8('a', 2000000000, 'b')",
+  "repeat('abc', 2000000000)",
+  "repeat(repeat('a', 1000000), 1000000)",
+])('%s is refused', async (expression) => {
+  const waymark = await open({ dataDir: ':memory:', memoryLimit: '256MB' })
+  const project = await waymark.createProject()
+  await project.ingest({ batch: [{ event: '2000000000', distinct_id: 'a' }] })
+  const query = { kind: 'SqlLikeQuery', query: `select length(toString(${expression})) from events` }
+  await expect(project.query(query)).rejects.toThrow(/at most 1000000 values or characters/)
+  await waymark.close()
+})

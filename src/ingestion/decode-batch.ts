@@ -32,8 +32,8 @@ const asSentAt = (value: unknown): string | null => (value === undefined || valu
 const writer = new TextWriter()
 /** A batch of past events is written over many turns of the event loop, with whole batches in between. */
 const pastWriter = new TextWriter()
-const sliceMs = 2
-const eventsOfLook = 16
+const sliceMs = 1
+const eventsOfLook = 8
 
 const writtenTexts = (ends: readonly number[], written = writer): Texts => {
   const offsets = new Int32Array(ends.length + 1)

@@ -46,8 +46,8 @@ const pastAtOnce = 4
 /** How long the first events of a transaction wait for more of them, when nobody wants to see them. */
 const lingerMs = 5_000
 /** The main thread is given to others after so long, looked at after so many events. */
-const sliceMs = 4
-const eventsOfLook = 64
+const sliceMs = 2
+const eventsOfLook = 32
 const retryMs = [10, 50, 250, 1_000, 5_000]
 
 export interface IngestAnswer {

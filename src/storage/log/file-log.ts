@@ -45,7 +45,6 @@ export const logDefaults: LogSettings = {
 
 /** One group is written and made durable with one call each; more than this waits for the next. */
 const maxGroupBytes = 16 * 1024 ** 2
-const maxPastBytes = 1024 ** 2
 /** Batches that are durable but not applied are kept in memory up to here, so that the apply stage rarely reads the files. */
 const maxTailBytes = 16 * 1024 ** 2
 
@@ -56,23 +55,12 @@ interface Waiting {
 }
 
 const payloadBytes = (batch: LogBatch) => batch.payloads.byteLength
-/** The first ones up to so many bytes, at least one. */
-function firstBytes(waiting: readonly Waiting[], most: number): Waiting[] {
-  let bytes = 0
-  const tooMany = waiting.findIndex(({ batch }) => {
-    const isFull = bytes >= most
-    bytes += payloadBytes(batch)
-    return isFull
-  })
-  return waiting.slice(0, tooMany < 0 ? waiting.length : tooMany)
-}
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error))
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 export class FileLog implements Log {
-  private waiting: Waiting[] = []
-  private hasPastStoodAside = false
+  private readonly waiting: Waiting[] = []
   private writing: Promise<void> | null = null
   private forgetting: Promise<void> = Promise.resolve()
   private isClosed = false
@@ -209,16 +197,11 @@ export class FileLog implements Log {
     else await setImmediate()
   }
 
-  /** Past events stand aside for live ones, whose fsync is then a small one; but not twice in a row. */
   private takeGroup(): Waiting[] {
-    const live = this.waiting.filter(({ batch }) => !batch.historical)
-    const past = this.waiting.filter(({ batch }) => batch.historical)
-    const group = firstBytes(live, maxGroupBytes)
-    this.hasPastStoodAside = group.length > 0 && past.length > 0 && !this.hasPastStoodAside
-    if (!this.hasPastStoodAside) group.push(...firstBytes(past, maxPastBytes))
-    const taken = new Set(group)
-    this.waiting = this.waiting.filter((one) => !taken.has(one))
-    return group
+    let bytes = 0
+    let count = 0
+    while (count < this.waiting.length && (count === 0 || bytes < maxGroupBytes)) bytes += payloadBytes(this.waiting[count++]!.batch)
+    return this.waiting.splice(0, count)
   }
 
   private async commit(group: readonly Waiting[]): Promise<void> {

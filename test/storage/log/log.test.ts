@@ -55,12 +55,12 @@ describe.each([
   test('gives back what was appended, numbered without gaps in the order of the calls', async () => {
     const log = await open()
     const first = log.append({ ...batch('{"a":1}', '{"b":"ü😀\\u0000"}'), sentAt: '2026-01-05T10:00:00Z', ip: '::1', historical: true })
-    const second = log.append({ ...batch('{}'), kind: 'persons', historical: true })
+    const second = log.append({ ...batch('{}'), kind: 'persons' })
     expect(await Promise.all([first, second])).toEqual([{ firstSeq: 1 }, { firstSeq: 3 }])
     expect(log.lastSeq).toBe(3)
     expect(await readAll(log)).toEqual([
       { ...batch('{"a":1}', '{"b":"ü😀\\u0000"}'), firstSeq: 1, sentAt: '2026-01-05T10:00:00Z', ip: '::1', historical: true },
-      { ...batch('{}'), firstSeq: 3, kind: 'persons', historical: true },
+      { ...batch('{}'), firstSeq: 3, kind: 'persons' },
     ])
   })
 
@@ -157,32 +157,6 @@ describe('files', () => {
     syncs = 0
     for (let i = 0; i < 5; i++) await log.append(batch(String(i)))
     expect(syncs).toBe(5)
-  })
-
-  test('past events stand aside for live ones, but not twice in a row', async () => {
-    const written: string[][] = []
-    const log = await openLog({
-      disk: {
-        ...disk,
-        write: async (handle, frames, at) => {
-          if (at > 0) written.push(frames.map((frame) => (Buffer.from(frame).includes('past') ? 'past' : 'live')))
-          return disk.write(handle, frames, at)
-        },
-      },
-    })
-    const large = `past${'x'.repeat(1_000_000)}`
-    const past = () => log.append({ ...batch(large), historical: true })
-    const answers: Promise<unknown>[] = []
-    // Live ones come while each group before is written, as long as there are past ones.
-    const live = async (rest: number): Promise<void> => {
-      await log.append(batch('live'))
-      if (rest > 0) await live(rest - 1)
-    }
-    for (let i = 0; i < 4; i++) answers.push(past())
-    answers.push(live(5))
-    await Promise.all(answers)
-    expect(written.flat().filter((kind) => kind === 'past')).toHaveLength(4)
-    expect(written.slice(0, 4)).toEqual([['live'], ['live', 'past', 'past'], ['live'], ['live', 'past', 'past']])
   })
 
   test("durability 'os' does not fsync", async () => {

@@ -144,7 +144,8 @@ const measurements: Readonly<Record<string, () => Promise<void>>> = {
         await Promise.all(Array.from({ length: inFlight }, client))
         await waymark.close()
         const spans = marks.slice(1).map((mark, i) => mark - marks[i]!)
-        const flatness: Record<string, number> = spans.length > 1 ? Object.fromEntries(spans.map((span, i) => [`million_${i + 1}`, rounded(span / 1000)])) : {}
+        const flatness: Record<string, number> =
+          spans.length > 1 ? Object.fromEntries(spans.map((span, i) => [`million_${i + 1}`, rounded(span / 1000)])) : {}
         return { answer: await countEvents(join(dataDir, 'projects', '1', 'store.duckdb'), 'events'), figures: flatness }
       })
     }),

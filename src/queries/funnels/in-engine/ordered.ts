@@ -1,7 +1,7 @@
 import { and, call, equals, field, lambda, literal, not, or } from '../../../ast/build.ts'
 import type { Expr } from '../../../ast/nodes.ts'
 import { move, orderedMoves } from './lists.ts'
-import { element, less, list, longestWindow, minus, more, most, never, noneOf, over, pair, part, when, whole } from './terms.ts'
+import { element, less, list, longestWindow, minus, more, most, never, noneOf, over, pair, part, partsOf, when, whole } from './terms.ts'
 
 // The fold of ordered and strict funnels as one expression, whose length does not grow with the steps. The accumulator holds for each step the
 // live attempt that has got there (when it began, whether it is excluded, the events it used) and behind them the best attempt. The engine goes
@@ -21,15 +21,16 @@ const leftOut = pair(whole(never), whole(0))
 
 /** A tuple: how deep the best attempt got (0 when it is excluded), and the events it used by step. */
 export function orderedFold({ steps, window, isStrict, optional, hasExclusions }: OrderedTerms): Expr {
-  const [begun, marked, ways, depth, best, bestBegun, bestMarked] = [1, 2, 3, 4, 5, 6, 7].map((i) => part(field('acc'), i)) as [
-    Expr,
-    Expr,
-    Expr,
-    Expr,
-    Expr,
-    Expr,
-    Expr,
-  ]
+  const { begun, marked, ways, depth, best, bestBegun, bestMarked } = partsOf(
+    field('acc'),
+    'begun',
+    'marked',
+    'ways',
+    'depth',
+    'best',
+    'bestBegun',
+    'bestMarked',
+  )
   const of = (name: keyof typeof move) => part(field('m'), move[name])
   const [step, at] = [of('step'), of('at')]
   const isWithin = (since: Expr) => most(minus(at, since), whole(Math.min(window, longestWindow)))

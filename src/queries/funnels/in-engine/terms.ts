@@ -10,6 +10,10 @@ export const longestWindow = 8e15
 /** A 64-bit number, so that every branch of a fold has one type. */
 export const whole = (value: number): Expr => call('_toInt64', literal(value))
 export const part = (tuple: Expr, place: number): Expr => call('tupleElement', tuple, literal(place))
+
+/** The parts of a tuple by the names they are given here, from the first one on. */
+export const partsOf = <Name extends string>(tuple: Expr, ...names: readonly Name[]): Readonly<Record<Name, Expr>> =>
+  Object.fromEntries(names.map((name, i) => [name, part(tuple, i + 1)])) as Record<Name, Expr>
 export const element = (list: Expr, place: number | Expr): Expr =>
   call('arrayElement', list, typeof place === 'number' ? literal(place) : place)
 export const length = (list: Expr): Expr => call('length', list)

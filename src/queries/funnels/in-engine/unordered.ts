@@ -1,7 +1,7 @@
 import { and, call, equals, field, lambda, literal, not, or } from '../../../ast/build.ts'
 import type { Expr } from '../../../ast/nodes.ts'
 import { unorderedItems } from './lists.ts'
-import { element, length, less, list, longestWindow, minus, more, never, noneOf, over, pair, part, when, whole } from './terms.ts'
+import { element, length, less, list, longestWindow, minus, more, never, noneOf, over, pair, part, partsOf, when, whole } from './terms.ts'
 
 // The fold of unordered funnels as one expression. The accumulator holds the run: when its events were, which steps they serve, which they are;
 // and behind them the best run so far.
@@ -16,15 +16,8 @@ export interface UnorderedTerms {
 /** A tuple: the most steps done in one run, and the events that did them in order of time. */
 export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Expr {
   const acc = field('acc')
-  const [at, place, candidates, excluded, ends, other] = [1, 2, 3, 4, 5, 6].map((i) => part(field('i'), i)) as [
-    Expr,
-    Expr,
-    Expr,
-    Expr,
-    Expr,
-    Expr,
-  ]
-  const [times, served, uses, depth, best] = [1, 2, 3, 4, 5].map((i) => part(acc, i)) as [Expr, Expr, Expr, Expr, Expr]
+  const { at, place, candidates, excluded, ends, other } = partsOf(field('i'), 'at', 'place', 'candidates', 'excluded', 'ends', 'other')
+  const { times, served, uses, depth, best } = partsOf(acc, 'times', 'served', 'uses', 'depth', 'best')
   const done = (list: Expr) => call('_toInt64', call('arrayUniq', list))
   /** The first event of each step. */
   const firsts = (steps: Expr, of: Expr) =>

@@ -111,7 +111,7 @@ test('any order of an import gives the same people and events', async () => {
       await one.close()
       await two.close()
     }),
-    { numRuns: 30 },
+    { numRuns: 15 },
   )
 }, 90_000)
 
@@ -141,7 +141,7 @@ test('an import makes the people that the events had made live, in the order in 
       )
       await world.close()
     }),
-    { numRuns: 30 },
+    { numRuns: 15 },
   )
 }, 90_000)
 
@@ -196,7 +196,7 @@ test('mixed with live events, who is who stays consistent', async () => {
       expect(await state(world)).toEqual(before)
       await world.close()
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 }, 90_000)
 

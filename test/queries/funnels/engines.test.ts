@@ -76,7 +76,7 @@ test('ClickHouse lists the same people behind a number, with the times of their 
         }
       }
     }),
-    { numRuns: Math.ceil(loads / 3), endOnFailure: true },
+    { numRuns: Math.ceil(loads / 5), endOnFailure: true },
   )
 }, 600_000)
 

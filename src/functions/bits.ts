@@ -15,8 +15,8 @@ const wider: FunctionRow['returns'] = ([a, b]) => {
 const ofFirst: FunctionRow['returns'] = ([a, b]) => (isNullable(b ?? a!) ? { ...integer(shapeOf(a!)), nullable: true } : a!)
 
 const mask = (bits: number): string => `CAST(${(1n << BigInt(bits)) - 1n} AS HUGEINT)`
-/** The bits of a number as one that is not negative. */
-const bitsOf = (arg: Arg): string => `(CAST(${asNumber(arg)} AS HUGEINT) & ${mask(shapeOf(arg.type).bits)})`
+/** The bits of a number as one that is not negative, in its own width or a wider one. */
+const bitsOf = (arg: Arg, { bits } = shapeOf(arg.type)): string => `(CAST(${asNumber(arg)} AS HUGEINT) & ${mask(bits)})`
 /** Bits as a number of the shape. */
 const numberOf = (bits: string, { bits: width, signed }: IntegerShape): string => {
   const cut = `(${bits} & ${mask(width)})`
@@ -42,12 +42,13 @@ const shiftedLeft = (bits: string, by: string): string =>
 const shiftedRight = (bits: string, by: string): string => `CAST(CAST(${bits} AS UHUGEINT) // ${powerOfTwo(by)} AS HUGEINT)`
 const rotate =
   (isLeft: boolean): SqlCell =>
-  ([x, by]) => {
-    const shape = shapeOf(x!.type)
+  ([x, by], { type }) => {
+    const shape = shapeOf(type)
+    const bits = bitsOf(x!, shape)
     const n = `(((${asInteger(by!)} % ${shape.bits}) + ${shape.bits}) % ${shape.bits})`
     const [left, right] = isLeft ? [n, `(${shape.bits} - ${n})`] : [`(${shape.bits} - ${n})`, n]
     return numberOf(
-      `(${shiftedLeft(bitsOf(x!), `(${left} % ${shape.bits})`)} | CASE WHEN ${n} = 0 THEN 0 ELSE ${shiftedRight(bitsOf(x!), right)} END)`,
+      `(${shiftedLeft(bits, `(${left} % ${shape.bits})`)} | CASE WHEN ${n} = 0 THEN 0 ELSE ${shiftedRight(bits, right)} END)`,
       shape,
     )
   }
@@ -135,20 +136,26 @@ export const bitFunctions = scalars({
   },
   bitRotateLeft: {
     args: 2,
-    returns: ofFirst,
+    returns: wider,
     summary: 'The bits moved up; what leaves the type comes in below.',
     duckdb: rotate(true),
     cases: [
       ['bitRotateLeft(3, 1)', 6],
       ['bitRotateLeft(129, 1)', 3],
+      ['bitRotateLeft(129, -1)', -64],
+      ['bitRotateLeft(129, 1000)', 33024],
+      ['bitRotateLeft(-3, 1000)', -513],
     ],
   },
   bitRotateRight: {
     args: 2,
-    returns: ofFirst,
+    returns: wider,
     summary: 'The bits moved down; what leaves the type comes in above.',
     duckdb: rotate(false),
-    cases: [['bitRotateRight(3, 1)', 129]],
+    cases: [
+      ['bitRotateRight(3, 1)', 129],
+      ['bitRotateRight(129, 257)', 32832],
+    ],
   },
   bitTest: {
     args: 2,

@@ -1,6 +1,6 @@
 import { arrayOf, isFloat, isNamed, isNullable, notNull, nullable, type ScalarType, type SqlType, scalar } from '../types/types.ts'
 import { boundedRange } from './bounds.ts'
-import { asNumber, onceAll, unlessNull } from './duckdb-values.ts'
+import { asInteger, asNumber, onceAll, unlessNull } from './duckdb-values.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
 import { localTime, momentOf, zoneArgument } from './zone-text.ts'
@@ -45,7 +45,8 @@ const day = (name: string, summary: string, before: 0 | 1, duckdb: SqlCell, clic
   cases: [[`dateDiff('day', ${name}(), toDate(now()))`, before]],
 })
 
-const int = (arg: Arg): string => `CAST(${arg.sql} AS INTEGER)`
+/** What is left of a number in a type of 32 bits without a sign. */
+const in32Bits = (sql: string): string => `((${sql}) & ${2 ** 32 - 1})`
 /** Without the fraction. */
 const whole = (arg: Arg): string => (isFloat(arg.type) ? `CAST(trunc(${arg.sql}) AS BIGINT)` : `CAST(${asNumber(arg)} AS BIGINT)`)
 /** What an engine folds or reads ahead must not fail, whichever branch it stands in. */
@@ -255,9 +256,10 @@ export const dateMakerFunctions = functions({
     summary: 'The beginnings of the slots (half hours, or of a number of seconds) that a time of so many seconds touches.',
     sql: {
       duckdb: ([x, duration, size], context) => {
-        const [slot, seconds] = [context.fresh(), size ? int(size) : '1800']
+        const [slot, seconds] = [context.fresh(), size ? in32Bits(asInteger(size)) : '1800']
         const from = `CAST(epoch(${moment(x!, context)}) AS BIGINT)`
-        const slots = boundedRange(`(${from} // ${seconds})`, `((${from} + CAST(${duration!.sql} AS BIGINT)) // ${seconds} + 1)`)
+        const to = in32Bits(`${from} + ${in32Bits(asInteger(duration!))}`)
+        const slots = boundedRange(`(${from} // ${seconds})`, `(${to} // ${seconds} + 1)`)
         return `list_transform(${slots}, lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
       },
       clickhouse: ([x, duration, size], context) =>
@@ -266,6 +268,8 @@ export const dateMakerFunctions = functions({
     cases: [
       ["timeSlots(toDateTime('2024-01-01 00:10:00'), 3600)", ['2024-01-01 00:00:00', '2024-01-01 00:30:00', '2024-01-01 01:00:00']],
       ["length(timeSlots(toDateTime('2024-01-01 00:10:00'), 3600, 600))", 7],
+      ["timeSlots(toDateTime('2024-01-01 00:10:00'), 7, -600)", ['1970-01-01 00:00:00']],
+      ["timeSlots(toDateTime('2024-01-01 00:10:00'), 4294967296, 600)", ['2024-01-01 00:10:00']],
     ],
   },
   rowNumberInBlock: {

@@ -111,9 +111,20 @@ function boundaries(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?:
   return between(...walls)
 }
 
+/**
+ * Mondays between two times, less the week that is not whole. ClickHouse holds the weekday of the first against that of the second also when the
+ * second is earlier, and so do we: its results are off by one there.
+ */
+function weeksPassed(from: string, to: string): string {
+  const mondays = `(date_diff('day', date_trunc('week', ${from}), date_trunc('week', ${to})) // 7)`
+  const isLater = (earlierClock: string, laterClock: string): string =>
+    `CAST((isodow(${from}), CAST(${laterClock} AS TIME)) > (isodow(${to}), CAST(${earlierClock} AS TIME)) AS INTEGER)`
+  return `(${mondays} + CASE WHEN ${from} <= ${to} THEN -${isLater(to, from)} ELSE ${isLater(from, to)} END)`
+}
+
 /** Whole units that have passed; negative when the second time is earlier. */
 function elapsed(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?: Arg): string {
-  const seconds = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 }[unit as string]
+  const seconds = { second: 1, minute: 60, hour: 3600, day: 86_400 }[unit as string]
   const [from, to] = [context.fresh(), context.fresh()]
   const pair = (x: string, y: string, body: string): string =>
     `list_transform([${x}], lambda ${from}: list_transform([${y}], lambda ${to}: ${body})[1])[1]`
@@ -123,6 +134,7 @@ function elapsed(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?: Ar
     return `((epoch_us(${y}) - epoch_us(${x})) // ${seconds * 1_000_000})`
   }
   if (unit === 'millisecond' || unit === 'microsecond') return boundaries(unit, a, b, context, zone)
+  if (unit === 'week') return pair(...walls, weeksPassed(from, to))
   // A month has passed when the day and time of day of the first are reached.
   const months = { month: 1, quarter: 3, year: 12 }[unit as string]!
   const inMonth = (name: string): string => `(${name} - date_trunc('month', ${name}))`
@@ -162,6 +174,13 @@ const diffCases: readonly Case[] = [
   ["{}('day', toDate('2024-01-02'), toDate('2024-01-01'))", -1],
   ["{}('second', toDate('2024-01-01'), toDateTime('2024-01-01 00:00:10'))", 10],
 ]
+const firstWeek = (name: string): Difference =>
+  differing(
+    `${name}('week', toDateTime('1969-12-26 00:00:00'), toDateTime('1970-01-02 00:00:00'))`,
+    1,
+    0,
+    'the week of 1 January 1970 and the one before it are one week on ClickHouse',
+  )
 const dateDiff = (name: string): FunctionRow =>
   difference(
     name,
@@ -177,6 +196,7 @@ const dateDiff = (name: string): FunctionRow =>
         'where a zone is off by less than whole hours, DuckDB counts the hours of its clocks, and ClickHouse those its clocks had in 1970',
       ),
       differing(`${name}('day', toDate('1969-12-31'), toDate('1970-01-01'))`, 1, 0, before1970),
+      firstWeek(name),
     ],
   )
 
@@ -201,14 +221,25 @@ export const dateShiftFunctions = functions({
   timeStampSub: addition('-', 'timeStampSub', 2, [], 'The time minus an interval.'),
   dateDiff: dateDiff('dateDiff'),
   date_diff: dateDiff('date_diff'),
-  age: difference('age', 'age', elapsed, 'How many whole units have passed between two times.', [
-    ["{}('month', toDate('2024-01-31'), toDate('2024-02-29'))", 0],
-    ["{}('month', toDate('2024-03-31'), toDate('2024-02-29'))", -1],
-    ["{}('month', toDateTime('2024-01-15 10:00:00'), toDateTime('2024-04-15 10:00:00'))", 3],
-    ["{}('year', toDate('2020-02-29'), toDate('2021-02-28'))", 0],
-    ["{}('quarter', toDate('2024-01-31'), toDate('2024-04-30'))", 0],
-    ["{}('day', toDateTime('2024-01-01 10:00:00'), toDateTime('2024-01-02 09:59:59'))", 0],
-    ["{}('week', toDate('2024-01-01'), toDate('2024-01-15'))", 2],
-    ["{}('hour', toDateTime('2024-01-01 10:30:00'), toDateTime('2024-01-01 12:29:59'))", 1],
-  ]),
+  age: difference(
+    'age',
+    'age',
+    elapsed,
+    'How many whole units have passed between two times.',
+    [
+      ["{}('month', toDate('2024-01-31'), toDate('2024-02-29'))", 0],
+      ["{}('month', toDate('2024-03-31'), toDate('2024-02-29'))", -1],
+      ["{}('month', toDateTime('2024-01-15 10:00:00'), toDateTime('2024-04-15 10:00:00'))", 3],
+      ["{}('year', toDate('2020-02-29'), toDate('2021-02-28'))", 0],
+      ["{}('quarter', toDate('2024-01-31'), toDate('2024-04-30'))", 0],
+      ["{}('day', toDateTime('2024-01-01 10:00:00'), toDateTime('2024-01-02 09:59:59'))", 0],
+      ["{}('week', toDate('2024-01-01'), toDate('2024-01-15'))", 2],
+      ["{}('week', toDateTime('2024-01-17 10:00:00'), toDateTime('2024-01-24 09:59:59'))", 0],
+      ["{}('week', toDate('2024-01-15'), toDate('2000-01-01'))", -1255],
+      ["{}('week', toDate('2024-01-17'), toDate('2024-01-09'))", 0],
+      ["{}('week', toDateTime('2024-01-17 10:00:00'), toDateTime('2024-01-10 10:00:01'))", 0],
+      ["{}('hour', toDateTime('2024-01-01 10:30:00'), toDateTime('2024-01-01 12:29:59'))", 1],
+    ],
+    [firstWeek('age')],
+  ),
 })

@@ -2,7 +2,7 @@ import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf
 import { sumType } from './aggregates.ts'
 import { clickHouseArg } from './array-rows.ts'
 import { boundedRange } from './bounds.ts'
-import { defaultOf, duckdbType, once } from './duckdb-values.ts'
+import { defaultOf, duckdbType, once, unlessNull } from './duckdb-values.ts'
 import { applied, itemOf, truth } from './lambda.ts'
 import { commonType, integerShape, oneType } from './results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from './row.ts'
@@ -190,10 +190,14 @@ export const mapFunctions = functions({
   mapContainsKeyLike: row(
     'mapContainsKeyLike',
     [2, 2],
-    () => scalar('Bool'),
+    ([, p]) => scalar('Bool', isNullable(p!)),
     'Whether a key is like the pattern (% any text, _ one letter).',
-    ([m, p], context) => `(len(${keysLike(m!, p!, context)}) > 0)`,
-    [["mapContainsKeyLike(map('abc', 1), 'a%')", 1]],
+    ([m, p], context) => unlessNull([p!], `(len(${keysLike(m!, p!, context)}) > 0)`),
+    [
+      ["mapContainsKeyLike(map('abc', 1), 'a%')", 1],
+      ["mapContainsKeyLike(map('abc', 1), null)", null],
+      ["mapContainsKeyLike(map('abc', 1), toNullable('b%'))", 0],
+    ],
   ),
   mapExtractKeyLike: row(
     'mapExtractKeyLike',
@@ -244,6 +248,16 @@ export const mapFunctions = functions({
         ],
       ],
     ],
+    {
+      differences: [
+        {
+          expression: 'mapPopulateSeries(map(1, null), 2)',
+          duckdb: { value: { 1: null, 2: null } },
+          clickhouse: { refused: 'key argument should be of signed or unsigned integer type' },
+          reason: 'ClickHouse fills no gaps between values that may be NULL, and DuckDB fills them with NULL',
+        },
+      ],
+    },
   ),
   mapUpdate: row(
     'mapUpdate',

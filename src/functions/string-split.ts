@@ -17,6 +17,13 @@ function upTo(list: string, most: Arg | undefined): string {
   return `array_slice(${list}, 1, CASE WHEN ${most.sql} > 0 THEN ${most.sql} ELSE 9223372036854775807 END)`
 }
 
+/** Between texts, and between all characters where the separator is empty. Of nothing ClickHouse makes no part then, and one otherwise. */
+function between(text: string, { sql, constant }: Arg, context: CellContext, split: (text: string) => string): string {
+  if (constant !== undefined && constant !== '') return split(text)
+  const none = constant === undefined ? `${sql} = '' AND ` : ''
+  return once(context, text, (t) => `CASE WHEN ${none}${t} = '' THEN [] ELSE ${split(t)} END`)
+}
+
 const inBytes = 'without a separator ClickHouse divides a text into its bytes, DuckDB into its characters'
 const divided = (
   name: string,
@@ -59,10 +66,12 @@ export const splitFunctions = scalars({
   splitByString: divided(
     'splitByString',
     'The parts of a text between another text; between its characters when that is empty.',
-    (text, separator) => `string_split(${text}, ${separator.sql})`,
+    (text, separator, context) => between(text, separator, context, (t) => `string_split(${t}, ${separator.sql})`),
     [
       ["splitByString(', ', 'a, b')", ['a', 'b']],
       ["splitByString('', 'abc')", ['a', 'b', 'c']],
+      ["splitByString('', '')", []],
+      ["splitByString(',', '')", ['']],
       ["splitByString('ab', 'xabyabz', 2)", ['x', 'y']],
     ],
     [differing("splitByString('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],
@@ -70,10 +79,16 @@ export const splitFunctions = scalars({
   splitByRegexp: divided(
     'splitByRegexp',
     'The parts of a text between the matches of a regular expression.',
-    (text, pattern) => (pattern.constant === '' ? `string_split(${text}, '')` : `regexp_split_to_array(${text}, ${pattern.sql}, 's')`),
+    (text, pattern, context) =>
+      between(text, pattern, context, (t) =>
+        pattern.constant === '' ? `string_split(${t}, '')` : `regexp_split_to_array(${t}, ${pattern.sql}, 's')`,
+      ),
     [
       ["splitByRegexp('[0-9]+', 'a12bc3')", ['a', 'bc', '']],
       ["splitByRegexp('', 'abc')", ['a', 'b', 'c']],
+      ["splitByRegexp('', '')", []],
+      ["splitByRegexp('', null)", []],
+      ["splitByRegexp(',', '')", ['']],
       ["splitByRegexp('[0-9]', '1a2', 2)", ['', 'a']],
     ],
     [differing("splitByRegexp('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],

@@ -34,7 +34,7 @@ export const explanations: readonly Explanation[] = [
     'ClickHouse wants a constant there',
   ),
   refusedOnClickHouse(
-    /Nullable\(|NULL value to non-Nullable|must be array of|must be numeric type|no supertype|just one type|has signature|Variant\(/,
+    /Nullable\(|NULL value to non-Nullable|must be array of|must be numeric type|key argument should be of|no supertype|just one type|has signature|Variant\(/,
     'ClickHouse has no such arrays and tuples there: of items that may be NULL, or of several types',
   ),
   refusedOnClickHouse(/bit position argument|number of shift positions/, 'ClickHouse has no bits beyond those of the type'),
@@ -119,7 +119,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     reason: 'ClickHouse goes on from the other end of the type, DuckDB has a wider one',
-    function: /^(mapSubtract|ceil|floor|round\w*|cosineDistance|intExp\w+|L\w+Distance|tuple\w+)$/,
+    function: /^(mapSubtract|ceil|floor|round\w*|cosineDistance|intExp\w+|L\w+(Distance|Norm|Normalize)|tuple\w+)$/,
     expression: /mapSubtract|9007199254740993|4294967296|2147483649|\b(12[78]|-?129|25[56]|65536)\b/,
   },
   {

@@ -26,7 +26,7 @@ export interface ErrorData {
   'invalid-query': { message: string }
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
-  'engine-refused': { message: string }
+  'engine-refused': { message: string; isAboutTypes?: boolean }
   'query-timeout': { seconds: number }
   'query-memory': { message: string }
   'query-cancelled': Record<string, never>

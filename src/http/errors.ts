@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable } from '../errors/codes.ts'
+import { type ErrorCode, type ErrorData, errorTable } from '../errors/codes.ts'
 import { WaymarkError } from '../errors/errors.ts'
 
 // The body of every failure has four keys: type, code, detail, attr.
@@ -79,15 +79,17 @@ const typeOf = (status: number): string => {
 /** Codes on the wire, where they are not those of the status. What an engine would say of a statement belongs to no field there. */
 const wireCodes: { readonly [C in ErrorCode]?: string } = {
   'wrong-type': 'illegal_type_of_argument',
+  'not-grouped': 'not_an_aggregate',
 }
+const wireCode = ({ code, data }: WaymarkError): string | undefined =>
+  code === 'engine-refused' && (data as ErrorData['engine-refused']).isAboutTypes ? wireCodes['wrong-type'] : wireCodes[code]
 const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }
 
 const ofWaymark = (error: WaymarkError): HttpError => {
   const status = errorTable[error.code].status
   const retry: Record<string, string> = error.isRetryable ? { 'retry-after': '1' } : {}
-  const code =
-    error.code === 'invalid-value' ? (error.data as { rule: string }).rule : (wireCodes[error.code] ?? statusCodes[status] ?? 'error')
-  if (wireCodes[error.code] === undefined || error.attr === null)
+  const code = error.code === 'invalid-value' ? (error.data as { rule: string }).rule : (wireCode(error) ?? statusCodes[status] ?? 'error')
+  if (wireCode(error) === undefined || error.attr === null)
     return new HttpError(status, typeOf(status), code, error.detail, error.attr, retry)
   return new HttpError(status, typeOf(status), code, `${error.attr}: ${error.detail}`, null, retry)
 }

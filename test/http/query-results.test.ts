@@ -202,8 +202,15 @@ test("mistakes in statements are the caller's to mend", async () => {
   const sql = (query: string) => ask({ kind: 'SqlLikeQuery', query })
   for (const query of ['selec 1', 'select nope from events', 'select 1 from nowhere', 'select count( from events'])
     expect(await sql(query), query).toMatchObject(refused(400, 'invalid_input'))
-  for (const query of ["select timestamp + 'text' from events", "select timestamp - 'text' from events"])
-    expect(await sql(query), query).toMatchObject(refused(400, 'illegal_type_of_argument'))
+  const ofTypes = [
+    "select timestamp + 'text' from events",
+    "select timestamp - 'text' from events",
+    "select 1 + 'a'",
+    'select sum(event) from events',
+    'select length(5)',
+  ]
+  for (const query of ofTypes) expect(await sql(query), query).toMatchObject(refused(400, 'illegal_type_of_argument'))
+  expect(await sql('select event, count() from events')).toMatchObject(refused(400, 'not_an_aggregate'))
 })
 
 test('a query that was slow waits behind quick ones and leaves them a place', async () => {

@@ -10,10 +10,15 @@ export function engineError(error: unknown, sql: string): Error {
   const message = error instanceof Error ? error.message : String(error)
   if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
   if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
-  if (userErrors.test(message))
-    return new QueryError('engine-refused', { message: inOurWords(message) }, null, { cause: Object.assign(new Error(message), { sql }) })
+  if (userErrors.test(message)) {
+    const cause = Object.assign(new Error(message), { sql })
+    return new QueryError('engine-refused', { message: inOurWords(message), isAboutTypes: aboutTypes.test(message) }, null, { cause })
+  }
   return new InternalError(message, { cause: error, sql })
 }
+
+/** A function, an operator or a comparison was given what it does not take. */
+const aboutTypes = /No function matches the given name and argument types|for the function call "|Cannot compare values of type/
 
 type Words = (...found: string[]) => string
 

@@ -1,9 +1,10 @@
 import type { ScopeObject } from '../../accounts/personal-keys.ts'
+import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { freeSchema } from '../present.ts'
 import { defineResource, type Resource } from '../resource.ts'
 
-/** Lists that tools ask every project for. Waymark keeps none of these things, so the lists are empty; making one is not a route. */
+/** Lists that tools ask every project for. Waymark keeps none of these things: the lists are empty, no record is there, and making one is not a route. */
 const lists: readonly { readonly path: string; readonly object: ScopeObject }[] = [
   { path: 'annotations', object: 'annotation' },
   { path: 'dashboards', object: 'dashboard' },
@@ -31,6 +32,15 @@ export const elsewhere: readonly Resource[] = lists.map(({ path, object }) =>
         answer: pageSchema(freeSchema),
         isPaged: true,
         handle: async () => [],
+      }),
+      row({
+        method: 'GET',
+        path: ':id',
+        name: 'retrieve',
+        summary: 'No record is there',
+        handle: async () => {
+          throw failures.notFound()
+        },
       }),
     ],
   }),

@@ -31,7 +31,13 @@ interface TextRules {
 }
 export const text = ({ max, min, blank = false }: TextRules = {}) => {
   const base = z.string({ error: 'Not a valid string.' }).min(min ?? (blank ? 0 : 1))
-  return read(asText, max === undefined ? base : base.max(max))
+  const limited = max === undefined ? base : base.max(max)
+  // Not every database can keep them.
+  const isWhole = (value: string) => !value.includes('\0')
+  return read(
+    asText,
+    limited.refine(isWhole, { params: { rule: 'null_characters_not_allowed' }, error: 'Null characters are not allowed.' }),
+  )
 }
 export const flag = () => read(asTruth, z.boolean({ error: 'Must be a valid boolean.' }))
 /** As the database keeps them: 32 bits. */

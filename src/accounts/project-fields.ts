@@ -26,11 +26,12 @@ const timezone = () =>
     })
     .meta({ description: 'A name of the IANA time zone database' })
 
+const notAMap = 'Must provide a dictionary or null.'
 const linkedFlag = z
-  .record(z.string(), anyJson(), { error: 'Must provide a dictionary or null.' })
+  .record(z.string(), anyJson(), { error: notAMap })
   .refine((value) => Object.keys(value).sort().join() === 'id,key', { error: "Must provide a dictionary with only 'id' and 'key' keys." })
 const networkCapture = z
-  .record(z.string(), anyJson(), { error: 'Must provide a dictionary or null.' })
+  .record(z.string(), anyJson(), { error: notAMap })
   .refine((value) => Object.keys(value).every((key) => key === 'recordHeaders' || key === 'recordBody'), {
     error: "Must provide a dictionary with only 'recordHeaders' and/or 'recordBody' keys.",
   })
@@ -44,9 +45,38 @@ const sampleRate = z.preprocess(
   (value) => (typeof value === 'number' ? String(value) : value),
   z
     .string({ error: 'A valid number is required.' })
-    .regex(/^\d*\.?\d+$/, { error: 'A valid number is required.' })
-    .refine((value) => Number(value) <= 1, { error: 'Ensure this value is less than or equal to 1.' })
+    .trim()
+    .regex(/^[+-]?(?:\d+\.?\d*|\.\d+)$/, { error: 'A valid number is required.', abort: true })
+    .refine((value) => Number(value) <= 1, {
+      params: { rule: 'max_value' },
+      error: 'Ensure this value is less than or equal to 1.',
+      abort: true,
+    })
+    .refine((value) => Number(value) >= 0, {
+      params: { rule: 'min_value' },
+      error: 'Ensure this value is greater than or equal to 0.',
+      abort: true,
+    })
+    .refine((value) => (value.split('.')[1]?.length ?? 0) <= 2, {
+      params: { rule: 'max_decimal_places' },
+      error: 'Ensure that there are no more than 2 decimal places.',
+    })
     .transform((value) => Number(value).toFixed(2)),
+)
+/** A map with none but these keys. */
+const mapOf = (keys: readonly string[], refusal: string) =>
+  z
+    .record(z.string(), anyJson(), { error: notAMap })
+    .refine((value) => Object.keys(value).every((key) => keys.includes(key)), { error: `${refusal} ${keys.join(', ')}.` })
+const aiConfig = mapOf(
+  ['included_event_properties', 'opt_in', 'preferred_events', 'excluded_events', 'important_user_properties'],
+  'Must provide a dictionary with only allowed keys:',
+)
+const replayConfig = mapOf(['record_canvas', 'ai_config'], 'Must provide a dictionary with only known keys. One of').superRefine(
+  ({ ai_config }, issues) => {
+    const problem = ai_config === undefined || ai_config === null ? undefined : aiConfig.safeParse(ai_config).error?.issues[0]
+    if (problem) issues.addIssue({ code: 'custom', message: problem.message })
+  },
 )
 const pathCleaning = listOf(z.looseObject({ regex: z.string().nullish(), alias: z.string().nullish() }))
 
@@ -90,7 +120,7 @@ export const projectSettings: Readonly<Record<string, Setting>> = {
   session_recording_minimum_duration_milliseconds: setting(integer(0, 15_000).nullable(), null),
   session_recording_linked_flag: setting(linkedFlag.nullable(), null),
   session_recording_network_payload_capture_config: setting(networkCapture.nullable(), null),
-  session_replay_config: setting(jsonObject().nullable(), null),
+  session_replay_config: setting(replayConfig.nullable(), null),
   survey_config: setting(jsonObject().nullable(), null),
   primary_dashboard: setting(integer(1).nullable(), null),
   live_events_columns: setting(listOf(text()).nullable(), null),

@@ -73,7 +73,7 @@ export const insertProject = async (
     by,
     organization_id: organizationId,
     project_id: project.id,
-    scope: 'Project',
+    scope: 'Team',
     item_id: project.id,
     activity: 'created',
     name: project.name,
@@ -148,16 +148,16 @@ export const createProjects = (context: AccountContext) => {
           updated_at: context.clock(),
         }
         await tables.projects.update({ id: project.id }, updated)
-        const changes = changesOf('Project', flat(project), { ...columns, ...settings })
+        const changes = changesOf('Team', flat(project), { ...columns, ...settings })
         if (changes.length > 0)
           await log(context, tables, {
             by: user,
             organization_id: project.organization_id,
             project_id: project.id,
-            scope: 'Project',
+            scope: 'Team',
             item_id: project.id,
             activity: 'updated',
-            name: project.name,
+            name: change.name ?? project.name,
             changes,
           })
         return { ...project, ...updated }
@@ -177,11 +177,11 @@ export const createProjects = (context: AccountContext) => {
           by: user,
           organization_id: project.organization_id,
           project_id: project.id,
-          scope: 'Project',
+          scope: 'Team',
           item_id: project.id,
           activity: 'updated',
           name: project.name,
-          changes: [{ type: 'Project', action: 'changed', field: 'api_token', before: null, after: null }],
+          changes: [{ type: 'Team', action: 'changed', field: 'api_token', before: null, after: null }],
         })
         return { ...project, ...updated }
       }),
@@ -199,7 +199,7 @@ export const createProjects = (context: AccountContext) => {
         await log(context, tables, {
           by: user,
           organization_id: project.organization_id,
-          scope: 'Project',
+          scope: 'Team',
           item_id: project.id,
           activity: 'deleted',
           name: project.name,

@@ -69,7 +69,14 @@ const wrong: [string, unknown, string][] = [
   ['session_recording_linked_flag', { id: 1 }, 'invalid_input'],
   ['session_recording_linked_flag', 'x', 'invalid_input'],
   ['session_recording_network_payload_capture_config', { recordAll: true }, 'invalid_input'],
-  ['session_recording_sample_rate', '1.5', 'invalid_input'],
+  ['session_recording_sample_rate', 'often', 'invalid_input'],
+  ['session_recording_sample_rate', '1.5', 'max_value'],
+  ['session_recording_sample_rate', '-1', 'min_value'],
+  ['session_recording_sample_rate', '0.555', 'max_decimal_places'],
+  ['session_replay_config', 'x', 'invalid_input'],
+  ['session_replay_config', { color: 1 }, 'invalid_input'],
+  ['session_replay_config', { ai_config: { model: 'x' } }, 'invalid_input'],
+  ['name', 'a\0b', 'null_characters_not_allowed'],
   ['autocapture_exceptions_errors_to_ignore', ['x'.repeat(300)], 'invalid_input'],
   ['autocapture_exceptions_errors_to_ignore', [1], 'invalid_input'],
   ['test_account_filters', 'x', 'invalid_input'],
@@ -152,11 +159,11 @@ test('the log says who changed what, the newest first', async () => {
   expect(log.results[0]).toMatchObject({
     user: { email: admin.email },
     activity: 'updated',
-    scope: 'Project',
+    scope: 'Team',
     item_id: String(made.id),
     detail: {
       name: 'Logged',
-      changes: [{ type: 'Project', action: 'changed', field: 'timezone', before: 'Asia/Tokyo', after: 'America/Lima' }],
+      changes: [{ type: 'Team', action: 'changed', field: 'timezone', before: 'Asia/Tokyo', after: 'America/Lima' }],
     },
   })
   expect((await call('GET', `${path}activity/?limit=2&page=2`, { as: member })).body.results).toMatchObject([{ activity: 'created' }])
@@ -189,7 +196,7 @@ test('deleting needs an administrator and leaves one entry', async () => {
   expect(await call('DELETE', `/api/projects/${made.id}/`, { as: member })).toMatchObject(refused(403, 'permission_denied'))
   expect((await call('DELETE', `/api/projects/${made.id}`, { as: admin })).status).toBe(204)
   expect(await call('GET', `/api/projects/${made.id}/`, { as: admin })).toMatchObject(refused(404, 'not_found'))
-  expect(await world.accounts.context.store.read.activity.find({ scope: 'Project', item_id: String(made.id) })).toMatchObject([
+  expect(await world.accounts.context.store.read.activity.find({ scope: 'Team', item_id: String(made.id) })).toMatchObject([
     { activity: 'deleted', detail: { name: 'Short' } },
   ])
   expect((await call('GET', '/api/users/@me/', { as: admin })).body.team.id).not.toBe(made.id)

@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)('PostgreSQL', () => {
     const again = createAccounts({ store: (await open()) as AccountStore })
     expect(await again.projects.byId(project.id)).toMatchObject({ name: 'Shop', timezone: 'Asia/Tokyo' })
     expect((await again.personalKeys.authenticate(personalKey!))?.user.id).toBe(user.id)
-    expect(await again.context.store.read.activity.find({ scope: 'Project' }, { newestFirst: 'created_at', limit: 1 })).toMatchObject([
+    expect(await again.context.store.read.activity.find({ scope: 'Team' }, { newestFirst: 'created_at', limit: 1 })).toMatchObject([
       { activity: 'updated', item_id: String(project.id) },
     ])
     await again.organizations.remove(user, organization)

@@ -127,7 +127,7 @@ const recordRows = (name: string, path: string) =>
         scope: 'activity_log:read',
         queryParameters: activityParameters,
         answer: activitySchema,
-        handle: async ({ app, project, url }) => activityPage(app, { scope: 'Project', item_id: String(project.id) }, url),
+        handle: async ({ app, project, url }) => activityPage(app, { scope: ['Team', 'Project'], item_id: String(project.id) }, url),
       }),
     ],
   })

@@ -55,6 +55,8 @@ export async function createThings(world) {
     return row
   }
 
+  const dataOf = (entry) => world.projectData((variables[entry.project ?? entry.team] ?? variables.team).id)
+
   const creators = {
     organization: async (entry) => {
       const owner = entry.owner === 'caller' ? variables.user : variables[entry.owner]
@@ -223,8 +225,22 @@ export async function createThings(world) {
       await write((all) => all.dashboards.insert(row))
       return keep(entry.as, 'dashboard', row)
     },
+    person: async (entry) => {
+      const { distinct_ids, properties = {}, is_identified = false, created_at } = entry
+      const row = { distinct_ids, properties, is_identified, ...(created_at && { created_at }) }
+      const { ids } = await (await dataOf(entry)).importPersons([row])
+      return keep(entry.as, 'person', { id: ids[0], uuid: ids[0], ...row })
+    },
+    group: async (entry) => {
+      const { group_type, group_key, properties = {} } = entry
+      await (await dataOf(entry)).importGroups([{ group_type, group_key, properties }])
+    },
+    event: async (entry) => {
+      const { create: _, as: __, project: ___, team: ____, note: _____, ...event } = entry
+      await (await dataOf(entry)).ingest({ batch: [event] })
+    },
     events: async (entry) => {
-      const project = await world.projectData((variables[entry.project ?? entry.team] ?? variables.team).id)
+      const project = await dataOf(entry)
       const batch = entry.events.flatMap(({ repeat = 1, ...event }) => Array.from({ length: repeat }, () => event))
       await project.ingest({ batch })
     },
@@ -236,6 +252,7 @@ export async function createThings(world) {
     explicit_team_membership: 'project_membership',
     organization_membership: 'membership',
     key: 'personal_api_key',
+    persons: 'person',
     query: 'query_status',
     query_run: 'query_status',
     async_query: 'query_status',
@@ -308,6 +325,9 @@ export async function createThings(world) {
         const label = entry.name.replace('_posthog-challenge', '_waymark-challenge')
         const values = Array.isArray(entry.to) ? entry.to : []
         world.txt.set(label, values)
+      } else if (name === 'dns_cname') {
+        if (typeof entry.to === 'string' && entry.to !== 'NXDOMAIN') world.cname.set(entry.name, entry.to)
+        else world.cname.delete(entry.name)
       } else if (name.startsWith('feature.')) await world.setFeature(variables.org.id, name.slice('feature.'.length), entry.to === true)
       else if (name.startsWith('limits.')) await setLimit(name.slice('limits.'.length), entry.to)
       else if (Object.hasOwn(setters, name)) await setters[name](entry.to)

@@ -6,7 +6,7 @@ import type { Compiled } from '../../src/compile.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { closeProject, openProject, type Project } from '../../src/project.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
-import { readFacts } from '../../src/storage/duckdb/facts.ts'
+import { readFacts, type StoreFacts } from '../../src/storage/duckdb/facts.ts'
 import { type Instance, openInstance, projectDatabase } from '../../src/storage/duckdb/instance.ts'
 
 export interface TestProject extends QueryProject {
@@ -41,6 +41,7 @@ export async function openTestProject({
 }: TestOptions = {}): Promise<TestProject> {
   const clock = () => now ?? new Date('2024-06-01T12:00:00Z')
   const instance = await openInstance({ dataDir: ':memory:', threads: 1 })
+  let known: StoreFacts | undefined
   const record = { id, name: 'Test', timezone, week_start_day: weekStartDay, settings } as unknown as ProjectRecord
   const storage = { log: {}, recovery: 'complete', wasStale: false } as const
   const onError = (error: unknown) => {
@@ -55,11 +56,14 @@ export async function openTestProject({
   const ours: TestProject = {
     ...target,
     project,
-    instance,
-    // Tests also write past the log, which a cache by its position does not see.
+    // Tests also write past the log, which a cache by its position does not see: facts are read anew after each use of this.
+    instance: whenUsed(instance, () => {
+      known = undefined
+    }),
     async facts() {
       await project.forQueries()
-      return instance.use((connection) => readFacts(connection, projectDatabase(id)))
+      known = await instance.use((connection) => readFacts(connection, projectDatabase(id), known))
+      return known
     },
     async compile(statement) {
       const facts = await ours.facts()
@@ -77,6 +81,20 @@ export async function openTestProject({
     },
   }
   return ours
+}
+
+/** The same instance, telling of every use through it. */
+function whenUsed(instance: Instance, tell: () => void): Instance {
+  const told =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    (...args: A) =>
+      work.apply(instance, args).finally(tell)
+  return Object.create(instance, {
+    use: { value: told(instance.use) },
+    look: { value: told(instance.look) },
+    run: { value: told(instance.run) },
+    transaction: { value: told(instance.transaction) },
+  })
 }
 
 /** An expression as a statement of one value; a `select` as it is. */

@@ -39,11 +39,19 @@ export const newBody = async ({ row }: PlacedRow, { world, organization }: Home)
   return body!(n, { member: await world.user(`joined${n}@acme.test`, organization.id) })
 }
 
-let role: Promise<string> | undefined
+const oneRole = new WeakMap<Home, Promise<string>>()
 /** The path with the ids of this home. Roles are those of one role. */
-export const pathIn = async (path: string, { organization, project, call, owner }: Home): Promise<string> => {
-  const roles = `/api/organizations/${organization.id}/roles/`
-  if (path.includes(':role_id')) role ??= call('POST', roles, { as: owner, body: { name: 'Of all' } }).then(({ body }) => body.id as string)
-  const ids: Record<string, string> = { organization_id: organization.id, project_id: String(project.id), role_id: (await role) ?? '' }
+export const pathIn = async (path: string, home: Home): Promise<string> => {
+  const { organization, project } = home
+  const ids: Record<string, string> = { organization_id: organization.id, project_id: String(project.id) }
+  if (path.includes(':role_id')) ids.role_id = await roleIn(home)
   return `${path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? '')}/`
+}
+
+const roleIn = (home: Home): Promise<string> => {
+  const roles = `/api/organizations/${home.organization.id}/roles/`
+  const role =
+    oneRole.get(home) ?? home.call('POST', roles, { as: home.owner, body: { name: 'Of all' } }).then(({ body }) => body.id as string)
+  oneRole.set(home, role)
+  return role
 }

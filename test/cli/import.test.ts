@@ -217,7 +217,7 @@ test('killed in the middle and called again, it stores every event once', async 
   ])
   expect(answer.out.split('\n')[1]).toBe(`${count},${count}`)
   expect(await summaryOf(path)).toMatchObject({ skipped: count, stored: 0 })
-}, 60_000)
+})
 
 // Real data, where it is at hand.
 const shared = join(import.meta.dirname, '../../../shared/data')

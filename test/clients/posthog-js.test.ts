@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === null)('posthog-js', () => {
             .sends()
             .filter(({ status }) => status !== null && status < 300)
             .flatMap(namesOf),
-        { timeout: 10_000, interval: 50 },
+        { timeout: 60_000, interval: 50 },
       )
       .toContain(name)
   const eventsOf = (id: string, columns: string, name: string) =>

@@ -71,7 +71,7 @@ describe('docs/quickstart.md', () => {
     expect(said[3]).toMatch(/^Would be stored +1 events of 1 rows/)
     expect(said[4]).toMatch(/^Stored +1 events of 1 rows/)
     for (const text of said.slice(5)) expect(text).toMatch(/Personal key +phx_/)
-  }, 60_000)
+  })
 })
 
 describe('docs/embedding.md', () => {

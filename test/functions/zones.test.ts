@@ -40,7 +40,7 @@ beforeAll(async () => {
       for (const minutes of [-1500, -90, -61, -1, 0, 1, 29, 61, 90, 1500]) moments.add(from + minutes * 60_000_000)
   await connection.run('CREATE TABLE moments (ts TIMESTAMP)')
   await connection.run(`INSERT INTO moments SELECT make_timestamp(us) FROM (SELECT unnest([${[...moments].join(', ')}]) AS us)`)
-}, 60_000)
+})
 afterAll(() => connection.closeSync())
 
 const differing = async (ours: string, theirs: string): Promise<unknown> =>

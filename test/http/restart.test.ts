@@ -49,7 +49,7 @@ test('killed: answers are kept, and what ran has an end', async () => {
   expect(await status('done')).toEqual(done)
   expect(done.results).toMatchObject({ results: [[2]] })
   expect(await status('running')).toMatchObject({ complete: true, error: true, error_message: 'The query was interrupted by a restart.' })
-}, 60_000)
+})
 
 test('told to stop: requests that run are answered, queries that do not end are stopped and say so, no new ones come in', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -78,4 +78,4 @@ test('told to stop: requests that run are answered, queries that do not end are 
     error: true,
     error_message: 'The query was stopped because the server was stopping.',
   })
-}, 60_000)
+})

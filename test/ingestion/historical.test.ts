@@ -113,7 +113,7 @@ test('any order of an import gives the same people and events', async () => {
     }),
     { numRuns: 15 },
   )
-}, 90_000)
+})
 
 test('an import makes the people that the events had made live, in the order in which they happened', async () => {
   const cases = fc.array(past, { minLength: 2, maxLength: 12 }).chain((pasts) => {
@@ -143,7 +143,7 @@ test('an import makes the people that the events had made live, in the order in 
     }),
     { numRuns: 15 },
   )
-}, 90_000)
+})
 
 describe('a merge of the past', () => {
   const visit = (distinct_id: string, n: number) => asEvent({ event: 'visit', distinct_id, minutes: 0 }, n)
@@ -198,7 +198,7 @@ test('mixed with live events, who is who stays consistent', async () => {
     }),
     { numRuns: 12 },
   )
-}, 90_000)
+})
 
 test.each<[string, [at: number, writes: Partial<Parameters<typeof writtenInThePast>[1]>][], object]>([
   [

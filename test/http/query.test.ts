@@ -57,6 +57,20 @@ test.each(misfits)('a body with %s cannot be read', async (_, body, part) => {
   expect(answer.body.detail).toContain(part)
 })
 
+test('a query inside the node that says how it is shown', async () => {
+  const shown = (kind: string, source: unknown) => ({ kind, full: true, source })
+  const answers = async (query: unknown) => (await ask({ query })).body.results
+  const plain = await answers(trends)
+  expect(await answers(shown('InsightVizNode', trends))).toEqual(plain)
+  expect(await answers(shown('DataTableNode', shown('InsightVizNode', trends)))).toEqual(plain)
+  expect(await answers(shown('DataVisualizationNode', { kind: 'HogQLQuery', query: 'select 1' }))).toEqual([[1]])
+  expect((await ask({ query: shown('InsightVizNode', undefined) })).body.detail).toContain('query.InsightVizNode.source\n  Field required')
+  const unsupported = refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode')
+  expect(await ask({ query: shown('InsightVizNode', { kind: 'SavedInsightNode', shortId: 'x' }) })).toMatchObject(unsupported)
+  const deep = Array.from({ length: 9 }).reduce((inner) => shown('InsightVizNode', inner), trends as unknown)
+  expect(await ask({ query: deep })).toMatchObject(refused(400, 'invalid_input', 'Unsupported query kind: InsightVizNode'))
+})
+
 test('filters and variables that are laid over a query', async () => {
   const days = async (query: object, more: object) => (await ask({ query, ...more })).body.results[0].data
   expect(await days(trends, { filters_override: { date_from: '2024-01-03', date_to: '2024-01-03' } })).toEqual([2])

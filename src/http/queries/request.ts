@@ -32,8 +32,6 @@ const known = new Set([...Object.keys(queryRequestSchema.shape), 'personal_api_k
 /** Kinds that clients of the reference system may send and that are not answered here. */
 const kindsElsewhere = [
   'ActionsNode',
-  'DataTableNode',
-  'DataVisualizationNode',
   'DataWarehouseNode',
   'DatabaseSchemaQuery',
   'ErrorTrackingQuery',
@@ -46,7 +44,6 @@ const kindsElsewhere = [
   'HogQLMetadata',
   'HogQuery',
   'InsightActorsQueryOptions',
-  'InsightVizNode',
   'LifecycleQuery',
   'PathsQuery',
   'PersonsNode',
@@ -66,27 +63,39 @@ const kindsElsewhere = [
   'WebTopClicksQuery',
 ]
 
+/** Nodes that say how the answer of their `source` is shown. */
+const wrappers: readonly string[] = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode']
+const mostWrappings = 3
+const tags = [...new Set([...Object.keys(queryKinds), ...kindsElsewhere, ...wrappers])].sort()
+
 const misfit = (place: string, problem: string) => failures.parse(`1 validation error for QueryRequest\n${place}\n  ${problem}`)
+
+const queryOf = (given: unknown, place: string, wrappings = 0): QueryRequest['query'] => {
+  if (given === undefined) throw misfit(place, 'Field required')
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) throw misfit(place, 'Input should be an object')
+  const { kind, source } = given as Record<string, unknown>
+  if (kind === undefined) throw misfit(place, "Unable to extract tag using discriminator 'kind'")
+  if (typeof kind === 'string' && wrappers.includes(kind) && wrappings < mostWrappings)
+    return queryOf(source, `${place}.${kind}.source`, wrappings + 1)
+  if (typeof kind !== 'string' || !tags.includes(kind)) {
+    const expected = tags.map((one) => `'${one}'`).join(', ')
+    throw misfit(place, `Input tag '${String(kind)}' found using 'kind' does not match any of the expected tags: ${expected}`)
+  }
+  if (!Object.hasOwn(queryKinds, kind)) throw new HttpError(400, 'validation_error', 'invalid_input', `Unsupported query kind: ${kind}`)
+  return given as QueryRequest['query']
+}
 
 export const readQueryRequest = (body: unknown): QueryRequest => {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw misfit('', 'Input should be an object')
   const strange = Object.keys(body).find((key) => !known.has(key))
   if (strange !== undefined) throw misfit(strange, 'Extra inputs are not permitted')
-  const { query, async: isAsync, client_query_id, refresh } = body as Record<string, unknown>
-  if (query === undefined) throw misfit('query', 'Field required')
-  if (query === null || typeof query !== 'object' || Array.isArray(query)) throw misfit('query', 'Input should be an object')
-  const kind = (query as Record<string, unknown>).kind
-  if (kind === undefined) throw misfit('query', "Unable to extract tag using discriminator 'kind'")
-  if (typeof kind !== 'string' || !(Object.hasOwn(queryKinds, kind) || kindsElsewhere.includes(kind))) {
-    const tags = [...new Set([...Object.keys(queryKinds), ...kindsElsewhere])].sort().map((one) => `'${one}'`)
-    throw misfit('query', `Input tag '${String(kind)}' found using 'kind' does not match any of the expected tags: ${tags.join(', ')}`)
-  }
-  if (!Object.hasOwn(queryKinds, kind)) throw new HttpError(400, 'validation_error', 'invalid_input', `Unsupported query kind: ${kind}`)
+  const { query: given, async: isAsync, client_query_id, refresh } = body as Record<string, unknown>
+  const query = queryOf(given, 'query')
   const rest = restSchema.safeParse(body)
   if (!rest.success) throw misfit(rest.error.issues[0]!.path.join('.'), rest.error.issues[0]!.message)
   const { filters_override: filters, variables_override: variables } = rest.data
-  const laid = withOverrides(query as QueryRequest['query'], { filters, variables })
-  if (typeof laid === 'string') throw misfit(laid, `A ${kind} has no place for it`)
+  const laid = withOverrides(query, { filters, variables })
+  if (typeof laid === 'string') throw misfit(laid, `A ${query.kind} has no place for it`)
   return {
     query: laid,
     refresh: refreshMode(refresh, isAsync === true),

@@ -95,7 +95,10 @@ export const query = defineResource({
       limits: ['api'],
       body: z.object({ query: z.record(z.string(), z.unknown()) }),
       answer: z.object({ query: z.looseObject({ kind: z.string() }) }),
-      handle: async ({ body }) => ({ query: readQueryRequest(body).query }),
+      handle: async ({ body }) => {
+        readQueryRequest(body)
+        return { query: (body as { query: { kind: string } }).query }
+      },
     }),
     row({
       method: 'POST',

@@ -122,7 +122,7 @@ export const projectSettings: Readonly<Record<string, Setting>> = {
   session_recording_network_payload_capture_config: setting(networkCapture.nullable(), null),
   session_replay_config: setting(replayConfig.nullable(), null),
   survey_config: setting(jsonObject().nullable(), null),
-  primary_dashboard: setting(integer(1).nullable(), null),
+  primary_dashboard: setting(integer().nullable(), null),
   live_events_columns: setting(listOf(text()).nullable(), null),
   recording_domains: setting(listOf(text({ max: 200, blank: true }).nullable()).nullable(), null),
   inject_web_apps: onOff(),

@@ -3,7 +3,7 @@ import { hasFeature } from './features.ts'
 import { check } from './fields.ts'
 import { isSetting, newProjectInput, projectInput, settingsWithDefaults } from './project-fields.ts'
 import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
-import { levelTooLow, notAllowed, notFound, upgradeNeeded } from './refusals.ts'
+import { invalid, levelTooLow, notAllowed, notFound, upgradeNeeded } from './refusals.ts'
 import { randomKey } from './secrets.ts'
 import type { Json } from './store.ts'
 import { moveCurrent } from './users.ts'
@@ -97,8 +97,10 @@ export const createProjects = (context: AccountContext) => {
     if (change.access_control !== undefined && (membership?.level ?? 0) < level.admin) throw levelTooLow()
   }
   const mustBeOwnDashboard = async (tables: AccountTables, projectId: number | null, id: unknown) => {
-    if (typeof id === 'number' && (projectId === null || !(await tables.dashboards.first({ id, project_id: projectId }))))
-      throw notAllowed('Dashboard does not belong to this team.')
+    const found = typeof id === 'number' ? await tables.dashboards.first({ id }) : undefined
+    if (typeof id === 'number' && !found)
+      throw invalid(`Invalid pk "${id}" - object does not exist.`, 'primary_dashboard', 'does_not_exist')
+    if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
   }
 
   return {

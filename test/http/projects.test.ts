@@ -131,6 +131,9 @@ test('a private project is open to administrators and to those let in', async ()
 
 test('the dashboard shown first is one of the project', async () => {
   const { call, admin, outsider } = held.home
+  expect(await call('PATCH', '/api/projects/@current/', { as: admin, body: { primary_dashboard: 99_999 } })).toMatchObject(
+    refused(400, 'does_not_exist', 'Invalid pk "99999" - object does not exist.', 'primary_dashboard'),
+  )
   const own = (await call('GET', '/api/projects/@current/', { as: admin })).body.primary_dashboard
   const foreign = (await call('GET', '/api/projects/@current/', { as: outsider })).body.primary_dashboard
   expect((await call('PATCH', '/api/projects/@current/', { as: admin, body: { primary_dashboard: own } })).status).toBe(200)

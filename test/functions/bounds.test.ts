@@ -27,3 +27,11 @@ test.each([
   await expect(project.query(query)).rejects.toThrow(/at most 1000000 values or characters/)
   await waymark.close()
 })
+
+test('runs of fewer than one character are refused: from far below 0 there were billions of them', async () => {
+  const waymark = await open({ dataDir: ':memory:', memoryLimit: '256MB' })
+  const project = await waymark.createProject()
+  const query = { kind: 'SqlLikeQuery', query: "select length(ngrams('a', -2147483649))" }
+  await expect(project.query(query)).rejects.toThrow(/has a character at least/)
+  await waymark.close()
+})

@@ -107,12 +107,18 @@ export interface Found {
 }
 
 const plain = (value: JsonValue): JsonValue =>
-  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(10)) : Array.isArray(value) ? value.map(plain) : value
+  typeof value === 'number' && !Number.isSafeInteger(value)
+    ? Number(value.toPrecision(10))
+    : Array.isArray(value)
+      ? value.map(plain)
+      : value
 
 export async function compareFunctions(
   runs: number,
   seed: number,
   only?: RegExp,
+  /** Told of each call before it is asked. */
+  asked: (call: string) => void = () => {},
 ): Promise<{ found: Found[]; refused: number; compared: number }> {
   const random = randomOf(seed)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!
@@ -151,6 +157,9 @@ export async function compareFunctions(
     const drawn = change(expr) as Expr
     const project = pick(projects)
     const statement: Query = select({ columns: [alias(drawn, 'v')], from: columns.length ? from(select({ columns }), 't') : null })
+    const given = columns.map((column) => (column.kind === 'alias' ? `${column.name} = ${print(column.expr)}` : '')).join(', ')
+    const expression = `${print(drawn)}${given ? ` where ${given}` : ''}`
+    asked(`${expression}  [${project.settings.timezone}]`)
     const answer = (work: Promise<JsonValue[][]>) =>
       work.then(
         ([row]) => JSON.stringify(unordered && Array.isArray(row?.[0]) ? [...row[0]].map(plain).sort() : plain(row?.[0] ?? null)),
@@ -162,16 +171,7 @@ export async function compareFunctions(
     if (click.includes('after JSON')) click = await answer(clickhouse.rows(statement, project))
     compared++
     if (duck.startsWith('refused') && click.startsWith('refused')) refused++
-    else if (duck !== click) {
-      const given = columns.map((column) => (column.kind === 'alias' ? `${column.name} = ${print(column.expr)}` : '')).join(', ')
-      found.push({
-        name,
-        expression: `${print(drawn)}${given ? ` where ${given}` : ''}`,
-        timezone: project.settings.timezone,
-        duckdb: duck,
-        clickhouse: click,
-      })
-    }
+    else if (duck !== click) found.push({ name, expression, timezone: project.settings.timezone, duckdb: duck, clickhouse: click })
   }
   await clickhouse.close()
   for (const project of projects) await project.close()

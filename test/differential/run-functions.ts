@@ -11,12 +11,15 @@ const { values } = parseArgs({
     only: { type: 'string' },
     /** Shows the explained differences too. */
     explained: { type: 'boolean', default: false },
+    /** Writes each call to stderr before it is asked: the last one is the one that does not come back. */
+    trace: { type: 'boolean', default: false },
   },
 })
 const { found, refused, compared } = await compareFunctions(
   Number(values.runs),
   Number(values.seed),
   values.only === undefined ? undefined : new RegExp(values.only),
+  values.trace ? (call) => process.stderr.write(`${call}\n`) : undefined,
 )
 const counts = new Map<Explanation, number>()
 let unexplained = 0

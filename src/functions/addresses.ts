@@ -125,7 +125,7 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
 }
 
 const rangeOfV4: SqlCell = ([x, bits], context) =>
-  onceAll(context, [numberOfV4(x!.sql, context), `CAST(pow(2.0, 32 - ${bits!.sql}) AS BIGINT)`], (n, size) => {
+  onceAll(context, [numberOfV4(x!.sql, context), `CAST(pow(2.0, 32 - least(${bits!.sql}, 32)) AS BIGINT)`], (n, size) => {
     const low = `(${n} // ${size} * ${size})`
     return `row(${v4OfNumber(low, context)}, ${v4OfNumber(`(${low} + ${size} - 1)`, context)})`
   })
@@ -231,6 +231,7 @@ export const addressFunctions = scalars({
     cases: [
       ["toString(tupleElement(IPv4CIDRToRange(toIPv4('192.168.5.2'), 16), 1))", '192.168.0.0'],
       ["toString(tupleElement(IPv4CIDRToRange(toIPv4('192.168.5.2'), 16), 2))", '192.168.255.255'],
+      ["toString(tupleElement(IPv4CIDRToRange(toIPv4('192.168.5.2'), 40), 2))", '192.168.5.2'],
     ],
   },
   isIPAddressInRange: {

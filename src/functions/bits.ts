@@ -25,13 +25,15 @@ const numberOf = (bits: string, { bits: width, signed }: IntegerShape): string =
   return `CAST(xor(${cut}, CAST(${half} AS HUGEINT)) - CAST(${half} AS HUGEINT) AS BIGINT)`
 }
 
+const in64Bits: IntegerShape = { bits: 64, signed: false }
 const binary = (summary: string, body: (a: string, b: string) => string, cases: readonly Case[]): ScalarSpec => ({
   args: 2,
   returns: wider,
   summary,
   duckdb: ([a, b], { type }) => {
     const isUnsigned64 = [a!, b!].some((arg) => arg.type.kind === 'scalar' && arg.type.name === 'UInt64')
-    return isUnsigned64 ? numberOf(body(bitsOf(a!), bitsOf(b!)), shapeOf(type)) : body(asInteger(a!), asInteger(b!))
+    const shape = shapeOf(type)
+    return isUnsigned64 ? numberOf(body(bitsOf(a!, shape), bitsOf(b!, shape)), shape) : body(asInteger(a!), asInteger(b!))
   },
   cases,
 })
@@ -85,6 +87,7 @@ export const bitFunctions = scalars({
   bitAnd: binary('The bits that are set in both numbers.', (a, b) => `(${a} & ${b})`, [
     ['bitAnd(6, 3)', 2],
     ['bitAnd(-1, 3)', 3],
+    ['bitAnd(-1, 4294967296)', 4294967296],
     ['bitAnd(null, 1)', null],
   ]),
   bitOr: binary('The bits that are set in either number.', (a, b) => `(${a} | ${b})`, [['bitOr(6, 3)', 7]]),
@@ -203,8 +206,11 @@ export const bitFunctions = scalars({
     args: 2,
     returns: whenAll('UInt8'),
     summary: 'How many bits differ.',
-    duckdb: ([a, b]) => `bit_count(xor(${bitsOf(a!)}, ${bitsOf(b!)}))`,
-    cases: [['bitHammingDistance(5, 3)', 2]],
+    duckdb: ([a, b]) => `bit_count(xor(${bitsOf(a!, in64Bits)}, ${bitsOf(b!, in64Bits)}))`,
+    cases: [
+      ['bitHammingDistance(5, 3)', 2],
+      ['bitHammingDistance(-1, 255)', 56],
+    ],
   },
   bitSlice: {
     args: 3,

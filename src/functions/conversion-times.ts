@@ -134,6 +134,13 @@ const formatLetters: Readonly<Record<string, string>> = {
 }
 const duckdbFormat = (format: string): string => format.replace(/%(.)/g, (all, letter: string) => formatLetters[letter] ?? all)
 
+/** The year of a text whose format has none: 2000 where it has another part of a date, else 1970. */
+const yearWithout = (format: string): string | null => {
+  const letters = [...format.matchAll(/%(.)/g)].map(([, letter]) => letter!)
+  if (letters.some((letter) => 'YyF'.includes(letter))) return null
+  return letters.some((letter) => 'bcdejMmaW'.includes(letter)) ? '2000' : '1970'
+}
+
 const digitsOf = (arg: Arg | undefined, otherwise: number): number => (typeof arg?.constant === 'number' ? arg.constant : otherwise)
 const cutTo = (digits: number, moment: string): string =>
   digits >= 6 ? moment : `make_timestamp(epoch_us(${moment}) // ${10 ** (6 - digits)} * ${10 ** (6 - digits)})`
@@ -273,8 +280,16 @@ export const timeConversionFunctions = functions({
     summary: 'The instant in a text of a format (%Y-%m-%d %H:%i:%s); NULL when the text has another form.',
     sql: {
       duckdb: ([x, format, zone], context) => {
-        const text = typeof format!.constant === 'string' ? context.literal(duckdbFormat(format!.constant)) : format!.sql
-        return momentOf(`try_strptime(${x!.sql}, ${text})`, zoneArgument(zone, unknownType, context), context)
+        const { constant } = format!
+        const year = typeof constant === 'string' ? yearWithout(constant) : null
+        const text = typeof constant === 'string' ? context.literal(`${year ? '%Y ' : ''}${duckdbFormat(constant)}`) : format!.sql
+        const read = `try_strptime(${year ? `'${year} ' || ` : ''}${x!.sql}, ${text})`
+        // A DateTime has 32 bits of seconds since 1970.
+        return once(
+          context,
+          momentOf(read, zoneArgument(zone, unknownType, context), context),
+          (moment) => `CASE WHEN epoch(${moment}) BETWEEN 0 AND ${2 ** 32 - 1} THEN ${moment} END`,
+        )
       },
       clickhouse: ([x, format, zone], context) =>
         `parseDateTimeOrNull(${x!.sql}, ${format!.sql}, ${clickhouseZone(zoneArgument(zone, unknownType, context), context)})`,
@@ -283,6 +298,10 @@ export const timeConversionFunctions = functions({
       ["toString(parseDateTime('2024-01-05 10:11:12', '%Y-%m-%d %H:%i:%s'))", '2024-01-05 10:11:12'],
       ["toString(parseDateTime('05/01/2024', '%d/%m/%Y'))", '2024-01-05 00:00:00'],
       ["parseDateTime('x', '%Y-%m-%d')", null],
+      ["toString(parseDateTime('29.02 12', '%d.%m %H'))", '2000-02-29 12:00:00'],
+      ["toString(parseDateTime('12:30', '%H:%i'))", '1970-01-01 12:30:00'],
+      ["parseDateTime('1969', '%Y')", null],
+      ["parseDateTime('2107', '%Y')", null],
     ],
   },
   UUIDv7ToDateTime: {

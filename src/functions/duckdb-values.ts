@@ -35,6 +35,11 @@ export function unlessNull(args: readonly Arg[], value: string): string {
 /** DuckDB does not count with BOOLEAN. */
 export const asNumber = (arg: Arg): string => (isNamed(arg.type, 'Bool') ? `CAST(${arg.sql} AS UTINYINT)` : arg.sql)
 
+/** NULL has no type on DuckDB, and most functions of texts want one. */
+export const asTextOrNull = ({ type, sql }: Arg): string => (isNamed(type, 'Nothing') ? 'CAST(NULL AS VARCHAR)' : sql)
+export const asTextsOrNulls = ({ type, sql }: Arg): string =>
+  type.kind === 'array' && isNamed(type.item, 'Nothing') ? `CAST(${sql} AS VARCHAR[])` : sql
+
 export const asFloat = (arg: Arg): string => `CAST(${asNumber(arg)} AS DOUBLE)`
 export const asInteger = (arg: Arg): string => `CAST(${asNumber(arg)} AS BIGINT)`
 

@@ -4,6 +4,7 @@ import type { Arg, CellContext } from './row.ts'
 
 // Values inside of JSON texts, on DuckDB. A text that is no JSON has none.
 
+const isDigits = /^\d+$/
 const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 const keyPointer = (key: string): string => `'/' || replace(replace(${key}, '~', '~0'), '/', '~1')`
 
@@ -11,9 +12,10 @@ const keyPointer = (key: string): string => `'/' || replace(replace(${key}, '~',
 export function jsonPath(steps: readonly Arg[], context: CellContext): string | null {
   if (steps.length === 0) return null
   const constants = steps.map((step) => step.constant)
+  // A pointer takes a key of digits for a place in an array.
   if (
-    constants.some((step) => typeof step === 'number' && step < 0) &&
-    constants.every((step) => typeof step === 'number' || (typeof step === 'string' && !/["\\*]/.test(step)))
+    constants.some((step) => (typeof step === 'number' && step < 0) || (typeof step === 'string' && isDigits.test(step))) &&
+    constants.every((step) => (typeof step === 'number' && step !== 0) || (typeof step === 'string' && !/["\\*]/.test(step)))
   ) {
     const parts = constants.map((step) => (typeof step !== 'number' ? `."${step}"` : step < 0 ? `[#${step}]` : `[${step - 1}]`))
     return context.bind(`$${parts.join('')}`)
@@ -21,15 +23,18 @@ export function jsonPath(steps: readonly Arg[], context: CellContext): string | 
   if (constants.every((step) => typeof step === 'string' || typeof step === 'number'))
     return context.bind(constants.map((step) => `/${typeof step === 'number' ? step - 1 : pointerPart(String(step))}`).join(''))
   // A path with `[#-1]` counts from the end, but knows no keys with quotes; a pointer takes any key.
-  const negative = steps.filter((step) => !isText(step.type) && !(typeof step.constant === 'number' && step.constant > 0))
+  const needsPath = steps.flatMap(({ type, constant, sql }) => {
+    if (!isText(type)) return typeof constant === 'number' && constant > 0 ? [] : [`${sql} < 0`]
+    return typeof constant === 'string' && !isDigits.test(constant) ? [] : [`regexp_full_match(${sql}, '[0-9]+')`]
+  })
   const pointer = steps.map((step) => (isText(step.type) ? keyPointer(step.sql) : `'/' || (${step.sql} - 1)`)).join(' || ')
-  if (negative.length === 0) return pointer
+  if (needsPath.length === 0) return pointer
   const path = steps.map((step) =>
     isText(step.type)
       ? `'."' || ${step.sql} || '"'`
       : `CASE WHEN ${step.sql} < 0 THEN '[#' || ${step.sql} || ']' ELSE '[' || (${step.sql} - 1) || ']' END`,
   )
-  return `CASE WHEN ${negative.map((step) => `${step.sql} < 0`).join(' OR ')} THEN '$' || ${path.join(' || ')} ELSE ${pointer} END`
+  return `CASE WHEN ${needsPath.join(' OR ')} THEN '$' || ${path.join(' || ')} ELSE ${pointer} END`
 }
 
 /** The JSON at a path; NULL when there is none. */

@@ -120,10 +120,27 @@ export const mapFunctions = functions({
       ["length(map('a', 1))", 1],
     ],
   },
-  mapAdd: row('mapAdd', [2, null], sumOfMaps, 'The sums of the values with the same key.', combined(1), [
-    ["mapAdd(map('a', 1), map('a', 2, 'b', 1))", { a: 3, b: 1 }],
-    ['mapAdd(([1], [2]), ([1], [3]))', [[1], [5]]],
-  ]),
+  mapAdd: row(
+    'mapAdd',
+    [2, null],
+    sumOfMaps,
+    'The sums of the values with the same key.',
+    combined(1),
+    [
+      ["mapAdd(map('a', 1), map('a', 2, 'b', 1))", { a: 3, b: 1 }],
+      ['mapAdd(([1], [2]), ([1], [3]))', [[1], [5]]],
+    ],
+    {
+      differences: [
+        {
+          expression: "mapAdd(map('a', null), map('a', 2))",
+          duckdb: { value: { a: 2 } },
+          clickhouse: { refused: 'Values to be summed are expected to be Numeric' },
+          reason: 'ClickHouse adds up no values that may be NULL, and DuckDB passes over NULL',
+        },
+      ],
+    },
+  ),
   mapSubtract: row(
     'mapSubtract',
     [2, null],

@@ -265,13 +265,14 @@ export const mathFunctions = scalars({
         isInteger(x!) && isFloat(otherwise!) ? 'Float64' : isFloat(x!) ? 'Float64' : 'Int64',
         isNullable(x!) || isNullable(otherwise!),
       ),
-    summary: 'The first number when it is finite, else the second (0).',
+    summary: 'The first number when it is finite, else the second (0); NULL is not finite.',
     clickhouse: ([x, otherwise]) => `ifNotFinite(${x!.sql}, ${otherwise?.sql ?? '0'})`,
     duckdb: ([x, otherwise], context) =>
-      once(context, asFloat(x!), (v) => `CASE WHEN isfinite(${v}) THEN ${v} WHEN ${v} IS NOT NULL THEN ${otherwise?.sql ?? '0'} END`),
+      once(context, asFloat(x!), (v) => `CASE WHEN isfinite(${v}) THEN ${v} ELSE ${otherwise?.sql ?? '0'} END`),
     cases: [
       ['ifNotFinite(1 / 0, 5)', 5],
       ['ifNotFinite(1.5, 5)', 1.5],
+      ['ifNotFinite(null, 5)', 5],
       ['ifNotFinite(1 / 0)', 0],
     ],
   },

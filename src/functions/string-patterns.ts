@@ -1,7 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { arrayOf, isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
-import { once, toText, unlessNull } from './duckdb-values.ts'
+import { asTextOrNull, once, toText, unlessNull } from './duckdb-values.ts'
 import { always, whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionFamily, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -247,13 +247,14 @@ export const patternFunctions: FunctionFamily = scalars({
     summary: 'A group (1 unless given, 0 for all) of the first match of a regular expression.',
     duckdb: ([text, pattern, group]) =>
       group
-        ? unlessNull([group], `regexp_extract(${text!.sql}, ${pattern!.sql}, ${group.sql}, 's')`)
+        ? unlessNull([group], `regexp_extract(${asTextOrNull(text!)}, ${pattern!.sql}, ${group.sql}, 's')`)
         : extracted('regexp_extract', text!.sql, pattern!),
     cases: [
       ["regexpExtract('foobar', 'foo(.*)', 1)", 'bar'],
       ["regexpExtract('foobar', 'foo(.*)', 0)", 'foobar'],
       ["regexpExtract('foobar', 'foo(.*)')", 'bar'],
       ["regexpExtract('foobar', 'foo(.*)', null)", null],
+      ["regexpExtract(null, 'foo(.*)', 1)", null],
     ],
   },
   ...inVariants('countMatches', ['', 'CaseInsensitive'], ({ suffix }, name) => ({

@@ -1,4 +1,4 @@
-import { once, unlessNull } from './duckdb-values.ts'
+import { asTextOrNull, once, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { call, type SqlCell } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -15,9 +15,10 @@ const replaceRegexp =
 
 const replaceAll: SqlCell = call('replace')
 const replaceOne: SqlCell = ([text, from, to], context) => {
-  const replaced = once(context, text!.sql, (t) => {
-    const before = `split_part(${t}, ${from!.sql}, 1)`
-    return `CASE WHEN ${from!.sql} <> '' AND contains(${t}, ${from!.sql}) THEN ${before} || ${to!.sql} || substring(${t}, length(${before}) + length(${from!.sql}) + 1) ELSE ${t} END`
+  const sought = asTextOrNull(from!)
+  const replaced = once(context, asTextOrNull(text!), (t) => {
+    const before = `split_part(${t}, ${sought}, 1)`
+    return `CASE WHEN ${sought} <> '' AND contains(${t}, ${sought}) THEN ${before} || ${asTextOrNull(to!)} || substring(${t}, length(${before}) + length(${sought}) + 1) ELSE ${t} END`
   })
   return unlessNull([from!, to!], replaced)
 }
@@ -56,6 +57,7 @@ export const replaceFunctions = scalars({
       ["replaceOne('abc', '', 'x')", 'abc'],
       ["replaceOne('abc', 'x', null)", null],
       ["replaceOne('abc', null, 'x')", null],
+      ['replaceOne(null, null, null)', null],
       ["replaceOne('a-é-b', '-', '')", 'aé-b'],
     ],
   },

@@ -1,5 +1,5 @@
-import { isNamed, isNullable, isText, scalar } from '../types/types.ts'
-import { once, onceAll, unlessNull } from './duckdb-values.ts'
+import { isNullable, isText, scalar } from '../types/types.ts'
+import { asTextOrNull, asTextsOrNulls, once, onceAll, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionFamily, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -15,7 +15,7 @@ function place(text: string, needle: string, countsBytes: boolean): string {
   return `CASE WHEN ${needle} = '' AND ${text} IS NOT NULL THEN 1 WHEN NOT contains(${text}, ${needle}) THEN 0 ELSE ${before} + 1 END`
 }
 const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Variant, context: CellContext): string => {
-  const folded = [text, needle].map((arg) => variant.fold(isNamed(arg.type, 'Nothing') ? 'CAST(NULL AS VARCHAR)' : arg.sql))
+  const folded = [text, needle].map((arg) => variant.fold(asTextOrNull(arg)))
   if (!start) return onceAll(context, folded, (t, n) => place(t!, n!, variant.countsBytes))
   const found = onceAll(context, [...folded, `least(greatest(CAST(${start.sql} AS BIGINT), 1), 2147483647)`], (t, n, s) => {
     const rest = variant.countsBytes
@@ -56,12 +56,15 @@ const manyNeedles = (
     returns,
     summary: `${summary} (${inWhat(variant)}).`,
     duckdb: ([text, needles], context) => {
-      const found = once(context, variant.fold(text!.sql), (t) => duckdb(t, needles!, variant, context))
+      const typed = { ...needles!, sql: asTextsOrNulls(needles!) }
+      const found = once(context, variant.fold(asTextOrNull(text!)), (t) => duckdb(t, typed, variant, context))
       return context.type.kind === 'array' ? found : unlessNull([text!], found)
     },
     cases: [
       ...cases(fullName, variant.suffix.startsWith('Case')),
-      ...(name === 'multiSearchAllPositions' ? [] : [[`${fullName}(null, ['x'])`, null] as const]),
+      ...(name === 'multiSearchAllPositions'
+        ? []
+        : [[`${fullName}(null, ['x'])`, null] as const, [`${fullName}(null, [null])`, null] as const]),
     ],
     differences: fullName === name ? differences : [],
   }))

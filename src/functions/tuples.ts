@@ -1,4 +1,4 @@
-import { arrayOf, isFloat, type ScalarName, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
+import { arrayOf, isFloat, isNullable, type ScalarName, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { asNumber, once } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { commonType, integer, integerShape, nextWidth } from './results.ts'
@@ -141,18 +141,21 @@ export const tupleFunctions = functions({
   tupleHammingDistance: {
     kind: 'scalar',
     args: [2, 2],
-    returns: () => scalar('UInt32'),
-    summary: 'In how many positions two tuples differ.',
+    returns: (tuples) =>
+      scalar(
+        'UInt32',
+        tuples.some((tuple) => itemsOf(tuple).some(isNullable)),
+      ),
+    summary: 'In how many positions two tuples differ; NULL when an item is.',
     sql: {
       duckdb: (args, context) =>
-        withItems(
-          args,
-          context,
-          ([a, b]) => `(${a!.map((x, i) => `CAST(${x.sql} IS DISTINCT FROM ${b![i]!.sql} AS INTEGER)`).join(' + ')})`,
-        ),
+        withItems(args, context, ([a, b]) => `(${a!.map((x, i) => `CAST(${x.sql} <> ${b![i]!.sql} AS INTEGER)`).join(' + ')})`),
       clickhouse: call('tupleHammingDistance'),
     },
-    cases: [['tupleHammingDistance((1, 2, 3), (1, 3, 3))', 1]],
+    cases: [
+      ['tupleHammingDistance((1, 2, 3), (1, 3, 3))', 1],
+      ['tupleHammingDistance((1, null, 3), (1, 3, 3))', null],
+    ],
   },
   tupleToNameValuePairs: {
     kind: 'scalar',

@@ -1,7 +1,7 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
-import { once } from './duckdb-values.ts'
+import { once, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
-import { type Arg, type Case, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
+import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
 // Parts of URLs by regular expressions, after ClickHouse's rules: nothing is decoded, a host has a dot, and what does not fit is ''.
@@ -21,14 +21,14 @@ const found = (text: string, pattern: string): string => `regexp_extract(${text}
 
 const part = (
   summary: string,
-  duckdb: (url: string) => string,
+  duckdb: (url: string, context: CellContext) => string,
   cases: readonly Case[],
   differences: readonly Difference[] = [],
 ): ScalarSpec => ({
   args: 1,
   returns: whenAll('String'),
   summary,
-  duckdb: ([url]) => duckdb(url!.sql),
+  duckdb: ([url], context) => duckdb(url!.sql, context),
   cases,
   differences,
 })
@@ -40,7 +40,25 @@ const suffixes =
 const registered = `([^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+)$`
 const registeredHost = `((?:[^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+))$`
 
-const noHost = 'ClickHouse ends at a letter that no host can have, and DuckDB at the path'
+/** Letters that stand in no URL, and those that stand only in the name of a user; as in a set of a regular expression. */
+const [inNoUrl, onlyInUser] = [' \\t<>{}|\\\\^\\[\\]', ';=&~%']
+/**
+ * ClickHouse looks for an @ up to the end of the URL. Where there is one, everything before it is the user's name, slashes included; where there is
+ * none, the host ends at the last slash, not at the first one.
+ */
+const netlocOf = (url: string, context: CellContext): string =>
+  once(context, found(url, '^(?:(?:[\\x00-\\x7f][A-Za-z0-9.+-]{0,12}:)?//)?(.*)$'), (rest) => {
+    const withUser = `^[^#@${inNoUrl}]*@[^#/?${inNoUrl}${onlyInUser}]*`
+    return once(context, `regexp_extract(${rest}, '${withUser}|^[^#${inNoUrl}]*', 0, 's')`, (netloc) => {
+      const beforeLast = (letters: string): string => `regexp_replace(${netloc}, '[${letters}][^${letters}]*$', '')`
+      return (
+        `CASE WHEN regexp_matches(${url}, '^[\\x00-\\x7f][A-Za-z0-9.+-]{0,14}[${inNoUrl}${onlyInUser}]') THEN ''` +
+        ` WHEN regexp_matches(${rest}, '${withUser}(?:[#/?]|$)|^[^#@${inNoUrl}]*#') THEN ${netloc}` +
+        // the shortest of beginnings of one text
+        ` ELSE least(${beforeLast('/')}, ${beforeLast('?')}, CASE WHEN ${rest} = ${netloc} THEN ${beforeLast(onlyInUser)} ELSE ${netloc} END) END`
+      )
+    })
+  })
 
 /** Arrays cannot be NULL on ClickHouse: NULL is taken like ''. */
 const texts = (): SqlType => arrayOf(scalar('String'))
@@ -63,7 +81,7 @@ const prefixes = (base: string, rest: string, from: number): SqlCell => {
       once(context, `regexp_extract_all(${found(u, rest)}, '[^/?#]*[/?#]|[^/?#]+')`, (segments) => {
         const i = context.fresh()
         const all = `list_transform(range(${from}, len(${segments}) + 1), lambda ${i}: ${base === '' ? '' : `${found(u, base)} || `}array_to_string(array_slice(${segments}, 1, ${i}), ''))`
-        return from === 1 && base !== '' ? `CASE WHEN len(${segments}) = 0 THEN [${u}] ELSE ${all} END` : all
+        return from === 1 && base !== '' ? `CASE WHEN len(${segments}) > 0 THEN ${all} WHEN ${u} = '' THEN [] ELSE [${u}] END` : all
       }),
     )
   return cell
@@ -133,29 +151,35 @@ export const urlFunctions = scalars({
     (url) => found(hostOf(url), registeredHost),
     [["cutToFirstSignificantSubdomainWithWWW('https://www.example.com/')", 'example.com']],
   ),
-  netloc: part(
-    'User, host and port.',
-    (url) => found(url, `^(?:${scheme})?([^/?#]*)`),
-    [
-      ["netloc('https://user:pw@www.example.com:8080/a')", 'user:pw@www.example.com:8080'],
-      ["netloc('e.com/a')", 'e.com'],
-    ],
-    [
-      differing("netloc('%')", '%', '', noHost),
-      differing("netloc('a b')", 'a b', '', noHost),
-      differing("netloc('http://a b/')", 'a b', 'a', noHost),
-    ],
-  ),
+  netloc: part('User, host and port. An @ or a second slash in the path makes a part of the path one of the answer.', netlocOf, [
+    ["netloc('https://user:pw@www.example.com:8080/a')", 'user:pw@www.example.com:8080'],
+    ["netloc('e.com/a')", 'e.com'],
+    ["netloc('http://a.b/c/d')", 'a.b/c'],
+    ["netloc('http://a.b/c?d=e@f.g/h')", 'a.b/c?d=e@f.g'],
+    ["netloc('http://a.b/c?d=e@f.g&h')", 'a.b'],
+    ["netloc('http://a.b/c?d=1&e=2')", 'a.b'],
+    ["netloc('http://a.b/c/d#e')", 'a.b/c/d'],
+    ["netloc('http://a b/')", 'a'],
+    ["netloc('a b')", ''],
+    ["netloc('%')", ''],
+  ]),
   port: {
     args: [1, 2],
     returns: whenAll('UInt16'),
     summary: 'The port, or the second argument (0) when there is none.',
-    duckdb: ([url, otherwise]) =>
-      `coalesce(TRY_CAST(nullif(${found(url!.sql, `^(?:${scheme})?(?:[^/?#@]*@)?[^/:?#@]*:([0-9]{1,5})(?:[/?#]|$)`)}, '') AS USMALLINT), ${otherwise?.sql ?? (isNullable(url!.type) ? `CASE WHEN ${url!.sql} IS NOT NULL THEN 0 END` : '0')})`,
+    duckdb: ([url, otherwise]) => {
+      const written = found(url!.sql, `^(?:${scheme})?(?:[^/?#@]*@)?[^/:?#@]*:([0-9]{1,5})(?:[/?#]|$)`)
+      const number = `coalesce(TRY_CAST(nullif(${written}, '') AS USMALLINT), ${otherwise?.sql ?? '0'})`
+      return unlessNull(otherwise ? [url!, otherwise] : [url!], number)
+    },
+    clickhouse: ([url, otherwise]) => `port(${url!.sql}${otherwise ? `, toUInt16(${otherwise.sql})` : ''})`,
     cases: [
       ["port('https://e.com:8080/a')", 8080],
       ["port('https://e.com/a')", 0],
       ["port('https://e.com/a', 443)", 443],
+      ["port('https://e.com/a', 80)", 80],
+      ['port(null, 80)', null],
+      ["port('https://e.com:1/a', null)", null],
       ["port('e.com:80')", 80],
     ],
   },
@@ -250,6 +274,8 @@ export const urlFunctions = scalars({
     [
       ["URLHierarchy('https://e.com/a/b?x=1')", ['https://e.com/', 'https://e.com/a/', 'https://e.com/a/b?', 'https://e.com/a/b?x=1']],
       ["URLHierarchy('http://e.com')", ['http://e.com']],
+      ["URLHierarchy('')", []],
+      ['URLHierarchy(null)', []],
     ],
   ),
   URLPathHierarchy: listed(

@@ -34,7 +34,7 @@ export const explanations: readonly Explanation[] = [
     'ClickHouse wants a constant there',
   ),
   refusedOnClickHouse(
-    /Nullable\(|NULL value to non-Nullable|must be array of|must be numeric type|key argument should be of|no supertype|just one type|has signature|Variant\(/,
+    /Nullable\(|NULL value to non-Nullable|must be array of|must be numeric type|key argument should be of|no supertype|just one type|has signature|expected to be Numeric|Variant\(/,
     'ClickHouse has no such arrays and tuples there: of items that may be NULL, or of several types',
   ),
   refusedOnClickHouse(/bit position argument|number of shift positions/, 'ClickHouse has no bits beyond those of the type'),
@@ -56,7 +56,6 @@ export const explanations: readonly Explanation[] = [
     /Illegal type U?Int\d+ (of|for)|Must be U?Int\d+|Expected: U?Int|got: U?Int/,
     'ClickHouse takes no number there that is too big or below 0',
   ),
-  refusedOnClickHouse(/Illegal type \w+ of first argument \(condition\)/, 'ClickHouse takes only small numbers for conditions'),
   refusedOnClickHouse(
     /Cannot (convert|parse) string|Cannot parse|out of range floating point|Unexpected value of/,
     'ClickHouse reads no such text as a constant of that type',
@@ -74,6 +73,7 @@ export const explanations: readonly Explanation[] = [
     /must be (given as )?a (text )?constant/,
     'formats, patterns with groups and zones are read when the statement is made for DuckDB',
   ),
+  refusedOnDuckDb(/Unknown time zone/, 'an unknown zone is refused when the statement is made for DuckDB, also beside NULL'),
   { ...refusedOnDuckDb(/hex digit/, 'DuckDB unhexes hexadecimal digits only'), function: /^unhex$/ },
   refusedOnDuckDb(/Map keys must be unique/, 'a map of DuckDB has a key once'),
   { ...refusedOnDuckDb(/-?nan/, 'not a number is no decimal on DuckDB'), function: /Decimal/ },
@@ -92,6 +92,10 @@ export const explanations: readonly Explanation[] = [
     reason: 'an array or a map cannot be NULL: it is empty on DuckDB, and NULL as a constant is NULL on ClickHouse',
     duckdb: /^[[{]/,
     clickhouse: /^null$/,
+  },
+  {
+    reason: 'a DateTime of ClickHouse lies between 1970 and February 2106, and other seconds become its first or last',
+    expression: /toDateTime\(-\d/,
   },
   { reason: 'windows of time of ClickHouse know no NULL', function: /^(tumble|hop)/, duckdb: /null/ },
   { reason: 'DuckDB finds NULL among the values, and ClickHouse does not', function: /^transform$/, expression: /NULL/ },
@@ -119,8 +123,13 @@ export const explanations: readonly Explanation[] = [
   },
   {
     reason: 'ClickHouse goes on from the other end of the type, DuckDB has a wider one',
-    function: /^(mapSubtract|ceil|floor|round\w*|cosineDistance|intExp\w+|L\w+(Distance|Norm|Normalize)|tuple\w+)$/,
+    function: /^(arrayProduct|mapSubtract|ceil|floor|round\w*|cosineDistance|intExp\w+|L\w+(Distance|Norm|Normalize)|tuple\w+)$/,
     expression: /mapSubtract|9007199254740993|4294967296|2147483649|\b(12[78]|-?129|25[56]|65536)\b/,
+  },
+  {
+    reason: 'ClickHouse rounds in the type of the number, and goes on from its other end where a step does not fit',
+    function: /^(ceil|floor|round\w*|trunc)$/,
+    expression: /, -\d|, c\d/,
   },
   {
     reason: 'DuckDB counts with floats of 53 bits',
@@ -133,17 +142,6 @@ export const explanations: readonly Explanation[] = [
     expression: hugeNumber,
   },
   { reason: 'a place in front of the first character is cut in another way on ClickHouse', function: /^substring/, expression: /-129/ },
-  {
-    reason: 'DuckDB compares bits of 64, ClickHouse those of the types',
-    function: /^bit(Hamming|Count|Xor|Or|And|Not)\w*$/,
-    expression: /-\d/,
-  },
-  {
-    reason: 'ClickHouse squeezes items of several types into one',
-    function: /^(has|hasAny|hasAll|indexOf|countEqual)$/,
-    expression: hugeNumber,
-  },
-  { reason: 'a prefix longer than the address is none on DuckDB', function: /CIDRToRange$/ },
   {
     reason:
       'where a zone is off by less than whole hours, DuckDB counts the hours of its clocks, and ClickHouse those its clocks had in 1970',

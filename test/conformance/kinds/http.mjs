@@ -34,7 +34,12 @@ const send = async (step, scope, things) => {
     for (const one of [value].flat())
       url.searchParams.append(key, typeof one === 'object' && one !== null ? JSON.stringify(one) : String(one))
   const { body, type } = bodyOf(step, scope)
-  const headers = { ...(await things.credentials(step.as)), ...(type ? { 'content-type': type } : {}), ...fill(step.headers ?? {}, scope) }
+  const headers = {
+    ...things.headers,
+    ...(await things.credentials(step.as)),
+    ...(type ? { 'content-type': type } : {}),
+    ...fill(step.headers ?? {}, scope),
+  }
   const response = await fetch(url, { method: step.method, headers, body })
   const text = await response.text()
   let json

@@ -317,9 +317,19 @@ export async function createThings(world) {
     else throw new Skip(`set limits.${name}`)
   }
 
+  /** What every request carries besides. Where it comes from is what a proxy in front would say of it. */
+  const headers = {}
+  const isAboutCountry = (name) => /country|geo/i.test(String(name))
+  const setCountry = ({ set: _, stub: __, ...said }) => {
+    const code = /\b[A-Z]{2}\b/.exec(JSON.stringify(said))?.[0]
+    if (code) headers['cf-ipcountry'] = code
+    else delete headers['cf-ipcountry']
+  }
+
   const apply = async (raw, scope) => {
     const entry = fill(raw, scope)
-    if (entry.set !== undefined) {
+    if (isAboutCountry(entry.set ?? entry.stub)) setCountry(entry)
+    else if (entry.set !== undefined) {
       const name = entry.set
       if (name === 'dns_txt') {
         const label = entry.name.replace('_posthog-challenge', '_waymark-challenge')
@@ -371,5 +381,5 @@ export async function createThings(world) {
     throw new Skip(`caller ${as}`)
   }
 
-  return { world, variables, kinds, tables, apply, credentials }
+  return { world, variables, kinds, tables, headers, apply, credentials }
 }

@@ -53,7 +53,10 @@ export const integer = (min = -2147483648, max = 2147483647) =>
 export const integerOf = <const V extends readonly number[]>(values: V) => read(asNumber, z.literal(values))
 export const choice = <const V extends readonly [string, ...string[]]>(values: V) => read(asText, z.enum(values))
 export const uuid = () =>
-  z.string({ error: 'Must be a valid UUID.' }).regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { error: 'Must be a valid UUID.' })
+  z
+    .string({ error: 'Must be a valid UUID.' })
+    .toLowerCase()
+    .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'Must be a valid UUID.' })
 export const email = () =>
   read(
     asText,

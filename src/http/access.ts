@@ -68,9 +68,18 @@ const organizationParam = (params: Readonly<Record<string, string>>, reach: Reac
 const projectParam = (params: Readonly<Record<string, string>>, reach: Reach) =>
   params.project_id ?? (reach === 'project record' ? params.id : undefined)
 
+/** Organizations and what they hold are named by UUIDs, whatever their case. Ids of queries are the client's own. */
+const inOneCase = (params: Visit['params'], reach: Reach): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => {
+      const isOurs = name === 'organization_id' || isAbout(reach, 'organization')
+      return [name, isOurs && isUuid(value) ? value.toLowerCase() : value]
+    }),
+  )
+
 /** `@current` stands for the id of what the caller works in. */
 const resolveCurrent = async (visit: Visit & { caller: Caller }, wanted: Wanted): Promise<Record<string, string>> => {
-  const params = { ...visit.params }
+  const params = inOneCase(visit.params, wanted.reach)
   if (!Object.values(params).includes('@current')) return params
   const current = await visit.app.accounts.users.current(visit.caller.user)
   const recordKey = wanted.reach === 'organization record' || wanted.reach === 'project record' ? 'id' : null

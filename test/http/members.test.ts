@@ -70,6 +70,20 @@ test('members leave on their own; others need an administrator', async () => {
   expect((await call('GET', '/api/users/@me/', { as: leaver })).body).toMatchObject({ organization: null, team: null, organizations: [] })
 })
 
+test('UUIDs are the same in any case', async () => {
+  const { call, admin, member, organization, project } = held.home
+  const path = `/api/organizations/${organization.id.toUpperCase()}`
+  for (const one of [path, `${path}/members`, `${path}/projects/${project.id}`])
+    expect((await call('GET', one, { as: member })).status).toBe(200)
+  expect((await call('PATCH', `${path}/members/${member.uuid.toUpperCase()}`, { as: admin, body: {} })).body.user.uuid).toBe(member.uuid)
+  const { body: role } = await call('POST', `${path}/roles/`, { as: admin, body: { name: 'Upper' } })
+  const added = await call('POST', `${path}/roles/${role.id}/role_memberships/`, {
+    as: admin,
+    body: { user_uuid: member.uuid.toUpperCase() },
+  })
+  expect(added).toMatchObject({ status: 201, body: { user: { uuid: member.uuid } } })
+})
+
 test('strangers learn nothing, not even what does not exist', async () => {
   const { call, member, other, outsider } = held.home
   const path = `/api/organizations/${other.id}/members/`

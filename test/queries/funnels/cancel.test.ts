@@ -2,30 +2,21 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { answerQuery, compileFor, type QueryProject, statementOf } from '../../../src/answer.ts'
 import type { Answer, Ask } from '../../../src/queries/kind.ts'
 import { queryKinds } from '../../../src/queries/registry.ts'
-import { projectDatabase } from '../../../src/storage/duckdb/instance.ts'
-import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
-import { fillStore } from '../../harness/store.ts'
+import type { TestProject } from '../../harness/duckdb.ts'
+import { firstAt, openManyEvents } from './many-events.ts'
 
 // A cancelled funnel stops at its next pause, and pauses are never many events apart.
 
 const events = 1_200_000
 let project: TestProject
 beforeAll(async () => {
-  project = await openTestProject({ now: new Date('2024-06-01T00:00:00Z') })
-  const at = Date.parse('2024-01-02T00:00:00Z') * 1000
-  await fillStore(project, {
-    events: [
-      { event: 'a', person: 1, at },
-      { event: 'b', person: 1, at: at + 1 },
-    ],
-    isFresh: true,
+  project = await openManyEvents(events, {
+    uuid: 'uuid()',
+    event_id: '1 + i % 2',
+    timestamp: `make_timestamp(${firstAt} + i * 1000)`,
+    person_no: '1 + (i * 7919) % 5000',
+    properties: `'{"v":"' || (i % 7) || '"}'`,
   })
-  const database = `"${projectDatabase(project.settings.id)}".main`
-  await project.instance.use((connection) =>
-    connection.run(`INSERT INTO ${database}.events (uuid, event_id, timestamp, person_no, distinct_id, session_id, created_at, log_seq, person_mode, properties)
-      SELECT uuid(), 1 + i % 2, make_timestamp(${at} + i * 1000), 1 + (i * 7919) % 5000, 'd', '', make_timestamp(${at}), i + 3, 0, '{"v":"' || (i % 7) || '"}'
-      FROM range(${events}) t(i)`),
-  )
 })
 afterAll(() => project.close())
 

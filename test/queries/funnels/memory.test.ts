@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery, type QueryProject } from '../../../src/answer.ts'
-import { projectDatabase } from '../../../src/storage/duckdb/instance.ts'
-import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
-import { fillStore } from '../../harness/store.ts'
+import type { TestProject } from '../../harness/duckdb.ts'
+import { firstAt, openManyEvents } from './many-events.ts'
 
 // What a funnel holds of the events it reads is a part of the memory limit: with less memory it takes actors in more slices, and answers the same.
 
@@ -10,24 +9,18 @@ const events = 12_000
 const people = 500
 let project: TestProject
 beforeAll(async () => {
-  project = await openTestProject({ now: new Date('2024-06-01T00:00:00Z') })
-  const at = Date.parse('2024-01-02T00:00:00Z') * 1000
-  await fillStore(project, {
-    events: [
-      { event: 'a', person: 1, at },
-      { event: 'b', person: 1, at: at + 1 },
-    ],
+  const columns = {
+    uuid: "md5('' || i)::UUID",
+    event_id: '1 + hash(i) % 2',
+    timestamp: `make_timestamp(${firstAt} + i * 1000000)`,
+    person_no: `1 + hash(i + 7) % ${people}`,
+    group_0: "'g' || (hash(i + 9) % 50)",
+    properties: `'{"v":"' || (i % 7) || '","s":"' || (hash(i + 3) % 400) || '"}'`,
+  }
+  project = await openManyEvents(events, columns, {
     persons: Array.from({ length: people }, (_, i) => ({ person: i + 1 })),
     groups: Array.from({ length: 50 }, (_, i) => ({ index: 0, key: `g${i}` })),
-    isFresh: true,
   })
-  const database = `"${projectDatabase(project.settings.id)}".main`
-  await project.instance.use((connection) =>
-    connection.run(`INSERT INTO ${database}.events (uuid, event_id, timestamp, person_no, distinct_id, session_id, group_0, created_at, log_seq, person_mode, properties)
-      SELECT md5('' || i)::UUID, 1 + hash(i) % 2, make_timestamp(${at} + i * 1000000), 1 + hash(i + 7) % ${people}, 'd', '', 'g' || (hash(i + 9) % 50), make_timestamp(${at}), i + 3, 0,
-        '{"v":"' || (i % 7) || '","s":"' || (hash(i + 3) % 400) || '"}'
-      FROM range(${events}) t(i)`),
-  )
 })
 afterAll(() => project.close())
 

@@ -31,9 +31,13 @@ const binary = (summary: string, body: (a: string, b: string) => string, cases: 
   returns: wider,
   summary,
   duckdb: ([a, b], { type }) => {
-    const isUnsigned64 = [a!, b!].some((arg) => arg.type.kind === 'scalar' && arg.type.name === 'UInt64')
     const shape = shapeOf(type)
-    return isUnsigned64 ? numberOf(body(bitsOf(a!, shape), bitsOf(b!, shape)), shape) : body(asInteger(a!), asInteger(b!))
+    // BIGINT holds what comes out, unless a number without a sign is as wide as the result.
+    const isCut = [a!, b!].some((arg) => {
+      const { bits, signed } = shapeOf(arg.type)
+      return !signed && bits === shape.bits && (shape.signed || bits === 64)
+    })
+    return isCut ? numberOf(body(bitsOf(a!, shape), bitsOf(b!, shape)), shape) : body(asInteger(a!), asInteger(b!))
   },
   cases,
 })
@@ -88,6 +92,8 @@ export const bitFunctions = scalars({
     ['bitAnd(6, 3)', 2],
     ['bitAnd(-1, 3)', 3],
     ['bitAnd(-1, 4294967296)', 4294967296],
+    ['bitAnd(-1, 255)', -1],
+    ['bitAnd(-1, 200)', -56],
     ['bitAnd(null, 1)', null],
   ]),
   bitOr: binary('The bits that are set in either number.', (a, b) => `(${a} | ${b})`, [['bitOr(6, 3)', 7]]),

@@ -1,3 +1,4 @@
+import { isObject } from '../lib/is-object.ts'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
 import { hasFeature } from './features.ts'
 import { check } from './fields.ts'
@@ -144,6 +145,9 @@ export const createProjects = (context: AccountContext) => {
         if (user) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
+        const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
+        // Its keys are set one by one: those that are not named stay.
+        if (isObject(old) && isObject(asked)) settings.session_replay_config = { ...old, ...asked } as Json
         const updated = {
           ...columns,
           ...(Object.keys(settings).length > 0 ? { settings: { ...(project.settings as object), ...settings } as Json } : {}),

@@ -100,6 +100,11 @@ test('settings that have a shape are kept as they are', async () => {
     extra_settings: { a: [1, null] },
   }
   expect((await call('PATCH', '/api/projects/@current/', { as: member, body })).body).toMatchObject(body)
+  const replay = async (session_replay_config: unknown) =>
+    (await call('PATCH', '/api/projects/@current/', { as: member, body: { session_replay_config } })).body.session_replay_config
+  expect(await replay({ record_canvas: true })).toEqual({ record_canvas: true })
+  expect(await replay({ ai_config: { opt_in: true } }), 'one key more').toEqual({ record_canvas: true, ai_config: { opt_in: true } })
+  expect(await replay(null)).toBeNull()
 })
 
 test('a private project is open to administrators and to those let in', async () => {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integerOf } from './fields.ts'
-import { level, type Membership, type User } from './records.ts'
-import { notAllowed } from './refusals.ts'
+import { type AccountTables, level, type Membership, type User } from './records.ts'
+import { notAllowed, notFound } from './refusals.ts'
 import { moveCurrent } from './users.ts'
 
 export const levels = [level.member, level.admin, level.owner] as const
@@ -17,6 +17,21 @@ export interface Member {
 const mayEdit = (own: Membership, other: Membership): void => {
   if (own.level < level.admin) throw notAllowed('You can only edit others if you are an admin.')
   if (other.level > own.level) throw notAllowed('You can only edit others with level lower or equal to you.')
+}
+
+/** What one may make of the level of another. */
+const mayGive = (own: Membership, other: Membership, wanted: number): void => {
+  mayEdit(own, other)
+  if (wanted === level.owner && own.level !== level.owner)
+    throw notAllowed("You can only pass on organization ownership if you're its owner.")
+  if (wanted > own.level) throw notAllowed('You can only change access level of others to lower or equal to your current one.')
+}
+
+/** Somebody may have passed on ownership, or have left, since they were read. */
+const asTheyAre = async (tables: AccountTables, own: Membership, other: Membership) => {
+  const now = { own: await tables.memberships.first({ id: own.id }), other: await tables.memberships.first({ id: other.id }) }
+  if (!now.own || !now.other) throw notFound()
+  return { own: now.own, other: now.other }
 }
 
 export const createMembers = (context: AccountContext) => {
@@ -49,10 +64,9 @@ export const createMembers = (context: AccountContext) => {
       const wanted = check(memberInput.partial(), body).level
       if (isOwn && wanted !== undefined) throw notAllowed("You can't change your own access level.")
       if (wanted === undefined || wanted === member.membership.level) return member
-      if (wanted === level.owner && own.level !== level.owner)
-        throw notAllowed("You can only pass on organization ownership if you're its owner.")
-      if (wanted > own.level) throw notAllowed('You can only change access level of others to lower or equal to your current one.')
       return store.write(async (tables) => {
+        const now = await asTheyAre(tables, own, member.membership)
+        mayGive(now.own, now.other, wanted)
         const updated_at = context.clock()
         await tables.memberships.update({ id: member.membership.id }, { level: wanted, updated_at })
         // An organization has one owner: whoever passes it on becomes an administrator.
@@ -64,9 +78,9 @@ export const createMembers = (context: AccountContext) => {
           item_id: member.membership.id,
           activity: 'updated',
           name: member.user.email,
-          changes: changesOf('OrganizationMembership', member.membership, { level: wanted }),
+          changes: changesOf('OrganizationMembership', now.other, { level: wanted }),
         })
-        return { ...member, membership: { ...member.membership, level: wanted, updated_at } }
+        return { ...member, membership: { ...now.other, level: wanted, updated_at } }
       })
     },
 
@@ -74,7 +88,9 @@ export const createMembers = (context: AccountContext) => {
     async remove(by: User, own: Membership, member: Member): Promise<void> {
       if (own.id !== member.membership.id) mayEdit(own, member.membership)
       await store.write(async (tables) => {
-        const { organization_id, id } = member.membership
+        const now = await asTheyAre(tables, own, member.membership)
+        const { organization_id, id } = now.other
+        if (own.id !== id) mayEdit(now.own, now.other)
         const projects = (await tables.projects.find({ organization_id })).map((one) => one.id)
         const roles = (await tables.roles.find({ organization_id })).map((one) => one.id)
         await tables.memberships.remove({ id })

@@ -139,8 +139,10 @@ export const createProjects = (context: AccountContext) => {
       return project
     },
 
-    update: (user: User | null, membership: Membership | undefined, project: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
+    update: (user: User | null, membership: Membership | undefined, { id }: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
       store.write(async (tables) => {
+        const project = await tables.projects.first({ id }) // with the settings that others changed meanwhile
+        if (!project) throw notFound()
         const change = check(projectInput, body)
         if (user) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)

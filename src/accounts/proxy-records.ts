@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { text, check as valid } from './fields.ts'
-import type { ProxyRecord, User } from './records.ts'
+import type { AccountTables, ProxyRecord, User } from './records.ts'
 import { invalid } from './refusals.ts'
 
 export const proxyRecordInput = z.object({ domain: text({ max: 64 }) })
@@ -38,10 +38,14 @@ export const createProxyRecords = (context: AccountContext) => {
     activity,
     name: record.domain,
   })
-  const mustBeFree = async (domain: string, own?: ProxyRecord) => {
-    const known = await store.read.proxy_records.first({ domain })
-    const other = known?.status === 'deleting' ? await current(known) : known
+  const mustBeFree = async (tables: AccountTables, domain: string, own?: ProxyRecord) => {
+    const other = await tables.proxy_records.first({ domain })
     if (other && other.id !== own?.id) throw invalid('proxy record with this domain already exists.', 'domain', 'unique')
+  }
+  /** A record whose minute of deleting is over is gone once somebody looks. */
+  const sweep = async (domain: string) => {
+    const known = await store.read.proxy_records.first({ domain, status: 'deleting' })
+    if (known) await current(known)
   }
   const checkedAt = new Map<string, number>()
 
@@ -120,8 +124,9 @@ export const createProxyRecords = (context: AccountContext) => {
 
     create: async (by: User, organizationId: string, body: unknown): Promise<ProxyRecord> => {
       const { domain } = valid(proxyRecordInput, body)
-      await mustBeFree(domain)
+      await sweep(domain)
       return store.write(async (tables) => {
+        await mustBeFree(tables, domain)
         const now = context.clock()
         const record: ProxyRecord = {
           id: context.newId(),
@@ -143,11 +148,13 @@ export const createProxyRecords = (context: AccountContext) => {
     update: async (by: User, record: ProxyRecord, body: unknown): Promise<ProxyRecord> => {
       const change = valid(proxyRecordInput.partial(), body)
       if (change.domain === undefined || change.domain === record.domain) return record
-      await mustBeFree(change.domain, record)
+      const { domain } = change
+      await sweep(domain)
       return store.write(async (tables) => {
+        await mustBeFree(tables, domain, record)
         const updated = {
-          domain: change.domain!,
-          target_cname: target(record.organization_id, change.domain!),
+          domain,
+          target_cname: target(record.organization_id, domain),
           status: 'waiting',
           message: null,
           updated_at: context.clock(),

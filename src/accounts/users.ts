@@ -115,8 +115,9 @@ export const createUsers = (context: AccountContext) => {
     },
 
     /** `mayUse` says whether a project is open to the user. */
-    update: (user: User, body: unknown, mayUse: (project: ProjectRecord) => Promise<boolean>): Promise<User> =>
+    update: ({ id }: User, body: unknown, mayUse: (project: ProjectRecord) => Promise<boolean>): Promise<User> =>
       store.write(async (tables) => {
+        const user = (await tables.users.first({ id }))! // with the preferences that were changed meanwhile
         const { set_current_organization, set_current_team, first_name, last_name, email: address, ...preferences } = check(userInput, body)
         const change: { -readonly [K in keyof User]?: User[K] } = {}
         if (first_name !== undefined) change.first_name = first_name

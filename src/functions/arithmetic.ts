@@ -12,7 +12,7 @@ import {
   scalar,
   unknownType,
 } from '../types/types.ts'
-import { asFloat, asNumber, onceAll } from './duckdb-values.ts'
+import { asFloat, asNumber, onceAll, unlessNull } from './duckdb-values.ts'
 import { isInterval, moved, movedType } from './intervals.ts'
 import { clickHouseLocal } from './moment.ts'
 import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from './results.ts'
@@ -103,7 +103,8 @@ const checked =
   (body: (a: string, b: string) => string, onZero: string): SqlCell =>
   ([a, b], context) => {
     if (typeof b!.constant === 'number' && b!.constant !== 0) return body(asNumber(a!), asNumber(b!))
-    return onceAll(context, [asNumber(a!), asNumber(b!)], (x, y) => `CASE WHEN ${y} = 0 THEN ${onZero} ELSE ${body(x, y)} END`)
+    const result = onceAll(context, [asNumber(a!), asNumber(b!)], (x, y) => `CASE WHEN ${y} = 0 THEN ${onZero} ELSE ${body(x, y)} END`)
+    return unlessNull([a!], result)
   }
 const failure = "error('Division by zero')"
 const quotient = (a: Arg, b: Arg) => (x: string, y: string) =>
@@ -283,6 +284,7 @@ export const arithmeticFunctions = functions({
   moduloOrZero: binary('As modulo, but 0 when the divisor is 0.', remainderType, remainder('0'), signedRemainder('moduloOrZero'), [
     ['moduloOrZero(7, 0)', 0],
     ['moduloOrZero(7, 4)', 3],
+    ['moduloOrZero(null, 0)', null],
   ]),
   positiveModulo: binary(
     'The remainder, never negative.',

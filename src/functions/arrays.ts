@@ -106,15 +106,17 @@ export const arrayFunctions = functions({
   arrayElement: {
     kind: 'scalar',
     args: [2, 2],
-    returns: ([a, index]) => (a!.kind === 'map' ? a!.value : index && isNullable(index) ? nullable(itemOf(a)) : itemOf(a)),
+    returns: ([a, index]) => {
+      const found = a!.kind === 'map' ? a!.value : itemOf(a)
+      return index && isNullable(index) ? nullable(found) : found
+    },
     summary: 'The item at a position, counted from 1, or from the end when negative; of a map the value of a key. The same as `a[n]`.',
     sql: {
-      duckdb: ([a, index], { type }) =>
-        a!.type.kind === 'map'
-          ? orDefault(`map_extract_value(${a!.sql}, ${index!.sql})`, type)
-          : isNullable(index!.type)
-            ? `CASE WHEN ${index!.sql} IS NOT NULL THEN ${orDefault(`list_extract(${a!.sql}, ${index!.sql})`, itemOf(a!.type))} END`
-            : orDefault(`list_extract(${a!.sql}, ${index!.sql})`, type),
+      duckdb: ([a, index]) => {
+        const [name, item] =
+          a!.type.kind === 'map' ? (['map_extract_value', a!.type.value] as const) : (['list_extract', itemOf(a!.type)] as const)
+        return unlessNull([index!], orDefault(`${name}(${a!.sql}, ${index!.sql})`, item))
+      },
       clickhouse: call('arrayElement'),
     },
     cases: [
@@ -128,6 +130,8 @@ export const arrayFunctions = functions({
       ['[[1]][5]', []],
       ["map('a', 1)['a']", 1],
       ["map('a', 1)['z']", 0],
+      ["map('a', 1)[NULL]", null],
+      ["map('a', 1)[toNullable('z')]", 0],
     ],
   },
   arrayJoin: {
@@ -444,6 +448,9 @@ export const arrayFunctions = functions({
       ['hasAny([1, 2], [2, 5])', 1],
       ['hasAny([1, 2], [5])', 0],
     ],
+    {
+      differences: [differing('hasAny([NULL, 2], [0])', 0, 1, 'ClickHouse takes NULL among the items for the default of their type, too')],
+    },
   ),
   hasSubstr: row(
     'hasSubstr',

@@ -178,6 +178,7 @@ const textOf: FunctionRow = {
     ["toString(toDate('2024-01-02'))", '2024-01-02'],
     ['toString([1, 2])', '[1,2]'],
     ["toString(['a', 'b''c', null])", "['a','b\\'c',NULL]"],
+    ["toString(['a\\nb\\tc'])", "['a\\nb\\tc']"],
     ["toString((1, 'a'))", "(1,'a')"],
     ['toString([1.5, 2.0])', '[1.5,2]'],
     ['toString(null)', null],

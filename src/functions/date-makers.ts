@@ -260,14 +260,18 @@ export const dateMakerFunctions = functions({
         const from = `CAST(epoch(${moment(x!, context)}) AS BIGINT)`
         const to = in32Bits(`${from} + ${in32Bits(asInteger(duration!))}`)
         const slots = boundedRange(`(${from} // ${seconds})`, `(${to} // ${seconds} + 1)`)
-        return `list_transform(${slots}, lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
+        const list = `list_transform(${slots}, lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
+        return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NULL THEN [] ELSE ${list} END` : list
       },
-      clickhouse: ([x, duration, size], context) =>
-        `timeSlots(assumeNotNull(toDateTime(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)})), toUInt32(${duration!.sql})${size ? `, toUInt32(${size.sql})` : ''})`,
+      clickhouse: ([x, duration, size], context) => {
+        const slots = `timeSlots(assumeNotNull(toDateTime(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)})), toUInt32(${duration!.sql})${size ? `, toUInt32(${size.sql})` : ''})`
+        return isNullable(x!.type) ? `if(isNull(${x!.sql}), [], ${slots})` : slots
+      },
     },
     cases: [
       ["timeSlots(toDateTime('2024-01-01 00:10:00'), 3600)", ['2024-01-01 00:00:00', '2024-01-01 00:30:00', '2024-01-01 01:00:00']],
       ["length(timeSlots(toDateTime('2024-01-01 00:10:00'), 3600, 600))", 7],
+      ['timeSlots(toDateTime(null), 3600)', []],
       ["timeSlots(toDateTime('2024-01-01 00:10:00'), 7, -600)", ['1970-01-01 00:00:00']],
       ["timeSlots(toDateTime('2024-01-01 00:10:00'), 4294967296, 600)", ['2024-01-01 00:10:00']],
     ],

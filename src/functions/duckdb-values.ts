@@ -149,9 +149,14 @@ function itemText(sql: string, type: SqlType, context: CellContext): string {
 
 const escapeText = (sql: string): string =>
   [
-    ['\\', '\\\\'],
-    ["''", "\\''"],
-  ].reduce((text, [from, to]) => `replace(${text}, '${from}', '${to}')`, sql)
+    ["'\\'", '\\\\'],
+    ["''''", "\\''"],
+    ['chr(10)', '\\n'],
+    ['chr(9)', '\\t'],
+    ['chr(13)', '\\r'],
+    ['chr(8)', '\\b'],
+    ['chr(12)', '\\f'],
+  ].reduce((text, [from, to]) => `replace(${text}, ${from}, '${to}')`, sql)
 
 function nestedText(arg: Arg, context: CellContext): string {
   const { type, sql } = arg

@@ -68,6 +68,9 @@ const reinterpreted = (
 
 const decoded = (text: string): string => `decode(${text})`
 
+/** ClickHouse passes over white space in base64. */
+const withoutBlanks = (text: string): string => `regexp_replace(${text}, '\\s', '', 'g')`
+
 export const encodingFunctions = scalars({
   hex: {
     args: 1,
@@ -150,15 +153,18 @@ export const encodingFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The text behind base64; fails on what is none.',
-    duckdb: ([x]) => decoded(`from_base64(${x!.sql})`),
-    cases: [["base64Decode('aGVsbG8=')", 'hello']],
+    duckdb: ([x]) => decoded(`from_base64(${withoutBlanks(x!.sql)})`),
+    cases: [
+      ["base64Decode('aGVsbG8=')", 'hello'],
+      ["base64Decode('aGVs\\n bG8=')", 'hello'],
+    ],
   },
   tryBase64Decode: {
     args: 1,
     returns: whenAll('String'),
     summary: "The text behind base64; '' for what is none.",
     duckdb: ([x]) => {
-      const text = `coalesce(TRY(decode(from_base64(${x!.sql}))), '')`
+      const text = `coalesce(TRY(decode(from_base64(${withoutBlanks(x!.sql)}))), '')`
       return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NOT NULL THEN ${text} END` : text
     },
     cases: [

@@ -210,17 +210,18 @@ export const readableFunctions = scalars({
   },
   throwIf: {
     args: [1, 2],
-    returns: ([condition]) => scalar('UInt8', isNullable(condition!)),
+    returns: whenAll('UInt8'),
     summary: 'Fails, with a message when one is given, where the condition holds; else 0.',
     duckdb: ([condition, message]) =>
       unlessNull(
-        [condition!],
+        message ? [condition!, message] : [condition!],
         `CASE WHEN ${condition!.sql} THEN error(${message?.sql ?? "'Value passed to throwIf is not zero'"}) ELSE 0 END`,
       ),
     cases: [
       ['throwIf(0)', 0],
       ['throwIf(null)', null],
       ["throwIf(1 = 2, 'no')", 0],
+      ['throwIf(1 = 2, null)', null],
     ],
   },
   indexHint: {

@@ -71,7 +71,7 @@ export const cutFunctions = scalars({
     summary: 'Bytes of a text from a place (1 is the first, -1 the last); a negative length leaves that many off the end.',
     duckdb: ([x, start, length], context) =>
       unlessNull(
-        [start!, length!],
+        [x!, start!, length!],
         inBytes(
           context,
           x!.sql,
@@ -88,6 +88,7 @@ export const cutFunctions = scalars({
       ["substring('hello', 4, 10)", 'lo'],
       ["substring('hello', 2, 4294967296)", 'ello'],
       ['substring(null, 1, 1)', null],
+      ['substring(null, 0, 1)', null],
       ["substring('hello', null, 1)", null],
       ["substring('hello', 1, null)", null],
     ],
@@ -206,11 +207,15 @@ export const cutFunctions = scalars({
     returns: whenAll('String'),
     summary: 'The text with a character at its end; an empty text stays empty.',
     duckdb: ([x, c], context) =>
-      once(context, x!.sql, (t) => `CASE WHEN ${t} = '' OR ends_with(${t}, ${c!.sql}) THEN ${t} ELSE ${t} || ${c!.sql} END`),
+      unlessNull(
+        [c!],
+        once(context, x!.sql, (t) => `CASE WHEN ${t} = '' OR ends_with(${t}, ${c!.sql}) THEN ${t} ELSE ${t} || ${c!.sql} END`),
+      ),
     cases: [
       ["appendTrailingCharIfAbsent('abc', '/')", 'abc/'],
       ["appendTrailingCharIfAbsent('abc/', '/')", 'abc/'],
       ["appendTrailingCharIfAbsent('', '/')", ''],
+      ["appendTrailingCharIfAbsent('', null)", null],
     ],
   },
 })

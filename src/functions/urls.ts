@@ -1,5 +1,5 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
-import { once, unlessNull } from './duckdb-values.ts'
+import { asInteger, once, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -169,7 +169,7 @@ export const urlFunctions = scalars({
     summary: 'The port, or the second argument (0) when there is none.',
     duckdb: ([url, otherwise]) => {
       const written = found(url!.sql, `^(?:${scheme})?(?:[^/?#@]*@)?[^/:?#@]*:([0-9]{1,5})(?:[/?#]|$)`)
-      const number = `coalesce(TRY_CAST(nullif(${written}, '') AS USMALLINT), ${otherwise?.sql ?? '0'})`
+      const number = `coalesce(TRY_CAST(nullif(${written}, '') AS USMALLINT), ${otherwise ? `${asInteger(otherwise)} & 65535` : '0'})`
       return unlessNull(otherwise ? [url!, otherwise] : [url!], number)
     },
     clickhouse: ([url, otherwise]) => `port(${url!.sql}${otherwise ? `, toUInt16(${otherwise.sql})` : ''})`,
@@ -178,6 +178,7 @@ export const urlFunctions = scalars({
       ["port('https://e.com/a')", 0],
       ["port('https://e.com/a', 443)", 443],
       ["port('https://e.com/a', 80)", 80],
+      ["port('https://e.com/a', 65537)", 1],
       ['port(null, 80)', null],
       ["port('https://e.com:1/a', null)", null],
       ["port('e.com:80')", 80],

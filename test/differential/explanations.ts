@@ -34,7 +34,7 @@ export const explanations: readonly Explanation[] = [
     'ClickHouse wants a constant there',
   ),
   refusedOnClickHouse(
-    /Nullable\(|NULL value to non-Nullable|must be array of|must be numeric type|key argument should be of|no supertype|just one type|has signature|expected to be Numeric|Variant\(/,
+    /Nullable\(|NULL value to non-Nullable|must be array of|must be numeric type|key argument should be of|no supertype|just one type|has signature|expected to be Numeric|Illegal types Float64 and|Variant\(/,
     'ClickHouse has no such arrays and tuples there: of items that may be NULL, or of several types',
   ),
   refusedOnClickHouse(/bit position argument|number of shift positions/, 'ClickHouse has no bits beyond those of the type'),
@@ -73,7 +73,10 @@ export const explanations: readonly Explanation[] = [
     /must be (given as )?a (text )?constant/,
     'formats, patterns with groups and zones are read when the statement is made for DuckDB',
   ),
-  refusedOnDuckDb(/Unknown time zone/, 'an unknown zone is refused when the statement is made for DuckDB, also beside NULL'),
+  refusedOnDuckDb(
+    /Unknown time zone|is not a letter of date formats|Group index must be|cannot take a text, a text, a number/,
+    'unknown zones, letters of formats and groups are refused when the statement is made for DuckDB, also beside NULL',
+  ),
   { ...refusedOnDuckDb(/hex digit/, 'DuckDB unhexes hexadecimal digits only'), function: /^unhex$/ },
   refusedOnDuckDb(/Map keys must be unique/, 'a map of DuckDB has a key once'),
   { ...refusedOnDuckDb(/-?nan/, 'not a number is no decimal on DuckDB'), function: /Decimal/ },
@@ -133,7 +136,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     reason: 'DuckDB counts with floats of 53 bits',
-    function: /^(ifNotFinite|formatReadable\w+|floor|ceil|width_bucket|intDiv\w*|arraySort|arrayReverseSort|arrayAvg)$/,
+    function: /^(if|multiIf|ifNotFinite|formatReadable\w+|floor|ceil|width_bucket|intDiv\w*|arraySort|arrayReverseSort|arrayAvg)$/,
     expression: hugeNumber,
   },
   {
@@ -141,7 +144,7 @@ export const explanations: readonly Explanation[] = [
     function: /^(substring\w*|left|right|position\w*|locate)$/,
     expression: hugeNumber,
   },
-  { reason: 'a place in front of the first character is cut in another way on ClickHouse', function: /^substring/, expression: /-129/ },
+  { reason: 'a place in front of the first character is cut in another way on ClickHouse', function: /^substring/, expression: /-\d/ },
   {
     reason:
       'where a zone is off by less than whole hours, DuckDB counts the hours of its clocks, and ClickHouse those its clocks had in 1970',
@@ -153,6 +156,12 @@ export const explanations: readonly Explanation[] = [
     function: /^(modulo|intDiv|positiveModulo|gcd|lcm|min2|max2|greatest|least)/,
     expression: /-\d/,
   },
+  {
+    reason: 'ClickHouse takes NULL among the items for the default of their type, too',
+    function: /^(hasAny|hasAll)$/,
+    expression: /NULL/,
+  },
+  { reason: 'ClickHouse cuts an index of JSON to 32 bits', function: /^JSON/, expression: hugeNumber },
   { reason: 'a scale below 0 is none on DuckDB', function: /Decimal/, expression: /= -\d|, -\d|\(-\d/ },
   { reason: 'an empty word is one on ClickHouse', function: /^hasToken/, expression: /''/ },
   {

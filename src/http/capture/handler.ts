@@ -56,12 +56,12 @@ export async function handleCapture(request: Request, services: CaptureServices,
   }
   if (request.method === 'OPTIONS') return preflight(request)
   if (request.method !== 'GET' && request.method !== 'POST')
-    return json(request, 405, {
-      type: 'invalid_request',
-      code: 'method_not_allowed',
-      detail: `Method "${request.method}" not allowed.`,
-      attr: null,
-    })
+    return json(
+      request,
+      405,
+      { type: 'invalid_request', code: 'method_not_allowed', detail: `Method "${request.method}" not allowed.`, attr: null },
+      { allow: 'GET, POST, OPTIONS' },
+    )
 
   try {
     const body = await bytesOf(request, limit)

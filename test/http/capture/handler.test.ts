@@ -146,7 +146,8 @@ describe('when it cannot take them', () => {
   })
 
   test('other methods are refused', async () => {
-    expect((await call(new Service(), '/e/', { method: 'DELETE' })).status).toBe(405)
+    const refused = await call(new Service(), '/e/', { method: 'DELETE' })
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS'])
   })
 })
 

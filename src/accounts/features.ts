@@ -1,3 +1,4 @@
+import { isObject } from '../lib/is-object.ts'
 import type { Organization } from './records.ts'
 import type { Json } from './store.ts'
 
@@ -24,5 +25,12 @@ export const featureKeys = (organization: Organization): string[] => {
   return Array.isArray(held)
     ? held.flatMap((one) => (one && typeof one === 'object' && !Array.isArray(one) ? [String((one as { key?: Json }).key)] : []))
     : []
+}
+/** How many of what a feature gives; null: as many as anybody likes. */
+export const featureLimit = (organization: Organization, key: FeatureKey): number | null => {
+  const held = organization.available_product_features
+  const all = Array.isArray(held) ? (held as readonly Json[]) : []
+  const found = all.find((one) => isObject(one) && one.key === key) as { readonly limit?: Json } | undefined
+  return typeof found?.limit === 'number' ? found.limit : null
 }
 export const hasFeature = (organization: Organization, key: FeatureKey): boolean => featureKeys(organization).includes(key)

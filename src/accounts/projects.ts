@@ -1,6 +1,6 @@
 import { isObject } from '../lib/is-object.ts'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
-import { hasFeature } from './features.ts'
+import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
 import { isSetting, newProjectInput, projectInput, settingsWithDefaults } from './project-fields.ts'
 import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
@@ -126,7 +126,9 @@ export const createProjects = (context: AccountContext) => {
       const isDemo = check(newProjectInput.pick({ is_demo: true }), body).is_demo === true
       const project = await store.write(async (tables) => {
         const others = await tables.projects.count({ organization_id: organization.id, is_demo: isDemo })
-        if (others > 0 && (isDemo || !hasFeature(organization, 'organizations_projects'))) throw upgradeNeeded('projects')
+        const most =
+          isDemo || !hasFeature(organization, 'organizations_projects') ? 1 : featureLimit(organization, 'organizations_projects')
+        if (most !== null && others >= most) throw upgradeNeeded('projects')
         if (!isDemo && membership.level < level.admin) throw levelTooLow()
         const input = check(newProjectInput, body)
         mustBeOrganizationAdmin(membership, input)

@@ -59,7 +59,7 @@ export interface World {
     user: User,
     given: Pick<PersonalKey, 'label'> & Partial<PersonalKey> & { value?: string },
   ): Promise<PersonalKey & { value: string }>
-  setFeature(organizationId: string, key: string, isOn: boolean): Promise<void>
+  setFeature(organizationId: string, key: string, isOn: boolean, limit?: number | null): Promise<void>
   projectData(id: number): Promise<Project>
   close(): Promise<void>
 }
@@ -190,10 +190,10 @@ export async function startWorld(): Promise<World> {
         await tables.personal_keys.insert(key)
         return { ...key, value }
       }),
-    setFeature: async (organizationId, key, isOn) => {
+    setFeature: async (organizationId, key, isOn, limit = null) => {
       const organization = await store.read.organizations.first({ id: organizationId })
       const others = ((organization?.available_product_features ?? []) as { key: string }[]).filter((one) => one.key !== key)
-      const features = isOn ? [...others, { key, name: key, description: '', unit: null, limit: null, note: null }] : others
+      const features = isOn ? [...others, { key, name: key, description: '', unit: null, limit, note: null }] : others
       await store.write((tables) => tables.organizations.update({ id: organizationId }, { available_product_features: features }))
     },
     projectData: (id) => waymark.project(id),

@@ -210,12 +210,16 @@ test('deleting needs an administrator and leaves one entry', async () => {
   expect((await call('GET', '/api/users/@me/', { as: admin })).body.team.id).not.toBe(made.id)
 })
 
-test('without the plan feature there is one project and one demo', async () => {
+test('without the plan feature there is one project and one demo; with it, as many as it says', async () => {
   const { call, admin, organization, world } = held.home
+  const upgrade = refused(403, 'permission_denied', 'You must upgrade your Waymark plan to be able to create and manage multiple projects.')
+  const create = () => call('POST', `/api/organizations/${organization.id}/projects/`, { as: admin, body: { name: 'Two' } })
   await world.setFeature(organization.id, 'organizations_projects', false)
-  expect(await call('POST', '/api/projects/', { as: admin, body: { name: 'Two' } })).toMatchObject(
-    refused(403, 'permission_denied', 'You must upgrade your Waymark plan to be able to create and manage multiple projects.'),
-  )
+  expect(await create()).toMatchObject(upgrade)
+  const count = await world.accounts.context.store.read.projects.count({ organization_id: organization.id, is_demo: false })
+  await world.setFeature(organization.id, 'organizations_projects', true, count + 1)
+  expect((await create()).status).toBe(201)
+  expect(await create()).toMatchObject(upgrade)
   await world.setFeature(organization.id, 'organizations_projects', true)
   const nobody = await world.user('nobody@acme.test', null)
   expect(await call('POST', '/api/projects/', { as: nobody, body: {} })).toMatchObject(

@@ -338,8 +338,10 @@ export async function createThings(world) {
       } else if (name === 'dns_cname') {
         if (typeof entry.to === 'string' && entry.to !== 'NXDOMAIN') world.cname.set(entry.name, entry.to)
         else world.cname.delete(entry.name)
-      } else if (name.startsWith('feature.')) await world.setFeature(variables.org.id, name.slice('feature.'.length), entry.to === true)
-      else if (name.startsWith('limits.')) await setLimit(name.slice('limits.'.length), entry.to)
+      } else if (name.startsWith('feature.')) {
+        const isOn = entry.to === true || typeof entry.to?.limit === 'number'
+        await world.setFeature(variables.org.id, name.slice('feature.'.length), isOn, entry.to?.limit)
+      } else if (name.startsWith('limits.')) await setLimit(name.slice('limits.'.length), entry.to)
       else if (Object.hasOwn(setters, name)) await setters[name](entry.to)
       else await setField(name, entry.to)
     } else if (entry.create !== undefined) {

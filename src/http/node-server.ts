@@ -48,7 +48,8 @@ export const startServer = (
         headersTimeout: Math.min(20_000, bodyTimeoutMs),
         requestTimeout: bodyTimeoutMs,
         connectionsCheckingInterval: Math.min(30_000, bodyTimeoutMs),
-        keepAliveTimeout: 10_000,
+        // Longer than load balancers keep theirs, a minute as a rule: the one that closes must not be the one that cannot know of a request on its way.
+        keepAliveTimeout: 75_000,
         maxHeaderSize: 32 * 1024,
       },
     }) as Server

@@ -224,13 +224,13 @@ export class Applier {
   }
 
   /** Puts everything that changed besides the events into the group. */
-  stage(group: StagedGroup): void {
+  async stage(group: StagedGroup): Promise<void> {
     if (this.keys.refused > 0) {
       this.warn({ type: 'too_many_property_keys', details: { refused: this.keys.refused } }, this.latest)
       this.keys.refused = 0
     }
     this.settleFamilies(group)
-    this.people.stage(group, this.appliedSeq)
+    await this.people.stage(group, this.appliedSeq)
     this.families.stage(group)
     this.groups.stage(group)
     this.names.stage(group)

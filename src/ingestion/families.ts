@@ -1,7 +1,7 @@
 import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import { type Decided, decideFamily, type Family, familyText, type Member, type MergeEvent, readFamily } from './family.ts'
 import type { People } from './people.ts'
-import type { Person } from './person.ts'
+import { ownCopy, type Person } from './person.ts'
 
 /** What deciding a family changed. */
 export interface Decision {
@@ -71,7 +71,7 @@ export class Families {
     const known = this.memberOf(distinctId)
     if (known) return known.family
     const person = this.people.find(distinctId)!
-    const member: Member = { person: { ...person }, ids: this.people.idsOf(person.no), numbers: this.people.mergedInto(person.no) }
+    const member: Member = { person: ownCopy(person), ids: this.people.idsOf(person.no), numbers: this.people.mergedInto(person.no) }
     const family: Family = { id: person.no, members: [member], merges: [] }
     this.ended.delete(family.id)
     this.byNumber.set(person.no, family)

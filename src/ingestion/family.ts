@@ -1,5 +1,6 @@
 import { mergeOutcome, type Side } from './merge-outcome.ts'
-import { mergedProperties, type Person } from './person.ts'
+import { mergedProperties, ownCopy, type Person } from './person.ts'
+import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
 // People that an import of past events has brought together. Whether two ids are one person depends on which merge event happened first, and
 // an import may bring those in any order: so the merge events are kept, and all of a family's are decided again when one more comes.
@@ -85,7 +86,7 @@ function decided({ members, causes, isIdentified }: Group): Decided {
   const [first] = members
   // In an order that arrival does not change: what no time decides is decided by it.
   const inOrder = [...members].sort((a, b) => (a.person.uuid < b.person.uuid ? -1 : 1))
-  let whole = { ...inOrder[0]!.person }
+  let whole = ownCopy(inOrder[0]!.person)
   for (const { person } of inOrder.slice(1)) {
     const createdAt = Math.min(whole.createdAt, person.createdAt)
     whole = Object.assign(whole, mergedProperties(whole, person), {
@@ -99,9 +100,26 @@ function decided({ members, causes, isIdentified }: Group): Decided {
   return { person: { ...whole, no: first!.person.no, uuid: first!.person.uuid, isIdentified }, members, causes }
 }
 
-export const familyText = (family: Family): string => JSON.stringify({ members: family.members, merges: family.merges })
+type FamilyText = Omit<Family, 'id' | 'members'> & {
+  members: (Omit<Member, 'person'> & { person: Omit<Person, 'times'> & { times: unknown } })[]
+}
+
+export const familyText = ({ members, merges }: Family): string =>
+  JSON.stringify({
+    members: members.map((member) => ({
+      ...member,
+      person: { ...member.person, times: member.person.times && timesText(member.person.times) },
+    })),
+    merges,
+  } satisfies FamilyText)
 
 export function readFamily(id: number, text: string): Family {
-  const { members, merges } = JSON.parse(text) as Omit<Family, 'id'>
-  return { id, members, merges }
+  const { members, merges } = JSON.parse(text) as FamilyText
+  const timesOf = (times: unknown): PropertyTimes | null =>
+    times === null ? null : readTimes(typeof times === 'string' ? times : JSON.stringify(times))
+  return {
+    id,
+    merges,
+    members: members.map((member) => ({ ...member, person: { ...member.person, times: timesOf(member.person.times) } })),
+  }
 }

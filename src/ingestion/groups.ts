@@ -1,7 +1,8 @@
 import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import type { Arrival } from './identify.ts'
-import { isSame, type PropertyTimes, written, writtenInThePast } from './person.ts'
+import { writeInThePast, written } from './person.ts'
+import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
 interface Group {
   readonly index: number
@@ -65,7 +66,7 @@ export class Groups {
       this.groups.set(cacheKey(found.index, found.key), {
         ...rest,
         properties: JSON.parse(properties) as Record<string, unknown>,
-        times: propertyTimes ? (JSON.parse(propertyTimes) as PropertyTimes) : null,
+        times: propertyTimes ? readTimes(propertyTimes) : null,
       })
     }
   }
@@ -78,12 +79,15 @@ export class Groups {
       this.fresh.add(group)
     }
     const writes = { set, setOnce: null, unset: null }
-    const before = { properties: group.properties, times: group.times, createdAt: group.createdAt }
+    let isChanged: boolean
     if (arrival.isHistorical) {
-      Object.assign(group, writtenInThePast(group, writes, time, group.updatedAt))
+      isChanged = writeInThePast(group, writes, time, group.updatedAt).isChanged || time < group.createdAt
       group.createdAt = Math.min(group.createdAt, time)
-    } else group.properties = written(group.properties, writes)
-    const isChanged = !isSame(before, { properties: group.properties, times: group.times, createdAt: group.createdAt })
+    } else {
+      const before = group.properties
+      group.properties = written(before, writes)
+      isChanged = group.properties !== before
+    }
     if (!isChanged && !(this.fresh.has(group) && group.version === 0)) return
     group.version++
     group.updatedAt = arrival.receivedAt
@@ -102,7 +106,7 @@ export class Groups {
           updated_at: group.updatedAt,
           version: group.version,
           properties: JSON.stringify(group.properties),
-          property_times: group.times ? JSON.stringify(group.times) : '',
+          property_times: group.times ? timesText(group.times) : '',
         },
         this.fresh.has(group),
       )

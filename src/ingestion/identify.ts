@@ -3,7 +3,7 @@ import { isIllegalId } from './illegal-ids.ts'
 import { isVisitFact } from './initial-properties.ts'
 import { mergeOutcome, type Side } from './merge-outcome.ts'
 import type { People } from './people.ts'
-import { isSame, mergedProperties, type Person, type PropertyWrites, written, writtenInThePast } from './person.ts'
+import { isSame, mergedProperties, type Person, type PropertyWrites, saysMore, writeInThePast, written } from './person.ts'
 import type { PreparedEvent } from './prepare.ts'
 import type { Warning } from './warnings.ts'
 
@@ -55,11 +55,10 @@ function identifyPast(people: People, families: Families, event: PreparedEvent, 
   const found = families.memberOf(event.distinctId)
   const known = found?.member.person ?? people.find(event.distinctId)
   const isNew = !known?.hasRecord
-  const empty = { hasRecord: true, createdAt: event.time, isIdentified: false, properties: {}, times: null }
   const person = !isNew
     ? known
     : found
-      ? withCreator(Object.assign(found.member.person, empty), event, arrival)
+      ? withCreator(Object.assign(found.member.person, nobody(event), { hasRecord: true }), event, arrival)
       : create(people, event, arrival)
   const isChanged = update(people, person, event, arrival, { isIdentifying: false, isVersioned: isNew })
   if (found) families.touch(found.family)
@@ -69,7 +68,7 @@ function identifyPast(people: People, families: Families, event: PreparedEvent, 
   const illegal = other === null ? undefined : [event.distinctId, other].find(isIllegalId)
   const warnings = illegal === undefined || other === event.distinctId ? [] : [illegalId(event, other!, illegal)]
   if (other !== null && other !== event.distinctId && illegal === undefined) {
-    if (people.numberOf(other) === undefined) people.add(other, { ...empty, hasRecord: false }, arrival.receivedAt)
+    if (people.numberOf(other) === undefined) people.add(other, nobody(event), arrival.receivedAt)
     families.link({
       at: event.time,
       uuid: event.uuid,
@@ -87,28 +86,29 @@ function withoutPerson(people: People, families: Families, event: PreparedEvent,
   const person =
     families.memberOf(event.distinctId)?.member.person ??
     people.find(event.distinctId) ??
-    people.add(
-      event.distinctId,
-      { hasRecord: false, createdAt: event.time, isIdentified: false, properties: {}, times: null },
-      arrival.receivedAt,
-    )
+    people.add(event.distinctId, nobody(event), arrival.receivedAt)
   // A person who was there for a while should have been known to the client: the event counts as one of theirs after all.
   const isKnown = person.hasRecord && event.time > person.createdAt + minute
   return { personNo: person.no, mode: isKnown ? personModes.forceUpgrade : personModes.propertyless, warnings: [], merge: null }
 }
 
+/** Of whom nothing is known but this event. */
+const nobody = (event: PreparedEvent) => ({ hasRecord: false, createdAt: event.time, isIdentified: false, properties: {}, times: null })
+
 /** A person for the event's id: the number that is kept for it, if there is one. Its version stays 0 whatever else the event does. */
 function create(people: People, event: PreparedEvent, arrival: Arrival): Person {
-  const empty = { createdAt: event.time, isIdentified: false, properties: {}, times: null }
   const kept = people.find(event.distinctId)
-  if (!kept) return withCreator(people.add(event.distinctId, { ...empty, hasRecord: true }, arrival.receivedAt), event, arrival)
-  people.promote(event.distinctId, Object.assign(kept, empty))
+  if (!kept) return withCreator(people.add(event.distinctId, { ...nobody(event), hasRecord: true }, arrival.receivedAt), event, arrival)
+  people.promote(event.distinctId, Object.assign(kept, nobody(event)))
   return withCreator(kept, event, arrival)
 }
 
 function withCreator(person: Person, event: PreparedEvent, arrival: Arrival): Person {
   const writes = { set: null, unset: null, setOnce: creatorOf(event) }
-  if (arrival.isHistorical) return Object.assign(person, writtenInThePast(person, writes, event.time, event.time))
+  if (arrival.isHistorical) {
+    writeInThePast(person, writes, event.time, event.time)
+    return person
+  }
   // Under what the event itself writes: a `$set_once` of the same name does not replace it, a `$set` does.
   return Object.assign(person, { properties: written(person.properties, writes) })
 }
@@ -122,31 +122,32 @@ function update(
   arrival: Arrival,
   how: { readonly isIdentifying: boolean; readonly isVersioned: boolean },
 ): boolean {
-  const before = person.properties
   let isChanged = false
+  let isMore = false
   if (arrival.isHistorical) {
     // Whoever an import made was made by the earliest of the past events.
     const created = person.times?.$creator_event_uuid?.once?.at ?? Number.NEGATIVE_INFINITY
     const setOnce = event.time <= created ? { ...event.setOnce, ...creatorOf(event) } : event.setOnce
     const writes = { set: event.set, setOnce, unset: event.unset }
-    const { properties, times } = writtenInThePast(person, writes, event.time, person.updatedAt)
-    isChanged = properties !== before || times !== person.times
-    person.properties = properties
-    person.times = times
+    const change = writeInThePast(person, writes, event.time, person.updatedAt)
+    isChanged = change.isChanged
+    isMore = change.saysMore
     if (event.time < person.createdAt) {
       person.createdAt = event.time
       isChanged = true
     }
   } else {
+    const before = person.properties
     person.properties = written(before, isOlderThanImport(person, event) ? withoutVisitFacts(event) : event)
     isChanged = person.properties !== before
+    isMore = isChanged && saysMore(before, person.properties)
     if (person.times && isChanged) person.times = timesAfter(person, before, event)
   }
   if (how.isIdentifying && !person.isIdentified) {
     person.isIdentified = true
     isChanged = true
   }
-  if (how.isVersioned || (before !== person.properties && saysMore(before, person.properties))) people.addVersion(person, arrival.seq)
+  if (how.isVersioned || isMore) people.addVersion(person, arrival.seq)
   if (!isChanged) return false
   if (!how.isVersioned) person.version++
   person.updatedAt = arrival.receivedAt
@@ -160,13 +161,6 @@ function withoutVisitFacts({ set, setOnce, unset }: PropertyWrites): PropertyWri
   const rest = (writes: PropertyWrites['set']) =>
     writes && Object.fromEntries(Object.entries(writes).filter(([name]) => !isVisitFact(name)))
   return { set: rest(set), setOnce: rest(setOnce), unset }
-}
-
-/** Facts of a visit stand in the event itself: a person that changed in nothing else needs no version of its own for it. */
-function saysMore(before: Person['properties'], after: Person['properties']): boolean {
-  for (const name in after) if (!isSame(before[name], after[name]) && !isVisitFact(name)) return true
-  for (const name in before) if (!Object.hasOwn(after, name)) return true
-  return false
 }
 
 /** What a live event wrote has the time of that event, for imports that come later. */

@@ -1,12 +1,16 @@
+import { setImmediate } from 'node:timers/promises'
 import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { ApplyStore, FoundPerson, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import type { Member } from './family.ts'
-import type { Person, PropertyTimes } from './person.ts'
+import type { Person } from './person.ts'
+import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
 const idsKept = 200_000
 const peopleKept = 100_000
 const movesKept = 200_000
+/** As text they are large: so many are handed over at a time, and the main thread is given to others in between. */
+const personsOfSlice = 512
 
 /**
  * Who is who: a bounded part of the store in memory, with the changes of groups that are not committed yet on top. `load` brings what a group
@@ -108,7 +112,7 @@ export class People {
       version: found.version,
       updatedAt: found.updatedAt,
       properties: JSON.parse(found.properties) as Record<string, unknown>,
-      times: found.propertyTimes ? (JSON.parse(found.propertyTimes) as PropertyTimes) : null,
+      times: found.propertyTimes ? readTimes(found.propertyTimes) : null,
       importedAt: found.importedAt,
     })
   }
@@ -217,8 +221,13 @@ export class People {
     )
   }
 
-  stage(group: StagedGroup, seqOfIds: number): void {
+  async stage(group: StagedGroup, seqOfIds: number): Promise<void> {
+    let staged = 0
     for (const person of this.changed.values()) {
+      if (staged++ % personsOfSlice === personsOfSlice - 1) {
+        await group.drain()
+        await setImmediate()
+      }
       group.put(
         'persons',
         {
@@ -230,7 +239,7 @@ export class People {
           version: person.version,
           updated_at: person.updatedAt,
           properties: JSON.stringify(person.properties),
-          property_times: person.times ? JSON.stringify(person.times) : '',
+          property_times: person.times ? timesText(person.times) : '',
           imported_at: person.importedAt,
         },
         this.fresh.has(person.no) || this.rewritten.has(person.no),

@@ -1,3 +1,6 @@
+import { isVisitFact } from './initial-properties.ts'
+import type { PropertyTime, PropertyTimes } from './property-times.ts'
+
 type Properties = Record<string, unknown>
 
 /** A person, or the number kept for a distinct id that has no person yet. Times are microseconds. */
@@ -16,16 +19,12 @@ export interface Person {
   importedAt: number | null
 }
 
-/** Writes are ordered by the time of their events here, not by arrival. */
-export type PropertyTimes = Record<string, PropertyTime>
-
-interface PropertyTime {
-  /** Time of the latest `$set` or `$unset`. */
-  written?: number
-  isUnset?: true
-  /** Time and value of the earliest `$set_once`. */
-  once?: { at: number; value: unknown }
-}
+/** A person that may be changed without the other. */
+export const ownCopy = (person: Person): Person => ({
+  ...person,
+  properties: { ...person.properties },
+  times: person.times && { ...person.times },
+})
 
 export interface PropertyWrites {
   readonly set: Readonly<Properties> | null
@@ -68,60 +67,76 @@ function beats(time: PropertyTime, value: unknown, other: PropertyTime, otherVal
   return isAfter(value, time.written, otherValue, other.written)
 }
 
+export interface PastState {
+  /** Changed in place: an import writes the same people over and over, and must not copy what is known of them for each event. */
+  properties: Properties
+  times: PropertyTimes | null
+}
+
 /**
  * Writes of a past event: of all `$set` and `$unset` of a property the one with the latest event time counts, otherwise the earliest `$set_once`.
- * `known` is the time assumed for properties that were there before any import. The same objects come back when nothing changes.
+ * `known` is the time assumed for properties that were there before any import. Answers whether it changed anything, and whether it said more than
+ * the facts of a visit.
  */
-export function writtenInThePast(
-  before: { readonly properties: Properties; readonly times: PropertyTimes | null },
+export function writeInThePast(
+  state: PastState,
   { set, setOnce, unset }: PropertyWrites,
   at: number,
   known: number,
-): { properties: Properties; times: PropertyTimes } {
-  let properties = before.properties
-  let times = before.times ?? {}
+): { readonly isChanged: boolean; readonly saysMore: boolean } {
+  const { properties } = state
+  const before = unset ? { ...properties } : null // what is removed may come back under the same event
+  let isChanged = state.times === null
+  let isMore = false
+  state.times ??= {}
+  const { times } = state
+  const now: PropertyTime = { written: at }
   const of = (key: string): PropertyTime => times[key] ?? (own(properties, key) ? { written: known } : {})
   const note = (key: string, time: PropertyTime) => {
-    if (times === before.times) times = { ...times }
     times[key] = time
+    isChanged = true
   }
   const write = (key: string, value: unknown) => {
     if (own(properties, key) && isSame(properties[key], value)) return
-    if (properties === before.properties) properties = { ...properties }
     properties[key] = value
-  }
-  const remove = (key: string) => {
-    if (!own(properties, key)) return
-    if (properties === before.properties) properties = { ...properties }
-    delete properties[key]
+    isChanged = true
+    isMore ||= !isVisitFact(key)
   }
 
+  const once: PropertyTime = { once: { at, values: setOnce ?? {} } }
   for (const key in setOnce) {
     const time = of(key)
-    const value = setOnce[key]
-    if (!time.once || isAfter(time.once.value, time.once.at, value, at)) note(key, { ...time, once: { at, value } })
+    if (time.once && !isAfter(time.once.values[key], time.once.at, setOnce[key], at)) continue
+    note(key, time.written === undefined ? once : { ...time, ...once })
   }
   for (const key in set) {
     const time = of(key)
     const value = set[key]
-    if (!beats({ written: at }, value, time, properties[key])) continue
+    if (!beats(now, value, time, properties[key])) continue
     write(key, value)
-    note(key, time.once ? { once: time.once, written: at } : { written: at })
+    note(key, time.once ? { once: time.once, written: at } : now)
   }
   for (const key of unset ?? []) {
     const time = of(key)
     if (!beats({ written: at, isUnset: true }, undefined, time, properties[key])) continue
-    remove(key)
+    delete properties[key]
     note(key, { ...(time.once && { once: time.once }), written: at, isUnset: true })
   }
   const fill = (key: string) => {
     const time = times[key]
     if (!time?.once || (time.written !== undefined && !time.isUnset)) return
-    if (time.written === undefined || time.once.at > time.written) write(key, time.once.value)
+    if (time.written === undefined || time.once.at > time.written) write(key, time.once.values[key])
   }
   for (const key in setOnce) fill(key)
   for (const key of unset ?? []) fill(key)
-  return { properties, times }
+  return { isChanged, saysMore: before ? saysMore(before, properties) : isMore }
+}
+
+/** Facts of a visit stand in the event itself: a person that changed in nothing else needs no version of its own for it. */
+export function saysMore(before: Readonly<Properties>, after: Readonly<Properties>): boolean {
+  for (const name in after) if (!isSame(before[name], after[name]) && !isVisitFact(name)) return true
+  for (const name in before) if (!own(after, name)) return true
+  return false
 }
 
 /** Both people's properties in one: the target's win where both have one, unless an import knows the times. */
@@ -136,11 +151,11 @@ export function mergedProperties(target: Person, source: Person): { properties: 
     })) as [{ time: PropertyTime; value: unknown }, { time: PropertyTime; value: unknown }]
     const [a, b] = sides
     const winner = beats(b.time, b.value, a.time, a.value) ? b : a
-    const once = [a.time.once, b.time.once].reduce((x, y) => (!x ? y : !y || isAfter(y.value, y.at, x.value, x.at) ? x : y))
+    const once = [a.time.once, b.time.once].reduce((x, y) => (!x ? y : !y || isAfter(y.values[key], y.at, x.values[key], x.at) ? x : y))
     const { written: at, isUnset } = winner.time
     times[key] = { ...(at !== undefined && { written: at }), ...(isUnset && { isUnset }), ...(once && { once }) }
     if (at !== undefined && !isUnset) properties[key] = winner.value
-    else if (once && (at === undefined || once.at > at)) properties[key] = once.value
+    else if (once && (at === undefined || once.at > at)) properties[key] = once.values[key]
     else delete properties[key]
   }
   return { properties, times }

@@ -4,6 +4,7 @@ import { type Deferred, deferred } from '../lib/deferred.ts'
 import { Texts } from '../lib/texts.ts'
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
+import { isOutOfMemory } from '../storage/duckdb/instance.ts'
 import { rowGroupRows } from '../storage/duckdb/schema.ts'
 import { Applier } from './applier.ts'
 import { decodeBatch, decodePast, isPast } from './decode-batch.ts'
@@ -43,6 +44,9 @@ const liveLane = { waiting: 1, entered: 1 / 4 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
 /** Batches of past events between the door and the answer: as many may be ahead of a live one. */
 const pastAtOnce = 4
+/** Transactions that did not fit into memory are made smaller down to so many rows, and larger again after so many that did. */
+const fewestRows = 1_024
+const calmTransactions = 16
 /** How long the first events of a transaction wait for more of them, when nobody wants to see them. */
 const lingerMs = 5_000
 /** The main thread is given to others after so long, looked at after so many events. */
@@ -103,6 +107,8 @@ export class Pipeline {
   private readonly entering = new Set<Promise<unknown>>()
   private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
   private failures = 0
+  private groupRows: number
+  private calm = 0
   private isClosed = false
   /** Closed, and the store takes nothing: the log keeps what is not in it. */
   private isGivenUp = false
@@ -112,6 +118,7 @@ export class Pipeline {
   private constructor(options: PipelineOptions, applier: Applier, uuids: UuidIndex) {
     this.options = options
     this.limits = { ...defaultLimits, ...options.limits }
+    this.groupRows = this.limits.groupRows
     this.applier = applier
     this.uuids = uuids
     this.lastSeq = this.committedSeq = applier.appliedSeq
@@ -355,21 +362,21 @@ export class Pipeline {
     const done: Waiting[] = []
     const lingerUntil = performance.now() + lingerMs
     let sliceStart = performance.now()
-    while (group.events < this.limits.groupRows && (await this.hasMore(done, lingerUntil))) {
-      const next = this.peek(this.limits.groupRows - group.events)
+    while (group.events < this.groupRows && (await this.hasMore(done, lingerUntil))) {
+      const next = this.peek(this.groupRows - group.events)
       const isAlone = next[0]!.work!.content.kind === 'records' // it looks into the store: what is before it must be there
       if (isAlone && (done.length > 0 || group.events > 0)) break
       if (isAlone) await this.writing
       await applier.load(next.map(({ work }) => work!))
       for (const waiting of next) {
-        if (group.events >= this.limits.groupRows) break
+        if (group.events >= this.groupRows) break
         this.taken.add(waiting)
         for (;;) {
-          const upTo = Math.min(this.limits.groupRows, group.events + eventsOfLook)
+          const upTo = Math.min(this.groupRows, group.events + eventsOfLook)
           const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
           waiting.next = place
           waiting.uuids = uuids
-          if (place >= waiting.count || group.events >= this.limits.groupRows) break
+          if (place >= waiting.count || group.events >= this.groupRows) break
           if (performance.now() - sliceStart > sliceMs) {
             await setImmediate()
             sliceStart = performance.now()
@@ -387,7 +394,7 @@ export class Pipeline {
       }
       if (isAlone) break
     }
-    applier.stage(group)
+    await applier.stage(group)
     const seq = applier.appliedSeq
     await this.writing
     this.isWriting = true
@@ -443,6 +450,8 @@ export class Pipeline {
 
   private committed(done: readonly Waiting[], seq: number): void {
     this.failures = 0
+    if (this.groupRows < this.limits.groupRows && ++this.calm % calmTransactions === 0)
+      this.groupRows = Math.min(this.limits.groupRows, this.groupRows * 2)
     this.committedSeq = seq
     for (const waiting of done) this.taken.delete(waiting)
     this.uuids.committed(seq)
@@ -457,6 +466,10 @@ export class Pipeline {
   private async recover(error: unknown): Promise<void> {
     this.options.onError?.(error)
     this.writing = Promise.resolve()
+    if (isOutOfMemory(error)) {
+      this.groupRows = Math.min(this.groupRows, Math.max(fewestRows, this.groupRows >> 1))
+      this.calm = 0
+    }
     const delay = retryMs[Math.min(this.failures++, retryMs.length - 1)]!
     if (this.failures > 3) this.failWaiters(error)
     if (this.isGivenUp) return

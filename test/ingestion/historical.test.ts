@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { writtenInThePast } from '../../src/ingestion/person.ts'
+import { type PastState, writeInThePast } from '../../src/ingestion/person.ts'
+import { readTimes, timesText } from '../../src/ingestion/property-times.ts'
 import { personUuid } from '../../src/ingestion/uuid.ts'
 import { nameUuid } from '../../src/lib/name-uuid.ts'
 import { IdentityModel } from '../reference/identity-model.ts'
@@ -200,7 +201,7 @@ test('mixed with live events, who is who stays consistent', async () => {
   )
 })
 
-test.each<[string, [at: number, writes: Partial<Parameters<typeof writtenInThePast>[1]>][], object]>([
+test.each<[string, [at: number, writes: Partial<Parameters<typeof writeInThePast>[1]>][], object]>([
   [
     'the latest $set',
     [
@@ -253,11 +254,33 @@ test.each<[string, [at: number, writes: Partial<Parameters<typeof writtenInThePa
   ],
 ])('of properties of the past counts %s', (_, writes, expected) => {
   for (const order of [writes, [...writes].reverse()]) {
-    let person: { properties: Record<string, unknown>; times: ReturnType<typeof writtenInThePast>['times'] | null } = {
-      properties: {},
-      times: null,
-    }
-    for (const [at, one] of order) person = writtenInThePast(person, { set: null, setOnce: null, unset: null, ...one }, at, 0)
+    const person: PastState = { properties: {}, times: null }
+    for (const [at, one] of order) writeInThePast(person, { set: null, setOnce: null, unset: null, ...one }, at, 0)
     expect(person.properties).toEqual(expected)
   }
+})
+
+test('the times of properties are read as they were written, also as older versions wrote them', () => {
+  const at = fc.integer({ min: -3, max: 3 })
+  const time = fc.record(
+    { written: at, isUnset: fc.constant(true as const), once: fc.record({ at, value: fc.jsonValue() }) },
+    { requiredKeys: [] },
+  )
+  const times = fc.dictionary(
+    fc.oneof(fc.constantFrom('constructor', '1', ''), fc.string()).filter((key) => key !== '__proto__'),
+    time.filter(({ written, isUnset, once }) => (isUnset ? written !== undefined : written !== undefined || once !== undefined)),
+  )
+  fc.assert(
+    fc.property(times, (one) => {
+      const byProperty = JSON.stringify(one)
+      const read = readTimes(byProperty)
+      const flat = (times: typeof read) =>
+        Object.entries(times).map(([key, { once, ...time }]) => [
+          key,
+          { ...time, ...(once && { once: { at: once.at, value: once.values[key] } }) },
+        ])
+      expect(Object.fromEntries(flat(read))).toEqual(JSON.parse(byProperty))
+      expect(Object.fromEntries(flat(readTimes(timesText(read))))).toEqual(JSON.parse(byProperty))
+    }),
+  )
 })

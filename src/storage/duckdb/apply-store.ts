@@ -106,6 +106,8 @@ export interface StagedGroup {
   readonly events: number
   pushEvent(row: EventRow): void
   put<T extends ChangedTable>(table: T, row: Row<T>, isNew: boolean): void
+  /** Hands over the bulk of what was put so far, which is in memory until then. */
+  drain(): Promise<void>
   setMeta(key: string, value: string): void
   /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
   merge(merged: number, survivor: number): void
@@ -309,8 +311,8 @@ async function openWriter(connection: DuckDBConnection, main: string) {
       for (const table of touched) {
         const use = table === 'persons' ? slots.person : []
         const { keys } = changedTables[table]
-        if (keys.length) await connection.run(updateChanged(main, table, use))
-        await connection.run(insertNew(main, table, use))
+        if (keys.length) await connection.run(deleteChanged(main, table))
+        await connection.run(insertStaged(main, table, use))
       }
       for (const [key, value] of metas) {
         await connection.run(`DELETE FROM ${main}.meta WHERE key = $1`, [key])
@@ -345,6 +347,9 @@ async function openWriter(connection: DuckDBConnection, main: string) {
           const values: Value[] = Object.keys(changedTables[table].columns).map((column) => (row as Record<string, Value>)[column]!)
           values.push(isNew)
           stages.get(table)!.push(values)
+        },
+        async drain() {
+          for (const table of touched) await stages.get(table)!.drain()
         },
         setMeta: (key, value) => metas.set(key, value),
         merge: (merged, survivor) => moves.push([merged, survivor]),
@@ -387,18 +392,15 @@ function assignments(table: ChangedTable, slots: readonly SlotUse[]): [column: s
   ]
 }
 
-function updateChanged(main: string, table: ChangedTable, slots: readonly SlotUse[]): string {
-  const keys: readonly string[] = changedTables[table].keys
-  const set = assignments(table, slots).filter(([column]) => !keys.includes(column))
-  const match = keys.map((key) => `t.${key} = s.${key}`)
-  return `UPDATE ${main}.${table} t SET ${set.map(([column, value]) => `${column} = ${value}`).join(', ')}
-    FROM ${staged(table, slots)} s WHERE NOT s.is_new AND ${match.join(' AND ')}`
+const deleteChanged = (main: string, table: ChangedTable): string => {
+  const match = changedTables[table].keys.map((key) => `t.${key} = s.${key}`)
+  return `DELETE FROM ${main}.${table} t USING temp.main.stage_${table} s WHERE NOT s.is_new AND ${match.join(' AND ')}`
 }
 
-function insertNew(main: string, table: ChangedTable, slots: readonly SlotUse[]): string {
+function insertStaged(main: string, table: ChangedTable, slots: readonly SlotUse[]): string {
   const pairs = assignments(table, slots)
   return `INSERT INTO ${main}.${table} (${pairs.map(([column]) => column).join(', ')})
-    SELECT ${pairs.map(([, value]) => value).join(', ')} FROM ${staged(table, slots)} s WHERE s.is_new`
+    SELECT ${pairs.map(([, value]) => value).join(', ')} FROM ${staged(table, slots)} s`
 }
 
 const moveStatements = (main: string): string[] => [

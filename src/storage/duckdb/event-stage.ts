@@ -10,6 +10,7 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 import { Arena, BigIntegers, chunkRows, Integers, RawChunk, type RawColumn, RawTexts, SmallIntegers, Uuids } from './raw-chunk.ts'
+import { chunksOfFlush } from './stage.ts'
 
 /** Times are microseconds. */
 export interface EventRow {
@@ -51,8 +52,6 @@ export const eventColumns: readonly (readonly [name: string, type: DuckDBType])[
   ['elements_chain', VARCHAR],
   ['properties', VARCHAR],
 ]
-/** The appender keeps chunks in memory that no budget counts, and writes them into the table while the main thread waits: a few at a time. */
-const chunksOfFlush = 4
 const table = 'stage_events'
 export const stagedEvents = `temp.main.${table}`
 

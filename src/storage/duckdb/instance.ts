@@ -36,6 +36,8 @@ export const identifier = (name: string): string => `"${name.replaceAll('"', '""
 export const isCorruption = (error: unknown): boolean =>
   error instanceof Error && /Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message)
 
+export const isOutOfMemory = (error: unknown): boolean => error instanceof Error && /Out of Memory Error/.test(error.message)
+
 const lockHolder = (error: unknown): number | null => {
   const message = error instanceof Error ? error.message : ''
   return /Conflicting lock is held/.test(message) ? Number(/PID (\d+)/.exec(message)?.[1] ?? 0) : null
@@ -289,7 +291,9 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
       'allocator_background_threads = true',
       `allocator_flush_threshold = '${freedKept}KiB'`,
       `allocator_bulk_deallocation_flush_threshold = '${freedKept}KiB'`,
-      "checkpoint_threshold = '256MB'", // a checkpoint at every commit cost a third of the time of ingestion; what a crash leaves in it is in our log too
+      // A checkpoint at every commit cost a third of the time of ingestion, and what a crash leaves of it is in our log too. Until then what is in the
+      // write-ahead log is in memory as well.
+      `checkpoint_threshold = '${Math.floor(Math.min(256e6, memoryLimit / 2) / 1024)}KiB'`,
       // In 1.5.6 it fails with an internal error where a filter below `QUALIFY row_number() … <= n` leaves a projection behind.
       "disabled_optimizers = 'top_n_window_elimination'",
       'autoinstall_known_extensions = false',

@@ -27,6 +27,8 @@ const kinds: Readonly<Record<StageKind, { readonly type: DuckDBType; readonly sq
 export type StageColumns = Readonly<Record<string, StageKind>>
 
 const chunkRows = 2048
+/** The appender keeps chunks in memory that no budget counts, and writes them into the table while the main thread waits: a few at a time. */
+export const chunksOfFlush = 4
 
 export interface Stage {
   /** Name to select from, after `finish`. */
@@ -54,10 +56,12 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
   let rows = 0
   let hasTable = false
   let isFilled = false
+  let unflushed = 0
   let appender: DuckDBAppender | null = null
   let chunk: DuckDBDataChunk | null = null
 
   async function begin() {
+    unflushed = 0
     if (!hasTable)
       await connection.run(`CREATE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`)
     else if (isFilled) await connection.run(`TRUNCATE temp.main.${name}`)
@@ -74,6 +78,9 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
     chunk.rowCount = values[0]!.length
     for (const [i, column] of values.entries()) chunk.setColumnValues(i, column)
     appender.appendDataChunk(chunk)
+    if (++unflushed < chunksOfFlush) return
+    appender.flushSync()
+    unflushed = 0
   }
 
   return {

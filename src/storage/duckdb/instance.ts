@@ -36,7 +36,8 @@ export const identifier = (name: string): string => `"${name.replaceAll('"', '""
 export const isCorruption = (error: unknown): boolean =>
   error instanceof Error && /Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message)
 
-export const isOutOfMemory = (error: unknown): boolean => error instanceof Error && /Out of Memory Error/.test(error.message)
+export const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof Error && /Out of Memory Error|failed to (pin|allocate)|could not allocate/.test(error.message)
 
 const lockHolder = (error: unknown): number | null => {
   const message = error instanceof Error ? error.message : ''

@@ -44,6 +44,8 @@ counts what the engine works, not how long the client reads.
 
 **Times** are ISO 8601 in UTC, with microseconds when there are some. A trailing slash is optional everywhere.
 
+\`/api/environments/…\` is another name for \`/api/projects/…\`.
+
 Operators have \`/_health\`, \`/_livez\`, \`/_readyz\` and \`/metrics\` (Prometheus), without a key.
 `
 

@@ -37,6 +37,14 @@ const searchOf = ({ searchParams }: URL) => {
   return others.size > 0 ? `?${others}` : ''
 }
 
+/** Newer clients call a project an environment; its routes and its id are the same. */
+const underProjects = (request: Request): Request => {
+  if (!request.url.includes('/api/environments')) return request
+  const url = new URL(request.url)
+  url.pathname = url.pathname.replace(/^\/api\/environments(?=\/|$)/, '/api/projects')
+  return url.href === request.url ? request : new Request(url, request)
+}
+
 const requestId = (request: Request) => {
   const given = request.headers.get('x-request-id')
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
@@ -165,5 +173,5 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
   hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
   hono.onError((error, c) => failed(error, c.get('id')))
   return async (request: Request, address: string | null = null, cut?: () => void): Promise<Response> =>
-    hono.fetch(request, { address, ...(cut ? { cut } : {}) })
+    hono.fetch(underProjects(request), { address, ...(cut ? { cut } : {}) })
 }

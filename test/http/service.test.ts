@@ -15,6 +15,16 @@ test('paths: a slash at the end does not matter, unknown ones are said to be', a
   expect((await fetch(`${world.url}/elsewhere`)).status).toBe(404)
 })
 
+test('environments are projects by another name', async () => {
+  const { call, member, project } = held.home
+  const record = await call('GET', '/api/environments/@current/', { as: member })
+  expect(record).toMatchObject({ status: 200, body: { id: project.id, api_token: project.api_token } })
+  const query = { kind: 'SqlLikeQuery', query: 'select 1' }
+  const asked = await call('POST', `/api/environments/${project.id}/query/?refresh=no`, { as: member, body: { query } })
+  expect(asked).toMatchObject({ status: 200, body: { results: [[1]] } })
+  expect(await call('GET', '/api/environmentsx/', { as: member })).toMatchObject(refused(404, 'not_found'))
+})
+
 const bodies: [string, string, Record<string, string>, number, string][] = [
   ['not JSON', '{"name":', json, 400, 'parse_error'],
   ['not UTF-8', '\ud800', json, 400, 'parse_error'],

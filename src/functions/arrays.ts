@@ -276,6 +276,16 @@ export const arrayFunctions = functions({
       return `list_filter(${distinct(a!.sql, itemOf(a!.type), context)}, lambda ${x}: ${test})`
     },
     [['arrayIntersect([1, 2, 3], [3, 2], [2, 3, 4])', [2, 3], { unordered: true }]],
+    {
+      differences: [
+        differing(
+          'arrayIntersect([1, 2], [3], [2, 2])',
+          [],
+          [2],
+          'ClickHouse counts an item that is twice in one array as if it were in two of them',
+        ),
+      ],
+    },
   ),
   arrayPopBack: row('arrayPopBack', [1, 1], firstType, 'Without the last item.', ([a]) => `list_slice(${a!.sql}, 1, -2)`, [
     ['arrayPopBack([1, 2])', [1]],

@@ -191,8 +191,15 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: listOfTexts,
     summary: 'All matches of a regular expression, or their first groups.',
-    duckdb: ([text, pattern]) => extracted('regexp_extract_all', text!.sql, pattern!),
+    duckdb: ([text, pattern], context) => {
+      const all = extracted('regexp_extract_all', text!.sql, pattern!)
+      if (typeof pattern!.constant !== 'string' || groupCount(pattern!.constant) > 0) return all
+      // ClickHouse stops at the first match that is empty.
+      return once(context, all, (l) => `CASE WHEN list_contains(${l}, '') THEN ${l}[1:list_position(${l}, '') - 1] ELSE ${l} END`)
+    },
     cases: [
+      ["extractAll('12a3', '[0-9]*')", ['12']],
+      ["extractAll('a1', '')", []],
       ["extractAll('a1b2', '[0-9]')", ['1', '2']],
       ["extractAll('a1b2', '([a-z])[0-9]')", ['a', 'b']],
       ["extractAll('a', '[0-9]')", []],

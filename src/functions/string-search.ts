@@ -110,7 +110,7 @@ const hasWords = (name: string, all: boolean): ScalarSpec => ({
     const list = isText(needles!.type) ? words(needles!.sql) : needles!.sql
     // No words at all are found nowhere.
     const found = `${all ? 'list_has_all' : 'list_has_any'}(${words(text!.sql)}, ${list})`
-    return all ? `(${found} AND len(${list}) > 0)` : found
+    return all ? unlessNull([text!], `(${found} AND len(${list}) > 0)`) : found
   },
   clickhouse: name,
   cases: [
@@ -118,6 +118,7 @@ const hasWords = (name: string, all: boolean): ScalarSpec => ({
     [`${name}('a b-c', 'c a')`, 1],
     [`${name}('a b-c', ['x'])`, 0],
     [`${name}('a b-c', '-')`, 0],
+    [`${name}(null, '-')`, null],
   ],
 })
 

@@ -43,7 +43,7 @@ export const explanations: readonly Explanation[] = [
     'ClickHouse takes texts of one length, or of one kind, there',
   ),
   refusedOnClickHouse(
-    /no groups in regexp|out-of-range, should be in|Length of 'needle'|capturing groups|Substitution/,
+    /no groups in regexp|out-of-range, should be in|[Ll]ength of 'needle'|capturing groups|Substitution/,
     'ClickHouse wants groups in the regular expression, and those that are named',
   ),
   refusedOnClickHouse(/parse JSONPath/, 'ClickHouse reads no value by a path that is none'),
@@ -116,7 +116,7 @@ export const explanations: readonly Explanation[] = [
     reason: 'ClickHouse reads the lone numbers of a text as a day and a month of this year, DuckDB as no time',
     expression: /'1\.5'/,
     duckdb: /^null$|^0$/,
-    clickhouse: /\d{4}-05-01|^[01]$/,
+    clickhouse: /\d{4}-(05-01|01-05)|^[01]$/,
   },
   {
     reason: 'ClickHouse is asked for quotes around numbers of 64 bits, for the comparison',
@@ -136,7 +136,8 @@ export const explanations: readonly Explanation[] = [
   },
   {
     reason: 'DuckDB counts with floats of 53 bits',
-    function: /^(if|multiIf|ifNotFinite|formatReadable\w+|floor|ceil|width_bucket|intDiv\w*|arraySort|arrayReverseSort|arrayAvg)$/,
+    function:
+      /^(if|multiIf|toString|\w*Decimal\w*|ifNotFinite|formatReadable\w+|floor|ceil|width_bucket|intDiv\w*|arraySort|arrayReverseSort|arrayAvg)$/,
     expression: hugeNumber,
   },
   {
@@ -160,6 +161,15 @@ export const explanations: readonly Explanation[] = [
     reason: 'ClickHouse takes NULL among the items for the default of their type, too',
     function: /^(hasAny|hasAll)$/,
     expression: /NULL/,
+  },
+  {
+    reason: 'ClickHouse counts an item that is twice in one array as if it were in two of them',
+    function: /^arrayIntersect$/,
+    clickhouse: /^\[.+\]$/,
+  },
+  {
+    reason: 'whether a constant NULL is NOT IN a list with columns, ClickHouse answers the wrong way round',
+    expression: /^NULL NOT IN /,
   },
   { reason: 'ClickHouse cuts an index of JSON to 32 bits', function: /^JSON/, expression: hugeNumber },
   { reason: 'a scale below 0 is none on DuckDB', function: /Decimal/, expression: /= -\d|, -\d|\(-\d/ },

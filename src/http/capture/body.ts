@@ -143,7 +143,7 @@ const malformed = (why: string, cause?: unknown) => {
 const tooLarge = (limit: number) => new CaptureRefusal('too-large', `The body unpacks to more than ${limit} bytes, the most that is taken.`)
 
 const isGzip = (data: Uint8Array) => data[0] === 0x1f && data[1] === 0x8b && data[2] === 0x08
-const isJsonLike = (text: string) => /^\s*(?:[[{"]|(?:null|true|false)\s*$)/.test(text)
+const isJsonLike = (text: string) => /^\s*(?:[[{"]|(?:null|true|false|-?\d+(?:\.\d+)?)\s*$)/.test(text)
 const startsWith = (data: Uint8Array, text: string) => decode(data.subarray(0, text.length)) === text
 const encode = (text: string) => new TextEncoder().encode(text)
 const decoder = new TextDecoder()

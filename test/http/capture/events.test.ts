@@ -118,6 +118,7 @@ describe('what is refused', () => {
     ['half a gzip', { body: gzipSync(json).subarray(0, 30) }, 400, 'invalid_payload'],
     ['a text', { body: '"hello"' }, 400, 'invalid_payload'],
     ['null', { body: 'null' }, 400, 'invalid_payload'],
+    ['a number', { body: '5' }, 400, 'invalid_payload'],
     ['a batch that is a text', { body: '{"api_key":"t","batch":"[]"}' }, 400, 'invalid_payload'],
     ['an event that is a number', { body: '{"api_key":"t","batch":[1]}' }, 400, 'invalid_payload'],
     ['no name', one({ event: undefined }), 400, 'invalid_payload'],

@@ -23,8 +23,34 @@ const readAll = async (request: Request): Promise<Uint8Array> => {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
+/** More levels than anybody writes, and few enough for whatever calls itself for each of them. */
+const mostLevels = 200
+const quote = 0x22
+const backslash = 0x5c
+const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
+const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
+
+/** Whether JSON has too many lists and objects within each other. */
+const isTooDeep = (bytes: Uint8Array): boolean => {
+  if (bytes.byteLength <= 2 * mostLevels) return false
+  let depth = 0
+  let isInText = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (isInText) {
+      if (byte === backslash) i++
+      else if (byte === quote) isInText = false
+    } else if (byte === quote) isInText = true
+    else if (isOpening(byte)) {
+      if (++depth > mostLevels) return true
+    } else if (isClosing(byte)) depth--
+  }
+  return false
+}
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 const parseJson = (bytes: Uint8Array): unknown => {
+  if (isTooDeep(bytes)) throw failures.parse(`JSON parse error - nested more than ${mostLevels} levels deep`)
   try {
     return JSON.parse(strictUtf8.decode(bytes))
   } catch (error) {

@@ -28,6 +28,7 @@ test('environments are projects by another name', async () => {
 const bodies: [string, string, Record<string, string>, number, string][] = [
   ['not JSON', '{"name":', json, 400, 'parse_error'],
   ['not UTF-8', '\ud800', json, 400, 'parse_error'],
+  ['deeper than anything', `{"name":"N","teams":${'['.repeat(9000)}${']'.repeat(9000)}}`, json, 400, 'parse_error'],
   ['another kind of text', '<a/>', { 'content-type': 'application/xml' }, 415, 'unsupported_media_type'],
   ['more than 10 MB', JSON.stringify({ name: 'x'.repeat(11 * 1024 * 1024) }), json, 413, 'request_too_large'],
 ]

@@ -23,6 +23,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const longestId = 200
 const longestToken = 64
+const mostLevels = 200
 
 /** `isEngage`: an event without a name is an `$identify`. `address`: of the connection, when no proxy names the client's. */
 export async function readCapture(
@@ -135,13 +136,14 @@ function forwardedFor(headers: Headers): string | null {
 
 /** Numbers and containers become text; the keys of an object in order, so that the same id is the same text. */
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(inOrder(value)))
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder)
+function inOrder(value: unknown, level = 0): unknown {
+  if (level > mostLevels) throw invalid(`a name or an id is nested more than ${mostLevels} levels deep`)
+  if (Array.isArray(value)) return value.map((one) => inOrder(one, level + 1))
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, inOrder(value[key])]),
+      .map((key) => [key, inOrder(value[key], level + 1)]),
   )
 }
 

@@ -124,6 +124,12 @@ describe('what is refused', () => {
     ['no name', one({ event: undefined }), 400, 'invalid_payload'],
     ['an empty name', one({ event: '' }), 400, 'invalid_payload'],
     ['no distinct id', one({ distinct_id: undefined }), 400, 'invalid_payload'],
+    [
+      'a distinct id nested too deep',
+      { body: `{"api_key":"t","event":"e","distinct_id":${'['.repeat(9000)}${']'.repeat(9000)}}` },
+      400,
+      'invalid_payload',
+    ],
     ['null as distinct id', one({ distinct_id: null }), 400, 'invalid_payload'],
     ['an empty distinct id', one({ distinct_id: '' }), 400, 'invalid_payload'],
     ['properties that are a list', one({ properties: [] }), 400, 'invalid_payload'],

@@ -166,10 +166,17 @@ export const vectorFunctions = scalars({
   cosineDistance: row(
     2,
     '1 less the cosine of the angle between two vectors.',
-    ([a, b], context) => `(1 - list_cosine_similarity(${items(a!, context)}, ${items(b!, context)}))`,
+    // list_cosine_similarity has an answer for vectors without a length, which have no angle
+    ([a, b], context) =>
+      onceAll(
+        context,
+        [items(a!, context), items(b!, context)],
+        (x, y) => `(1 - list_dot_product(${x}, ${y}) / sqrt(list_dot_product(${x}, ${x}) * list_dot_product(${y}, ${y})))`,
+      ),
     [
       ['cosineDistance([1, 2], [2, 3])', 0.007722123286332261, { tolerance: 1e-9 }],
       ['cosineDistance((1, 0), (0, 1))', 1],
+      ['isNaN(cosineDistance((0, 0), (1, 2)))', 1],
       ['cosineDistance((1, null), (1, 2))', null],
     ],
   ),

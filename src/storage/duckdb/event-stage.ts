@@ -74,7 +74,6 @@ export class EventStage {
   private readonly properties = this.texts()
   private readonly chunk: RawChunk
   private appender: DuckDBAppender | null = null
-  private hasTable = false
   private inChunk = 0
   private appended = 0
   private unflushed = 0
@@ -118,8 +117,7 @@ export class EventStage {
     this.arena.clear()
     this.appended = this.inChunk = this.unflushed = 0
     const columns = eventColumns.map(([name, type]) => `${name} ${type}`).join(', ')
-    await this.connection.run(this.hasTable ? `TRUNCATE ${stagedEvents}` : `CREATE TEMP TABLE ${table} (${columns})`)
-    this.hasTable = true
+    await this.connection.run(`CREATE OR REPLACE TEMP TABLE ${table} (${columns})`) // deleted rows would stay
     this.appender = await this.connection.createAppender(table, 'main', 'temp')
   }
 

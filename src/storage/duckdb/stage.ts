@@ -54,19 +54,16 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
   let full: DuckDBValue[][][] = []
   let pending = empty()
   let rows = 0
-  let hasTable = false
-  let isFilled = false
   let unflushed = 0
   let appender: DuckDBAppender | null = null
   let chunk: DuckDBDataChunk | null = null
 
   async function begin() {
     unflushed = 0
-    if (!hasTable)
-      await connection.run(`CREATE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`)
-    else if (isFilled) await connection.run(`TRUNCATE temp.main.${name}`)
-    hasTable = true
-    isFilled = true
+    // Anew: rows that are only deleted stay in the temporary database, which nobody checkpoints.
+    await connection.run(
+      `CREATE OR REPLACE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`,
+    )
     return connection.createAppender(name, 'main', 'temp')
   }
 

@@ -15,6 +15,7 @@ import { definitionStore } from './project-definitions.ts'
 import type { ProjectSettings, QueryEnv } from './queries/kind.ts'
 import { queryEnv } from './query-env.ts'
 import { openApplyStore } from './storage/duckdb/apply-store.ts'
+import { peopleOf } from './storage/duckdb/budget.ts'
 import { readFacts, type StoreFacts } from './storage/duckdb/facts.ts'
 import type { Instance } from './storage/duckdb/instance.ts'
 import { statementRunner } from './storage/duckdb/run.ts'
@@ -60,7 +61,8 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
       const settings = () => ({ anonymizeIps: settingsWithDefaults(current.record.settings).anonymize_ips === true })
       const { log } = storage
       const uuidFolder = instance.isInMemory ? null : join(instance.dataDir, 'projects', String(record.id), 'uuids')
-      const pipeline = await Pipeline.open({ log, store, uuidFolder, projectId: record.id, clock, settings, onError: home.onError })
+      const limits = { groupPeople: peopleOf(instance.memoryLimit) }
+      const pipeline = await Pipeline.open({ log, store, uuidFolder, projectId: record.id, clock, settings, limits, onError: home.onError })
       return new Project(home, storage, pipeline, current)
     } catch (error) {
       await store.close()

@@ -31,9 +31,9 @@ export class Applier {
   appliedSeq: number
   private latest = 0
 
-  private constructor(store: ApplyStore, projectId: number, state: Awaited<ReturnType<typeof loadState>>) {
+  private constructor(store: ApplyStore, projectId: number, peopleKept: number, state: Awaited<ReturnType<typeof loadState>>) {
     this.store = store
-    this.people = new People(store, projectId, state.nextPersonNo)
+    this.people = new People(store, projectId, state.nextPersonNo, peopleKept)
     this.families = new Families(store, this.people, !state.hasFamilies)
     this.groups = new Groups(store, state.groupTypes)
     this.names = new EventNames(state.eventNames)
@@ -43,8 +43,9 @@ export class Applier {
     this.appliedSeq = state.appliedSeq
   }
 
-  static async open(store: ApplyStore, projectId: number): Promise<Applier> {
-    return new Applier(store, projectId, await loadState(store))
+  /** `peopleKept`: how many people it may know at a time, besides those of the groups that are not committed. */
+  static async open(store: ApplyStore, projectId: number, peopleKept: number): Promise<Applier> {
+    return new Applier(store, projectId, peopleKept, await loadState(store))
   }
 
   /** Brings what these batches need into memory. */
@@ -287,6 +288,11 @@ export class Applier {
 
   warningSummaries(): WarningSummary[] {
     return [...this.warnings.values()].map((summary) => ({ ...summary, samples: [...summary.samples] }))
+  }
+
+  /** How many people the group changes so far. */
+  get changedPeople(): number {
+    return this.people.changes
   }
 
   /** What it knows besides the latest people and groups has become too much: `forget` it, once everything staged is committed. */

@@ -7,7 +7,6 @@ import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
 const idsKept = 200_000
-const peopleKept = 100_000
 const movesKept = 200_000
 /** As text they are large: so many are handed over at a time, and the main thread is given to others in between. */
 const personsOfSlice = 512
@@ -21,7 +20,7 @@ export class People {
   private readonly projectId: number
   /** Numbers as they were when they came into the cache: read them through `current`. Negative: no person yet. */
   private readonly ids = new BoundedCache<string, number>(idsKept)
-  private readonly people = new BoundedCache<number, Person>(peopleKept)
+  private readonly people: BoundedCache<number, Person>
   private readonly moved = new Map<number, number>()
   // Ids and numbers of people as the store has them, where that was asked for; and what came to people since the last `forget`.
   private readonly storedIds = new Map<number, string[]>()
@@ -40,8 +39,9 @@ export class People {
   private readonly movedIds = new Set<string>()
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
-  constructor(store: ApplyStore, projectId: number, nextNo: number) {
+  constructor(store: ApplyStore, projectId: number, nextNo: number, kept: number) {
     this.store = store
+    this.people = new BoundedCache(kept)
     this.projectId = projectId
     this.nextNo = nextNo
   }
@@ -259,6 +259,11 @@ export class People {
     this.rewritten.clear()
     this.movedIds.clear()
     this.versions = []
+  }
+
+  /** How many people the group changes so far. */
+  get changes(): number {
+    return this.changed.size
   }
 
   get isFull(): boolean {

@@ -35,10 +35,12 @@ interface Limits {
   readonly queueBytes: number
   /** Events of one transaction. */
   readonly groupRows: number
+  /** People that one transaction changes, and that are kept in memory after it. */
+  readonly groupPeople: number
 }
 
 // A row group: as many rows at once go into the file as they are, instead of through the write-ahead log, and leave no small group.
-const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: rowGroupRows }
+const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: rowGroupRows, groupPeople: 100_000 }
 // Past events wait where live ones pass: shares of the queue that may be waiting, and be entered and not worked out, when one more batch comes.
 const liveLane = { waiting: 1, entered: 1 / 4 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
@@ -128,7 +130,7 @@ export class Pipeline {
 
   /** What the log has beyond the store is applied first. */
   static async open(options: PipelineOptions): Promise<Pipeline> {
-    const applier = await Applier.open(options.store, options.projectId)
+    const applier = await Applier.open(options.store, options.projectId, options.limits?.groupPeople ?? defaultLimits.groupPeople)
     const pipeline = new Pipeline(
       options,
       applier,
@@ -362,21 +364,22 @@ export class Pipeline {
     const done: Waiting[] = []
     const lingerUntil = performance.now() + lingerMs
     let sliceStart = performance.now()
-    while (group.events < this.groupRows && (await this.hasMore(done, lingerUntil))) {
+    const isFull = () => group.events >= this.groupRows || applier.changedPeople >= this.limits.groupPeople
+    while (!isFull() && (await this.hasMore(done, lingerUntil))) {
       const next = this.peek(this.groupRows - group.events)
       const isAlone = next[0]!.work!.content.kind === 'records' // it looks into the store: what is before it must be there
       if (isAlone && (done.length > 0 || group.events > 0)) break
       if (isAlone) await this.writing
       await applier.load(next.map(({ work }) => work!))
       for (const waiting of next) {
-        if (group.events >= this.groupRows) break
+        if (isFull()) break
         this.taken.add(waiting)
         for (;;) {
           const upTo = Math.min(this.groupRows, group.events + eventsOfLook)
           const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
           waiting.next = place
           waiting.uuids = uuids
-          if (place >= waiting.count || group.events >= this.groupRows) break
+          if (place >= waiting.count || isFull()) break
           if (performance.now() - sliceStart > sliceMs) {
             await setImmediate()
             sliceStart = performance.now()
@@ -475,7 +478,7 @@ export class Pipeline {
     if (this.isGivenUp) return
     await setTimeout(delay)
     try {
-      this.applier = await Applier.open(this.options.store, this.options.projectId)
+      this.applier = await Applier.open(this.options.store, this.options.projectId, this.limits.groupPeople)
       await this.takeBack()
     } catch (again) {
       this.options.onError?.(again)

@@ -34,6 +34,9 @@ export const memoryBytes = (value: number | string): number => {
   return Math.floor(bytes)
 }
 
+/** People whose state the process keeps, beside what the engine takes of the budget: as objects each is some two thousand bytes. */
+export const peopleOf = (memoryLimit: number): number => Math.min(100_000, Math.max(5_000, Math.floor(memoryLimit / (16 * 1024))))
+
 export const defaultThreads = (): number => availableParallelism()
 
 /**

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, type RequestOptions, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,7 +32,6 @@ const events = Number(values.events)
 const batchSize = 500
 const people = 100_000
 const cli = join(import.meta.dirname, '../dist/cli.js')
-if (!existsSync(cli)) spawnSync('npm', ['run', 'build', '--silent'], { stdio: 'inherit' })
 
 interface Server {
   readonly port: number

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -110,8 +110,7 @@ async function readJson(file: string): Promise<void> {
 }
 
 async function compare(): Promise<void> {
-  if (!existsSync(cli)) spawnSync('npm', ['run', 'build', '--silent'], { stdio: 'inherit' })
-  const directory = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
+    const directory = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
   try {
     const [file, data] = [join(directory, 'events.jsonl'), join(directory, 'data')]
     await writeEvents(file)

@@ -110,7 +110,7 @@ async function readJson(file: string): Promise<void> {
 }
 
 async function compare(): Promise<void> {
-    const directory = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
+  const directory = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
   try {
     const [file, data] = [join(directory, 'events.jsonl'), join(directory, 'data')]
     await writeEvents(file)

@@ -15,6 +15,8 @@ export class Families {
   private readonly people: People
   private readonly byNumber = new Map<number, Family>()
   private readonly changed = new Set<Family>()
+  /** Those of them that have changed since they were decided. */
+  private readonly undecided = new Set<Family>()
   private readonly ended = new Set<number>()
   private readonly stored = new Set<number>()
   private decisions: Decision[] = []
@@ -49,6 +51,15 @@ export class Families {
 
   touch(family: Family): void {
     this.changed.add(family)
+    this.undecided.add(family)
+  }
+
+  /** Before somebody asks whose an id is: what the group said of its family until now counts, wherever the group will end. */
+  bringUpToDate(distinctId: string): void {
+    if (this.undecided.size === 0) return
+    const no = this.people.numberOf(distinctId)
+    const family = no === undefined ? undefined : this.byNumber.get(no)
+    if (family && this.undecided.has(family)) this.decide(family)
   }
 
   /** Adds a merge of the past. Both ids must have a number. */
@@ -61,10 +72,11 @@ export class Families {
       target.merges.push(...source.merges)
       for (const { person } of source.members) this.byNumber.set(person.no, target)
       this.changed.delete(source)
+      this.undecided.delete(source)
       this.ended.add(source.id)
     }
     target.merges.push(merge)
-    this.changed.add(target)
+    this.touch(target)
   }
 
   private familyOf(distinctId: string): Family {
@@ -83,13 +95,14 @@ export class Families {
     const no = this.isEmpty ? undefined : this.people.numberOf(distinctId)
     const family = no === undefined ? undefined : this.byNumber.get(no)
     if (!family) return
-    if (this.changed.has(family)) this.decide(family)
+    if (this.undecided.has(family)) this.decide(family)
     for (const { person } of family.members) this.byNumber.delete(person.no)
     this.changed.delete(family)
     this.ended.add(family.id)
   }
 
   private decide(family: Family): void {
+    this.undecided.delete(family)
     const { people, refused } = decideFamily(family)
     const newlyRefused = [...refused].filter((merge) => !merge.isRefused)
     for (const merge of family.merges) merge.isRefused = refused.has(merge)
@@ -105,7 +118,7 @@ export class Families {
 
   /** Decides what the group has changed. Answers what came of it, once. */
   settle(): Decision[] {
-    for (const family of this.changed) this.decide(family)
+    for (const family of this.undecided) this.decide(family)
     const decisions = this.decisions
     this.decisions = []
     return decisions

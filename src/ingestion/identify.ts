@@ -36,6 +36,7 @@ const forcedMerges: ReadonlySet<string> = new Set(['$merge_dangerously'])
 export function identify(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {
   if (event.isPersonless) return withoutPerson(people, families, event, arrival)
   if (arrival.isHistorical) return identifyPast(people, families, event, arrival)
+  families.bringUpToDate(event.distinctId)
   const isPlain = !event.set && !event.setOnce && !event.unset && !event.mergeWith
   if (isPlain && people.hasRecord(event.distinctId))
     return { personNo: people.numberOf(event.distinctId)!, mode: personModes.full, warnings: [], merge: null }

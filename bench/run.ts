@@ -22,7 +22,11 @@ if (chosen.length === 0) {
 }
 const passed = (['events', 'runs'] as const).flatMap((name) => (values[name] ? [`--${name}`, values[name]] : []))
 // Some of them run the command line as it would be published: from these sources, not from whenever it was built last.
-spawnSync('npx', ['tsup', '--no-dts', '--silent'], { cwd: join(import.meta.dirname, '..'), stdio: ['ignore', 'ignore', 'inherit'] })
+const build = spawnSync('npx', ['tsup', '--no-dts', '--silent'], {
+  cwd: join(import.meta.dirname, '..'),
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
+if (build.status !== 0) process.exit(1)
 let failed = 0
 for (const file of chosen) {
   const { status } = spawnSync(process.execPath, [await bundled(join(import.meta.dirname, file)), ...passed, ...positionals], {

@@ -4,7 +4,7 @@ import { runCommand } from './run.ts'
 
 // Batches live for some seconds, long enough to be taken for old: left alone the heap grows to four times what is in use before they are looked at
 // again. Whoever sets a budget for memory would rather have the processor look more often.
-setFlagsFromString(`--heap-growing-percent=${process.argv.includes('--memory') ? 50 : 200}`)
+setFlagsFromString(`--heap-growing-percent=${process.argv.some((word) => word.startsWith('--memory')) ? 50 : 200}`)
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env, {
   out: (line) => process.stdout.write(`${line}\n`),

@@ -117,9 +117,9 @@ export class Pipeline {
   private filling: Promise<void> | null = null
   private readonly newUuid: () => string
 
-  private constructor(options: PipelineOptions, applier: Applier, uuids: UuidIndex) {
+  private constructor(options: PipelineOptions, limits: Limits, applier: Applier, uuids: UuidIndex) {
     this.options = options
-    this.limits = { ...defaultLimits, ...options.limits }
+    this.limits = limits
     this.groupRows = this.limits.groupRows
     this.applier = applier
     this.uuids = uuids
@@ -130,9 +130,11 @@ export class Pipeline {
 
   /** What the log has beyond the store is applied first. */
   static async open(options: PipelineOptions): Promise<Pipeline> {
-    const applier = await Applier.open(options.store, options.projectId, options.limits?.groupPeople ?? defaultLimits.groupPeople)
+    const limits = { ...defaultLimits, ...options.limits }
+    const applier = await Applier.open(options.store, options.projectId, limits.groupPeople)
     const pipeline = new Pipeline(
       options,
+      limits,
       applier,
       await UuidIndex.open(options.store, applier.appliedSeq, options.uuidFolder ?? null, options.onError ?? (() => {})),
     )

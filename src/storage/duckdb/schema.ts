@@ -55,7 +55,7 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'version BIGINT NOT NULL',
     'updated_at TIMESTAMP NOT NULL',
     'properties VARCHAR NOT NULL',
-    // Per property key the event time and place of the value that won, for imports that arrive in any order. JSON, '' when not needed.
+    // Per property key the event time of the value that won, for imports that arrive in any order. JSON grouped by time, '' when not needed.
     "property_times VARCHAR NOT NULL DEFAULT ''",
     'imported_at TIMESTAMP', // when importPersons last said what the person is; null when it never did
     ...slotColumns,

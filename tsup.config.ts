@@ -17,15 +17,6 @@ export default defineConfig([
     clean: true,
   },
   {
-    // The command with all that is JavaScript inside: reading three hundred small files had been half of the time until a server is ready.
-    target: 'node20',
-    entry: { cli: 'src/cli/main.ts' },
-    format: ['esm'],
-    splitting: false,
-    noExternal: [/^(?!node:|@duckdb\/|nodemailer$)/],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-  },
-  {
     ...shared,
     entry: { index: 'src/index.ts' },
     format: ['cjs'],

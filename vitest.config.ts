@@ -28,8 +28,16 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     projects: [
-      { extends: true, test: { name: 'alone', include: alone.map((files) => files.replace('/**', '/**/*.test.ts')), isolate: true } },
-      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: alone, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: alone.map((files) => files.replace('/**', '/**/*.test.ts')),
+          isolate: true,
+          globalSetup: 'test/clickhouse/notice.ts',
+        },
+      },
+      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...alone], isolate: false } },
     ],
   },
 })

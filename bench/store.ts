@@ -1,15 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ClickHouseClient, createClient } from '@clickhouse/client'
+import type { ClickHouseClient } from '@clickhouse/client'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { createChdbConnection } from 'chdb/connection'
 import type { QueryProject } from '../src/answer.ts'
 import type { ProjectSettings } from '../src/queries/kind.ts'
 import { queryEnv } from '../src/query-env.ts'
 import { readFacts, type StoreFacts } from '../src/storage/duckdb/facts.ts'
 import { openInstance, projectDatabase } from '../src/storage/duckdb/instance.ts'
 import { statementRunner } from '../src/storage/duckdb/run.ts'
+import { openChdb } from '../test/clickhouse/chdb.ts'
 
 // A project's store of generated events, and the same events in ClickHouse inside this process, ordered as product analytics orders them there.
 
@@ -105,7 +105,7 @@ export async function openBenchProject(
 }
 
 export async function openBenchClickHouse(directory: string): Promise<ClickHouseClient> {
-  const clickhouse = createClient({ connection: createChdbConnection({ path: ':memory:' }) as never })
+  const clickhouse = await openChdb()
   await clickhouse.command({
     query: `CREATE TABLE events (uuid UUID, event String, timestamp DateTime64(6, 'UTC'), distinct_id String, person_id UUID, properties String,
         mat_country String MATERIALIZED JSONExtractString(properties, 'country'),

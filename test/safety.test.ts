@@ -6,7 +6,7 @@ import { answerQuery } from '../src/answer.ts'
 import { WaymarkError } from '../src/errors/errors.ts'
 import { lookup } from '../src/functions/registry.ts'
 import type { SqlAnswer } from '../src/queries/sql/index.ts'
-import { type ClickHouse, openClickHouse } from './harness/clickhouse.ts'
+import { type ClickHouse, hasClickHouse, openClickHouse } from './harness/clickhouse.ts'
 import { openTestProject, type TestProject } from './harness/duckdb.ts'
 
 // What a statement must never reach, however it is written.
@@ -157,7 +157,7 @@ describe("no statement gets at another project's rows by giving names", () => {
   for (const statement of statements)
     test(statement, async () => {
       const [duck, click] = await Promise.all(
-        [project.rows(statement), clickhouse.rows(statement, project)].map((rows) =>
+        [project.rows(statement), ...(hasClickHouse ? [clickhouse.rows(statement, project)] : [])].map((rows) =>
           rows.then(
             (found) => JSON.stringify(found),
             (error: unknown) => (error instanceof WaymarkError ? `refused: ${error.code}` : `${error}`),
@@ -166,8 +166,9 @@ describe("no statement gets at another project's rows by giving names", () => {
       )
       expect(duck).not.toContain(secret)
       expect(duck).not.toContain('stranger')
-      expect(click).not.toMatch(/of another project|stranger|ClickHouseError|Unknown table/)
       expect(duck).not.toMatch(/InternalError/)
+      if (click === undefined) return
+      expect(click).not.toMatch(/of another project|stranger|ClickHouseError|Unknown table/)
       // Orders are not given: the same rows.
       const sorted = (text: string | undefined) =>
         text?.startsWith('[') ? JSON.stringify((JSON.parse(text) as unknown[]).map((row) => JSON.stringify(row)).sort()) : text
@@ -208,12 +209,11 @@ const quoted = (text: string, quote: string) => `${quote}${text.replaceAll('\\',
 describe('texts and names come back as they went in', () => {
   for (const text of nasty)
     test(JSON.stringify(text), async () => {
-      const both = async (statement: string) => [await project.rows(statement), await clickhouse.rows(statement, project)]
-      const [duck, click] = await both(`select ${quoted(text, "'")} as a, count() from events where event != ${quoted(text, "'")}`)
-      expect(duck).toEqual([[text, 1]])
-      expect(click).toEqual([[text, 1]])
-      const property = await both(`select properties[${quoted(text, "'")}] from events`)
-      expect(property).toEqual([[[null]], [[null]]])
+      for (const engine of hasClickHouse ? [project, clickhouse] : [project]) {
+        const value = `select ${quoted(text, "'")} as a, count() from events where event != ${quoted(text, "'")}`
+        expect(await engine.rows(value, project)).toEqual([[text, 1]])
+        expect(await engine.rows(`select properties[${quoted(text, "'")}] from events`, project)).toEqual([[null]])
+      }
     })
 
   for (const name of nasty.filter((text) => !/[%\u0001]/.test(text)))
@@ -223,7 +223,8 @@ describe('texts and names come back as they went in', () => {
         project,
       )) as SqlAnswer
       expect([answer.columns, answer.results]).toEqual([[name], [[5]]])
-      expect(await clickhouse.rows(`select x.${quoted(name, '`')} from (select 5 as ${quoted(name, '`')}) as x`, project)).toEqual([[5]])
+      if (hasClickHouse)
+        expect(await clickhouse.rows(`select x.${quoted(name, '`')} from (select 5 as ${quoted(name, '`')}) as x`, project)).toEqual([[5]])
       expect(await project.rows(`with ${quoted(name, '`')} as (select 6 as a) select a from ${quoted(name, '`')}`)).toEqual([[6]])
     })
 })
@@ -231,7 +232,7 @@ describe('texts and names come back as they went in', () => {
 test('property keys with quotes are found', async () => {
   const statement = `select properties['a''b'], properties."a""b", properties.\`a\`\`b\`, properties['a\\\\b'] from events`
   expect(await project.rows(statement)).toEqual([['1', '2', '3', '4']])
-  expect(await clickhouse.rows(statement, project)).toEqual([['1', '2', '3', '4']])
+  if (hasClickHouse) expect(await clickhouse.rows(statement, project)).toEqual([['1', '2', '3', '4']])
 })
 
 test('values of a request are values', async () => {

@@ -146,6 +146,8 @@ const decimal: Returns = (types, { args }) => ({
 const decimalCell =
   (symbol: '*' | '/'): SqlCell =>
   (args) => {
+    if (args[2] && args[2].constant === undefined)
+      throw new QueryError('invalid-query', { message: 'The scale of a decimal must be a constant.' })
     const scale = decimalScale(args)
     const exact = symbol === '*' ? `(${args[0]!.sql} * ${args[1]!.sql})` : `(CAST(${args[0]!.sql} AS DOUBLE) / ${args[1]!.sql})`
     return `CAST(trunc(${exact} * ${10 ** scale}) / ${10 ** scale} AS DECIMAL(38, ${scale}))`

@@ -74,11 +74,14 @@ const nullCases = (name: string, negated: boolean): Case[] => [
 export const groupCount = (pattern: string): number =>
   [...pattern.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?(?!P<|<))/gs)].filter(([part]) => part === '(').length
 
+const hasGroups = ({ sql, constant }: Arg): string =>
+  typeof constant === 'string' ? String(groupCount(constant) > 0) : `regexp_matches(${sql}, '(^|[^\\\\])\\((?:[^?]|\\?P?<)')`
+
 /** What ClickHouse's extract() means: the first group, or the whole match when there is none. */
 const extracted = (name: 'regexp_extract' | 'regexp_extract_all', text: string, pattern: Arg): string => {
   const group = (i: number) => `${name}(${text}, ${pattern.sql}, ${i}, 's')`
   if (typeof pattern.constant === 'string') return group(groupCount(pattern.constant) > 0 ? 1 : 0)
-  return `CASE WHEN regexp_matches(${pattern.sql}, '(^|[^\\\\])\\((?:[^?]|\\?P?<)') THEN ${group(1)} ELSE ${group(0)} END`
+  return `CASE WHEN ${hasGroups(pattern)} THEN ${group(1)} ELSE ${group(0)} END`
 }
 
 const texts = arrayOf(scalar('String'))
@@ -193,9 +196,10 @@ export const patternFunctions: FunctionFamily = scalars({
     summary: 'All matches of a regular expression, or their first groups.',
     duckdb: ([text, pattern], context) => {
       const all = extracted('regexp_extract_all', text!.sql, pattern!)
-      if (typeof pattern!.constant !== 'string' || groupCount(pattern!.constant) > 0) return all
+      if (typeof pattern!.constant === 'string' && groupCount(pattern!.constant) > 0) return all
       // ClickHouse stops at the first match that is empty.
-      return once(context, all, (l) => `CASE WHEN list_contains(${l}, '') THEN ${l}[1:list_position(${l}, '') - 1] ELSE ${l} END`)
+      const stops = pattern!.constant === undefined ? `NOT ${hasGroups(pattern!)} AND ` : ''
+      return once(context, all, (l) => `CASE WHEN ${stops}list_contains(${l}, '') THEN ${l}[1:list_position(${l}, '') - 1] ELSE ${l} END`)
     },
     cases: [
       ["extractAll('12a3', '[0-9]*')", ['12']],

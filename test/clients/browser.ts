@@ -10,14 +10,22 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 
 /** WAYMARK_CHROMIUM, or where systems put it; null when there is none. */
 export const chromiumPath = [process.env.WAYMARK_CHROMIUM, ...places].find((path) => path !== undefined && existsSync(path)) ?? null
-export const howToInstall = 'Install Chromium (Debian: apt-get install chromium) or name it in WAYMARK_CHROMIUM.'
 
 export interface Site {
   readonly url: string
   close(): Promise<void>
 }
 
-const library = join(import.meta.dirname, '../../node_modules/posthog-js/dist/module.mjs')
+const library = join(import.meta.dirname, 'node_modules/posthog-js/dist/module.mjs')
+const isLibraryThere = existsSync(library)
+
+/** Why pages cannot be visited here; null when they can. */
+export const missing =
+  chromiumPath === null
+    ? 'No browser was found. Install Chromium (Debian: apt-get install chromium) or name it in WAYMARK_CHROMIUM.'
+    : isLibraryThere
+      ? null
+      : '`npm run setup:clients` installs posthog-js.'
 
 /** Pages of a shop that send with the browser library to `api`. */
 export async function openSite(api: string, key: string): Promise<Site> {

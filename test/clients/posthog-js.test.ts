@@ -1,20 +1,28 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import type posthog from 'posthog-js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { chromiumPath, howToInstall, openSite, type Site } from './browser.ts'
+import { chromiumPath, missing, openSite, type Site } from './browser.ts'
 import { type Gate, jsonOf, openGate } from './gate.ts'
 import { type Served, startServe } from './served.ts'
 
 // The library that pages send with, unmodified, in a real browser, against a server of another origin.
 
-if (chromiumPath === null) console.warn(`\n  SKIPPED: the tests of posthog-js, because no browser was found. ${howToInstall}\n`)
+if (missing !== null) console.warn(`\n  SKIPPED: the tests of posthog-js. ${missing}\n`)
 
 const gzipMark = '1f8b'
 
-/** What runs inside the page. */
-declare const window: { posthog: typeof posthog; isLoaded?: boolean }
+/** What of the library the pages use. */
+interface Client {
+  capture(event: string, properties?: object): void
+  identify(id: string, set: object, setOnce: object): void
+  group(type: string, key: string, properties: object): void
+  get_distinct_id(): string
+  opt_out_capturing(): void
+  opt_in_capturing(): void
+}
+/** Inside the page. */
+declare const window: { posthog: Client; isLoaded?: boolean }
 
-describe.skipIf(chromiumPath === null)('posthog-js', () => {
+describe.skipIf(missing !== null)('posthog-js', () => {
   let served: Served
   let browser: Browser
   let gate: Gate

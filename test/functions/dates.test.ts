@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { zonePieces } from '../../src/functions/zones.ts'
-import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'
+import { type ClickHouse, hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 
 // Date functions in zones on both sides of UTC, with half hours and with changes of clocks at midnight: both engines must say the same of
@@ -89,9 +89,9 @@ describe.each(zones.flatMap((zone, i) => [[zone, (i % 2) as 0 | 1] as const]))('
   })
   test.each(expressions)('%s', async (expression) => {
     const statement = `select t, ${expression} from (select fromUnixTimestamp(u) as t from (select arrayJoin([${seconds.join(', ')}]) as u)) order by t limit 1000`
-    const [ours, theirs] = [await project.rows(statement), await clickhouse.rows(statement, project)]
+    const ours = await project.rows(statement)
     expect(ours.length).toBe(seconds.length)
-    expect(ours).toEqual(theirs)
+    if (hasClickHouse) expect(ours).toEqual(await clickhouse.rows(statement, project))
   })
 })
 
@@ -101,5 +101,5 @@ test('now, today and yesterday are those of the moment the query is asked, in th
   const statement = 'select toUnixTimestamp64Milli(now()), today(), yesterday(), current_date(), toHour(now())'
   const expected = [[1717248600250, '2024-06-02', '2024-06-01', '2024-06-02', 1]]
   expect(await project.rows(statement)).toEqual(expected)
-  expect(await clickhouse.rows(statement, project)).toEqual(expected)
+  if (hasClickHouse) expect(await clickhouse.rows(statement, project)).toEqual(expected)
 })

@@ -51,12 +51,12 @@ const runsInItsOwnFolder = (name: string, file: string, text: string) => {
 try {
   let tarball = ''
   step('npm pack', () => {
-    run(root, 'npm', 'run', 'build', '--silent')
-    const [packed] = JSON.parse(run(root, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder)) as [
+    // Builds by itself.
+    const [packed] = JSON.parse(run(root, 'npm', 'pack', '--json', '--silent', '--pack-destination', folder)) as [
       { filename: string; size: number; files: { path: string }[] },
     ]
     tarball = join(folder, packed.filename)
-    const allowed = /^(dist\/(?!internal)|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/
+    const allowed = /^(dist\/(?!internal)|docs\/.*\.md$|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/
     const strays = packed.files.map((file) => file.path).filter((path) => !allowed.test(path))
     mustHold(strays.length === 0, `the package holds files that do not belong in it: ${strays.join(', ')}`)
     mustHold(
@@ -65,6 +65,9 @@ try {
       ),
       'the package lacks a door that package.json names',
     )
+    const links = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path!)
+    const broken = links.filter((path) => !packed.files.some((file) => file.path === path || file.path.startsWith(path)))
+    mustHold(broken.length === 0, `README.md links to what the package does not hold: ${broken.join(', ')}`)
     console.log(`        ${packed.filename}: ${packed.files.length} files, ${(packed.size / 1e6).toFixed(2)} MB`)
   })
   step('npm install into an empty folder', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/answer.ts'
 import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
-import { type ClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
+import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore } from '../../harness/store.ts'
@@ -17,6 +17,8 @@ const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
 /** All of them, so that whoever another is merged into is there. */
 const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
 let project: TestProject
+const compared = test.skipIf(!hasClickHouse)
+
 let clickhouse: ClickHouse
 beforeAll(async () => {
   project = await openTestProject({ now: new Date('2024-06-01T00:00:00Z') })
@@ -27,20 +29,24 @@ afterAll(async () => {
   await clickhouse.close()
 })
 
-test('ClickHouse folds generated funnels to what loops over the events answer', async () => {
-  const funnels = fc.array(funnelArb, { minLength: 4, maxLength: 6, size: 'max' })
-  await fc.assert(
-    fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
-      await fillStore(project, { events, merges, groups, isFresh: true })
-      await clickhouse.load(project)
-      for (const funnel of drawn) {
-        const { results } = (await answerOnClickHouse(clickhouse, asQuery(funnel), project)) as FunnelsAnswer
-        expectAnswer(results, referenceOutcomes(afterMerges(events, merges), funnel), funnel)
-      }
-    }),
-    { numRuns: loads, endOnFailure: true },
-  )
-}, 600_000)
+compared(
+  'ClickHouse folds generated funnels to what loops over the events answer',
+  async () => {
+    const funnels = fc.array(funnelArb, { minLength: 4, maxLength: 6, size: 'max' })
+    await fc.assert(
+      fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
+        await fillStore(project, { events, merges, groups, isFresh: true })
+        await clickhouse.load(project)
+        for (const funnel of drawn) {
+          const { results } = (await answerOnClickHouse(clickhouse, asQuery(funnel), project)) as FunnelsAnswer
+          expectAnswer(results, referenceOutcomes(afterMerges(events, merges), funnel), funnel)
+        }
+      }),
+      { numRuns: loads, endOnFailure: true },
+    )
+  },
+  600_000,
+)
 
 interface Rows {
   readonly results: readonly (readonly unknown[])[]
@@ -52,40 +58,44 @@ const inOrder = ({ results }: Rows, eventOf: ReadonlyMap<string, unknown>) =>
     .sort()
 const listed = ['id', 'timestamp', 'first_timestamp', 'final_timestamp', 'step_timestamps', 'matching_events']
 
-test('ClickHouse lists the same people behind a number, with the times of their steps and their events', async () => {
-  const people = fc.array(
-    funnelArb.filter(({ actor }) => actor !== 'property'),
-    { minLength: 2, maxLength: 2 },
-  )
-  await fc.assert(
-    fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, drawn, place) => {
-      await fillStore(project, { events, persons, merges, groups, isFresh: true })
-      await clickhouse.load(project)
-      const rows = await project.rows('select toString(uuid), timestamp, person_id from events limit 1000')
-      const eventOf = new Map(rows.map(([uuid, ...rest]) => [uuid as string, rest]))
-      for (const funnel of drawn) {
-        const { results } = (await answerQuery(asQuery(funnel), project)) as FunnelsAnswer
-        const points = pointsOf(funnel, results, referenceOutcomes(afterMerges(events, merges), funnel))
-        const depths: Point = { funnelCustomSteps: [2, 1 + (place % 3)] }
-        const asked = [...points, ...points].slice(points.length && place % points.length).slice(0, 2)
-        for (const [point, count] of [...asked, ...(funnel.viz === 'steps' ? [[depths, null] as const] : [])]) {
-          const query = listQuery(funnel, { ...point, includeRecordings: true }, listed)
-          const here = inOrder((await answerQuery(query, project)) as unknown as Rows, eventOf)
-          expect(inOrder((await answerOnClickHouse(clickhouse, query, project)) as unknown as Rows, eventOf)).toEqual(here)
-          if (count !== null) expect(here.length).toBe(count)
+compared(
+  'ClickHouse lists the same people behind a number, with the times of their steps and their events',
+  async () => {
+    const people = fc.array(
+      funnelArb.filter(({ actor }) => actor !== 'property'),
+      { minLength: 2, maxLength: 2 },
+    )
+    await fc.assert(
+      fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, drawn, place) => {
+        await fillStore(project, { events, persons, merges, groups, isFresh: true })
+        await clickhouse.load(project)
+        const rows = await project.rows('select toString(uuid), timestamp, person_id from events limit 1000')
+        const eventOf = new Map(rows.map(([uuid, ...rest]) => [uuid as string, rest]))
+        for (const funnel of drawn) {
+          const { results } = (await answerQuery(asQuery(funnel), project)) as FunnelsAnswer
+          const points = pointsOf(funnel, results, referenceOutcomes(afterMerges(events, merges), funnel))
+          const depths: Point = { funnelCustomSteps: [2, 1 + (place % 3)] }
+          const asked = [...points, ...points].slice(points.length && place % points.length).slice(0, 2)
+          for (const [point, count] of [...asked, ...(funnel.viz === 'steps' ? [[depths, null] as const] : [])]) {
+            const query = listQuery(funnel, { ...point, includeRecordings: true }, listed)
+            const here = inOrder((await answerQuery(query, project)) as unknown as Rows, eventOf)
+            expect(inOrder((await answerOnClickHouse(clickhouse, query, project)) as unknown as Rows, eventOf)).toEqual(here)
+            if (count !== null) expect(here.length).toBe(count)
+          }
         }
-      }
-    }),
-    { numRuns: Math.ceil(loads / 5), endOnFailure: true },
-  )
-}, 600_000)
+      }),
+      { numRuns: Math.ceil(loads / 5), endOnFailure: true },
+    )
+  },
+  600_000,
+)
 
 const node = (event: string, more = {}) => ({ kind: 'EventsNode', event, ...more })
 const dateRange = { date_from: '2024-01-02', date_to: '2024-01-04' }
 const query = (parts: object) => ({ kind: 'FunnelsQuery', series: [node('a'), node('b')], dateRange, ...parts })
 const cohorts = { 1: [1, 2], 2: [3] }
 
-test.each<[string, ReturnType<typeof query>]>([
+compared.each<[string, ReturnType<typeof query>]>([
   ['cohorts', query({ breakdownFilter: { breakdown: [1, 2, 'all'], breakdown_type: 'cohort' } })],
   [
     'cohorts by day',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
-import { type ClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
+import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { projectPool } from '../../harness/projects.ts'
 import { type ReferenceEvent, type ReferenceQuery, type ReferenceRow, referenceTrends } from '../../reference/trends.ts'
@@ -66,7 +66,7 @@ test('the queries met the values of all axes', () => {
   if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
 })
 
-test('and so does ClickHouse', async () => {
+test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
   await fc.assert(
     fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, [first, ...others]) => {
       // One load serves all queries, so they share a zone.

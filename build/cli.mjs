@@ -1,0 +1,20 @@
+import { build, stop } from 'esbuild'
+
+/**
+ * Writes dist/cli.js: the command with all its JavaScript inside, because reading three hundred small files had been half of the time until a server is
+ * ready. Packages with native code and optional peers stay outside.
+ */
+export async function buildCli() {
+  await build({
+    entryPoints: { cli: 'src/cli/main.ts' },
+    outdir: 'dist',
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    external: ['@duckdb/*', 'nodemailer'],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'warning',
+  })
+  await stop()
+}

@@ -1,7 +1,8 @@
 import type { FirstStart } from '../accounts/accounts.ts'
 import type { Waymark } from '../engine.ts'
 
-// A shop that never was: a month of visits, sign-ups and purchases, the same at every first start but for the dates.
+// A shop that never was: a month of visits in sessions, sign-ups of people who belong to companies, and purchases; the same at every first start but for
+// the dates.
 
 const people = 300
 const days = 30
@@ -10,6 +11,8 @@ const plans = ['free', 'free', 'free', 'pro', 'team']
 const browsers = ['Chrome', 'Chrome', 'Safari', 'Firefox', 'Edge']
 const countries = ['US', 'DE', 'GB', 'FR', 'BR', 'JP']
 const pages = ['/', '/pricing', '/docs', '/blog/launch', '/signup']
+const referrers = ['www.google.com', 'news.ycombinator.com', '$direct']
+const companies = 40
 
 /** Small, fast and the same everywhere. */
 const randomFrom = (seed: number) => () => {
@@ -17,6 +20,16 @@ const randomFrom = (seed: number) => () => {
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+}
+
+/** Of version 7: sessions are told by it. */
+const sessionId = (time: number, random: () => number): string => {
+  const hex = (digits: number) =>
+    Math.floor(random() * 16 ** digits)
+      .toString(16)
+      .padStart(digits, '0')
+  const millis = Math.floor(time).toString(16).padStart(12, '0')
+  return `${millis.slice(0, 8)}-${millis.slice(8)}-7${hex(3)}-8${hex(3)}-${hex(6)}${hex(6)}`
 }
 
 interface DemoEvent {
@@ -30,11 +43,24 @@ export const demoEvents = (now: Date): DemoEvent[] => {
   const random = randomFrom(7)
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!
   const events: DemoEvent[] = []
+  for (let company = 0; company < companies; company++)
+    events.push({
+      event: '$groupidentify',
+      distinct_id: 'shop-server',
+      timestamp: new Date(now.getTime() - (days + 1) * day).toISOString(),
+      properties: {
+        $group_type: 'company',
+        $group_key: `company-${company}`,
+        $group_set: { name: `Company ${company}`, employees: 5 + Math.floor(random() ** 3 * 500), plan: pick(plans) },
+      },
+    })
   for (let person = 1; person <= people; person++) {
     const arrival = now.getTime() - random() * days * day
     const about = { $browser: pick(browsers), $geoip_country_code: pick(countries) }
     const [visitor, user] = [`visitor-${person}`, `user-${person}`]
     const plan = pick(plans)
+    const $groups = { company: `company-${person % companies}` }
+    let session = {}
     let at = arrival
     let isSignedUp = false
     const add = (event: string, properties: object = {}) => {
@@ -44,17 +70,24 @@ export const demoEvents = (now: Date): DemoEvent[] => {
           event,
           distinct_id: isSignedUp ? user : visitor,
           timestamp: new Date(at).toISOString(),
-          properties: { ...about, ...properties },
+          properties: { ...about, ...session, ...(isSignedUp ? { $groups } : {}), ...properties },
         })
     }
     for (let visit = 0; visit < 1 + random() * 6; visit++) {
-      for (let page = 0; page < 1 + random() * 5; page++) add('$pageview', { $current_url: `https://shop.example.com${pick(pages)}` })
+      session = { $session_id: sessionId(at, random), $referring_domain: pick(referrers) }
+      for (let page = 0; page < 1 + random() * 5; page++) {
+        const $pathname = pick(pages)
+        add('$pageview', { $current_url: `https://shop.example.com${$pathname}`, $host: 'shop.example.com', $pathname })
+      }
       if (!isSignedUp && random() < 0.4) {
         isSignedUp = true
         add('$identify', { $anon_distinct_id: visitor, $set: { plan, email: `${user}@example.com` } })
-        add('signed up', { plan, $groups: { company: `company-${person % 40}` } })
+        add('signed up', { plan })
       }
-      if (isSignedUp && random() < 0.5) add('purchase', { price: Math.round(500 + random() * 9500) / 100, currency: 'EUR' })
+      if (isSignedUp && random() < 0.5) {
+        const items = 1 + Math.floor(random() * 4)
+        add('purchase', { price: Math.round(items * (500 + random() * 4500)) / 100, items, currency: 'EUR', is_gift: random() < 0.1 })
+      }
       at += (0.5 + random() * 5) * day
     }
   }

@@ -24,6 +24,8 @@ export interface Approval {
   readonly total_events: number | null
   readonly events_per_minute: number | null
 }
+const levelName = (value: number): string => Object.entries(level).find(([, at]) => at === value)?.[0] ?? String(value)
+
 export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' | 'imported_events'> & {
   readonly project: number
   readonly name: string
@@ -57,6 +59,52 @@ export const errands = {
     if (!project) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
     await accounts.historicalImports.update(null, project, { is_approved, ...(is_approved && limits) })
     return {}
+  },
+
+  'list-projects': async ({ accounts }: Waymark, _: object) => {
+    const { projects, organizations } = accounts.context.store.read
+    const names = new Map((await organizations.find({})).map(({ id, name }) => [id, name]))
+    return [...(await projects.find({}))]
+      .sort((a, b) => a.id - b.id)
+      .map(({ id, name, organization_id, timezone, api_token }) => ({
+        id,
+        name,
+        organization: names.get(organization_id) ?? organization_id,
+        timezone,
+        project_api_key: api_token,
+      }))
+  },
+
+  'list-users': async ({ accounts }: Waymark, _: object) => {
+    const { users, memberships, organizations } = accounts.context.store.read
+    const [everybody, places, names] = await Promise.all([
+      users.find({}),
+      memberships.find({}),
+      organizations.find({}).then((all) => new Map(all.map(({ id, name }) => [id, name]))),
+    ])
+    return everybody.map(({ id, email, is_active }) => ({
+      id,
+      email,
+      is_active,
+      organizations: places
+        .filter(({ user_id }) => user_id === id)
+        .map((place) => `${names.get(place.organization_id)} (${levelName(place.level)})`)
+        .join(', '),
+    }))
+  },
+
+  'list-keys': async ({ accounts }: Waymark, _: object) => {
+    const { personal_keys, users } = accounts.context.store.read
+    const emails = new Map((await users.find({})).map(({ id, email }) => [id, email]))
+    return (await personal_keys.find({}, { newestFirst: 'created_at' })).map((key) => ({
+      id: key.id,
+      user: emails.get(key.user_id) ?? null,
+      label: key.label,
+      key: key.mask_value,
+      scopes: ((key.scopes as readonly string[] | null) ?? ['*']).join(','),
+      created_at: key.created_at.toISOString(),
+      last_used_at: key.last_used_at?.toISOString() ?? null,
+    }))
   },
 
   imports: async ({ accounts }: Waymark, _: object): Promise<readonly ImportState[]> => {

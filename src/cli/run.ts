@@ -1,15 +1,29 @@
 import { InternalError, WaymarkError } from '../errors/errors.ts'
+import { version } from '../lib/version.ts'
 import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
 import { doctor } from './doctor.ts'
 import { importFiles } from './import.ts'
 import { approveImports } from './imports-approve.ts'
 import { init } from './init.ts'
 import { createKey } from './keys-create.ts'
+import { listKeys, listProjects, listUsers } from './list.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { createUser } from './users-create.ts'
 
-export const commands: readonly Command[] = [serve, init, importFiles, query, createUser, createKey, approveImports, doctor]
+export const commands: readonly Command[] = [
+  serve,
+  init,
+  importFiles,
+  query,
+  listProjects,
+  listUsers,
+  createUser,
+  listKeys,
+  createKey,
+  approveImports,
+  doctor,
+]
 
 const help = () =>
   [
@@ -17,7 +31,7 @@ const help = () =>
     '',
     ...commands.map((command) => `  ${command.name.padEnd(14)} ${command.summary}`),
     '',
-    '`waymark help <command>` shows its options. Each option is also read from the environment, --data as WAYMARK_DATA.',
+    '`waymark help <command>` shows its options, `waymark --version` the version. Each option is also read from the environment, --data as WAYMARK_DATA.',
   ].join('\n')
 
 /** The command whose words the arguments begin with, and what follows them. */
@@ -37,6 +51,10 @@ export async function runCommand(args: readonly string[], env: Environment, outp
     const [first, ...others] = args
     if (first === undefined || first === 'help' || first === '--help' || first === '-h') {
       output.out(others.length > 0 ? usage(find(others).command) : help())
+      return exitCodes.done
+    }
+    if (first === '--version' || first === '-v' || first === 'version') {
+      output.out(version)
       return exitCodes.done
     }
     const { command, rest } = find(args)

@@ -79,6 +79,9 @@ const calledAs = (called = process.argv[1] ?? ''): string => {
   return basename(called) === 'waymark' ? 'waymark' : `node ${relative(process.cwd(), called)}`
 }
 
+const newKeyCommand = ({ user }: FirstStart, dataDir: string) =>
+  `${calledAs()} keys create --data ${dataDir} --user ${user.email} --label mine --scopes '*'`
+
 /** Three commands to copy. */
 function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: string): readonly string[] {
   const body = JSON.stringify({ api_key: project.api_token, event: 'hello', distinct_id: 'me' })
@@ -153,7 +156,9 @@ export const serve: Command = {
         out(`Waymark          ${url}`)
         if (demoId !== null) out(`Demo project     ${demoId}`)
         out(`Project key      ${start.project.api_token}`)
+        out(`Owner            ${start.user.email}`)
         if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
+        else out(`Personal key     shown at the first start; a new one: ${newKeyCommand(start, values.required('data'))}`)
         for (const line of firstSteps(url, start, values.required('data'))) out(line)
       }
       await stopping

@@ -1,11 +1,12 @@
 import type { App } from './app.ts'
+import { frontPage } from './front-page.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 
 const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(body, { headers: { 'content-type': type } })
 
-/** Pages for those who run it: alive, ready, how busy; and the description of everything else. */
-export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<string, () => Response | Promise<Response>>> => {
+/** Pages outside the API: the front page; for those who run the server alive, ready, how busy; and the description of everything else. */
+export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<string, (request: Request) => Response | Promise<Response>>> => {
   const alive = () => text('ok\n')
   const ready = async () => {
     const readiness = await app.readiness()
@@ -13,6 +14,7 @@ export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<strin
   }
   let description: string | undefined
   return {
+    '/': frontPage,
     '/_health': alive,
     '/_livez': alive,
     '/_readyz': ready,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -105,7 +105,51 @@ test('the demo is a month of a shop, the same every time but for the dates', asy
     ['$pageview', 'signed up', 'purchase'].map(count),
   )
   expect(count('purchase')).toBeGreaterThan(100)
+  const sql = async (query: string) =>
+    ((await (await waymark.project(id)).query({ kind: 'SqlLikeQuery', query })) as { results: unknown[][] }).results
+  const [[sessions, pageviews]] = (await sql('select count(), sum($pageview_count) from sessions')) as [[number, number]]
+  expect(pageviews, 'each page view has a session').toBe(count('$pageview'))
+  expect(sessions).toBeGreaterThan(500)
+  expect(await sql('select count() from groups')).toEqual([[40]])
+  expect(
+    await sql("select count() > 0, min(toFloat(properties.items)) >= 1 from events where event = 'purchase' and $group_0 != ''"),
+  ).toEqual([[1, 1]])
   await waymark.close()
   const later = demoEvents(new Date('2031-01-01T00:00:00Z'))
   expect(later.map((one) => one.event)).toEqual(made.map((one) => one.event))
+})
+
+test('what is there is listed: projects with the keys for sending, users, and personal keys without their secrets', async () => {
+  const data = join(directory, 'listed')
+  const { organization_id, project_api_key, personal_api_key } = JSON.parse((await run(['init', '--data', data, '--json'])).out)
+  await run(['users', 'create', '--data', data, '--organization', organization_id, '--email', 'ada@acme.test'])
+  const list = async (things: string) => JSON.parse((await run([things, 'list', '--data', data, '--json'])).out)
+  expect(await list('projects')).toEqual([{ id: 1, name: 'Default Project', organization: 'Default', timezone: 'UTC', project_api_key }])
+  expect(await list('users')).toEqual([
+    { id: 1, email: 'owner@waymark.local', is_active: true, organizations: 'Default (owner)' },
+    { id: 2, email: 'ada@acme.test', is_active: true, organizations: 'Default (member)' },
+  ])
+  const keys = await list('keys')
+  expect(keys.map((key: { user: string }) => key.user).sort()).toEqual(['ada@acme.test', 'owner@waymark.local'])
+  expect(JSON.stringify(keys)).not.toContain(personal_api_key)
+  expect((await run(['projects', 'list', '--data', data])).out).toMatch(/^ ?id {2}name.*\n-.*\n ?1 {2}Default Project /)
+})
+
+test('a later start names the owner and the one command that makes another key, and that key works', async () => {
+  const data = join(directory, 'lost')
+  await run(['init', '--data', data])
+  const child = start(['serve', '--data', data, '--port', '0'])
+  const ended = finish(child)
+  await firstLine(child)
+  child.kill('SIGTERM')
+  const { out } = await ended
+  expect(out).toMatch(/^Owner {12}owner@waymark\.local$/m)
+  const args = /keys create (.*)/.exec(out)![1]!.replaceAll("'", '').split(' ')
+  const made = await run(['keys', 'create', ...args, '--json'])
+  expect(JSON.parse(made.out)).toMatchObject({ scopes: ['*'], personal_api_key: expect.stringMatching(/^phx_/) })
+})
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'))
+  expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
 })

@@ -162,6 +162,18 @@ test('pages for operators need no key and tell nothing about people', async () =
   expect(JSON.parse((await page('/openapi.json')).text)).toMatchObject({ openapi: '3.1.0' })
 })
 
+test('the front page tells a person where they are, and a program the same as JSON', async () => {
+  const { world } = held.home
+  const person = await fetch(`${world.url}/`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+  expect([person.status, person.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(person.headers.get('content-security-policy')).toContain("default-src 'none'")
+  const html = await person.text()
+  expect(html).toContain(`curl ${world.url}/capture/`)
+  expect(html).not.toContain('phc_')
+  const program = await fetch(`${world.url}/`)
+  expect(await program.json()).toMatchObject({ name: 'Waymark', api: '/openapi.json' })
+})
+
 test('mail goes out over SMTP', async () => {
   const lines: string[] = []
   const server = createServer((socket) => {

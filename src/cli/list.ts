@@ -1,0 +1,35 @@
+import type { Command } from './command.ts'
+import { dataOption, withDirectory } from './directory.ts'
+import type { ErrandName } from './errands.ts'
+import { tableText } from './table-text.ts'
+
+type ListName = Extract<ErrandName, `list-${string}`>
+
+/** Prints what there is of one kind, as a table or as JSON. */
+const listing = (things: 'projects' | 'users' | 'keys', summary: string, name: ListName): Command => ({
+  name: `${things} list`,
+  summary,
+  options: { data: dataOption, json: { summary: 'print one line of JSON' } },
+  run: async (values, { out }) => {
+    const rows = (await withDirectory(values.required('data'), (directory) => directory.do(name, {}))) as readonly Readonly<
+      Record<string, unknown>
+    >[]
+    if (values.isOn('json')) return out(JSON.stringify(rows))
+    if (rows.length === 0) return out(`There are no ${things}.`)
+    const columns = Object.keys(rows[0]!)
+    out(
+      tableText(
+        columns,
+        rows.map((row) => columns.map((column) => row[column])),
+      ),
+    )
+  },
+})
+
+export const listProjects = listing('projects', 'Lists the projects with their keys for sending events.', 'list-projects')
+export const listUsers = listing('users', 'Lists the users with their organizations and levels.', 'list-users')
+export const listKeys = listing(
+  'keys',
+  'Lists the personal keys: whose they are and what they may do, not the keys themselves.',
+  'list-keys',
+)

@@ -7,6 +7,7 @@ import { type Explainable, explain } from './explain.ts'
 import type { Progress } from './lib/progress.ts'
 import type { StoreSnapshot } from './plan/context.ts'
 import { blamed } from './queries/blame.ts'
+import { misfitOf } from './queries/fields.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, QueryRun, StatementAsk } from './queries/kind.ts'
 import { actionCondition } from './queries/property-filters.ts'
 import { queryKinds } from './queries/registry.ts'
@@ -196,9 +197,8 @@ function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unkn
   const kind = kindOf(query)
   const parsed = kind.schema.safeParse(query)
   if (parsed.success) return { kind, parsed: parsed.data }
-  const [issue] = parsed.error.issues
-  const attr = issue?.path.join('__') || null
-  throw new WaymarkError('validation-failed', { message: issue?.message ?? 'The query is not valid', attr }, { cause: parsed.error })
+  const { path, message } = misfitOf(parsed.error)
+  throw new WaymarkError('validation-failed', { message, attr: path.join('__') || null }, { cause: parsed.error })
 }
 
 function kindOf(query: unknown): QueryKind<unknown, object> {

@@ -1,21 +1,25 @@
 import { z } from 'zod'
+import { fields } from './fields.ts'
 import { filtersSchema } from './series.ts'
 
 const matching = z.enum(['exact', 'contains', 'regex']).nullish()
 const text = z.string().nullish()
 
-export const actionStepSchema = z.looseObject({
-  event: text,
-  properties: filtersSchema.nullish(),
-  tag_name: text,
-  text,
-  text_matching: matching,
-  href: text,
-  href_matching: matching,
-  selector: text,
-  url: text,
-  url_matching: matching,
-})
+export const actionStepSchema = fields(
+  {
+    event: text,
+    properties: filtersSchema.nullish(),
+    tag_name: text,
+    text,
+    text_matching: matching,
+    href: text,
+    href_matching: matching,
+    selector: text,
+    url: text,
+    url_matching: matching,
+  },
+  'step',
+)
 
 /** What a caller writes of an action: an event belongs to it when one of the steps fits. */
 export const actionFieldsSchema = z.looseObject({

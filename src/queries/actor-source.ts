@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
+import { misfitOf } from './fields.ts'
 import type { Answer, Ask, QueryEnv } from './kind.ts'
 
 // Kinds whose numbers stand for people say here who they are. ActorsQuery knows them only through this.
@@ -81,8 +82,8 @@ export function checkSource(
   }
   const checked = known.schema.safeParse(source)
   if (!checked.success) {
-    const issue = checked.error.issues[0]!
-    throw new QueryError('validation-failed', { message: issue.message, attr: ['source', ...issue.path].join('__') })
+    const { path, message } = misfitOf(checked.error)
+    throw new QueryError('validation-failed', { message, attr: ['source', ...path].join('__') })
   }
   return { known, point: checked.data }
 }

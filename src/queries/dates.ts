@@ -49,8 +49,8 @@ export interface ResolvedRange {
 }
 
 const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/
-// Searched in the text, so anything around it is ignored. Capitals other than M stand for nothing.
-const relative = /-?(\d+)?([hdwmqysHDWMQYS])(Start|End)?/
+// Capitals other than M stand for nothing.
+const relative = /^-?(\d{1,9})?([hdwmqysHDWMQYS])(Start|End)?$/
 const units: Readonly<Record<string, readonly [Interval, number]>> = {
   s: ['second', 1],
   M: ['minute', 1],

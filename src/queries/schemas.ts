@@ -1,15 +1,24 @@
 import { z } from 'zod'
+import { fields } from './fields.ts'
 import { groupTypeIndex } from './series.ts'
 
 // Parts of a request that several kinds share.
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 
-export const dateRangeSchema = z.looseObject({
-  date_from: z.string().nullish(),
-  date_to: z.string().nullish(),
-  explicitDate: z.boolean().nullish(),
-})
+export const dateRangeSchema = fields(
+  { date_from: z.string().nullish(), date_to: z.string().nullish(), explicitDate: z.boolean().nullish() },
+  'range',
+)
+
+/** What every query may carry beside its own fields. */
+export const everyQuery = {
+  modifiers: fields({ convertToProjectTimezone: z.boolean().nullish(), bounceRateDurationSeconds: z.number().nullish() }, 'modifiers', [
+    'modifiers',
+  ]).nullish(),
+  /** Adds to the answer what was asked of the engine. */
+  explain: z.boolean().nullish(),
+}
 
 export const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'session', 'cohort', 'hogql'] as const
 export type BreakdownType = (typeof breakdownTypes)[number]
@@ -24,8 +33,8 @@ export const mostBreakdowns = 3
 
 const tooMany = (found: number) => `A query breaks down by ${mostBreakdowns} properties at most, found ${found}.`
 
-export const breakdownFilterSchema = z
-  .looseObject({
+export const breakdownFilterSchema = fields(
+  {
     breakdown: nullish(
       z.union([cohortOrName, z.array(cohortOrName)], {
         error: 'A breakdown is the name of a property, the number of a cohort, or a list of these.',
@@ -38,13 +47,16 @@ export const breakdownFilterSchema = z
     breakdowns: nullish(
       z
         .array(
-          z.looseObject({
-            property: cohortOrName,
-            type: nullish(breakdownType),
-            group_type_index: nullish(groupTypeIndex),
-            histogram_bin_count: nullish(binCount),
-            normalize_url: nullish(z.boolean()),
-          }),
+          fields(
+            {
+              property: cohortOrName,
+              type: nullish(breakdownType),
+              group_type_index: nullish(groupTypeIndex),
+              histogram_bin_count: nullish(binCount),
+              normalize_url: nullish(z.boolean()),
+            },
+            'range',
+          ),
         )
         .max(mostBreakdowns, {
           error: (issue) => tooMany((issue.input as unknown[]).length),
@@ -53,12 +65,13 @@ export const breakdownFilterSchema = z
     breakdown_limit: nullish(z.number().int().min(1)),
     breakdown_hide_other_aggregation: nullish(z.boolean()),
     breakdown_path_cleaning: nullish(z.boolean()),
-  })
-  .superRefine(({ breakdown, breakdown_type: type }, context) => {
-    if (Array.isArray(breakdown) && type !== 'cohort' && breakdown.length > mostBreakdowns)
-      context.addIssue({ code: 'custom', message: tooMany(breakdown.length), path: ['breakdown'] })
-  })
+  },
+  'range',
+).superRefine(({ breakdown, breakdown_type: type }, context) => {
+  if (Array.isArray(breakdown) && type !== 'cohort' && breakdown.length > mostBreakdowns)
+    context.addIssue({ code: 'custom', message: tooMany(breakdown.length), path: ['breakdown'] })
+})
 
-export const compareFilterSchema = z.looseObject({ compare: z.boolean().nullish(), compare_to: z.string().nullish() })
+export const compareFilterSchema = fields({ compare: z.boolean().nullish(), compare_to: z.string().nullish() }, 'range')
 
 export type BreakdownFilter = z.infer<typeof breakdownFilterSchema>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fields } from './fields.ts'
 
 // The nodes of `series`: which events are meant, and what is computed over them. Shared by the kinds that ask for series.
 
@@ -40,7 +41,7 @@ const shared = {
   math_multiplier: z.number().nullish(),
   math_property: z.string().nullish(),
   math_property_type: z.string().nullish(),
-  math_property_revenue_currency: z.looseObject({ static: z.string().nullish(), property: z.string().nullish() }).nullish(),
+  math_property_revenue_currency: fields({ static: z.string().nullish(), property: z.string().nullish() }, 'range').nullish(),
   math_hogql: z.string().nullish(),
   math_group_type_index: groupTypeIndex.nullish(),
   properties: filtersSchema.nullish(),
@@ -48,22 +49,23 @@ const shared = {
   optionalInFunnel: z.boolean().nullish(),
 }
 
-export const eventsNodeSchema = z.looseObject({
-  kind: z.literal('EventsNode'),
-  event: z.string().nullish(),
-  ...shared,
-})
-export const actionsNodeSchema = z.looseObject({
+export const eventsNodeFields = { kind: z.literal('EventsNode'), event: z.string().nullish(), ...shared }
+export const actionsNodeFields = {
   kind: z.literal('ActionsNode'),
   id: z.number({ error: 'An action is named by its number.' }).int(),
   ...shared,
-})
-export const groupNodeSchema = z.looseObject({
-  kind: z.literal('GroupNode'),
-  operator: z.enum(['AND', 'OR']),
-  nodes: z.array(z.discriminatedUnion('kind', [eventsNodeSchema, actionsNodeSchema])).min(1),
-  ...shared,
-})
+}
+export const eventsNodeSchema = fields(eventsNodeFields, 'node')
+export const actionsNodeSchema = fields(actionsNodeFields, 'node')
+export const groupNodeSchema = fields(
+  {
+    kind: z.literal('GroupNode'),
+    operator: z.enum(['AND', 'OR']),
+    nodes: z.array(z.discriminatedUnion('kind', [eventsNodeSchema, actionsNodeSchema])).min(1),
+    ...shared,
+  },
+  'node',
+)
 
 export const seriesNodeSchema = z.discriminatedUnion('kind', [eventsNodeSchema, actionsNodeSchema, groupNodeSchema], {
   error: 'A series is an EventsNode, an ActionsNode or a GroupNode.',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Asked } from '../../asking/asking.ts'
 import { refreshMode, refreshModes } from '../../asking/refresh.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import { misfitOf } from '../../queries/fields.ts'
 import { queryKinds } from '../../queries/registry.ts'
 import { failures, HttpError } from '../errors.ts'
 import { withOverrides } from './overrides.ts'
@@ -127,6 +128,6 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
 /** A query that its kind's schema refuses is a body that cannot be read; other mistakes keep their own words. */
 export const queryFailure = (error: unknown, kind: string): unknown => {
   if (!(error instanceof WaymarkError) || error.code !== 'validation-failed' || !(error.cause instanceof z.ZodError)) return error
-  const issue = error.cause.issues[0]!
-  return misfit(['query', kind, ...issue.path].join('.'), issue.message)
+  const { path, message } = misfitOf(error.cause)
+  return misfit(['query', kind, ...path].join('.'), message)
 }

@@ -1,7 +1,9 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { presentation, unknownField } from '../fields.ts'
 
-// Filters as clients send them: a flat list, or groups nested to any depth. They are lenient by tradition: everything passes what is incomplete.
+// Filters as clients send them: a flat list, or groups nested to any depth. Everything passes a filter whose property is still to be chosen; a field that
+// no filter has is a mistake.
 
 export const filterTypes = [
   'event',
@@ -39,8 +41,17 @@ export interface FilterGroup {
 /** A filter whose property is still to be chosen: all events pass it. */
 export const incomplete = 'incomplete'
 
+const filterFields = ['key', 'value', 'operator', 'type', 'group_type_index', 'negation']
+const groupFields = ['type', 'values', 'negation']
+const knownIn = (own: readonly string[]): ReadonlySet<string> => new Set([...own, ...presentation.filter])
+const [knownInFilter, knownInGroup] = [knownIn(filterFields), knownIn(groupFields)]
+
 type Json = Readonly<Record<string, unknown>>
 const isIncomplete = (filter: Json) => filter.key === undefined || filter.key === null || filter.key === ''
+
+const mustBeKnown = (item: Json, known: ReadonlySet<string>, own: readonly string[], place: string): void => {
+  for (const name in item) if (!known.has(name)) throw wrongFilter(place, unknownField(name, own), name)
+}
 
 export const wrongFilter = (place: string, message: string, field?: string): QueryError =>
   new QueryError('validation-failed', { message, attr: field ? `${place}__${field}` : place })
@@ -61,6 +72,7 @@ const readAll = (list: readonly unknown[], place: string) =>
 function readItem(item: unknown, place: string): FilterGroup['values'][number] | null {
   if (!isObject(item)) throw wrongFilter(place, 'A filter is an object with key, value, operator and type.')
   if (Array.isArray(item.values)) return readGroup(item, item.values, place)
+  mustBeKnown(item, knownInFilter, filterFields, place)
   const type = item.type ?? 'event'
   if (typeof type === 'string' && ignoredTypes.has(type)) return null
   const cohort = typeof type === 'string' && type.endsWith('cohort')
@@ -79,6 +91,7 @@ function readItem(item: unknown, place: string): FilterGroup['values'][number] |
 }
 
 function readGroup(group: Json, values: readonly unknown[], place: string): FilterGroup {
+  mustBeKnown(group, knownInGroup, groupFields, place)
   const type = group.type ?? 'AND'
   if (type !== 'AND' && type !== 'OR')
     throw wrongFilter(place, `${JSON.stringify(type)} is no type of a filter group. Choose AND or OR.`, 'type')

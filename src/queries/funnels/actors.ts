@@ -5,8 +5,10 @@ import type { Outcome } from '../../kernels/funnels/fold.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { bucketEdges } from '../buckets.ts'
 import { dateInstant, micros } from '../dates.ts'
+import { fields } from '../fields.ts'
 import type { QueryEnv } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
+import { everyQuery } from '../schemas.ts'
 import { noValueLabel, otherLabel } from './breakdown.ts'
 import { walkFunnel } from './collect.ts'
 import { type ActorPlace, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
@@ -19,18 +21,22 @@ import { funnelsSchema } from './schema.ts'
 
 const value = z.union([z.string(), z.number()])
 
-export const funnelPointSchema = z.looseObject({
-  kind: z.literal('FunnelsActorsQuery'),
-  source: funnelsSchema,
-  funnelStep: z.number().int().nullish(),
-  /** How deep they got; goes before `funnelStep`. */
-  funnelCustomSteps: z.array(z.number().int().min(1)).nullish(),
-  funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
-  funnelTrendsDropOff: z.boolean().nullish(),
-  funnelTrendsEntrancePeriodStart: z.string().nullish(),
-  compare: z.enum(['current', 'previous'], { error: 'compare is current or previous.' }).nullish(),
-  includeRecordings: z.boolean().nullish(),
-})
+export const funnelPointSchema = fields(
+  {
+    ...everyQuery,
+    kind: z.literal('FunnelsActorsQuery'),
+    source: funnelsSchema,
+    funnelStep: z.number().int().nullish(),
+    /** How deep they got; goes before `funnelStep`. */
+    funnelCustomSteps: z.array(z.number().int().min(1)).nullish(),
+    funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
+    funnelTrendsDropOff: z.boolean().nullish(),
+    funnelTrendsEntrancePeriodStart: z.string().nullish(),
+    compare: z.enum(['current', 'previous'], { error: 'compare is current or previous.' }).nullish(),
+    includeRecordings: z.boolean().nullish(),
+  },
+  'query',
+)
 export type FunnelPoint = z.infer<typeof funnelPointSchema>
 
 export const funnelsActors = defineActorSource<FunnelPoint>({

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { maxSteps } from '../../kernels/funnels/columns.ts'
 import { intervals } from '../../lib/calendar.ts'
-import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema } from '../schemas.ts'
-import { actionsNodeSchema, eventsNodeSchema, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
+import { fields } from '../fields.ts'
+import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
+import { actionsNodeFields, eventsNodeFields, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
 
 export const windowUnits = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const
 export const vizTypes = ['steps', 'time_to_convert', 'trends'] as const
@@ -15,27 +16,31 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T, what: 
 const stepIndex = z.number().int().min(0)
 const exclusionFields = { funnelFromStep: stepIndex, funnelToStep: stepIndex }
 export const exclusionSchema = z.discriminatedUnion('kind', [
-  eventsNodeSchema.extend(exclusionFields),
-  actionsNodeSchema.extend(exclusionFields),
+  fields({ ...eventsNodeFields, ...exclusionFields }, 'node'),
+  fields({ ...actionsNodeFields, ...exclusionFields }, 'node'),
 ])
 
-export const funnelsFilterSchema = z.looseObject({
-  funnelVizType: oneOf(vizTypes, 'a form of funnel').nullish(),
-  funnelOrderType: oneOf(orderTypes, 'an order of steps').nullish(),
-  funnelWindowInterval: z.number().positive().nullish(),
-  funnelWindowIntervalUnit: oneOf(windowUnits, 'a unit of the window').nullish(),
-  exclusions: z.array(exclusionSchema).nullish(),
-  breakdownAttributionType: oneOf(attributionTypes, 'an attribution').nullish(),
-  breakdownAttributionValue: stepIndex.nullish(),
-  funnelFromStep: stepIndex.nullish(),
-  funnelToStep: stepIndex.nullish(),
-  funnelAggregateByHogQL: z.string().nullish(),
-  binCount: z.union([z.number(), z.literal('auto')]).nullish(),
-  hideIncompleteConversionWindowPeriods: z.boolean().nullish(),
-})
+export const funnelsFilterSchema = fields(
+  {
+    funnelVizType: oneOf(vizTypes, 'a form of funnel').nullish(),
+    funnelOrderType: oneOf(orderTypes, 'an order of steps').nullish(),
+    funnelWindowInterval: z.number().positive().nullish(),
+    funnelWindowIntervalUnit: oneOf(windowUnits, 'a unit of the window').nullish(),
+    exclusions: z.array(exclusionSchema).nullish(),
+    breakdownAttributionType: oneOf(attributionTypes, 'an attribution').nullish(),
+    breakdownAttributionValue: stepIndex.nullish(),
+    funnelFromStep: stepIndex.nullish(),
+    funnelToStep: stepIndex.nullish(),
+    funnelAggregateByHogQL: z.string().nullish(),
+    binCount: z.union([z.number(), z.literal('auto')]).nullish(),
+    hideIncompleteConversionWindowPeriods: z.boolean().nullish(),
+  },
+  'funnelsFilter',
+)
 
-export const funnelsSchema = z
-  .looseObject({
+export const funnelsSchema = fields(
+  {
+    ...everyQuery,
     kind: z.literal('FunnelsQuery'),
     series: z
       .array(seriesNodeSchema)
@@ -50,12 +55,13 @@ export const funnelsSchema = z
     filterTestAccounts: z.boolean().nullish(),
     samplingFactor: z.number().gt(0).lte(1).nullish(),
     aggregation_group_type_index: groupTypeIndex.nullish(),
-  })
-  .superRefine((query, context) => {
-    const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
-    checkSteps(query.series, query.funnelsFilter ?? {}, wrong)
-    checkExclusions(query.series, query.funnelsFilter ?? {}, wrong)
-  })
+  },
+  'query',
+).superRefine((query, context) => {
+  const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
+  checkSteps(query.series, query.funnelsFilter ?? {}, wrong)
+  checkExclusions(query.series, query.funnelsFilter ?? {}, wrong)
+})
 
 export type FunnelsQuery = z.infer<typeof funnelsSchema>
 export type FunnelsFilter = z.infer<typeof funnelsFilterSchema>

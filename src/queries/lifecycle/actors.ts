@@ -3,16 +3,23 @@ import { QueryError } from '../../errors/errors.ts'
 import { defineActorSource } from '../actor-source.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { dateInstant, micros } from '../dates.ts'
+import { fields } from '../fields.ts'
 import { listedActors } from '../listed-actors.ts'
+import { everyQuery } from '../schemas.ts'
 import { lifecycleOf } from './activity.ts'
 import { lifecycleSchema, statuses } from './schema.ts'
 
-const pointSchema = z.looseObject({
-  kind: z.literal('InsightActorsQuery'),
-  source: lifecycleSchema,
-  day: z.string().nullish(),
-  status: z.enum(statuses).nullish(),
-})
+const pointSchema = fields(
+  {
+    ...everyQuery,
+    kind: z.literal('InsightActorsQuery'),
+    source: lifecycleSchema,
+    day: z.string().nullish(),
+    status: z.enum(statuses).nullish(),
+    includeRecordings: z.boolean().nullish(),
+  },
+  'query',
+)
 
 /** The actors with a status on a day; without a day or a status those of any. */
 export const lifecycleActors = defineActorSource<z.infer<typeof pointSchema>>({

@@ -1,25 +1,30 @@
 import { z } from 'zod'
 import { intervals } from '../../lib/calendar.ts'
-import { dateRangeSchema } from '../schemas.ts'
+import { fields } from '../fields.ts'
+import { dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema, groupTypeIndex, seriesNodeSchema } from '../series.ts'
 
 /** In the order of the rows. */
 export const statuses = ['new', 'returning', 'resurrecting', 'dormant'] as const
 export type Status = (typeof statuses)[number]
 
-export const lifecycleSchema = z.looseObject({
-  kind: z.literal('LifecycleQuery'),
-  series: z.array(seriesNodeSchema).length(1, { error: 'A lifecycle has exactly one series.' }),
-  interval: z
-    .enum(intervals as [(typeof intervals)[number], ...(typeof intervals)[number][]], {
-      error: (issue) => `${JSON.stringify(issue.input)} is not an interval. Choose one of ${intervals.join(', ')}.`,
-    })
-    .nullish(),
-  dateRange: dateRangeSchema.nullish(),
-  lifecycleFilter: z.looseObject({ toggledLifecycles: z.array(z.enum(statuses)).nullish() }).nullish(),
-  properties: filtersSchema.nullish(),
-  filterTestAccounts: z.boolean().nullish(),
-  samplingFactor: z.number().gt(0).lte(1).nullish(),
-  aggregation_group_type_index: groupTypeIndex.nullish(),
-})
+export const lifecycleSchema = fields(
+  {
+    ...everyQuery,
+    kind: z.literal('LifecycleQuery'),
+    series: z.array(seriesNodeSchema).length(1, { error: 'A lifecycle has exactly one series.' }),
+    interval: z
+      .enum(intervals as [(typeof intervals)[number], ...(typeof intervals)[number][]], {
+        error: (issue) => `${JSON.stringify(issue.input)} is not an interval. Choose one of ${intervals.join(', ')}.`,
+      })
+      .nullish(),
+    dateRange: dateRangeSchema.nullish(),
+    lifecycleFilter: fields({ toggledLifecycles: z.array(z.enum(statuses)).nullish() }, 'lifecycleFilter').nullish(),
+    properties: filtersSchema.nullish(),
+    filterTestAccounts: z.boolean().nullish(),
+    samplingFactor: z.number().gt(0).lte(1).nullish(),
+    aggregation_group_type_index: groupTypeIndex.nullish(),
+  },
+  'query',
+)
 export type LifecycleQuery = z.infer<typeof lifecycleSchema>

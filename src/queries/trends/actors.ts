@@ -7,7 +7,9 @@ import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { bucketEdges, bucketLabel } from '../buckets.ts'
 import { instantOf, isoInstant, micros, parseDate } from '../dates.ts'
+import { fields } from '../fields.ts'
 import type { QueryEnv } from '../kind.ts'
+import { everyQuery } from '../schemas.ts'
 import { eventsTable, memberOf, since, until } from '../scope.ts'
 import { firstTimeMaths, rollingMaths } from '../series.ts'
 import { allOf, nodeName } from '../series-condition.ts'
@@ -24,15 +26,19 @@ import { nullLabel, nullValue, otherLabel, otherValue } from './values.ts'
 
 const value = z.union([z.string(), z.number()])
 
-export const trendsPointSchema = z.looseObject({
-  kind: z.literal('InsightActorsQuery'),
-  source: trendsSchema,
-  day: value.nullish(),
-  series: z.number().int().min(0).nullish(),
-  breakdown: z.union([value, z.array(value)]).nullish(),
-  compare: z.enum(['current', 'previous']).nullish(),
-  includeRecordings: z.boolean().nullish(),
-})
+export const trendsPointSchema = fields(
+  {
+    ...everyQuery,
+    kind: z.literal('InsightActorsQuery'),
+    source: trendsSchema,
+    day: value.nullish(),
+    series: z.number().int().min(0).nullish(),
+    breakdown: z.union([value, z.array(value)]).nullish(),
+    compare: z.enum(['current', 'previous']).nullish(),
+    includeRecordings: z.boolean().nullish(),
+  },
+  'query',
+)
 export type TrendsPoint = z.infer<typeof trendsPointSchema>
 
 export const trendsActors = defineActorSource<TrendsPoint>({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { intervals } from '../../lib/calendar.ts'
-import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema } from '../schemas.ts'
+import { fields } from '../fields.ts'
+import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema, groupTypeIndex, propertyMaths, seriesNodeSchema } from '../series.ts'
 import { parseFormula } from './formula.ts'
 
@@ -31,8 +32,9 @@ export type Display = (typeof displays)[number]
 /** Data warehouses are not held here; older clients name the property's own table. */
 const mathPropertyTypes = ['event_properties', 'event', 'person_properties', 'session_properties']
 
-export const trendsSchema = z
-  .looseObject({
+export const trendsSchema = fields(
+  {
+    ...everyQuery,
     kind: z.literal('TrendsQuery'),
     series: z.array(seriesNodeSchema).min(1, { error: 'A trend needs at least one series.' }),
     interval: nullish(
@@ -44,51 +46,56 @@ export const trendsSchema = z
     breakdownFilter: nullish(breakdownFilterSchema),
     compareFilter: nullish(compareFilterSchema),
     trendsFilter: nullish(
-      z.looseObject({
-        display: nullish(z.enum(displays, { error: (issue) => displayProblem(issue.input) })),
-        formula: nullish(z.string()),
-        formulas: nullish(z.array(z.string())),
-        formulaNodes: nullish(z.array(z.looseObject({ formula: z.string(), custom_name: z.string().nullish() }))),
-        smoothingIntervals: nullish(z.number().int().min(1)),
-      }),
+      fields(
+        {
+          display: nullish(z.enum(displays, { error: (issue) => displayProblem(issue.input) })),
+          formula: nullish(z.string()),
+          formulas: nullish(z.array(z.string())),
+          formulaNodes: nullish(z.array(fields({ formula: z.string(), custom_name: z.string().nullish() }, 'range'))),
+          smoothingIntervals: nullish(z.number().int().min(1)),
+        },
+        'trendsFilter',
+      ),
     ),
     properties: nullish(filtersSchema),
     filterTestAccounts: nullish(z.boolean()),
     samplingFactor: nullish(z.number().gt(0).lte(1)),
     aggregation_group_type_index: nullish(groupTypeIndex),
+  },
+  'query',
+  ['trends'],
+).superRefine((query, context) => {
+  const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
+  query.series.forEach((series, i) => {
+    if ((propertyMaths as readonly string[]).includes(series.math ?? '') && !series.math_property)
+      wrong(`The math ${series.math} needs a property.`, 'series', i, 'math_property')
+    const type = series.math_property_type
+    if (type && !mathPropertyTypes.includes(type))
+      wrong(
+        `${JSON.stringify(type)} is not where numbers are read from. Choose one of ${mathPropertyTypes.join(', ')}.`,
+        'series',
+        i,
+        'math_property_type',
+      )
+    if (series.math === 'hogql' && !series.math_hogql) wrong('The math hogql needs an expression.', 'series', i, 'math_hogql')
+    if (series.math === 'unique_group' && series.math_group_type_index == null)
+      wrong('The math unique_group needs the index of a group type.', 'series', i, 'math_group_type_index')
   })
-  .superRefine((query, context) => {
-    const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
-    query.series.forEach((series, i) => {
-      if ((propertyMaths as readonly string[]).includes(series.math ?? '') && !series.math_property)
-        wrong(`The math ${series.math} needs a property.`, 'series', i, 'math_property')
-      const type = series.math_property_type
-      if (type && !mathPropertyTypes.includes(type))
-        wrong(
-          `${JSON.stringify(type)} is not where numbers are read from. Choose one of ${mathPropertyTypes.join(', ')}.`,
-          'series',
-          i,
-          'math_property_type',
-        )
-      if (series.math === 'hogql' && !series.math_hogql) wrong('The math hogql needs an expression.', 'series', i, 'math_hogql')
-      if (series.math === 'unique_group' && series.math_group_type_index == null)
-        wrong('The math unique_group needs the index of a group type.', 'series', i, 'math_group_type_index')
-    })
-    for (const { formula, path } of formulasOf(query.trendsFilter)) {
-      const parsed = parseFormula(formula, query.series.length)
-      if ('problem' in parsed) wrong(parsed.problem, 'trendsFilter', ...path)
-    }
-    const breakdowns = query.breakdownFilter?.breakdowns ?? []
-    const cohorts = breakdowns.filter((item) => item.type === 'cohort')
-    if (cohorts.length && cohorts.length !== breakdowns.length)
-      wrong('Cohorts cannot be mixed with other breakdowns.', 'breakdownFilter', 'breakdowns', breakdowns.indexOf(cohorts[0]!))
-    breakdowns.forEach((item, i) => {
-      if (item.type === 'group' && item.group_type_index == null)
-        wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdowns', i, 'group_type_index')
-    })
-    if (query.breakdownFilter?.breakdown_type === 'group' && query.breakdownFilter.breakdown_group_type_index == null)
-      wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdown_group_type_index')
+  for (const { formula, path } of formulasOf(query.trendsFilter)) {
+    const parsed = parseFormula(formula, query.series.length)
+    if ('problem' in parsed) wrong(parsed.problem, 'trendsFilter', ...path)
+  }
+  const breakdowns = query.breakdownFilter?.breakdowns ?? []
+  const cohorts = breakdowns.filter((item) => item.type === 'cohort')
+  if (cohorts.length && cohorts.length !== breakdowns.length)
+    wrong('Cohorts cannot be mixed with other breakdowns.', 'breakdownFilter', 'breakdowns', breakdowns.indexOf(cohorts[0]!))
+  breakdowns.forEach((item, i) => {
+    if (item.type === 'group' && item.group_type_index == null)
+      wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdowns', i, 'group_type_index')
   })
+  if (query.breakdownFilter?.breakdown_type === 'group' && query.breakdownFilter.breakdown_group_type_index == null)
+    wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdown_group_type_index')
+})
 
 export type TrendsQuery = z.infer<typeof trendsSchema>
 export type TrendsFilter = NonNullable<TrendsQuery['trendsFilter']>

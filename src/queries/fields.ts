@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { nearestSpellings } from '../lib/spelling.ts'
+
+// The objects of a request know all their fields: a misspelled one would change the question without a word.
+
+/**
+ * Fields of the reference system that change no number: how a chart looks, what a client keeps with a query, and which of several equal roads its
+ * servers take. They are accepted, and nothing is read from them.
+ */
+export const presentation = {
+  query: ['version', 'tags', 'response', 'dataColorTheme', 'name', 'description', 'full', 'showHeader', 'embedded'],
+  node: ['version', 'response', 'limit', 'orderBy', 'order', 'uuid', 'dataColorTheme'],
+  range: [],
+  filter: ['label', 'cohort_name', 'group_key_names', 'bytecode', 'conditionHash', 'id', 'uuid'],
+  step: ['id', 'isNew', 'name', 'uuid'],
+  trendsFilter: [
+    'aggregationAxisFormat',
+    'aggregationAxisPostfix',
+    'aggregationAxisPrefix',
+    'confidenceLevel',
+    'decimalPlaces',
+    'detailedResultsAggregationType',
+    'excludeBoxPlotOutliers',
+    'goalLines',
+    'hiddenLegendIndexes',
+    'hidden_legend_indexes',
+    'hideWeekends',
+    'legendPosition',
+    'minDecimalPlaces',
+    'movingAverageIntervals',
+    'resultCustomizationBy',
+    'resultCustomizations',
+    'showAlertThresholdLines',
+    'showConfidenceIntervals',
+    'showLabelsOnSeries',
+    'showLegend',
+    'showMovingAverage',
+    'showMultipleYAxes',
+    'showPercentStackView',
+    'showTrendLines',
+    'showValuesOnSeries',
+    'yAxisScaleType',
+  ],
+  funnelsFilter: [
+    'breakdownSorting',
+    'goalLines',
+    'hiddenLegendBreakdowns',
+    'funnelStepReference',
+    'layout',
+    'resultCustomizations',
+    'showLegend',
+    'showTrendLines',
+    'showValuesOnSeries',
+    'useUdf',
+  ],
+  lifecycleFilter: ['showLegend', 'showValuesOnSeries', 'stacked'],
+  modifiers: [
+    'dataWarehouseEventsModifiers',
+    'debug',
+    'formatCsvAllowDoubleQuotes',
+    'forceClickhouseDataSkippingIndexes',
+    'inCohortVia',
+    'inlineCohortCalculation',
+    'materializationMode',
+    'materializedColumnsOptimizationMode',
+    'optimizeJoinedFilters',
+    'optimizeProjections',
+    'personsArgMaxVersion',
+    'personsJoinMode',
+    'personsOnEventsMode',
+    'propertyGroupsMode',
+    's3TableUseInvalidColumns',
+    'sessionTableVersion',
+    'sessionsV2JoinMode',
+    'timings',
+    'useMaterializedViews',
+    'usePreaggregatedIntermediateResults',
+    'usePreaggregatedTableTransforms',
+    'usePresortedEventsTable',
+    'useWebAnalyticsPreAggregatedTables',
+  ],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+/** Fields of the reference system that would change the answer and are not built here; their absence, said as null, is accepted. */
+const unanswered = {
+  query: ['connectionId', 'sendRawQuery'],
+  trends: ['calendarHeatmapFilter', 'conversionGoal'],
+  modifiers: ['bounceRatePageViewMode', 'customChannelTypeRules'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+type Presented = keyof typeof presentation
+type Unanswered = keyof typeof unanswered
+type Ignored<P extends Presented> = { [K in (typeof presentation)[P][number]]: z.ZodOptional<z.ZodUnknown> }
+
+/** An object whose fields are these and no others. */
+export function fields<S extends z.ZodRawShape, P extends Presented>(shape: S, presented: P, missing: readonly Unanswered[] = []) {
+  const ignored = Object.fromEntries(presentation[presented].map((name) => [name, z.unknown().optional()])) as Ignored<P>
+  const absent = Object.fromEntries(missing.flatMap((list) => unanswered[list]).map((name) => [name, notAnswered(name)]))
+  const known = Object.keys(shape)
+  return z.strictObject(
+    { ...(absent as Record<never, never>), ...ignored, ...shape },
+    { error: (issue) => (issue.code === 'unrecognized_keys' ? unknownField(issue.keys[0]!, known) : undefined) },
+  )
+}
+
+const notAnswered = (name: string) => z.null({ error: `${name} is not answered here: leave it out.` }).optional()
+
+/** The nearest name by spelling, or one that begins or ends alike: `op` is `operator`. */
+export function likelyName(name: string, known: readonly string[]): string | undefined {
+  const plain = (text: string) => text.replace(/_/g, '').toLowerCase()
+  const wanted = plain(name)
+  return (
+    known.find((one) => plain(one) === wanted) ??
+    nearestSpellings(name, known)[0] ??
+    (wanted.length > 1
+      ? known.find((one) => plain(one).startsWith(wanted) || plain(one).endsWith(wanted) || wanted.startsWith(plain(one)))
+      : undefined)
+  )
+}
+
+export function unknownField(name: string, known: readonly string[]): string {
+  const likely = likelyName(name, known)
+  if (likely !== undefined) return `Unknown field "${name}". Did you mean "${likely}"?`
+  return `Unknown field "${name}". Known fields: ${[...known].sort().join(', ')}.`
+}
+
+export interface Misfit {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** The mistake to tell of: a field that nobody knows explains most others. */
+export function misfitOf(error: z.ZodError): Misfit {
+  const issues = error.issues.flatMap(innermost)
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
+  if (unknown?.code === 'unrecognized_keys') return { path: [...unknown.path, unknown.keys[0]!], message: unknown.message }
+  const [first] = issues
+  return { path: first?.path ?? [], message: first?.message ?? 'The query is not valid' }
+}
+
+type Issue = z.core.$ZodIssue
+
+/** Of a union, what the alternative says that fits furthest, where the union itself has no words of its own. */
+function innermost(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
+  const inner = issue.errors.map((list) => list.flatMap(innermost))
+  const deepest = inner.filter((list) => list.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'))[0]
+  return deepest ? deepest.map((one) => ({ ...one, path: [...issue.path, ...one.path] }) as Issue) : [issue]
+}

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { answerQuery } from '../../src/answer.ts'
+import { presentation } from '../../src/queries/fields.ts'
+import { openTestProject } from '../harness/duckdb.ts'
+
+// A request knows all its fields: what is misspelled is refused with its path and the likely name, at any depth.
+
+const series = [{ kind: 'EventsNode', event: 'a' }]
+const steps = [...series, { kind: 'EventsNode', event: 'b' }]
+const trends = (parts: object) => ({ kind: 'TrendsQuery', series, ...parts })
+const funnels = (parts: object) => ({ kind: 'FunnelsQuery', series: steps, ...parts })
+const node = (parts: object) => trends({ series: [{ kind: 'EventsNode', event: 'a', ...parts }] })
+const people = (source: object) => ({ kind: 'ActorsQuery', source })
+const filter = { key: 'plan', value: 'pro' }
+
+const refused: readonly (readonly [query: object, attr: string, likely: string | null])[] = [
+  [trends({ date_range: {} }), 'date_range', 'dateRange'],
+  [trends({ intervall: 'week' }), 'intervall', 'interval'],
+  [trends({ breakdown: 'plan' }), 'breakdown', 'breakdownFilter'],
+  [trends({ dateRange: { from: '-7d' } }), 'dateRange__from', 'date_from'],
+  [trends({ dateRange: { zzz: 1 } }), 'dateRange__zzz', null],
+  [trends({ dateRange: { dateFrom: '-7d' } }), 'dateRange__dateFrom', 'date_from'],
+  [trends({ breakdownFilter: { breakdwn: 'plan' } }), 'breakdownFilter__breakdwn', 'breakdown'],
+  [trends({ breakdownFilter: { breakdowns: [{ property: 'plan', typ: 'person' }] } }), 'breakdownFilter__breakdowns__0__typ', 'type'],
+  [trends({ compareFilter: { compareTo: '-1w' } }), 'compareFilter__compareTo', 'compare_to'],
+  [trends({ trendsFilter: { formla: 'A' } }), 'trendsFilter__formla', 'formula'],
+  [trends({ modifiers: { convertToProjectTimezon: false } }), 'modifiers__convertToProjectTimezon', 'convertToProjectTimezone'],
+  [node({ propertes: [filter] }), 'series__0__propertes', 'properties'],
+  [node({ maths: 'dau' }), 'series__0__maths', 'math'],
+  [node({ properties: [{ key: 'plan', val: 'pro' }] }), 'series__0__properties__0__val', 'value'],
+  [node({ properties: [{ ...filter, op: 'is_not' }] }), 'series__0__properties__0__op', 'operator'],
+  [
+    trends({ properties: { type: 'AND', values: [{ type: 'OR', values: [{ ...filter, tpe: 'person' }] }] } }),
+    'properties__values__0__values__0__tpe',
+    'type',
+  ],
+  [
+    trends({ series: [{ kind: 'GroupNode', operator: 'OR', nodes: [{ kind: 'EventsNode', evnt: 'a' }] }] }),
+    'series__0__nodes__0__evnt',
+    'event',
+  ],
+  [funnels({ funnelsFilter: { funnelWindow: 3 } }), 'funnelsFilter__funnelWindow', 'funnelWindowInterval'],
+  [
+    funnels({ funnelsFilter: { exclusions: [{ kind: 'EventsNode', event: 'c', fromStep: 0, funnelFromStep: 0, funnelToStep: 1 }] } }),
+    'funnelsFilter__exclusions__0__fromStep',
+    'funnelFromStep',
+  ],
+  [{ kind: 'LifecycleQuery', series, lifecycleFilter: { toggledLifecycle: [] } }, 'lifecycleFilter__toggledLifecycle', 'toggledLifecycles'],
+  [{ kind: 'EventsQuery', select: ['event'], orderby: ['event'] }, 'orderby', 'orderBy'],
+  [people({ kind: 'InsightActorsQuery', dya: '2024-01-01', source: trends({}) }), 'source__dya', 'day'],
+  [people({ kind: 'InsightActorsQuery', source: node({ propertes: [] }) }), 'source__source__series__0__propertes', 'properties'],
+  [people({ kind: 'FunnelsActorsQuery', funnelstep: 1, source: funnels({}) }), 'source__funnelstep', 'funnelStep'],
+  [{ kind: 'ActorsQuery', ordrBy: ['id'] }, 'ordrBy', 'orderBy'],
+  [{ kind: 'SqlLikeQuery', query: 'select 1', valus: {} }, 'valus', 'values'],
+  [{ kind: 'SqlLikeQuery', query: 'select 1', filters: { daterange: {} } }, 'filters__daterange', 'dateRange'],
+]
+
+test('an unknown field is refused with its path and the likely name', async () => {
+  const project = await openTestProject()
+  for (const [query, attr, likely] of refused) {
+    const error = await answerQuery(query, project).then(
+      () => null,
+      (thrown: { code: string; attr: string; detail: string }) => thrown,
+    )
+    const name = attr.split('__').at(-1)
+    const words = likely === null ? `Unknown field "${name}". Known fields: ` : `Unknown field "${name}". Did you mean "${likely}"?`
+    expect({ code: error?.code, attr: error?.attr, detail: error?.detail }, JSON.stringify(query)).toEqual({
+      code: 'validation-failed',
+      attr,
+      detail: expect.stringContaining(words),
+    })
+  }
+  await project.close()
+})
+
+test.each<[string, object, string]>([
+  ['words', { dateRange: { date_from: 'last week' } }, 'dateRange__date_from'],
+  ['words around a date', { dateRange: { date_from: '-7d', date_to: 'until -1d' } }, 'dateRange__date_to'],
+  ['a day that does not exist', { dateRange: { date_from: '2026-02-30' } }, 'dateRange__date_from'],
+  ['a unit that does not exist', { dateRange: { date_from: '-7x' } }, 'dateRange__date_from'],
+])('a date that cannot be read is refused: %s', async (_, parts, attr) => {
+  const project = await openTestProject()
+  await expect(answerQuery(trends(parts), project)).rejects.toMatchObject({ code: 'validation-failed', attr })
+  await project.close()
+})
+
+test('fields of the reference system that change no number are accepted, and change no number', async () => {
+  const project = await openTestProject()
+  await project.project.ingest({ batch: [{ event: 'a', distinct_id: 'u', timestamp: '2024-01-01T00:00:00Z' }] })
+  const dateRange = { date_from: '2024-01-01', date_to: '2024-01-02' }
+  const all = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 1]))
+  // `filter` is an echo of the request.
+  const numbers = ({ results }: { results?: { filter: unknown }[] }) => results?.map(({ filter: _, ...row }) => row)
+  const plain = await answerQuery(trends({ dateRange }), project)
+  const dressed = await answerQuery(
+    {
+      ...all(presentation.query),
+      ...trends({ dateRange, trendsFilter: all(presentation.trendsFilter), modifiers: all(presentation.modifiers) }),
+      series: [{ ...all(presentation.node), ...series[0], properties: [{ ...all(presentation.filter), key: '' }] }],
+      conversionGoal: null,
+    },
+    project,
+  )
+  expect(numbers(dressed)).toEqual(numbers(plain))
+  await expect(answerQuery(trends({ conversionGoal: { x: 1 } }), project)).rejects.toMatchObject({
+    attr: 'conversionGoal',
+    detail: expect.stringContaining('conversionGoal is not answered here: leave it out.'),
+  })
+  await project.close()
+})

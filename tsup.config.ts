@@ -1,6 +1,8 @@
 import { defineConfig } from 'tsup'
 
 const shared = { target: 'node20', sourcemap: true } as const
+// What is marked @internal is no part of the published types.
+const types = { entry: { index: 'src/index.ts' }, compilerOptions: { stripInternal: true, paths: {} } }
 
 export default defineConfig([
   {
@@ -13,7 +15,7 @@ export default defineConfig([
     },
     format: ['esm'],
     splitting: true,
-    dts: { entry: { index: 'src/index.ts' } },
+    dts: types,
     clean: true,
   },
   {
@@ -22,6 +24,6 @@ export default defineConfig([
     format: ['cjs'],
     // Modules without a CommonJS form: `require` of those came to Node 20 only with its later versions.
     noExternal: ['chevrotain', /^@chevrotain\//, 'lodash-es', 'p-queue', 'p-timeout', 'eventemitter3'],
-    dts: { entry: { index: 'src/index.ts' } },
+    dts: types,
   },
 ])

@@ -47,7 +47,7 @@ async function measure(): Promise<void> {
     const alone = await liveEvents(performance.now() + seconds * 1000)
     const until = performance.now() + seconds * 1000
     const [beside] = await Promise.all([liveEvents(until), ...[0, 1, 2, 3].map((own) => importer(until, own))])
-    const answer = (await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: number[][] }
+    const answer = (await project.answer({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: number[][] }
     if (answer.results[0]![0] !== expected + imported)
       throw new Error(`${answer.results[0]![0]} events where ${expected + imported} were sent`)
     const figures = (times: readonly number[]) => ({ events: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99) })

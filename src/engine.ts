@@ -2,9 +2,12 @@ import { access, constants, mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
+import { type PersonalKeyOptions, personalKeyFields } from './accounts/personal-keys.ts'
+import { type NewProjectSettings, projectFieldNames } from './accounts/project-fields.ts'
 import { type Asking, createAsking } from './asking/asking.ts'
 import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
+import { mustKnow } from './errors/must-know.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
 import { BrokenFileError, type Instance, isCorruption, openInstance } from './storage/duckdb/instance.ts'
 import { type Lock, lockDirectory } from './storage/lock.ts'
@@ -41,7 +44,22 @@ const mustBe = (holds: boolean, attr: string, message: string) => {
 }
 const isPositive = (value: unknown) => value === undefined || (typeof value === 'number' && value >= 0)
 
+const optionNames = [
+  'dataDir',
+  'clock',
+  'memoryLimit',
+  'threads',
+  'durability',
+  'logRetention',
+  'minFreeBytes',
+  'recovery',
+  'surroundings',
+  'onError',
+]
+
 const check = (options: OpenOptions) => {
+  mustKnow(options ?? {}, optionNames, 'open')
+  mustKnow(options.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that answers a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
@@ -211,6 +229,15 @@ class Projects {
   }
 }
 
+export interface ProjectSummary {
+  readonly id: number
+  readonly name: string
+  readonly timezone: string
+  /** What clients send events with: the project key. */
+  readonly token: string
+  readonly created_at: Date
+}
+
 export interface Condition {
   readonly isOpen: boolean
   readonly isWritable: boolean
@@ -253,16 +280,71 @@ export class Waymark {
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
-  async createProject(settings: Readonly<Record<string, unknown>> = {}): Promise<Project> {
+  async createProject(settings: NewProjectSettings = {}): Promise<Project> {
     this.mustBeOpen()
-    const { id } = await this.accounts.createProject(settings)
+    mustKnow(settings, projectFieldNames, 'createProject')
+    const { id } = await this.accounts.createProject({ ...settings })
     return this.parts.projects.get(id)
   }
 
-  /** @example const project = await waymark.project(1) */
-  async project(id: number): Promise<Project> {
+  /**
+   * The project of that name; made with these settings when there is none.
+   *
+   * @example const project = await waymark.findOrCreateProject({ name: 'Shop', timezone: 'Europe/Berlin' })
+   */
+  async findOrCreateProject(settings: NewProjectSettings & { readonly name: string }): Promise<Project> {
+    return this.inTurn(async () => {
+      const known = await this.recordNamed(settings.name)
+      return known ? this.project(known.id) : this.createProject(settings)
+    })
+  }
+
+  /** @example const project = await waymark.project('Shop') // or by its number */
+  async project(idOrName: number | string): Promise<Project> {
     this.mustBeOpen()
-    return this.parts.projects.get(id)
+    if (typeof idOrName === 'number') return this.parts.projects.get(idOrName)
+    const known = await this.recordNamed(idOrName)
+    if (!known) throw new WaymarkError('not-found', { what: 'project', id: idOrName })
+    return this.parts.projects.get(known.id)
+  }
+
+  /**
+   * All projects, by their numbers. None is opened for it.
+   *
+   * @example for (const { id, name, token } of await waymark.projects()) console.log(id, name, token)
+   */
+  async projects(): Promise<readonly ProjectSummary[]> {
+    this.mustBeOpen()
+    const records = await this.accounts.context.store.read.projects.find({})
+    return records
+      .map(({ id, name, timezone, api_token, created_at }) => ({ id, name, timezone, token: api_token, created_at }))
+      .sort((a, b) => a.id - b.id)
+  }
+
+  /**
+   * A key of the owner for the HTTP API, answered this once.
+   *
+   * @example const { key } = await waymark.createPersonalKey({ label: 'Dashboard', scopes: ['query:read'] })
+   */
+  async createPersonalKey(options: PersonalKeyOptions): Promise<{ readonly id: string; readonly key: string }> {
+    this.mustBeOpen()
+    mustKnow(options, personalKeyFields, 'createPersonalKey')
+    const { user } = await this.accounts.firstStart({ makesKey: false })
+    const { key, value } = await this.accounts.personalKeys.create(user, { ...options })
+    return { id: key.id, key: value }
+  }
+
+  private turn: Promise<unknown> = Promise.resolve()
+  /** Looking for a name and making it is one step. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.turn.then(work, work)
+    this.turn = next.catch(() => undefined)
+    return next
+  }
+
+  private async recordNamed(name: string) {
+    const named = await this.accounts.context.store.read.projects.find({ name })
+    return [...named].sort((a, b) => a.id - b.id)[0]
   }
 
   /** @internal For probes: whether the directory can be written, how much room it has, how far the applying of events is behind. */

@@ -1,10 +1,23 @@
+export type { PersonalKeyOptions } from './accounts/personal-keys.ts'
+export type { NewProjectSettings } from './accounts/project-fields.ts'
 export type { QueryStatus } from './asking/query-runs.ts'
 export type { RefreshMode } from './asking/refresh.ts'
-export { type OpenOptions, open, type Waymark } from './engine.ts'
+export type { CohortInput } from './definitions/cohorts.ts'
+export { type OpenOptions, open, type ProjectSummary, type Waymark } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
 export { InternalError, QueryError, UnsupportedError, WaymarkError } from './errors/errors.ts'
 export type { Span } from './errors/span.ts'
-export { createHandler, type HandlerOptions } from './http/create-handler.ts'
+export { createHandler, type Handler, type HandlerOptions } from './http/create-handler.ts'
+export { type NodeHandler, toNodeHandler } from './http/node-handler.ts'
+export type {
+  BatchInput,
+  EventInput,
+  GroupImportOptions,
+  GroupInput,
+  IngestInput,
+  PersonInput,
+  PropertyTypeInput,
+} from './ingestion/inputs.ts'
 export type {
   ActionService,
   CohortService,
@@ -12,17 +25,35 @@ export type {
   IngestAnswer,
   Project,
   QueryOptions,
+  Refresh,
   StoredAction,
   StoredCohort,
+  Waiting,
   Warning,
   WarningSummary,
   WarningType,
 } from './project.ts'
+export type { ActionInput } from './queries/action-definition.ts'
 export type { ActorOptions } from './queries/actor-source.ts'
 export type { ActorsResponse } from './queries/actors/index.ts'
-export type { ActorsQuery } from './queries/actors/schema.ts'
+export type { EventsAnswer as EventsResponse } from './queries/events/index.ts'
+export type { FilterGroupInput, FilterInput, FiltersInput, Operator } from './queries/filters/schema.ts'
+export type { FunnelsAnswer as FunnelsResponse, FunnelTrend } from './queries/funnels/index.ts'
+export type { FunnelStepResult } from './queries/funnels/steps.ts'
+export type { TimeToConvert } from './queries/funnels/time-to-convert.ts'
+export type { LifecycleAnswer as LifecycleResponse, LifecycleRow } from './queries/lifecycle/index.ts'
+export type {
+  ActorsSource,
+  AnswerFacts,
+  AnswersByKind,
+  FieldsByKind,
+  Query,
+  QueryAnswer,
+  QueryKindName,
+  SqlAnswerOf,
+} from './queries/query-types.ts'
+export type { SqlAnswer as SqlResponse } from './queries/sql/index.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'
-export type { TrendsQuery } from './queries/trends/schema.ts'
 export type { TrendsRow } from './queries/trends/shape.ts'
 export type { LogDamage } from './storage/log/log.ts'
 export type { RecoveryReport } from './storage/project-storage.ts'

@@ -7,12 +7,18 @@ import { type Asked, type Asker, type Asking, type Outcome, type Source, statusA
 import { presentRun, type QueryStatus } from './asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './asking/refresh.ts'
 import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
+import type { CohortInput } from './definitions/cohorts.ts'
 import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
+import { mustKnow } from './errors/must-know.ts'
+import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
 import { type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
 import { definitionStore } from './project-definitions.ts'
+import type { ActionInput } from './queries/action-definition.ts'
 import type { ProjectSettings, QueryEnv } from './queries/kind.ts'
+import type { FieldsByKind, Query, QueryAnswer, QueryKindName, SqlAnswerOf } from './queries/query-types.ts'
+import { statementFrom } from './queries/sql/template.ts'
 import { queryEnv } from './query-env.ts'
 import { openApplyStore } from './storage/duckdb/apply-store.ts'
 import { peopleOf } from './storage/duckdb/budget.ts'
@@ -42,9 +48,14 @@ export interface ProjectHome {
 /** The key of a project's own closing: `Waymark` closes projects, callers do not. */
 export const closeProject = Symbol('closeProject')
 
-export interface QueryOptions extends Pick<AnswerOptions, 'signal'> {
+/** Whether a kept answer will do, and whether to wait for a new one. */
+export type Refresh = boolean | RefreshMode | null | undefined
+/** Those that always end with an answer. */
+export type Waiting = boolean | 'blocking' | 'force_blocking' | 'force_cache' | null | undefined
+
+export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOptions, 'signal'> {
   /** As in a request over HTTP: whether an answer that is kept will do, and whether to wait for a new one. */
-  readonly refresh?: boolean | RefreshMode | null
+  readonly refresh?: R
   /** As in a request over HTTP: a name by which the query can be looked for and cancelled. */
   readonly client_query_id?: string | null
   /** Rows of an answer: when the query does not say, and at most. */
@@ -78,6 +89,10 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
 /** One project: its events go in, its queries are answered. */
 export class Project {
   readonly id: number
+  /** What clients send events with: the project key. */
+  get token(): string {
+    return this.current.record.api_token
+  }
   /** List, create, retrieve, update and remove. */
   readonly actions: ActionService
   readonly cohorts: CohortService
@@ -111,7 +126,12 @@ export class Project {
    *
    * @example await project.ingest({ batch: [{ event: 'signup', distinct_id: 'u1', properties: { plan: 'pro' } }] })
    */
-  async ingest(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
+  async ingest(body: IngestInput, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
+    return this.take(body, about)
+  }
+
+  /** @internal What came over a wire. */
+  async take(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
     const answer = await this.pipeline.ingest(body, about)
     if (answer.accepted > 0 && !this.current.record.ingested_event) await this.home.noteFirstEvents(this.id)
@@ -123,36 +143,63 @@ export class Project {
    *
    * @example const { ids } = await project.importPersons([{ distinct_ids: ['u1', 'anon-7'], properties: { plan: 'pro' } }])
    */
-  importPersons(rows: unknown): Promise<{ ids: readonly string[] }> {
+  importPersons(rows: readonly PersonInput[]): Promise<{ ids: readonly string[] }> {
     return this.pipeline.importPersons(rows)
   }
 
   /** @example await project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]) */
-  importGroups(rows: unknown, options: { readonly group_types?: unknown } = {}): Promise<void> {
+  importGroups(rows: readonly GroupInput[], options: GroupImportOptions = {}): Promise<void> {
     return this.pipeline.importGroups(rows, options)
   }
 
   /** @example await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }]) */
-  definePropertyTypes(rows: unknown): Promise<void> {
+  definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void> {
     return this.pipeline.definePropertyTypes(rows)
   }
 
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
-  createAction(fields: unknown): Promise<StoredAction> {
+  createAction(fields: ActionInput): Promise<StoredAction> {
     return this.actions.create(fields)
   }
 
   /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
-  createCohort(fields: unknown): Promise<StoredCohort> {
+  createCohort(fields: CohortInput): Promise<StoredCohort> {
     return this.cohorts.create(fields)
   }
 
+  /** A statement whose rows have a known shape: `project.query<[string, number]>(…)`. */
+  query<Row extends readonly unknown[] = readonly unknown[]>(
+    query: Query<'SqlLikeQuery' | 'HogQLQuery'>,
+    options?: QueryOptions<Waiting>,
+  ): Promise<SqlAnswerOf<Row>>
   /**
-   * Answers the very JSON of the HTTP endpoint, from everything acknowledged before the call.
+   * Answers the very JSON of the HTTP endpoint, from everything acknowledged before the call. With a `refresh` that does not wait, it may be a status.
    *
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
-  async query(query: unknown, options: QueryOptions = {}): Promise<object> {
+  query<K extends QueryKindName, R extends Refresh = undefined>(
+    query: { readonly kind: K } & FieldsByKind[K],
+    options?: QueryOptions<R>,
+  ): Promise<R extends Waiting ? QueryAnswer<K> : QueryAnswer<K> | QueryStatus>
+  query(query: Query, options: QueryOptions = {}): Promise<unknown> {
+    return this.answer(query, options)
+  }
+
+  /**
+   * A statement whose values travel as parameters, so that no value is ever a part of its text.
+   *
+   * @example const { results } = await project.sql<[string, number]>`select event, count() from events where event = ${name} group by event`
+   */
+  sql<Row extends readonly unknown[] = readonly unknown[]>(
+    texts: TemplateStringsArray,
+    ...values: readonly unknown[]
+  ): Promise<SqlAnswerOf<Row>> {
+    return this.query<Row>({ kind: 'SqlLikeQuery', ...statementFrom(texts, values) })
+  }
+
+  /** @internal A query as it came over a wire. */
+  async answer(query: unknown, options: QueryOptions = {}): Promise<object> {
+    mustKnow(options, queryOptionNames, 'query')
     const { signal, rows, client_query_id = null } = options
     const refresh = refreshMode(options.refresh)
     if (client_query_id !== null && (typeof client_query_id !== 'string' || client_query_id === ''))
@@ -199,12 +246,12 @@ export class Project {
    *
    * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
    */
-  async queryArrow(query: unknown, options: QueryOptions = {}): Promise<Table> {
+  async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
     return queryArrow(query, await this.readyFor(query), { signal: options.signal })
   }
 
   /** The same batch by batch, so that a result larger than memory can pass through. */
-  async *queryArrowBatches(query: unknown, options: QueryOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
+  async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
     yield* queryArrowBatches(query, await this.readyFor(query), { signal: options.signal })
   }
 
@@ -272,6 +319,8 @@ export class Project {
     }
   }
 }
+
+const queryOptionNames = ['signal', 'refresh', 'client_query_id', 'rows']
 
 const hasKind = (query: unknown): query is Asked['query'] =>
   query !== null && typeof query === 'object' && typeof (query as { kind?: unknown }).kind === 'string'

@@ -44,7 +44,7 @@ test.skipIf(!isMounted)(
     const again = await open({ dataDir, minFreeBytes: 0 })
     const sameProject = await again.project(1)
     const counted = { kind: 'SqlLikeQuery', query: 'select count(), uniq(uuid), uniq(person_id) from events' }
-    expect(await sameProject.query(counted)).toHaveProperty('results', [[acknowledged, acknowledged, 100]])
+    expect(await sameProject.answer(counted)).toHaveProperty('results', [[acknowledged, acknowledged, 100]])
     expect(await sameProject.ingest({ batch: batch(acknowledged - 250) })).toMatchObject({ accepted: 250, duplicates: 250 })
     await again.close()
   },

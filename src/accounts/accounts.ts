@@ -83,7 +83,13 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
       }),
 
     /** Makes what is missing of the first organization, owner, project and key. */
-    async firstStart(given: { readonly projectKey?: string; readonly personalKey?: string; readonly email?: string }): Promise<FirstStart> {
+    async firstStart(given: {
+      readonly projectKey?: string
+      readonly personalKey?: string
+      readonly email?: string
+      /** False: a first start makes no personal key. */
+      readonly makesKey?: boolean
+    }): Promise<FirstStart> {
       const { organization, user, project, isNew } = await store.write(async (tables) => {
         const found = (await tables.organizations.find({}))[0]
         const home = found ?? (await insertOrganization(context, tables, null, { name: 'Default' }))
@@ -103,7 +109,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
       await context.projectStores.create(project.id)
       const wanted = given.personalKey
       const isThere = wanted !== undefined && (await personalKeys.authenticate(wanted)) !== undefined
-      const makes = wanted === undefined ? isNew : !isThere
+      const makes = wanted === undefined ? isNew && given.makesKey !== false : !isThere
       const made = makes ? await personalKeys.create(user, { label: 'First key', ...everything }, wanted) : null
       return { organization, user, project, personalKey: made?.value ?? null }
     },

@@ -48,6 +48,17 @@ export const keyInput = z.object({
   scoped_teams: listOf(integer(1)).nullable().optional(),
   scoped_organizations: listOf(uuid()).nullable().optional(),
 })
+export const personalKeyFields: readonly string[] = Object.keys(keyInput.shape)
+
+/** A key as callers ask for it. */
+export interface PersonalKeyOptions {
+  readonly label: string
+  /** What it may do; `*` is everything. */
+  readonly scopes: readonly (Scope | '*')[]
+  /** Only these projects. */
+  readonly scoped_teams?: readonly number[] | null
+  readonly scoped_organizations?: readonly string[] | null
+}
 export const largestKeyCount = 10
 const hour = 3_600_000
 

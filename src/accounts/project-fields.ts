@@ -144,6 +144,60 @@ export const projectInput = z.object({
 }) as z.ZodObject<{ [K in keyof typeof columnFields]: z.ZodOptional<(typeof columnFields)[K]> }>
 export const newProjectInput = projectInput.extend({ is_demo: flag().optional() })
 
+export const projectFieldNames: readonly string[] = [...Object.keys(newProjectInput.shape), 'api_token']
+
+type Flag = boolean | null
+/** The fields of a new project. All may be left out. */
+export interface NewProjectSettings {
+  readonly name?: string
+  /** The zone of days, weeks and texts without an offset, `Europe/Berlin`; UTC when not given. */
+  readonly timezone?: string
+  /** 0 Sunday, 1 Monday. */
+  readonly week_start_day?: 0 | 1 | null
+  /** Filters that say who is left out with `filterTestAccounts`. */
+  readonly test_account_filters?: readonly object[]
+  readonly path_cleaning_filters?: readonly { readonly regex?: string | null; readonly alias?: string | null }[] | null
+  /** Which properties name a person, the first that has a value. */
+  readonly person_display_name_properties?: readonly string[] | null
+  readonly anonymize_ips?: boolean
+  readonly base_currency?: string
+  readonly is_demo?: boolean
+  readonly access_control?: boolean
+  /** Kept instead of a drawn key. */
+  readonly api_token?: string
+  readonly product_description?: string | null
+  readonly app_urls?: readonly (string | null)[]
+  readonly slack_incoming_webhook?: string | null
+  readonly completed_snippet_onboarding?: boolean
+  readonly test_account_filters_default_checked?: Flag
+  readonly data_attributes?: readonly unknown[]
+  readonly correlation_config?: object | null
+  readonly autocapture_opt_out?: Flag
+  readonly autocapture_exceptions_opt_in?: Flag
+  readonly autocapture_exceptions_errors_to_ignore?: unknown
+  readonly autocapture_web_vitals_opt_in?: Flag
+  readonly capture_console_log_opt_in?: Flag
+  readonly capture_performance_opt_in?: Flag
+  readonly session_recording_opt_in?: boolean
+  readonly session_recording_sample_rate?: string | number | null
+  readonly session_recording_minimum_duration_milliseconds?: number | null
+  readonly session_recording_linked_flag?: object | null
+  readonly session_recording_network_payload_capture_config?: object | null
+  readonly session_replay_config?: object | null
+  readonly survey_config?: object | null
+  readonly primary_dashboard?: number | null
+  readonly live_events_columns?: readonly string[] | null
+  readonly recording_domains?: readonly (string | null)[] | null
+  readonly inject_web_apps?: Flag
+  readonly extra_settings?: unknown
+  readonly modifiers?: unknown
+  readonly has_completed_onboarding_for?: unknown
+  readonly surveys_opt_in?: Flag
+  readonly heatmaps_opt_in?: Flag
+  readonly flags_persistence_default?: Flag
+  readonly groups_on_events_querying_enabled?: Flag
+}
+
 const defaults: Record<string, Json> = Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.default]))
 
 export const settingsWithDefaults = (stored: Json): Record<string, Json> => ({ ...defaults, ...(stored as Record<string, Json>) })

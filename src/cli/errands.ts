@@ -36,10 +36,10 @@ export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' |
 
 export const errands = {
   query: async (waymark: Waymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
-    (await waymark.project(input.project)).query(input.query),
+    (await waymark.project(input.project)).answer(input.query),
 
   ingest: async (waymark: Waymark, input: { readonly project: number; readonly body: unknown }): Promise<IngestAnswer> =>
-    (await waymark.project(input.project)).ingest(input.body),
+    (await waymark.project(input.project)).take(input.body),
 
   'create-user': async ({ accounts }: Waymark, { organization, email, level: at }: NewUser) => {
     const user = await accounts.createUser(organization, { email }, at)

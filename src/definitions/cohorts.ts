@@ -34,6 +34,22 @@ const membersSchema = z.looseObject({
     .nullish(),
 })
 
+/** A cohort as callers write it: `filters` say who belongs to it, or the members are named. */
+export interface CohortInput {
+  readonly name: string
+  readonly description?: string | null
+  readonly is_static?: boolean
+  readonly filters?: object | null
+  /** Uuids of persons, for a static cohort. */
+  readonly person_ids?: readonly string[] | null
+  readonly distinct_ids?: readonly string[] | null
+  readonly csv?: string | null
+  /** A statement whose first column names persons, or a query that has actors. */
+  readonly query?: string | { readonly kind: string } | null
+  /** A number of the caller's own, kept when it is free. */
+  readonly id?: number
+}
+
 export interface StoredCohort {
   readonly id: number
   readonly name: string

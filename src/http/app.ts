@@ -10,7 +10,7 @@ import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
-  query(query: unknown, options?: QueryOptions): Promise<object>
+  answer(query: unknown, options?: QueryOptions): Promise<object>
   ask(asked: Asked, asker: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, options?: QueryOptions): Promise<RowsAnswer | null>
   readonly actions: ActionService

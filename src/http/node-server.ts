@@ -22,13 +22,14 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host is not known',
 }
 
-interface Exchange {
+export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
 }
 
 /** Where a connection comes from; an IPv4 address as such, also when the socket speaks IPv6. */
-const addressOf = ({ incoming }: Exchange): string | null => incoming.socket.remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? null
+export const addressOf = ({ incoming }: Exchange): string | null =>
+  incoming.socket.remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? null
 
 export const startServer = (
   handler: (request: Request, address: string | null, cut: () => void) => Promise<Response>,

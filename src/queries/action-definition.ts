@@ -28,3 +28,13 @@ export const actionFieldsSchema = z.looseObject({
   steps: z.array(actionStepSchema).default([]),
 })
 export type ActionFields = z.infer<typeof actionFieldsSchema>
+
+/** An action as callers write it: an event belongs to it when one of the steps fits. */
+export interface ActionInput {
+  readonly name: string
+  readonly description?: string | null
+  readonly steps?: readonly ActionStepInput[]
+  /** A number of the caller's own, kept when it is free. */
+  readonly id?: number
+}
+type ActionStepInput = Readonly<z.input<typeof actionStepSchema>>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { fields } from './fields.ts'
+import type { FiltersInput } from './filters/schema.ts'
 
 // The nodes of `series`: which events are meant, and what is computed over them. Shared by the kinds that ask for series.
 
@@ -32,7 +33,7 @@ export const groupTypeIndex = z.number().int().min(0).max(4)
 /** Filters are checked where they are compiled. */
 export const filtersSchema = z.union([z.array(z.unknown()), z.looseObject({})], {
   error: 'Filters are a list, or a group with type and values.',
-})
+}) as unknown as z.ZodType<FiltersInput, FiltersInput>
 
 const shared = {
   name: z.string().nullish(),

@@ -36,9 +36,9 @@ const endless = {
   query: 'select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 8',
 }
 const signup = (distinct_id: string) =>
-  project.ingest({ batch: [{ event: 'signup', distinct_id, timestamp: '2026-01-30T10:00:00Z', properties: {} }] })
+  project.take({ batch: [{ event: 'signup', distinct_id, timestamp: '2026-01-30T10:00:00Z', properties: {} }] })
 type Shown = { is_cached?: boolean; results?: { count: number }[]; complete?: boolean; id?: string }
-const ask = async (query: unknown, options = {}): Promise<Shown> => (await project.query(query, options)) as Shown
+const ask = async (query: unknown, options = {}): Promise<Shown> => (await project.answer(query, options)) as Shown
 const settled = async (of: Project, id: string) => {
   for (;;) {
     const status = await of.queryStatus(id)
@@ -74,7 +74,7 @@ test('a query in the background is found by its id through both doors, and is ru
 })
 
 test('whoever waits is stopped by the id, from the other door too', async () => {
-  const waiting = project.query(endless, { client_query_id: 'mine' })
+  const waiting = project.answer(endless, { client_query_id: 'mine' })
   while ((await http('GET', 'mine/')).status !== 200) await new Promise((resume) => setImmediate(resume))
   const stopped = expect(waiting).rejects.toMatchObject({ code: 'query-cancelled' })
   expect((await http('DELETE', 'mine/')).status).toBe(204)
@@ -89,7 +89,7 @@ test('`dequeue_only` takes what still waits for its turn, and leaves what has be
   const ids: string[] = []
   while (waymark.asking.admission.waiting === 0) {
     ids.push(`turn-${ids.length}`)
-    await project.query(endless, { refresh: 'force_async', client_query_id: ids.at(-1)! })
+    await project.answer(endless, { refresh: 'force_async', client_query_id: ids.at(-1)! })
   }
   const [running, waiting] = [ids[0]!, ids.at(-1)!]
   for (const id of [running, waiting, 'nobody']) expect((await http('DELETE', `${id}/?dequeue_only=true`)).status).toBe(204)
@@ -99,13 +99,13 @@ test('`dequeue_only` takes what still waits for its turn, and leaves what has be
 })
 
 test('options that mean nothing are refused', async () => {
-  await expect(project.query(trends, { refresh: 'sometimes' as never })).rejects.toMatchObject({
+  await expect(project.answer(trends, { refresh: 'sometimes' as never })).rejects.toMatchObject({
     code: 'validation-failed',
     attr: 'refresh',
   })
-  await expect(project.query(trends, { client_query_id: '' })).rejects.toMatchObject({ attr: 'client_query_id' })
+  await expect(project.answer(trends, { client_query_id: '' })).rejects.toMatchObject({ attr: 'client_query_id' })
   const gone = AbortSignal.abort()
-  await expect(project.query(trends, { signal: gone, refresh: true })).rejects.toMatchObject({ code: 'query-cancelled' })
+  await expect(project.answer(trends, { signal: gone, refresh: true })).rejects.toMatchObject({ code: 'query-cancelled' })
 })
 
 test('closing a directory writes down how its queries in the background ended', async () => {
@@ -113,7 +113,7 @@ test('closing a directory writes down how its queries in the background ended', 
   try {
     const first = await open({ dataDir, threads: 1 })
     const made = await first.createProject({ name: 'Shop' })
-    await made.query(endless, { refresh: 'force_async', client_query_id: 'long' })
+    await made.answer(endless, { refresh: 'force_async', client_query_id: 'long' })
     await first.close()
     const second = await open({ dataDir, threads: 1 })
     expect(await (await second.project(made.id)).queryStatus('long')).toMatchObject({

@@ -94,7 +94,7 @@ test('the demo is a month of a shop, the same every time but for the dates', asy
   const start = await waymark.accounts.firstStart({})
   const id = await makeDemo(waymark, start)
   expect(await waymark.accounts.projects.byId(id)).toMatchObject({ name: 'Demo shop', is_demo: true, ingested_event: true })
-  const answer = await (await waymark.project(id)).query({
+  const answer = await (await waymark.project(id)).answer({
     kind: 'TrendsQuery',
     series: ['$pageview', 'signed up', 'purchase'].map((event) => ({ kind: 'EventsNode', event })),
     dateRange: { date_from: '-30d' },
@@ -106,7 +106,7 @@ test('the demo is a month of a shop, the same every time but for the dates', asy
   )
   expect(count('purchase')).toBeGreaterThan(100)
   const sql = async (query: string) =>
-    ((await (await waymark.project(id)).query({ kind: 'SqlLikeQuery', query })) as { results: unknown[][] }).results
+    ((await (await waymark.project(id)).answer({ kind: 'SqlLikeQuery', query })) as { results: unknown[][] }).results
   const [[sessions, pageviews]] = (await sql('select count(), sum($pageview_count) from sessions')) as [[number, number]]
   expect(pageviews, 'each page view has a session').toBe(count('$pageview'))
   expect(sessions).toBeGreaterThan(500)

@@ -68,7 +68,7 @@ const watch = (project: Project, token: string, taken: TakenEvent[]): Project =>
   Object.create(project, {
     ingest: {
       value: async (body: { batch: readonly object[]; sent_at?: string }, about: { ip?: string }) => {
-        const answer = await project.ingest(body, about)
+        const answer = await project.take(body, about)
         const isStored = answer.accepted === body.batch.length
         for (const event of body.batch) taken.push({ ...event, token, ip: about.ip ?? null, sent_at: body.sent_at ?? null, isStored })
         return answer

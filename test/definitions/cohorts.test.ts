@@ -171,7 +171,7 @@ describe('a dynamic cohort', () => {
     ],
     ['an unknown join', { name: 'c', filters: { properties: group('XOR') } }, 'filters__properties__type'],
   ])('%s is refused by its field', async (_, fields, attr) => {
-    await expect(project.createCohort(fields)).rejects.toThrow(expect.objectContaining({ code: 'validation-failed', attr }))
+    await expect(project.createCohort(fields as never)).rejects.toThrow(expect.objectContaining({ code: 'validation-failed', attr }))
   })
 })
 
@@ -222,7 +222,7 @@ test('definitions are listed, changed and removed, and keep the id that the call
   expect(await project.actions.update(action.id, { name: 'y' })).toMatchObject({ id: 3, name: 'y', steps: [{ event: 'view' }] })
   await project.actions.remove(3)
   expect(await project.actions.list()).toEqual([])
-  await expect(project.createAction({ steps: [] })).rejects.toThrow(expect.objectContaining({ attr: 'name' }))
+  await expect(project.createAction({ steps: [] } as never)).rejects.toThrow(expect.objectContaining({ attr: 'name' }))
 })
 
 test.each([

@@ -94,12 +94,12 @@ describe('the examples of docs/funnels.md', () => {
       })),
     })
     const query = queryOf(example)
-    const { results } = (await project.query(query)) as { results: { count: number }[] }
+    const { results } = (await project.answer(query)) as { results: { count: number }[] }
     expect(results.map((step) => step.count)).toEqual(example.counts)
     expect(naiveCounts(example)).toEqual(example.counts)
     for (const [i, count] of example.counts.entries()) {
       const source = { kind: 'FunnelsActorsQuery', source: query, funnelStep: i + 1 }
-      const behind = (await project.query({ kind: 'ActorsQuery', source, select: ['person'] })) as { results: unknown[] }
+      const behind = (await project.answer({ kind: 'ActorsQuery', source, select: ['person'] })) as { results: unknown[] }
       expect(behind.results, `people of step ${i + 1}`).toHaveLength(count)
     }
   })

@@ -76,10 +76,10 @@ describe('docs/trends.md', () => {
   test.each(examples.map((example, i) => [i + 1, example] as const))('example %i', async (i, example) => {
     now = new Date('2026-12-01T00:00:00Z')
     const project = await (await opening).createProject({ name: `example ${i}`, timezone: example.settings.zone ?? 'UTC' })
-    await project.ingest({
+    await project.take({
       batch: example.events.map(({ who, at, event, properties }) => ({ event, distinct_id: who, timestamp: at, properties })),
     })
     if (example.settings.now) now = new Date(`${example.settings.now.replace(' ', 'T')}:00Z`)
-    expect(shown((await project.query(queryOf(example))) as TrendsResponse, example)).toBe(example.answer)
+    expect(shown((await project.answer(queryOf(example))) as TrendsResponse, example)).toBe(example.answer)
   })
 })

@@ -12,7 +12,7 @@ test('matchesAction is the conditions of an action, by id and by name, on both e
       name: 'Paid',
       steps: [{ event: 'buy', properties: [{ key: 'plan', value: 'pro', type: 'event' }] }, { event: 'upgrade' }],
     })
-    await project.project.ingest({
+    await project.project.take({
       batch: ['buy:pro', 'buy:free', 'buy:', 'upgrade:', 'view:pro'].map((of, i) => {
         const [event, plan] = of.split(':')
         return { event, distinct_id: 'a', timestamp: `2024-01-01T0${i}:00:00Z`, properties: plan ? { plan } : {} }

@@ -24,7 +24,7 @@ test.each([
   const project = await waymark.createProject()
   await project.ingest({ batch: [{ event: '2000000000', distinct_id: 'a' }] })
   const query = { kind: 'SqlLikeQuery', query: `select length(toString(${expression})) from events` }
-  await expect(project.query(query)).rejects.toThrow(/at most 1000000 values or characters/)
+  await expect(project.answer(query)).rejects.toThrow(/at most 1000000 values or characters/)
   await waymark.close()
 })
 
@@ -32,6 +32,6 @@ test('runs of fewer than one character are refused: from far below 0 there were 
   const waymark = await open({ dataDir: ':memory:', memoryLimit: '256MB' })
   const project = await waymark.createProject()
   const query = { kind: 'SqlLikeQuery', query: "select length(ngrams('a', -2147483649))" }
-  await expect(project.query(query)).rejects.toThrow(/has a character at least/)
+  await expect(project.answer(query)).rejects.toThrow(/has a character at least/)
   await waymark.close()
 })

@@ -95,12 +95,24 @@ try {
       types: ['node'],
       typeRoots: [join(root, 'node_modules/@types')],
     }
-    writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.mts', '*.cts'] }))
-    try {
-      run(own, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
-    } catch (error) {
-      throw new Error(String((error as { stdout?: string }).stdout ?? error))
+    writeFileSync(join(own, 'package.json'), JSON.stringify({ type: 'module' }))
+    writeFileSync(join(own, 'types.ts'), readFileSync(join(root, 'test/package/types.ts')))
+    const typecheck = (config: object, include: readonly string[]) => {
+      writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...options, ...config }, include }))
+      try {
+        run(own, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
+      } catch (error) {
+        throw new Error(`${JSON.stringify(config)}: ${(error as { stdout?: string }).stdout ?? error}`)
+      }
     }
+    typecheck({}, ['*.mts', '*.cts', '*.ts'])
+    typecheck({ module: 'esnext', moduleResolution: 'bundler' }, ['*.mts', '*.ts'])
+  })
+  step('nothing internal in the published types', () => {
+    const published = readFileSync(join(folder, 'node_modules/waymark/dist/index.d.ts'), 'utf8')
+    const internal = ['accounts:', 'asking:', 'forQueries(', 'queryRows(', 'constructor(parts'].filter((name) => published.includes(name))
+    mustHold(internal.length === 0, `the published types hold ${internal.join(', ')}`)
+    console.log(`        ${published.split('\n').length} lines`)
   })
 } finally {
   rmSync(folder, { recursive: true, force: true })

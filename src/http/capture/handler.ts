@@ -11,7 +11,7 @@ import { CaptureRefusal } from './refusal.ts'
 // The routes of client libraries. They stand apart from the routes of people: no permission rows, no schemas, one reading for every path.
 
 export interface CaptureTarget {
-  ingest(
+  take(
     body: { readonly batch: readonly unknown[]; readonly sent_at?: string; readonly historical_migration?: boolean },
     options: { readonly ip?: string },
   ): Promise<IngestAnswer>
@@ -111,7 +111,7 @@ async function takeAll(
   if (project && events.length > 0) {
     const limited = isHistorical ? await services.importLimit?.(token, events.length) : null
     if (limited) return throttled(request, limited)
-    await project.ingest(
+    await project.take(
       { batch: events, ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) },
       ip === null ? {} : { ip },
     )
@@ -132,7 +132,7 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
     return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
   }
   const about = { ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) }
-  const ingest = (batch: readonly unknown[]) => project.ingest({ batch, ...about }, address === null ? {} : { ip: address })
+  const ingest = (batch: readonly unknown[]) => project.take({ batch, ...about }, address === null ? {} : { ip: address })
   const answer = await ingestEach(events, results, ingest)
   const isAsked = capture.query.get('summary') === '1' && answer !== null
   return json(request, 200, { results, ...(isAsked && { summary: summaryOf(answer, Object.values(results)) }) })

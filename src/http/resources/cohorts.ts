@@ -213,7 +213,7 @@ export const cohorts = defineResource({
           limit,
           offset,
         }
-        const { results } = (await data.query(query, { signal: visit.request.signal })) as ActorsResponse
+        const { results } = (await data.answer(query, { signal: visit.request.signal })) as ActorsResponse
         return pageWith(
           results.map(([person]) => person),
           await data.cohorts.count(id),

@@ -20,6 +20,44 @@ export const filterTypes = [
 ] as const
 export type FilterType = (typeof filterTypes)[number]
 
+/** As `operator` of a filter. */
+export const filterOperators = [
+  'exact',
+  'is_not',
+  'icontains',
+  'not_icontains',
+  'icontains_multi',
+  'not_icontains_multi',
+  'regex',
+  'not_regex',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'min',
+  'max',
+  'between',
+  'not_between',
+  'is_set',
+  'is_not_set',
+  'in',
+  'not_in',
+  'is_date_exact',
+  'is_date_before',
+  'is_date_after',
+  'is_cleaned_path_exact',
+  'semver_eq',
+  'semver_neq',
+  'semver_gt',
+  'semver_gte',
+  'semver_lt',
+  'semver_lte',
+  'semver_tilde',
+  'semver_caret',
+  'semver_wildcard',
+] as const
+export type Operator = (typeof filterOperators)[number]
+
 /** Types that say nothing here, and are passed over. */
 const ignoredTypes: ReadonlySet<string> = new Set(['flag', 'empty'])
 
@@ -45,6 +83,30 @@ const filterFields = ['key', 'value', 'operator', 'type', 'group_type_index', 'n
 const groupFields = ['type', 'values', 'negation']
 const knownIn = (own: readonly string[]): ReadonlySet<string> => new Set([...own, ...presentation.filter])
 const [knownInFilter, knownInGroup] = [knownIn(filterFields), knownIn(groupFields)]
+
+type Ignored = { readonly [K in (typeof presentation.filter)[number]]?: unknown }
+type FilterValue = string | number | boolean | null | readonly (string | number | boolean | null)[]
+
+/** One filter, as a request holds it. */
+export interface FilterInput extends Ignored {
+  /** Default `event`. */
+  readonly type?: FilterType | 'flag' | 'empty' | null
+  /** The name of the property. Without one everything passes: it is still to be chosen. */
+  readonly key?: string | number | null
+  /** Default `exact`. */
+  readonly operator?: Operator | null
+  readonly value?: FilterValue
+  readonly group_type_index?: number | null
+  readonly negation?: boolean | null
+}
+/** Filters of which all, or any, must hold. */
+export interface FilterGroupInput extends Ignored {
+  readonly type?: 'AND' | 'OR'
+  readonly values: readonly (FilterInput | FilterGroupInput)[]
+  readonly negation?: boolean | null
+}
+/** A list, all of which must hold, or a group. */
+export type FiltersInput = readonly (FilterInput | FilterGroupInput)[] | FilterGroupInput | FilterInput | Readonly<Record<string, never>>
 
 type Json = Readonly<Record<string, unknown>>
 const isIncomplete = (filter: Json) => filter.key === undefined || filter.key === null || filter.key === ''

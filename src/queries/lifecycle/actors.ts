@@ -9,7 +9,7 @@ import { everyQuery } from '../schemas.ts'
 import { lifecycleOf } from './activity.ts'
 import { lifecycleSchema, statuses } from './schema.ts'
 
-const pointSchema = fields(
+export const lifecyclePointSchema = fields(
   {
     ...everyQuery,
     kind: z.literal('InsightActorsQuery'),
@@ -22,10 +22,10 @@ const pointSchema = fields(
 )
 
 /** The actors with a status on a day; without a day or a status those of any. */
-export const lifecycleActors = defineActorSource<z.infer<typeof pointSchema>>({
+export const lifecycleActors = defineActorSource<z.infer<typeof lifecyclePointSchema>>({
   wrapper: 'InsightActorsQuery',
   kind: 'LifecycleQuery',
-  schema: pointSchema,
+  schema: lifecyclePointSchema,
   *actors(point, env) {
     const { range, found } = yield* lifecycleOf(point.source, env)
     let bucket: number | null = null

@@ -15,7 +15,11 @@ export interface LifecycleRow {
   readonly action: { readonly id: string | number | null; readonly name: string; readonly type: 'events' | 'actions'; readonly order: 0 }
 }
 
-export const lifecycle = defineQueryKind<LifecycleQuery, { results: readonly LifecycleRow[] }>({
+export interface LifecycleAnswer {
+  readonly results: readonly LifecycleRow[]
+}
+
+export const lifecycle = defineQueryKind<LifecycleQuery, LifecycleAnswer>({
   kind: 'LifecycleQuery',
   schema: lifecycleSchema,
   *run(query, env) {

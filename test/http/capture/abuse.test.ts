@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const event = (fields: object = {}) => ({ event: 'e', distinct_id: 'd', api_key: key, ...fields })
 const stored = async (): Promise<number> => {
-  const answer = await (await waymark.project(1)).query({ kind: 'SqlLikeQuery', query: 'select count() from events' })
+  const answer = await (await waymark.project(1)).answer({ kind: 'SqlLikeQuery', query: 'select count() from events' })
   return (answer as { results: number[][] }).results[0]![0]!
 }
 const post = async (path: string, body: string | Uint8Array, headers: Record<string, string> = {}, url = server.url) => {
@@ -78,7 +78,7 @@ describe('a body that cannot be read', () => {
     expect(await stored()).toBe(before + 1)
     const rows = (await (
       await waymark.project(1)
-    ).query({
+    ).answer({
       kind: 'SqlLikeQuery',
       query: "select properties.name from events where distinct_id = 'latin'",
     })) as { results: unknown[][] }

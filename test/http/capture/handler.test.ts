@@ -19,7 +19,7 @@ class Service implements CaptureServices {
   projectOf = async (token: string) =>
     token === this.key
       ? {
-          ingest: async (body: unknown, { ip }: { ip?: string }) => {
+          take: async (body: unknown, { ip }: { ip?: string }) => {
             if (this.failure) throw this.failure
             const { batch } = body as Ingested
             const index = batch.findIndex(({ event }) => event === 'bad')

@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => waymark.close())
 
-const ask = async (query: Record<string, unknown>) => (await project.query({ kind: 'EventsQuery', ...query })) as EventsAnswer
+const ask = async (query: Record<string, unknown>) => (await project.answer({ kind: 'EventsQuery', ...query })) as EventsAnswer
 const rows = async (query: Record<string, unknown>) => (await ask(query)).results
 const keys = async (query: Record<string, unknown>) =>
   (await rows({ select: ['uuid'], ...query })).map(([id]) => Number(String(id).slice(-4)))

@@ -36,7 +36,7 @@ const query = {
 }
 
 test('each person has one status a day', async () => {
-  const { results } = (await project.query(query)) as {
+  const { results } = (await project.answer(query)) as {
     results: { status: string; data: number[]; count: number; days: string[]; label: string }[]
   }
   expect(results.map(({ status, data, count }) => [status, data, count])).toEqual([
@@ -49,18 +49,18 @@ test('each person has one status a day', async () => {
 })
 
 test('rows can be chosen', async () => {
-  const { results } = (await project.query({ ...query, lifecycleFilter: { toggledLifecycles: ['dormant', 'new'] } })) as {
+  const { results } = (await project.answer({ ...query, lifecycleFilter: { toggledLifecycles: ['dormant', 'new'] } })) as {
     results: { status: string }[]
   }
   expect(results.map(({ status }) => status)).toEqual(['new', 'dormant'])
 })
 
 test('there are as many people behind a point as it says', async () => {
-  const { results } = (await project.query(query)) as { results: { status: string; data: number[]; days: string[] }[] }
+  const { results } = (await project.answer(query)) as { results: { status: string; data: number[]; days: string[] }[] }
   for (const { status, data, days } of results)
     for (const [i, count] of data.entries()) {
       const source = { kind: 'InsightActorsQuery', source: query, status, day: days[i] }
-      const people = (await project.query({ kind: 'ActorsQuery', source, select: ['person'] })) as { results: unknown[] }
+      const people = (await project.answer({ kind: 'ActorsQuery', source, select: ['person'] })) as { results: unknown[] }
       expect(people.results, `${status} on ${days[i]}`).toHaveLength(Math.abs(count))
     }
 })
@@ -70,5 +70,5 @@ test.each([
   ['an unknown status', { ...query, lifecycleFilter: { toggledLifecycles: ['bored'] } }, 'lifecycleFilter__toggledLifecycles__0'],
   ['an unknown interval', { ...query, interval: 'moon' }, 'interval'],
 ])('%s is refused by name', async (_, wrong, attr) => {
-  await expect(project.query(wrong)).rejects.toMatchObject({ code: 'validation-failed', attr })
+  await expect(project.answer(wrong)).rejects.toMatchObject({ code: 'validation-failed', attr })
 })

@@ -53,10 +53,10 @@ test('duplicates and the order of arrival change nothing', async () => {
         const middle = Math.ceil(shuffled.length / 2)
         await project.ingest({ batch: shuffled.slice(0, middle) })
         if (middle < shuffled.length) await project.ingest({ batch: shuffled.slice(middle) })
-        await project.ingest({ batch: repeated })
+        await project.take({ batch: repeated })
         for (const drawn of [first!, ...others]) {
           const query = orderless(inZone(drawn, shape))
-          const answer = (await project.query(asQuery(query))) as TrendsResponse
+          const answer = (await project.answer(asQuery(query))) as TrendsResponse
           const expected = referenceTrends(events, query).map((row) => ({ ...row, data: round(row.data) }))
           expect(rowsOf(answer, query.isTotal)).toEqual(expected)
         }

@@ -1,0 +1,76 @@
+import type { z } from 'zod'
+import type { ActorOptions } from './actor-source.ts'
+import type { ActorsResponse } from './actors/index.ts'
+import type { actorsSchema, optionsSchema } from './actors/schema.ts'
+import type { EventsAnswer } from './events/index.ts'
+import type { eventsSchema } from './events/schema.ts'
+import type { funnelPointSchema } from './funnels/actors.ts'
+import type { FunnelsAnswer } from './funnels/index.ts'
+import type { funnelsSchema } from './funnels/schema.ts'
+import type { lifecyclePointSchema } from './lifecycle/actors.ts'
+import type { LifecycleAnswer } from './lifecycle/index.ts'
+import type { lifecycleSchema } from './lifecycle/schema.ts'
+import type { SqlAnswer } from './sql/index.ts'
+import type { sqlSchema } from './sql/schema.ts'
+import type { trendsPointSchema } from './trends/actors.ts'
+import type { TrendsResponse } from './trends/index.ts'
+import type { trendsSchema } from './trends/schema.ts'
+
+// What callers may write, and what they get, by kind. All of it comes from the schemas that check requests.
+
+/** Nothing of what a caller hands over is changed, so constants fit too. */
+type Given<T> = T extends readonly (infer Item)[] ? readonly Given<Item>[] : T extends object ? { readonly [K in keyof T]: Given<T[K]> } : T
+type Input<S extends z.ZodType> = Given<z.input<S>>
+type Fields<S extends z.ZodType> = Omit<Input<S>, 'kind'>
+
+/** The people behind a point of a chart. */
+export type ActorsSource = Input<typeof trendsPointSchema> | Input<typeof lifecyclePointSchema> | Input<typeof funnelPointSchema>
+/** A chart's point, or a statement whose rows name people. */
+type AnySource = ActorsSource | ({ readonly kind: 'HogQLQuery' | 'SqlLikeQuery' } & Fields<typeof sqlSchema>)
+type WithSource<S extends z.ZodType, Source> = Omit<Fields<S>, 'source'> & { readonly source?: Source | null }
+
+/** The fields of each kind of query, less its `kind`. */
+export interface FieldsByKind {
+  TrendsQuery: Fields<typeof trendsSchema>
+  FunnelsQuery: Fields<typeof funnelsSchema>
+  LifecycleQuery: Fields<typeof lifecycleSchema>
+  ActorsQuery: WithSource<typeof actorsSchema, AnySource>
+  EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
+  SqlLikeQuery: Fields<typeof sqlSchema>
+  HogQLQuery: Fields<typeof sqlSchema>
+  InsightActorsQueryOptions: Omit<Fields<typeof optionsSchema>, 'source'> & { readonly source: ActorsSource }
+}
+export type QueryKindName = keyof FieldsByKind
+
+/** A query of one kind; of any kind when none is named. */
+export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
+
+/** What every answer carries beside its results. */
+export interface AnswerFacts {
+  /** Seconds that each statement took, and all together as `.`. */
+  readonly timings: readonly { readonly k: string; readonly t: number }[]
+  /** With `explain: true`: what was asked of the engine. */
+  readonly explain?: readonly object[]
+  /** Of charts, whose answers are kept while nothing changes. */
+  readonly is_cached?: boolean
+  readonly cache_key?: string
+  readonly last_refresh?: string
+  readonly next_allowed_client_refresh?: string
+  readonly timezone?: string
+}
+
+export interface AnswersByKind {
+  TrendsQuery: TrendsResponse
+  FunnelsQuery: FunnelsAnswer
+  LifecycleQuery: LifecycleAnswer
+  ActorsQuery: ActorsResponse
+  EventsQuery: EventsAnswer
+  SqlLikeQuery: SqlAnswer
+  HogQLQuery: SqlAnswer
+  InsightActorsQueryOptions: ActorOptions
+}
+/** The answer to a query of one kind. */
+export type QueryAnswer<K extends QueryKindName = QueryKindName> = { [Kind in K]: AnswersByKind[Kind] & AnswerFacts }[K]
+
+/** The answer to a statement whose rows are known to have this shape. */
+export type SqlAnswerOf<Row extends readonly unknown[]> = Omit<SqlAnswer, 'results'> & { readonly results: readonly Row[] } & AnswerFacts

@@ -1,0 +1,73 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { open, toNodeHandler, type Waymark } from '../src/index.ts'
+
+// The library as a program uses it, beside events and queries themselves.
+
+let waymark: Waymark
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2026-02-01T12:00:00Z') })
+})
+afterAll(() => waymark.close())
+
+test('a project is found by its name or made, once, however many ask at the same time', async () => {
+  const [a, b] = await Promise.all(['Europe/Berlin', 'UTC'].map((timezone) => waymark.findOrCreateProject({ name: 'Shop', timezone })))
+  expect(a!.id).toBe(b!.id)
+  expect((await waymark.project('Shop')).id).toBe(a!.id)
+  expect(await waymark.projects()).toEqual([
+    { id: a!.id, name: 'Shop', timezone: 'Europe/Berlin', token: a!.token, created_at: new Date('2026-02-01T12:00:00Z') },
+  ])
+  await expect(waymark.project('Shpo')).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('options are known by name', async () => {
+  const project = await waymark.findOrCreateProject({ name: 'Shop' })
+  const refused = (work: Promise<unknown>, attr: string, likely: string) =>
+    expect(work).rejects.toMatchObject({ code: 'validation-failed', attr, detail: expect.stringContaining(`Did you mean "${likely}"?`) })
+  await refused(open({ dataDir: ':memory:', memoryLimt: 1 } as never), 'memoryLimt', 'memoryLimit')
+  await refused(open({ dataDir: ':memory:', logRetention: { day: 1 } } as never), 'day', 'days')
+  await refused(waymark.createProject({ nmae: 'x' } as never), 'nmae', 'name')
+  await refused(waymark.createPersonalKey({ label: 'x', scope: ['*'] } as never), 'scope', 'scopes')
+  await refused(project.query({ kind: 'SqlLikeQuery', query: 'select 1' }, { refrsh: true } as never), 'refrsh', 'refresh')
+})
+
+test('values of a tagged statement are parameters, whatever they hold', async () => {
+  const project = await waymark.findOrCreateProject({ name: 'Shop' })
+  const names = ["o'neill", "'; drop table events; --", '{v1}', '\\', 'ü😀']
+  await project.ingest(names.map((event, i) => ({ event, distinct_id: 'u', timestamp: new Date(Date.UTC(2026, 0, 1 + i)) })))
+  for (const name of names) {
+    const { results } = await project.sql<
+      [string, number]
+    >`select event, count() from events where event = ${name} and event in ${[name, 'x']} group by event`
+    expect(results).toEqual([[name, 1]])
+  }
+  const { results } = await project.sql`select count() from events where timestamp >= ${new Date('2026-01-02')} and ${null} is null`
+  expect(results).toEqual([[names.length - 1]])
+})
+
+test('a Node handler serves the API with a key of the library, also below a path', async () => {
+  const project = await waymark.findOrCreateProject({ name: 'Shop' })
+  const { key } = await waymark.createPersonalKey({ label: 'test', scopes: ['query:read'] })
+  const started = async (at: string): Promise<{ server: Server; url: string }> => {
+    const handle = toNodeHandler(waymark, { at })
+    const server = createServer((request, response) => void handle(request, response))
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+    return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${at}` }
+  }
+  for (const at of ['', '/analytics']) {
+    const { server, url } = await started(at)
+    const sent = await fetch(`${url}/capture/`, {
+      method: 'POST',
+      body: JSON.stringify({ api_key: project.token, event: `sent to ${at}/`, distinct_id: 'u' }),
+    })
+    expect(sent.status).toBe(200)
+    const asked = await fetch(`${url}/api/projects/${project.id}/query/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: { kind: 'HogQLQuery', query: `select count() from events where event = 'sent to ${at}/'` } }),
+    })
+    expect(await asked.json()).toMatchObject({ results: [[1]] })
+    await new Promise((closed) => server.close(closed))
+  }
+})

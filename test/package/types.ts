@@ -1,0 +1,109 @@
+import {
+  createHandler,
+  type FunnelsResponse,
+  type LifecycleResponse,
+  open,
+  type Query,
+  type QueryStatus,
+  type SqlResponse,
+  type TrendsResponse,
+  toNodeHandler,
+} from 'waymark'
+
+// What compiles and what does not, for those who call the library. It is only compiled, never run: here against the sources, in `npm run test:package`
+// against the published types under both ways of resolving modules.
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+const holds = <T extends true>(): T | undefined => undefined
+
+export async function calls(): Promise<void> {
+  const waymark = await open({ dataDir: ':memory:' })
+  // @ts-expect-error a misspelled option
+  await open({ dataDir: ':memory:', memoryLimt: 1 })
+  const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin', week_start_day: 1 })
+  // @ts-expect-error a misspelled field of a project
+  await waymark.createProject({ nmae: 'Shop' })
+  await waymark.findOrCreateProject({ name: 'Shop' })
+  await waymark.project('Shop')
+  const [first] = await waymark.projects()
+  const token: string | undefined = first?.token ?? project.token
+  const { key } = await waymark.createPersonalKey({ label: 'CI', scopes: ['query:read', '*'] })
+  // @ts-expect-error no such scope
+  await waymark.createPersonalKey({ label: 'CI', scopes: ['query:reed'] })
+  createHandler(waymark)
+  toNodeHandler(waymark, { at: '/analytics' })
+  // @ts-expect-error what is internal is not published, or not for callers
+  project.answer satisfies undefined
+
+  await project.ingest({
+    batch: [{ event: 'signup', distinct_id: 'u1', timestamp: new Date(), properties: { plan: 'pro' }, $set: { plan: 'pro' } }],
+  })
+  // @ts-expect-error an event has a distinct_id
+  await project.ingest({ batch: [{ event: 'signup' }] })
+  // @ts-expect-error a misspelled field of an event
+  await project.ingest({ batch: [{ event: 'signup', distinct_id: 'u1', propertes: {} }] })
+  await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }])
+  // @ts-expect-error no such type
+  await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Number' }])
+  // @ts-expect-error a group's property needs the index of its group type
+  await project.definePropertyTypes([{ type: 'group', name: 'price', property_type: 'Numeric' }])
+
+  const trend = await project.query({
+    kind: 'TrendsQuery',
+    series: [{ kind: 'EventsNode', event: 'signup', math: 'dau', properties: [{ key: 'plan', operator: 'is_not', value: ['pro'] }] }],
+    interval: 'week',
+    trendsFilter: { display: 'ActionsBar', showLegend: true },
+  })
+  const total: number | undefined = trend.results[0]?.count
+  holds<typeof trend extends TrendsResponse ? true : false>()
+  holds<Same<typeof trend.results, TrendsResponse['results']>>()
+  const series = [{ kind: 'EventsNode', event: 'a' }] as const
+  // @ts-expect-error a misspelled kind
+  await project.query({ kind: 'TrendQuery', series })
+  // @ts-expect-error a misspelled field
+  await project.query({ kind: 'TrendsQuery', series, intervall: 'day' })
+  // @ts-expect-error no such interval
+  await project.query({ kind: 'TrendsQuery', series, interval: 'days' })
+  // @ts-expect-error a misspelled field of a series
+  await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a', maths: 'dau' }] })
+  // @ts-expect-error no such math
+  await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a', math: 'uniques' }] })
+  // @ts-expect-error a misspelled field of a filter
+  await project.query({ kind: 'TrendsQuery', series, properties: [{ key: 'plan', val: 'pro' }] })
+  // @ts-expect-error no such operator
+  await project.query({ kind: 'TrendsQuery', series, properties: [{ key: 'plan', value: 'pro', operator: 'equals' }] })
+
+  const funnel = await project.query({ kind: 'FunnelsQuery', series: [...series, ...series], funnelsFilter: { funnelOrderType: 'strict' } })
+  holds<typeof funnel extends FunnelsResponse ? true : false>()
+  const lifecycle = await project.query({ kind: 'LifecycleQuery', series })
+  holds<typeof lifecycle extends LifecycleResponse ? true : false>()
+  const people = await project.query({
+    kind: 'ActorsQuery',
+    source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: [...series, ...series] }, funnelStep: -2 },
+    select: ['person'],
+  })
+  const missing: number = people.missing_actors_count
+
+  const rows = await project.query({ kind: 'SqlLikeQuery', query: 'select 1' })
+  holds<typeof rows extends SqlResponse ? true : false>()
+  const typed = await project.query<[event: string, count: number]>({
+    kind: 'SqlLikeQuery',
+    query: 'select event, count() from events group by event',
+  })
+  const [event, count] = typed.results[0]!
+  holds<Same<[typeof event, typeof count], [string, number]>>()
+  const name = "o'neill"
+  const counted = await project.sql<[number]>`select count() from events where event = ${name} and timestamp > ${new Date()}`
+  holds<Same<typeof counted.results, readonly [number][]>>()
+
+  const kept = await project.query({ kind: 'TrendsQuery', series }, { refresh: 'async' })
+  holds<QueryStatus extends typeof kept ? true : false>()
+  const forced = await project.query({ kind: 'TrendsQuery', series }, { refresh: true })
+  holds<QueryStatus extends typeof forced ? false : true>()
+  // @ts-expect-error a misspelled option of a query
+  await project.query({ kind: 'TrendsQuery', series }, { refrsh: true })
+
+  const any: Query = JSON.parse('{}')
+  const answer = await project.query(any)
+  void [token, key, total, missing, answer.timings]
+}

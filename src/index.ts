@@ -55,5 +55,6 @@ export type {
 export type { SqlAnswer as SqlResponse } from './queries/sql/index.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'
 export type { TrendsRow } from './queries/trends/shape.ts'
+export type { KnownEvent, KnownProperty } from './storage/duckdb/known-names.ts'
 export type { LogDamage } from './storage/log/log.ts'
 export type { RecoveryReport } from './storage/project-storage.ts'

@@ -24,6 +24,7 @@ import { openApplyStore } from './storage/duckdb/apply-store.ts'
 import { peopleOf } from './storage/duckdb/budget.ts'
 import { readFacts, type StoreFacts } from './storage/duckdb/facts.ts'
 import type { Instance } from './storage/duckdb/instance.ts'
+import { type KnownEvent, type KnownProperty, readEvents, readProperties } from './storage/duckdb/known-names.ts'
 import { statementRunner } from './storage/duckdb/run.ts'
 import { openProjectStorage, type ProjectStorage, type RecoveryReport, type StorageOptions } from './storage/project-storage.ts'
 
@@ -31,6 +32,7 @@ export type { ActionService, StoredAction } from './definitions/actions.ts'
 export type { CohortService, CohortState, StoredCohort } from './definitions/cohorts.ts'
 export type { IngestAnswer } from './ingestion/pipeline.ts'
 export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
+export type { KnownEvent, KnownProperty } from './storage/duckdb/known-names.ts'
 
 /** What a project needs of the directory it lives in. */
 export interface ProjectHome {
@@ -258,6 +260,26 @@ export class Project {
   /** @internal The rows of an answer as the engine makes them, with its limits; null where an answer is no list of rows. */
   async queryRows(query: unknown, options: QueryOptions = {}): Promise<RowsAnswer | null> {
     return answerRows(query, limited(await this.readyFor(query), options.rows), { signal: options.signal })
+  }
+
+  /**
+   * The event names that have been seen, the most frequent first.
+   *
+   * @example for (const { name, count } of await project.events()) console.log(name, count)
+   */
+  async events(): Promise<readonly KnownEvent[]> {
+    await this.forQueries()
+    return this.home.instance.look((connection) => readEvents(connection, this.storage.database))
+  }
+
+  /**
+   * The properties of events, persons and groups that have been seen or declared, with the kinds of their values.
+   *
+   * @example const declared = (await project.properties()).filter(({ property_type }) => property_type !== null)
+   */
+  async properties(): Promise<readonly KnownProperty[]> {
+    await this.forQueries()
+    return this.home.instance.look((connection) => readProperties(connection, this.storage.database))
   }
 
   /** @internal How many records of the log queries would still wait for. */

@@ -1,6 +1,7 @@
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import { type AccountContext, type AccountSettings, defaultSettings } from './context.ts'
 import { createDefinitionLog } from './definition-log.ts'
+import { createDefinitionNotes } from './definition-notes.ts'
 import { createDomains } from './domains.ts'
 import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
@@ -62,6 +63,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     proxyRecords: createProxyRecords(context),
     historicalImports: createHistoricalImports(context),
     definitionLog: createDefinitionLog(context),
+    definitionNotes: createDefinitionNotes(context),
     personalKeys,
 
     async createProject(input: NewProject): Promise<ProjectRecord> {

@@ -1,11 +1,11 @@
 import { type AccountContext, changesOf, log } from './context.ts'
 import type { ProjectRecord, User } from './records.ts'
 
-export type DefinitionScope = 'Action' | 'Cohort'
+export type DefinitionScope = 'Action' | 'Cohort' | 'EventDefinition' | 'PropertyDefinition'
 
 /** What is written down of a definition: its id, its name and the fields that people change. */
 export interface DefinitionState {
-  readonly id: number
+  readonly id: number | string
   readonly name: string
   readonly fields: Readonly<Record<string, unknown>>
 }

@@ -202,6 +202,7 @@ export const createProjects = (context: AccountContext) => {
         if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()
         await tables.project_memberships.remove({ project_id: project.id })
         await tables.dashboards.remove({ project_id: project.id })
+        await tables.definition_notes.remove({ project_id: project.id })
         await tables.historical_imports.remove({ project_id: project.id })
         await tables.activity.remove({ project_id: project.id })
         await tables.query_runs.remove({ project_id: project.id })

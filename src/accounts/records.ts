@@ -105,6 +105,7 @@ export const accountShapes = {
     joined_at: 'time',
     updated_at: 'time',
   },
+  definition_notes: { id: 'text', project_id: 'integer', description: 'text', updated_at: 'time', updated_by_id: 'integer?' },
   dashboards: { id: 'integer', project_id: 'integer', name: 'text' },
   proxy_records: {
     id: 'text',

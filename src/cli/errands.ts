@@ -2,6 +2,7 @@ import { limitsOf } from '../accounts/historical-imports.ts'
 import { type HistoricalImport, type LevelName, level } from '../accounts/records.ts'
 import type { Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { IngestAnswer } from '../project.ts'
 
 // What commands want done in a data directory. The server that owns it does them when one runs, else the command itself, having opened it. So
@@ -105,6 +106,19 @@ export const errands = {
       created_at: key.created_at.toISOString(),
       last_used_at: key.last_used_at?.toISOString() ?? null,
     }))
+  },
+
+  'list-properties': async (waymark: Waymark, { project }: { readonly project: number }) =>
+    (await (await waymark.project(project)).properties()).map(({ scope, name, property_type, counts }) => ({
+      scope,
+      name,
+      property_type,
+      counts,
+    })),
+
+  'define-property': async (waymark: Waymark, { project, row }: { readonly project: number; readonly row: PropertyTypeInput }) => {
+    await (await waymark.project(project)).definePropertyTypes([row])
+    return {}
   },
 
   imports: async ({ accounts }: Waymark, _: object): Promise<readonly ImportState[]> => {

@@ -7,6 +7,7 @@ import { approveImports } from './imports-approve.ts'
 import { init } from './init.ts'
 import { createKey } from './keys-create.ts'
 import { listKeys, listProjects, listUsers } from './list.ts'
+import { defineProperty, listProperties } from './properties.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { createUser } from './users-create.ts'
@@ -21,6 +22,8 @@ export const commands: readonly Command[] = [
   createUser,
   listKeys,
   createKey,
+  listProperties,
+  defineProperty,
   approveImports,
   doctor,
 ]

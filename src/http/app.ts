@@ -2,7 +2,8 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowsAnswer } from '../answer.ts'
 import type { Asked, Asker, Asking, Outcome } from '../asking/asking.ts'
-import type { ActionService, CohortService, QueryOptions } from '../project.ts'
+import type { PropertyTypeInput } from '../ingestion/inputs.ts'
+import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { Concurrency } from './queries/concurrency.ts'
@@ -13,6 +14,9 @@ export interface ProjectData extends CaptureTarget {
   answer(query: unknown, options?: QueryOptions): Promise<object>
   ask(asked: Asked, asker: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, options?: QueryOptions): Promise<RowsAnswer | null>
+  events(): Promise<readonly KnownEvent[]>
+  properties(): Promise<readonly KnownProperty[]>
+  definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>
   readonly actions: ActionService
   readonly cohorts: CohortService
 }

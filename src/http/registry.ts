@@ -3,6 +3,7 @@ import { actions } from './resources/actions.ts'
 import { cohorts } from './resources/cohorts.ts'
 import { domains } from './resources/domains.ts'
 import { elsewhere } from './resources/elsewhere.ts'
+import { eventDefinitions } from './resources/event-definitions.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { invites } from './resources/invites.ts'
 import { login, signup } from './resources/login.ts'
@@ -10,6 +11,7 @@ import { members } from './resources/members.ts'
 import { organizations } from './resources/organizations.ts'
 import { personalKeys } from './resources/personal-keys.ts'
 import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
+import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
@@ -32,6 +34,8 @@ export const resources: readonly Resource[] = [
   query,
   actions,
   cohorts,
+  eventDefinitions,
+  propertyDefinitions,
   personalKeys,
   users,
   login,

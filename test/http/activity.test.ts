@@ -96,6 +96,11 @@ test('projects and what is in them', async () => {
   await does('cohorts.update', { ...inside, id: cohort.id }, { name: 'Some' })
   await does('cohorts.replace', { ...inside, id: cohort.id }, { name: 'None', is_static: true })
   await does('cohorts.remove', { ...inside, id: cohort.id })
+  const data = await world.projectData(two.id)
+  await data.ingest({ batch: [{ event: 'purchase', distinct_id: 'u', properties: { price: 5 } }] })
+  await does('event_definitions.update', { ...inside, id: 'purchase' }, { description: 'Somebody paid.' })
+  const [price] = (await held.home.call('GET', `/api/projects/${two.id}/property_definitions/`, { as: held.home.owner })).body.results
+  await does('property_definitions.update', { ...inside, id: price.id }, { property_type: 'Numeric' })
   await does('historical_import.update', inside, { source: 'mixpanel' })
   await does('historical_import.replace', inside, { source: 'amplitude' })
   await does('projects.remove', { id: two.id })

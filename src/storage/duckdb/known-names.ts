@@ -1,0 +1,62 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { identifier } from './instance.ts'
+
+/** An event name that has been seen. */
+export interface KnownEvent {
+  readonly name: string
+  readonly count: number
+  readonly first_seen: Date | null
+  readonly last_seen: Date | null
+}
+
+/** A property that has been seen or declared. */
+export interface KnownProperty {
+  /** event, person, or group_0 to group_4 */
+  readonly scope: string
+  readonly name: string
+  /** As it was declared; null: each value is what it is. */
+  readonly property_type: 'Numeric' | 'String' | 'Boolean' | 'DateTime' | null
+  /** How many values of each kind were sent. */
+  readonly counts: {
+    readonly numeric: number
+    readonly text: number
+    readonly boolean: number
+    readonly time: number
+    readonly other: number
+  }
+  readonly first_seen: Date | null
+  readonly last_seen: Date | null
+}
+
+const dateOf = (micros: unknown): Date | null => (micros === null ? null : new Date(Number(micros) / 1000))
+const rows = async (connection: DuckDBConnection, sql: string) => (await connection.runAndReadAll(sql)).getRowsJS()
+
+export async function readEvents(connection: DuckDBConnection, database: string): Promise<KnownEvent[]> {
+  const found = await rows(
+    connection,
+    `SELECT name, count, epoch_us(first_seen), epoch_us(last_seen) FROM ${identifier(database)}.main.event_names ORDER BY count DESC, name`,
+  )
+  return found.map(([name, count, first, last]) => ({
+    name: String(name),
+    count: Number(count),
+    first_seen: dateOf(first),
+    last_seen: dateOf(last),
+  }))
+}
+
+export async function readProperties(connection: DuckDBConnection, database: string): Promise<KnownProperty[]> {
+  const found = await rows(
+    connection,
+    `SELECT scope, name, property_type, count_numeric, count_string, count_boolean, count_datetime, count_other, epoch_us(first_seen), epoch_us(last_seen)
+    FROM ${identifier(database)}.main.property_keys
+    ORDER BY count_numeric + count_string + count_boolean + count_datetime + count_other DESC, scope, name`,
+  )
+  return found.map(([scope, name, type, numeric, text, boolean, time, other, first, last]) => ({
+    scope: String(scope),
+    name: String(name),
+    property_type: type as KnownProperty['property_type'],
+    counts: { numeric: Number(numeric), text: Number(text), boolean: Number(boolean), time: Number(time), other: Number(other) },
+    first_seen: dateOf(first),
+    last_seen: dateOf(last),
+  }))
+}

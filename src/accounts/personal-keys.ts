@@ -3,7 +3,7 @@ import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integer, listOf, text, uuid } from './fields.ts'
 import type { AccountTables, PersonalKey, User } from './records.ts'
 import { invalid } from './refusals.ts'
-import { hashKey, maskKey, randomKey } from './secrets.ts'
+import { hashKey, longestSecret, maskKey, randomKey } from './secrets.ts'
 
 export const scopeObjects = [
   'action',
@@ -56,8 +56,6 @@ export const allows = (key: PersonalKey, wanted: Scope): boolean => {
   const scopes = key.scopes as readonly string[] | null
   return scopes === null || scopes.includes('*') || scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'))
 }
-export const scopedTeams = (key: PersonalKey): readonly number[] => (key.scoped_teams as readonly number[] | null) ?? []
-export const scopedOrganizations = (key: PersonalKey): readonly string[] => (key.scoped_organizations as readonly string[] | null) ?? []
 
 type KeyChange = Partial<z.infer<typeof keyInput>>
 
@@ -142,6 +140,7 @@ export const createPersonalKeys = (context: AccountContext) => {
 
     /** The key with that value, of an active user. */
     async authenticate(value: string): Promise<{ key: PersonalKey; user: User } | undefined> {
+      if (value.length > longestSecret) return undefined
       const key = await store.read.personal_keys.first({ hash: hashKey(value) })
       const user = key && (await store.read.users.first({ id: key.user_id }))
       return key && user?.is_active ? { key, user } : undefined

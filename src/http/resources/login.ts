@@ -11,8 +11,8 @@ import { defineResource, Reply, type Visit } from '../resource.ts'
 
 const loginInput = z.object({ email: text({ max: 254 }), password: z.string({ error: 'Not a valid string.' }).min(1).max(1024) })
 
-const cookie = ({ url }: Visit, value: string, seconds: number) =>
-  `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${url.protocol === 'https:' ? '; Secure' : ''}`
+const cookie = ({ site }: Visit, value: string, seconds: number) =>
+  `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
 
 const signIn = async (visit: Visit, app: App, user: User) => ({
   'set-cookie': cookie(visit, await app.accounts.sessions.start(user), sessionLifetime / 1000),

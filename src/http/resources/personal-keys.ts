@@ -77,7 +77,7 @@ export const personalKeys = defineResource({
       name: 'current',
       summary: 'The key that makes the request',
       scope: 'any',
-      isExemptFromKeyLimits: true,
+      limitedKeys: 'any',
       answer: keySchema,
       handle: async ({ caller }) => present(ownKey(caller)),
     }),

@@ -4,6 +4,7 @@ import { createDefinitionLog } from './definition-log.ts'
 import { createDomains } from './domains.ts'
 import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
+import { createJoining } from './joining.ts'
 import { createMembers } from './members.ts'
 import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
 import { createPersonalKeys } from './personal-keys.ts'
@@ -56,6 +57,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     organizations: createOrganizations(context),
     members: createMembers(context),
     invites: createInvites(context),
+    joining: createJoining(context),
     domains: createDomains(context),
     roles: createRoles(context),
     projects: createProjects(context),

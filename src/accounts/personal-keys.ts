@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integer, listOf, text, uuid } from './fields.ts'
 import type { AccountTables, PersonalKey, User } from './records.ts'
-import { invalid } from './refusals.ts'
+import { invalid, notFound } from './refusals.ts'
 import { hashKey, longestSecret, maskKey, randomKey } from './secrets.ts'
 
 export const scopeObjects = [
@@ -74,6 +74,11 @@ export const createPersonalKeys = (context: AccountContext) => {
         throw invalid('You must be a member of all teams that you are scoping the key to.', 'scoped_teams')
     }
   }
+  const asItIs = async (tables: AccountTables, id: string): Promise<PersonalKey> => {
+    const key = await tables.personal_keys.first({ id })
+    if (!key) throw notFound()
+    return key
+  }
   const note = (by: User, key: PersonalKey, activity: string) => ({
     by,
     organization_id: by.current_organization_id,
@@ -112,8 +117,9 @@ export const createPersonalKeys = (context: AccountContext) => {
         return { key, value }
       }),
 
-    update: (user: User, key: PersonalKey, body: unknown): Promise<PersonalKey> =>
+    update: (user: User, { id }: PersonalKey, body: unknown): Promise<PersonalKey> =>
       store.write(async (tables) => {
+        const key = await asItIs(tables, id)
         const change = check(keyInput.partial(), body)
         await mustBeAllowed(tables, user, change)
         await tables.personal_keys.update({ id: key.id }, change)
@@ -123,8 +129,9 @@ export const createPersonalKeys = (context: AccountContext) => {
       }),
 
     /** Same key, new value; the old value stops at once. */
-    roll: (user: User, key: PersonalKey): Promise<{ key: PersonalKey; value: string }> =>
+    roll: (user: User, { id }: PersonalKey): Promise<{ key: PersonalKey; value: string }> =>
       store.write(async (tables) => {
+        const key = await asItIs(tables, id)
         const value = randomKey('phx_')
         const change = { hash: hashKey(value), mask_value: maskKey(value), last_rolled_at: context.clock() }
         await tables.personal_keys.update({ id: key.id }, change)
@@ -132,8 +139,9 @@ export const createPersonalKeys = (context: AccountContext) => {
         return { key: { ...key, ...change }, value }
       }),
 
-    remove: (user: User, key: PersonalKey): Promise<void> =>
+    remove: (user: User, { id }: PersonalKey): Promise<void> =>
       store.write(async (tables) => {
+        const key = await asItIs(tables, id)
         await tables.personal_keys.remove({ id: key.id })
         await log(context, tables, note(user, key, 'deleted'))
       }),

@@ -110,7 +110,7 @@ const enterOrganization = async (visit: Visit & { caller: Caller }, id: string, 
   const membership = await organizations.membership(organization.id, visit.caller.user)
   if (!membership) throw isRecord ? failures.notFound() : failures.denied()
   if (isRecord && !visit.caller.limits.reachesOrganization(organization.id)) throw failures.notFound()
-  return { organization, membership }
+  return { organization, membership, by: { user: visit.caller.user, membership } }
 }
 
 const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, project: ProjectRecord | undefined) => {
@@ -128,7 +128,7 @@ const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, p
   const held = await accounts.projects.levelIn(project, membership)
   if (held === null) throw isRecord ? projectLevelTooLow() : noProjectAccess()
   if (held < level[wanted.level]) throw projectLevelTooLow()
-  return { organization, membership, project }
+  return { organization, membership, project, by: { user: visit.caller.user, membership } }
 }
 
 const mustBeRecent = ({ app }: Visit, { session }: Extract<Caller, { via: 'session' }>): void => {

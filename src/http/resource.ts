@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Acting } from '../accounts/acting.ts'
 import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
 import type { LevelName, Membership, Organization, ProjectRecord } from '../accounts/records.ts'
 import type { App } from './app.ts'
@@ -35,6 +36,8 @@ interface UserVisit extends Visit {
   readonly caller: Caller
 }
 export interface OrganizationVisit extends UserVisit {
+  /** For what the caller changes. */
+  readonly by: Acting
   readonly organization: Organization
   readonly membership: Membership
 }
@@ -85,6 +88,8 @@ export interface Row<R extends Reach = Reach> {
   readonly status: number
   /** A post that makes records: with an `Idempotency-Key` it happens once. */
   readonly isCreating: boolean
+  /** Fields of what it makes that are answered once: a repeat with the same `Idempotency-Key` has null there. */
+  readonly secrets: readonly string[]
   /** The shape of the answer; null: no body. */
   readonly answer: z.ZodType | null
   /** The handler answers the whole list, callers get a page of it. */
@@ -146,6 +151,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     queryParameters: {},
     status: given.method === 'DELETE' ? 204 : 200,
     isCreating: given.status === 201 && (given.reach ?? reach) !== 'open', // nobody is known yet whose key it would be
+    secrets: [],
     answer: null,
     isPaged: false,
     limits,

@@ -100,10 +100,8 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], admitted) : result)
     }
     const key = row.isCreating && caller ? request.headers.get('idempotency-key') : null
-    const reply =
-      key !== null
-        ? await idempotent(`${caller!.user.id}`, key, { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content }, act)
-        : await act()
+    const asked = { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
+    const reply = key !== null ? await idempotent(`${caller!.user.id}`, key, asked, act) : await act()
     const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
     const { body: sent } = reply
     if (sent instanceof ReadableStream || sent instanceof Uint8Array)

@@ -55,8 +55,8 @@ export const organizations = defineResource({
       needsRecentLogin: true,
       body: organizationInput.partial(),
       answer: organizationSchema,
-      handle: async ({ app, caller, organization, membership, body }) =>
-        presentOrganization(app.accounts, await app.accounts.organizations.update(caller.user, organization, body), membership),
+      handle: async ({ app, by, membership, body }) =>
+        presentOrganization(app.accounts, await app.accounts.organizations.update(by, body), membership),
     }),
     row({
       method: 'DELETE',
@@ -65,7 +65,7 @@ export const organizations = defineResource({
       summary: 'Deletes an organization with its projects and all their data',
       level: 'owner',
       needsRecentLogin: true,
-      handle: ({ app, caller, organization }) => app.accounts.organizations.remove(caller.user, organization),
+      handle: ({ app, by }) => app.accounts.organizations.remove(by),
     }),
   ],
 })

@@ -89,8 +89,7 @@ const recordRows = (name: string, path: string) =>
         summary: 'Changes the settings of a project',
         body: projectInput,
         answer: projectSchema,
-        handle: async (visit) =>
-          present(visit, await visit.app.accounts.projects.update(visit.caller.user, visit.membership, visit.project, visit.body)),
+        handle: async (visit) => present(visit, await visit.app.accounts.projects.update(visit.by, visit.project, visit.body)),
       }),
       row({
         method: 'DELETE',
@@ -98,7 +97,7 @@ const recordRows = (name: string, path: string) =>
         name: 'remove',
         summary: 'Deletes a project and all its data',
         level: 'admin',
-        handle: ({ app, caller, project }) => app.accounts.projects.remove(caller.user, project),
+        handle: ({ app, by, project }) => app.accounts.projects.remove(by, project),
       }),
       row({
         method: 'PATCH',
@@ -107,7 +106,7 @@ const recordRows = (name: string, path: string) =>
         summary: 'Gives the project a new token for events; the old one stops at once',
         level: 'admin',
         answer: projectSchema,
-        handle: async (visit) => present(visit, await visit.app.accounts.projects.resetToken(visit.caller.user, visit.project)),
+        handle: async (visit) => present(visit, await visit.app.accounts.projects.resetToken(visit.by, visit.project)),
       }),
       row({
         method: 'GET',
@@ -169,10 +168,8 @@ export const projectList = defineResource({
         const { organization } = await app.accounts.users.current(caller.user, caller.limits)
         const membership = organization && (await app.accounts.organizations.membership(organization.id, caller.user))
         if (!organization || !membership) throw invalid('You need to belong to an organization.')
-        return present(
-          { app, membership },
-          await app.accounts.projects.create(caller.user, organization, membership, withWeekStart(request, body)),
-        )
+        const by = { user: caller.user, membership }
+        return present({ app, membership }, await app.accounts.projects.create(by, withWeekStart(request, body)))
       },
     }),
   ],
@@ -201,11 +198,8 @@ export const organizationProjectList = defineResource({
       body: newProjectInput,
       status: 201,
       answer: projectSchema,
-      handle: async ({ app, caller, organization, membership, body, request }) =>
-        present(
-          { app, membership },
-          await app.accounts.projects.create(caller.user, organization, membership, withWeekStart(request, body)),
-        ),
+      handle: async ({ app, by, membership, body, request }) =>
+        present({ app, membership }, await app.accounts.projects.create(by, withWeekStart(request, body))),
     }),
   ],
 })

@@ -9,6 +9,9 @@ import type { Instance } from './storage/duckdb/instance.ts'
 /** Account data of a directory, in its `control.duckdb`. */
 export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
   await instance.attach('control', 'control.duckdb', controlFile)
-  const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, { long: longTables })
+  const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, {
+    long: longTables,
+    onChange: () => instance.checkpoint('control'), // such statements do not stay in the write-ahead log, where their replay is at its weakest
+  })
   return createAccounts({ store, lookupTxt: createTxtLookup(), lookupCname: createCnameLookup(), ...options })
 }

@@ -5,6 +5,7 @@ import { createDefinitionNotes } from './definition-notes.ts'
 import { createDomains } from './domains.ts'
 import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
+import { createJoining } from './joining.ts'
 import { createMembers } from './members.ts'
 import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
 import { createPersonalKeys } from './personal-keys.ts'
@@ -57,6 +58,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     organizations: createOrganizations(context),
     members: createMembers(context),
     invites: createInvites(context),
+    joining: createJoining(context),
     domains: createDomains(context),
     roles: createRoles(context),
     projects: createProjects(context),

@@ -56,6 +56,14 @@ export interface AccountContext {
 /** The parts of the surroundings that an operator may set. */
 export type Surroundings = Partial<Pick<AccountContext, 'settings' | 'mailer' | 'lookupTxt' | 'lookupCname' | 'report'>>
 
+/** Sends mails where a mail server is set. One that cannot be sent is reported; what it tells of has happened. */
+export const post = async ({ mailer, report }: AccountContext, mails: readonly Mail[]): Promise<void> => {
+  const server = mailer()
+  if (!server) return
+  const sent = await Promise.allSettled(mails.map((mail) => server.send(mail)))
+  for (const one of sent) if (one.status === 'rejected') report('a mail could not be sent', one.reason)
+}
+
 export interface Change {
   readonly type: string
   readonly action: 'created' | 'changed' | 'deleted'

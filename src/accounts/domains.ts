@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, flag, text } from './fields.ts'
-import type { Domain, User } from './records.ts'
-import { invalid } from './refusals.ts'
+import type { AccountTables, Domain } from './records.ts'
+import { invalid, notFound } from './refusals.ts'
 import { randomChallenge } from './secrets.ts'
 
 const domainName = /^(?:[a-z0-9](?:[a-z0-9]|-(?!-))*(?<!-)\.)+[a-z]{2,}$/
@@ -26,8 +27,8 @@ export const challengeName = (domain: string): string => `_waymark-challenge.${d
 
 export const createDomains = (context: AccountContext) => {
   const { store } = context
-  const note = (by: User, domain: Domain, activity: string) => ({
-    by,
+  const note = (by: Acting, domain: Domain, activity: string) => ({
+    by: by.user,
     organization_id: domain.organization_id,
     scope: 'OrganizationDomain',
     item_id: domain.id,
@@ -38,26 +39,35 @@ export const createDomains = (context: AccountContext) => {
     const other = await tables.domains.first({ domain: name })
     if (other && other.id !== own?.id) throw invalid('domain with this domain already exists.', 'domain', 'unique')
   }
+  const asItIs = async (tables: AccountTables, id: string): Promise<Domain> => {
+    const domain = await tables.domains.first({ id })
+    if (!domain) throw notFound()
+    return domain
+  }
+  /** Of a name that is new here. */
+  const unproven = () => ({
+    verification_challenge: randomChallenge(),
+    verified_at: context.settings().isHosted ? null : context.clock(),
+    jit_provisioning_enabled: false,
+    sso_enforcement: '',
+  })
   return {
     list: async (organizationId: string) =>
       [...(await store.read.domains.find({ organization_id: organizationId }))].sort((a, b) => (a.domain < b.domain ? -1 : 1)),
     byId: (organizationId: string, id: string) => store.read.domains.first({ id, organization_id: organizationId }),
 
     /** On an installation of one's own there is nobody to prove it to. */
-    create: (by: User, organizationId: string, body: unknown): Promise<Domain> =>
-      store.write(async (tables) => {
+    create: (by: Acting, body: unknown): Promise<Domain> =>
+      writeAs(context, by, async (tables, { organization_id }) => {
         const input = check(domainInput, body)
         await mustBeFree(tables, input.domain)
         const now = context.clock()
         const domain: Domain = {
           id: context.newId(),
-          organization_id: organizationId,
+          organization_id,
           domain: input.domain,
-          verification_challenge: randomChallenge(),
-          verified_at: context.settings().isHosted ? null : now,
+          ...unproven(),
           last_verification_retry: null,
-          jit_provisioning_enabled: false,
-          sso_enforcement: '',
           saml_entity_id: input.saml_entity_id ?? null,
           saml_acs_url: input.saml_acs_url ?? null,
           saml_x509_cert: input.saml_x509_cert ?? null,
@@ -68,43 +78,50 @@ export const createDomains = (context: AccountContext) => {
         return domain
       }),
 
-    update: (by: User, domain: Domain, body: unknown): Promise<Domain> =>
-      store.write(async (tables) => {
-        const change = check(domainChange, body)
+    update: (by: Acting, { id }: Domain, body: unknown): Promise<Domain> =>
+      writeAs(context, by, async (tables) => {
+        const domain = await asItIs(tables, id)
+        const given = check(domainChange, body)
+        const isRenamed = given.domain !== undefined && given.domain !== domain.domain
+        if (given.domain !== undefined) await mustBeFree(tables, given.domain, domain)
+        // What was proven and decided was about the name before.
+        const change = isRenamed ? { ...unproven(), ...given } : given
+        const verified_at = isRenamed ? unproven().verified_at : domain.verified_at
         for (const field of needProof)
-          if (change[field] && !domain.verified_at)
+          if (given[field] && !verified_at)
             throw invalid('This attribute cannot be updated until the domain is verified.', field, 'verification_required')
-        if (change.domain !== undefined) await mustBeFree(tables, change.domain, domain)
-        // Another name has to be proven anew.
-        const isRenamed = change.domain !== undefined && change.domain !== domain.domain
-        const updated =
-          isRenamed && context.settings().isHosted ? { ...change, verified_at: null, verification_challenge: randomChallenge() } : change
-        await tables.domains.update({ id: domain.id }, updated)
-        const changes = changesOf('OrganizationDomain', domain, change)
+        await tables.domains.update({ id }, change)
+        const { verification_challenge: _, ...shown } = change as Partial<Domain>
+        const changes = changesOf('OrganizationDomain', domain, shown)
         if (changes.length > 0) await log(context, tables, { ...note(by, domain, 'updated'), changes })
-        return { ...domain, ...updated }
+        return { ...domain, ...change }
       }),
 
     /** Asks the name servers. No record, or no answer, is no failure: the domain stays unproven and can be asked for again. */
-    async verify(by: User, domain: Domain): Promise<Domain> {
-      if (domain.verified_at) throw invalid('This domain has already been verified.', null, 'already_verified')
-      const texts = await context.lookupTxt(challengeName(domain.domain)).catch((error: unknown): readonly string[] => {
+    async verify(by: Acting, asked: Domain): Promise<Domain> {
+      if (asked.verified_at) throw invalid('This domain has already been verified.', null, 'already_verified')
+      const texts = await context.lookupTxt(challengeName(asked.domain)).catch((error: unknown): readonly string[] => {
         context.report('the name servers could not be asked', error)
         return []
       })
-      const now = context.clock()
-      const isProven = texts.includes(domain.verification_challenge)
-      const change = isProven ? { verified_at: now, last_verification_retry: null } : { last_verification_retry: now }
-      await store.write(async (tables) => {
+      return writeAs(context, by, async (tables) => {
+        const domain = await asItIs(tables, asked.id)
+        const isSame = domain.domain === asked.domain && domain.verification_challenge === asked.verification_challenge
+        // The name servers took their time. What they said is of the name and the challenge that they were asked for.
+        if (!isSame || domain.verified_at) return domain
+        const now = context.clock()
+        const isProven = texts.includes(domain.verification_challenge)
+        const change = isProven ? { verified_at: now, last_verification_retry: null } : { last_verification_retry: now }
         await tables.domains.update({ id: domain.id }, change)
         if (isProven) await log(context, tables, note(by, domain, 'verified'))
+        return { ...domain, ...change }
       })
-      return { ...domain, ...change }
     },
 
-    remove: (by: User, domain: Domain): Promise<void> =>
-      store.write(async (tables) => {
-        await tables.domains.remove({ id: domain.id })
+    remove: (by: Acting, { id }: Domain): Promise<void> =>
+      writeAs(context, by, async (tables) => {
+        const domain = await asItIs(tables, id)
+        await tables.domains.remove({ id })
         await log(context, tables, note(by, domain, 'deleted'))
       }),
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { own } from '../lib/own.ts'
 import { invalid } from './refusals.ts'
 import type { Json } from './store.ts'
 
@@ -19,7 +20,7 @@ const truths: Readonly<Record<string, boolean>> = {
   '0': false,
 }
 const asTruth = (value: unknown) =>
-  typeof value === 'string' || typeof value === 'number' ? (truths[String(value).toLowerCase()] ?? value) : value
+  typeof value === 'string' || typeof value === 'number' ? (own(truths, String(value).toLowerCase()) ?? value) : value
 const asNumber = (value: unknown) => (typeof value === 'string' && /^\s*-?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value)
 const asText = (value: unknown) => (typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : value)
 

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, flag, integer, text } from './fields.ts'
-import type { HistoricalImport, ProjectRecord, User } from './records.ts'
-import { notAllowed } from './refusals.ts'
+import type { AccountTables, HistoricalImport, ProjectRecord } from './records.ts'
+import { notAllowed, notFound } from './refusals.ts'
 
 // What the operator was told of a project's past events, and what was agreed. Who runs the server for themselves is the operator: imports are
 // approved and unlimited until somebody says otherwise. On a server that is run for customers they are limited until the operator approves.
@@ -48,8 +49,9 @@ export const createHistoricalImports = (context: AccountContext) => {
   const of = async (projectId: number): Promise<HistoricalImport> => (await stored(projectId)) ?? unsaid(projectId)
 
   /** `by` null: the operator. */
-  const save = async (by: User | null, project: ProjectRecord, given: z.infer<typeof change>): Promise<HistoricalImport> =>
-    store.write(async (tables) => {
+  const save = async (by: Acting | null, project: ProjectRecord, given: z.infer<typeof change>): Promise<HistoricalImport> => {
+    const work = async (tables: AccountTables) => {
+      if (!(await tables.projects.first({ id: project.id }))) throw notFound()
       const known = await tables.historical_imports.first({ project_id: project.id })
       const before = known ?? unsaid(project.id)
       const isCustomer = by !== null && context.settings().isHosted
@@ -63,7 +65,7 @@ export const createHistoricalImports = (context: AccountContext) => {
         ...given,
         is_approved: isApproved,
         ...(isDecided && {
-          approved_by: isApproved ? (by?.email ?? 'the operator') : null,
+          approved_by: isApproved ? (by?.user.email ?? 'the operator') : null,
           approved_at: isApproved ? context.clock() : null,
         }),
       }
@@ -72,7 +74,7 @@ export const createHistoricalImports = (context: AccountContext) => {
       const changes = changesOf('HistoricalImport', before, { ...given, is_approved: isApproved })
       if (changes.length > 0)
         await log(context, tables, {
-          by,
+          by: by?.user ?? null,
           organization_id: project.organization_id,
           project_id: project.id,
           scope: 'HistoricalImport',
@@ -82,13 +84,15 @@ export const createHistoricalImports = (context: AccountContext) => {
           changes,
         })
       return after
-    })
+    }
+    return by ? writeAs(context, by, work) : store.write(work)
+  }
 
   return {
     of,
-    update: (by: User | null, project: ProjectRecord, body: unknown) => save(by, project, check(change, body)),
+    update: (by: Acting | null, project: ProjectRecord, body: unknown) => save(by, project, check(change, body)),
     /** Fields that are not named go back to what they are when nothing was said. */
-    replace: (by: User | null, project: ProjectRecord, body: unknown) => {
+    replace: (by: Acting | null, project: ProjectRecord, body: unknown) => {
       const { source = '', method = '', total_events = null, events_per_minute = null, is_approved } = check(change, body)
       return save(by, project, { source, method, total_events, events_per_minute, ...(is_approved !== undefined && { is_approved }) })
     },

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { type AccountContext, log, type Mail } from './context.ts'
+import { type Acting, writeAs } from './acting.ts'
+import { type AccountContext, log, type Mail, post } from './context.ts'
 import { check, choice, email, flag, integer, integerOf, listOf, text } from './fields.ts'
-import { levels } from './members.ts'
-import { insertMembership } from './organizations.ts'
-import { type AccountTables, type Invite, level, type Membership, type Organization, type User } from './records.ts'
-import { invalid, notAllowed } from './refusals.ts'
+import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from './records.ts'
+import { invalid, notAllowed, notFound } from './refusals.ts'
+import { hashKey, randomToken } from './secrets.ts'
 import type { Json } from './store.ts'
-import { findUserByEmail, insertUser, normalEmail, sameEmail } from './users.ts'
+import { findUserByEmail, normalEmail } from './users.ts'
 
 const projectAccess = z.object({
   id: integer(1),
@@ -22,52 +22,75 @@ export const inviteInput = z.object({
 })
 type InviteInput = z.infer<typeof inviteInput>
 
-export const signupInput = z.object({
-  first_name: text({ max: 128 }),
-  last_name: text({ max: 128, blank: true }).optional(),
-  password: z
-    .string({ error: 'Not a valid string.' })
-    .min(1)
-    .min(8, { error: 'This password is too short. It must contain at least 8 characters.' })
-    .max(1024),
-})
-
 const validity = 3 * 86_400_000
 export const largestBulk = 20
-const projectLevels = { member: level.member, admin: level.admin } as const
+export const projectLevels = { member: level.member, admin: level.admin } as const
 interface Grant {
   readonly id: number
   readonly level: keyof typeof projectLevels
 }
+export const grantsOf = (invite: Invite): readonly Grant[] => invite.private_project_access as unknown as readonly Grant[]
+
+export const isExpired = ({ clock }: AccountContext, invite: Invite): boolean => invite.created_at.getTime() < clock().getTime() - validity
+
+/** What one may invite others to: nothing that one does not have. */
+export const mustBeAbleToInvite = async (
+  tables: Pick<AccountContext['store']['read'], 'projects' | 'project_memberships'>,
+  own: Membership,
+  wanted: number,
+  grants: readonly Grant[],
+): Promise<void> => {
+  if (wanted > own.level) throw notAllowed('You cannot invite a user with a higher permission level than your own.')
+  for (const grant of grants) {
+    const project = await tables.projects.first({ id: grant.id, organization_id: own.organization_id })
+    const explicit = project && (await tables.project_memberships.first({ user_id: own.user_id, project_id: project.id }))
+    const held = own.level >= level.admin ? own.level : project?.access_control ? (explicit?.level ?? 0) : own.level
+    if (!project || (project.access_control && held === 0))
+      throw invalid(
+        'Project does not exist on this organization, or it is private and you do not have access to it.',
+        'private_project_access',
+      )
+    if (projectLevels[grant.level] > held && project.access_control)
+      throw invalid('You cannot invite to a private project with a higher level than your own.', 'private_project_access')
+  }
+}
+
+/** An invitation as it was just made or sent. */
+export interface Sent {
+  readonly invite: Invite
+  /** What accepts it; only its hash is kept. Null where a mail took it. */
+  readonly secret: string | null
+}
 
 export const createInvites = (context: AccountContext) => {
   const { store } = context
-  const isExpired = (invite: Invite) => invite.created_at.getTime() < context.clock().getTime() - validity
+  const noted = ({ user }: Acting, invite: Invite, activity: string) => ({
+    by: user,
+    organization_id: invite.organization_id,
+    scope: 'OrganizationInvite',
+    item_id: invite.id,
+    activity,
+    name: invite.target_email,
+  })
 
-  const mustBeGrantable = async (tables: AccountTables, by: User, own: Membership, grants: readonly Grant[]) => {
-    for (const grant of grants) {
-      const project = await tables.projects.first({ id: grant.id, organization_id: own.organization_id })
-      const explicit = project && (await tables.project_memberships.first({ user_id: by.id, project_id: project.id }))
-      const held = own.level >= level.admin ? own.level : project?.access_control ? (explicit?.level ?? 0) : own.level
-      if (!project || (project.access_control && held === 0))
-        throw invalid(
-          'Project does not exist on this organization, or it is private and you do not have access to it.',
-          'private_project_access',
-        )
-      if (projectLevels[grant.level] > held && project.access_control)
-        throw invalid('You cannot invite to a private project with a higher level than your own.', 'private_project_access')
+  /** What is new about an invitation each time it is sent. What it was accepted with before accepts it no more. */
+  const sending = (by: Acting, secret: string, wantsMail: boolean) => {
+    const now = context.clock()
+    return {
+      secret_hash: hashKey(secret),
+      emailing_attempt_made: context.mailer() !== null && wantsMail,
+      created_by_id: by.user.id,
+      created_at: now,
+      updated_at: now,
     }
   }
 
-  const insert = async (tables: AccountTables, by: User, own: Membership, input: InviteInput): Promise<Invite> => {
-    const wanted = input.level ?? level.member
-    if (wanted > own.level) throw notAllowed('You cannot invite a user with a higher permission level than your own.')
+  const insert = async (tables: AccountTables, by: Acting, own: Membership, input: InviteInput, secret: string): Promise<Invite> => {
+    const [wanted, grants] = [input.level ?? level.member, input.private_project_access ?? []]
+    await mustBeAbleToInvite(tables, own, wanted, grants)
     const existing = await findUserByEmail(tables, input.target_email)
     if (existing && (await tables.memberships.first({ user_id: existing.id, organization_id: own.organization_id })))
       throw invalid('A user with this email address already belongs to the organization.')
-    const grants = input.private_project_access ?? []
-    await mustBeGrantable(tables, by, own, grants)
-    const now = context.clock()
     const invite: Invite = {
       id: context.newId(),
       organization_id: own.organization_id,
@@ -75,171 +98,94 @@ export const createInvites = (context: AccountContext) => {
       first_name: input.first_name ?? '',
       message: input.message ?? null,
       level: wanted,
-      emailing_attempt_made: context.mailer() !== null && input.send_email !== false,
       private_project_access: grants as unknown as Json,
-      created_by_id: by.id,
-      created_at: now,
-      updated_at: now,
+      ...sending(by, secret, input.send_email !== false),
     }
     await tables.invites.insert(invite)
-    await log(context, tables, {
-      by,
-      organization_id: own.organization_id,
-      scope: 'OrganizationInvite',
-      item_id: invite.id,
-      activity: 'created',
-      name: invite.target_email,
-    })
+    await log(context, tables, noted(by, invite, 'created'))
     return invite
   }
 
-  const inviteMail = (invite: Invite, organization: Organization, by: User): Mail => {
+  const inviteMail = (invite: Invite, secret: string, organization: Organization, by: User): Mail => {
     const name = [by.first_name, by.last_name].filter(Boolean).join(' ') || by.email
     const lines = [
       `${name} invites you to join ${organization.name} on Waymark.`,
       ...(invite.message ? ['', invite.message] : []),
       '',
-      `Accept: ${context.settings().siteUrl}/signup/${invite.id}`,
+      `Accept: ${context.settings().siteUrl}/signup/${secret}`,
       'The invitation is good for three days.',
     ]
     return { to: invite.target_email, replyTo: by.email, subject: `${name} invites you to ${organization.name}`, text: lines.join('\n') }
   }
 
-  const post = async (mails: readonly Mail[]) => {
-    const mailer = context.mailer()
-    if (!mailer) return
-    const sent = await Promise.allSettled(mails.map((mail) => mailer.send(mail)))
-    for (const one of sent) if (one.status === 'rejected') context.report('a mail could not be sent', one.reason)
-  }
-
-  const create = async (by: User, organization: Organization, own: Membership, inputs: readonly InviteInput[]): Promise<Invite[]> => {
-    const invites = await store.write(async (tables) => {
-      const made: Invite[] = []
-      for (const input of inputs) made.push(await insert(tables, by, own, input))
-      return made
-    })
-    await post(invites.filter((one) => one.emailing_attempt_made).map((one) => inviteMail(one, organization, by)))
-    return invites
-  }
-
-  const usable = async (id: string): Promise<{ invite: Invite; organization: Organization }> => {
-    const invite = await store.read.invites.first({ id })
-    const organization = invite && (await store.read.organizations.first({ id: invite.organization_id }))
-    if (!invite || !organization) throw invalid('The provided invite ID is not valid.')
-    return { invite, organization }
-  }
-
-  const mustFit = async (invite: Invite, user: User | null) => {
-    if (user && !sameEmail(user.email, invite.target_email))
-      throw invalid('This invite is intended for another email address.', null, 'invalid_recipient')
-    if (isExpired(invite)) throw invalid('This invite has expired. Please ask your admin for a new one.', null, 'expired')
-    if (user && (await store.read.memberships.first({ user_id: user.id, organization_id: invite.organization_id })))
-      throw invalid('You already are a member of this organization.', null, 'user_already_member')
-    if (!user && (await findUserByEmail(store.read, invite.target_email)))
-      throw invalid(`/login?next=/signup/${invite.id}`, null, 'account_exists')
-  }
-
-  /** Everything but the password of somebody new: the membership, what it opens, and the end of the invites. */
-  const join = async (tables: AccountTables, user: User, invite: Invite) => {
-    // An organization has one owner, so whoever was invited as one beside another becomes an administrator.
-    const isTaken = (await tables.memberships.count({ organization_id: invite.organization_id, level: level.owner })) > 0
-    const at = isTaken ? Math.min(invite.level, level.admin) : invite.level
-    const membership = await insertMembership(context, tables, user, invite.organization_id, at)
-    for (const grant of invite.private_project_access as unknown as readonly Grant[]) {
-      const now = context.clock()
-      if (await tables.projects.first({ id: grant.id }))
-        await tables.project_memberships.insert({
-          id: context.newId(),
-          project_id: grant.id,
-          user_id: user.id,
-          level: projectLevels[grant.level],
-          joined_at: now,
-          updated_at: now,
-        })
-    }
-    for (const other of await tables.invites.find({ organization_id: invite.organization_id }))
-      if (sameEmail(other.target_email, user.email)) await tables.invites.remove({ id: other.id })
-    const project = await tables.projects.first({ organization_id: invite.organization_id })
-    await tables.users.update({ id: user.id }, { current_organization_id: invite.organization_id, current_project_id: project?.id ?? null })
-    await log(context, tables, {
-      by: user,
-      organization_id: invite.organization_id,
-      scope: 'OrganizationMembership',
-      item_id: membership.id,
-      activity: 'joined',
-      name: user.email,
-    })
-  }
-
-  const tellOthers = async (organization: Organization, joined: User) => {
-    if (!organization.is_member_join_email_enabled || !context.mailer()) return
-    const others = (await store.read.memberships.find({ organization_id: organization.id })).filter((one) => one.user_id !== joined.id)
-    const users = await store.read.users.find({ id: others.map((one) => one.user_id), is_active: true })
-    const who = joined.first_name || joined.email
+  /** Mails go out once the rows are there. Whoever opens the link has read the mail, so nobody else is shown what it holds. */
+  const send = async (by: Acting, organization: Organization, made: readonly { invite: Invite; secret: string }[]): Promise<Sent[]> => {
+    const mailed = made.filter(({ invite }) => invite.emailing_attempt_made)
     await post(
-      users.map((user) => ({
-        to: user.email,
-        subject: `${who} joined ${organization.name}`,
-        text: `${who} (${joined.email}) is now a member of ${organization.name}.`,
-      })),
+      context,
+      mailed.map(({ invite, secret }) => inviteMail(invite, secret, organization, by.user)),
     )
+    return made.map(({ invite, secret }) => ({ invite, secret: invite.emailing_attempt_made ? null : secret }))
+  }
+
+  const create = async (by: Acting, organization: Organization, inputs: readonly InviteInput[]): Promise<Sent[]> => {
+    const made = await writeAs(context, by, async (tables, own) => {
+      const rows: { invite: Invite; secret: string }[] = []
+      for (const input of inputs) {
+        const secret = randomToken()
+        rows.push({ invite: await insert(tables, by, own, input, secret), secret })
+      }
+      return rows
+    })
+    return send(by, organization, made)
+  }
+
+  const asItIs = async (tables: AccountTables, id: string): Promise<Invite> => {
+    const invite = await tables.invites.first({ id })
+    if (!invite) throw notFound()
+    return invite
   }
 
   return {
-    isExpired,
+    isExpired: (invite: Invite) => isExpired(context, invite),
     list: (organizationId: string) => store.read.invites.find({ organization_id: organizationId }, { newestFirst: 'created_at' }),
     byId: (organizationId: string, id: string) => store.read.invites.first({ id, organization_id: organizationId }),
 
-    create: async (by: User, organization: Organization, own: Membership, body: unknown): Promise<Invite> =>
-      (await create(by, organization, own, [check(inviteInput, body)]))[0]!,
+    create: async (by: Acting, organization: Organization, body: unknown): Promise<Sent> =>
+      (await create(by, organization, [check(inviteInput, body)]))[0]!,
 
     /** All or none. */
-    createMany(by: User, organization: Organization, own: Membership, body: unknown): Promise<Invite[]> {
+    createMany(by: Acting, organization: Organization, body: unknown): Promise<Sent[]> {
       if (!Array.isArray(body)) throw invalid('This endpoint needs an array of data for bulk invite creation.')
       if (body.length > largestBulk)
         throw invalid(`A maximum of ${largestBulk} invites can be sent in a single request.`, null, 'max_length')
       return create(
         by,
         organization,
-        own,
         body.map((one) => check(inviteInput, one)),
       )
     },
 
-    remove: (by: User, invite: Invite): Promise<void> =>
-      store.write(async (tables) => {
-        await tables.invites.remove({ id: invite.id })
-        await log(context, tables, {
-          by,
-          organization_id: invite.organization_id,
-          scope: 'OrganizationInvite',
-          item_id: invite.id,
-          activity: 'deleted',
-          name: invite.target_email,
-        })
-      }),
-
-    /** What the page that accepts an invite shows. */
-    async look(id: string, user: User | null) {
-      const found = await usable(id)
-      await mustFit(found.invite, user)
-      return found
-    },
-
-    async accept(id: string, user: User | null, body: unknown): Promise<{ user: User; organization: Organization }> {
-      const { invite, organization } = await usable(id)
-      await mustFit(invite, user)
-      const input = user ? null : check(signupInput, body)
-      const joined = await store.write(async (tables) => {
-        if (!(await tables.invites.first({ id }))) throw invalid('The provided invite ID is not valid.')
-        const member = user ?? (await insertUser(context, tables, { ...input!, email: invite.target_email }))
-        await join(tables, member, invite)
-        // Whoever opened the link of the mail has read the mail.
-        if (invite.emailing_attempt_made) await tables.users.update({ id: member.id }, { is_email_verified: true })
-        return (await tables.users.first({ id: member.id }))!
+    /** The same invitation anew, by whoever may make it now. */
+    async resend(by: Acting, organization: Organization, { id }: Invite): Promise<Sent> {
+      const secret = randomToken()
+      const invite = await writeAs(context, by, async (tables, own) => {
+        const before = await asItIs(tables, id)
+        await mustBeAbleToInvite(tables, own, before.level, grantsOf(before))
+        const change = sending(by, secret, true)
+        await tables.invites.update({ id }, change)
+        const after = { ...before, ...change }
+        await log(context, tables, noted(by, after, 'resent'))
+        return after
       })
-      await tellOthers(organization, joined)
-      return { user: joined, organization }
+      return (await send(by, organization, [{ invite, secret }]))[0]!
     },
+
+    remove: (by: Acting, { id }: Invite): Promise<void> =>
+      writeAs(context, by, async (tables) => {
+        const invite = await asItIs(tables, id)
+        await tables.invites.remove({ id })
+        await log(context, tables, noted(by, invite, 'deleted'))
+      }),
   }
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integerOf } from './fields.ts'
-import { type AccountTables, level, type Membership, type User } from './records.ts'
+import { type AccountTables, level, levels, type Membership, type User } from './records.ts'
 import { notAllowed, notFound } from './refusals.ts'
 import { moveCurrent } from './users.ts'
 
-export const levels = [level.member, level.admin, level.owner] as const
 export const memberInput = z.object({ level: integerOf(levels) })
 
 export interface Member {
@@ -27,11 +27,11 @@ const mayGive = (own: Membership, other: Membership, wanted: number): void => {
   if (wanted > own.level) throw notAllowed('You can only change access level of others to lower or equal to your current one.')
 }
 
-/** Somebody may have passed on ownership, or have left, since they were read. */
-const asTheyAre = async (tables: AccountTables, own: Membership, other: Membership) => {
-  const now = { own: await tables.memberships.first({ id: own.id }), other: await tables.memberships.first({ id: other.id }) }
-  if (!now.own || !now.other) throw notFound()
-  return { own: now.own, other: now.other }
+/** Somebody may have left since they were read. */
+const asItIs = async (tables: AccountTables, { id }: Membership): Promise<Membership> => {
+  const now = await tables.memberships.first({ id })
+  if (!now) throw notFound()
+  return now
 }
 
 export const createMembers = (context: AccountContext) => {
@@ -58,39 +58,41 @@ export const createMembers = (context: AccountContext) => {
       return membership && { membership, user }
     },
 
-    async update(by: User, own: Membership, member: Member, body: unknown): Promise<Member> {
+    async update(by: Acting, member: Member, body: unknown): Promise<Member> {
+      const own = by.membership
       const isOwn = own.id === member.membership.id
       if (!isOwn) mayEdit(own, member.membership) // those who may not learn nothing of what is wrong with their request
       const wanted = check(memberInput.partial(), body).level
       if (isOwn && wanted !== undefined) throw notAllowed("You can't change your own access level.")
       if (wanted === undefined || wanted === member.membership.level) return member
-      return store.write(async (tables) => {
-        const now = await asTheyAre(tables, own, member.membership)
-        mayGive(now.own, now.other, wanted)
+      return writeAs(context, by, async (tables, ownNow) => {
+        const other = await asItIs(tables, member.membership)
+        mayGive(ownNow, other, wanted)
         const updated_at = context.clock()
         await tables.memberships.update({ id: member.membership.id }, { level: wanted, updated_at })
         // An organization has one owner: whoever passes it on becomes an administrator.
         if (wanted === level.owner) await tables.memberships.update({ id: own.id }, { level: level.admin, updated_at })
         await log(context, tables, {
-          by,
+          by: by.user,
           organization_id: own.organization_id,
           scope: 'OrganizationMembership',
           item_id: member.membership.id,
           activity: 'updated',
           name: member.user.email,
-          changes: changesOf('OrganizationMembership', now.other, { level: wanted }),
+          changes: changesOf('OrganizationMembership', other, { level: wanted }),
         })
-        return { ...member, membership: { ...now.other, level: wanted, updated_at } }
+        return { ...member, membership: { ...other, level: wanted, updated_at } }
       })
     },
 
     /** Leaving is always allowed; nobody is promoted for it. */
-    async remove(by: User, own: Membership, member: Member): Promise<void> {
+    async remove(by: Acting, member: Member): Promise<void> {
+      const own = by.membership
       if (own.id !== member.membership.id) mayEdit(own, member.membership)
-      await store.write(async (tables) => {
-        const now = await asTheyAre(tables, own, member.membership)
-        const { organization_id, id } = now.other
-        if (own.id !== id) mayEdit(now.own, now.other)
+      await writeAs(context, by, async (tables, ownNow) => {
+        const other = await asItIs(tables, member.membership)
+        const { organization_id, id } = other
+        if (own.id !== id) mayEdit(ownNow, other)
         const projects = (await tables.projects.find({ organization_id })).map((one) => one.id)
         const roles = (await tables.roles.find({ organization_id })).map((one) => one.id)
         await tables.memberships.remove({ id })
@@ -98,7 +100,7 @@ export const createMembers = (context: AccountContext) => {
         await tables.role_memberships.remove({ user_id: member.user.id, role_id: roles })
         await moveCurrent(tables, member.user)
         await log(context, tables, {
-          by,
+          by: by.user,
           organization_id,
           scope: 'OrganizationMembership',
           item_id: id,

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { allFeatures } from './features.ts'
 import { check, flag, text } from './fields.ts'
 import { insertProject } from './projects.ts'
 import { type AccountTables, level, type Organization, type User } from './records.ts'
-import { upgradeNeeded } from './refusals.ts'
+import { notFound, upgradeNeeded } from './refusals.ts'
 import { randomLetters } from './secrets.ts'
 import { moveCurrent } from './users.ts'
 
@@ -90,6 +91,11 @@ const removeOrganizationRows = async (tables: AccountTables, organizationId: str
 export const createOrganizations = (context: AccountContext) => {
   const { store } = context
   const byId = (id: string) => store.read.organizations.first({ id })
+  const asItIs = async (tables: AccountTables, id: string): Promise<Organization> => {
+    const organization = await tables.organizations.first({ id })
+    if (!organization) throw notFound()
+    return organization
+  }
   return {
     byId,
 
@@ -122,15 +128,16 @@ export const createOrganizations = (context: AccountContext) => {
       return organization
     },
 
-    update: (user: User, organization: Organization, body: unknown): Promise<Organization> =>
-      store.write(async (tables) => {
+    update: (by: Acting, body: unknown): Promise<Organization> =>
+      writeAs(context, by, async (tables, { organization_id }) => {
+        const organization = await asItIs(tables, organization_id)
         const change = check(organizationInput.partial(), body)
         const changes = changesOf('Organization', organization, change)
         const updated = { ...change, updated_at: context.clock() }
         await tables.organizations.update({ id: organization.id }, updated)
         if (changes.length > 0)
           await log(context, tables, {
-            by: user,
+            by: by.user,
             organization_id: organization.id,
             scope: 'Organization',
             item_id: organization.id,
@@ -142,13 +149,14 @@ export const createOrganizations = (context: AccountContext) => {
       }),
 
     /** Its rows and its projects' folders go; its people stay. One entry of the log remains to say so. */
-    async remove(user: User, organization: Organization): Promise<void> {
-      const projects = await store.write(async (tables) => {
+    async remove(by: Acting): Promise<void> {
+      const projects = await writeAs(context, by, async (tables, { organization_id }) => {
+        const organization = await asItIs(tables, organization_id)
         const members = await tables.memberships.find({ organization_id: organization.id })
         const removed = await removeOrganizationRows(tables, organization.id)
         for (const member of await tables.users.find({ id: members.map((one) => one.user_id) })) await moveCurrent(tables, member)
         await log(context, tables, {
-          by: user,
+          by: by.user,
           organization_id: organization.id,
           scope: 'Organization',
           item_id: organization.id,

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integer, listOf, text, uuid } from './fields.ts'
 import type { AccountTables, PersonalKey, User } from './records.ts'
-import { invalid } from './refusals.ts'
-import { hashKey, maskKey, randomKey } from './secrets.ts'
+import { invalid, notFound } from './refusals.ts'
+import { hashKey, longestSecret, maskKey, randomKey } from './secrets.ts'
 
 export const scopeObjects = [
   'action',
@@ -67,8 +67,6 @@ export const allows = (key: PersonalKey, wanted: Scope): boolean => {
   const scopes = key.scopes as readonly string[] | null
   return scopes === null || scopes.includes('*') || scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'))
 }
-export const scopedTeams = (key: PersonalKey): readonly number[] => (key.scoped_teams as readonly number[] | null) ?? []
-export const scopedOrganizations = (key: PersonalKey): readonly string[] => (key.scoped_organizations as readonly string[] | null) ?? []
 
 type KeyChange = Partial<z.infer<typeof keyInput>>
 
@@ -86,6 +84,11 @@ export const createPersonalKeys = (context: AccountContext) => {
       if (!project || !own.has(project.organization_id))
         throw invalid('You must be a member of all teams that you are scoping the key to.', 'scoped_teams')
     }
+  }
+  const asItIs = async (tables: AccountTables, id: string): Promise<PersonalKey> => {
+    const key = await tables.personal_keys.first({ id })
+    if (!key) throw notFound()
+    return key
   }
   const note = (by: User, key: PersonalKey, activity: string) => ({
     by,
@@ -125,8 +128,9 @@ export const createPersonalKeys = (context: AccountContext) => {
         return { key, value }
       }),
 
-    update: (user: User, key: PersonalKey, body: unknown): Promise<PersonalKey> =>
+    update: (user: User, { id }: PersonalKey, body: unknown): Promise<PersonalKey> =>
       store.write(async (tables) => {
+        const key = await asItIs(tables, id)
         const change = check(keyInput.partial(), body)
         await mustBeAllowed(tables, user, change)
         await tables.personal_keys.update({ id: key.id }, change)
@@ -136,8 +140,9 @@ export const createPersonalKeys = (context: AccountContext) => {
       }),
 
     /** Same key, new value; the old value stops at once. */
-    roll: (user: User, key: PersonalKey): Promise<{ key: PersonalKey; value: string }> =>
+    roll: (user: User, { id }: PersonalKey): Promise<{ key: PersonalKey; value: string }> =>
       store.write(async (tables) => {
+        const key = await asItIs(tables, id)
         const value = randomKey('phx_')
         const change = { hash: hashKey(value), mask_value: maskKey(value), last_rolled_at: context.clock() }
         await tables.personal_keys.update({ id: key.id }, change)
@@ -145,14 +150,16 @@ export const createPersonalKeys = (context: AccountContext) => {
         return { key: { ...key, ...change }, value }
       }),
 
-    remove: (user: User, key: PersonalKey): Promise<void> =>
+    remove: (user: User, { id }: PersonalKey): Promise<void> =>
       store.write(async (tables) => {
+        const key = await asItIs(tables, id)
         await tables.personal_keys.remove({ id: key.id })
         await log(context, tables, note(user, key, 'deleted'))
       }),
 
     /** The key with that value, of an active user. */
     async authenticate(value: string): Promise<{ key: PersonalKey; user: User } | undefined> {
+      if (value.length > longestSecret) return undefined
       const key = await store.read.personal_keys.first({ hash: hashKey(value) })
       const user = key && (await store.read.users.first({ id: key.user_id }))
       return key && user?.is_active ? { key, user } : undefined

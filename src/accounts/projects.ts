@@ -1,9 +1,10 @@
 import { isObject } from '../lib/is-object.ts'
+import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
 import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
 import { isSetting, newProjectInput, projectInput, settingsWithDefaults } from './project-fields.ts'
-import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
+import { type AccountTables, level, type Membership, type ProjectRecord, type User } from './records.ts'
 import { invalid, levelTooLow, notAllowed, notFound, upgradeNeeded } from './refusals.ts'
 import { randomKey } from './secrets.ts'
 import type { Json } from './store.ts'
@@ -104,6 +105,10 @@ export const createProjects = (context: AccountContext) => {
     if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
   }
 
+  /** Null: the operator, who is no member. */
+  const writeBy = <T>(by: Acting | null, work: (tables: AccountTables, membership: Membership | undefined) => Promise<T>): Promise<T> =>
+    by ? writeAs(context, by, work) : store.write((tables) => work(tables, undefined))
+
   return {
     byId: (id: number) => store.read.projects.first({ id }),
     byToken: (token: string) => store.read.projects.first({ api_token: token }),
@@ -117,14 +122,11 @@ export const createProjects = (context: AccountContext) => {
       return all.filter((_, i) => open[i] !== null)
     },
 
-    async create(
-      user: User,
-      organization: Organization,
-      membership: Membership,
-      body: Readonly<Record<string, unknown>>,
-    ): Promise<ProjectRecord> {
+    async create(by: Acting, body: Readonly<Record<string, unknown>>): Promise<ProjectRecord> {
       const isDemo = check(newProjectInput.pick({ is_demo: true }), body).is_demo === true
-      const project = await store.write(async (tables) => {
+      const project = await writeAs(context, by, async (tables, membership) => {
+        const organization = await tables.organizations.first({ id: membership.organization_id })
+        if (!organization) throw notFound()
         const others = await tables.projects.count({ organization_id: organization.id, is_demo: isDemo })
         const most =
           isDemo || !hasFeature(organization, 'organizations_projects') ? 1 : featureLimit(organization, 'organizations_projects')
@@ -133,20 +135,20 @@ export const createProjects = (context: AccountContext) => {
         const input = check(newProjectInput, body)
         mustBeOrganizationAdmin(membership, input)
         await mustBeOwnDashboard(tables, null, (input as Record<string, unknown>).primary_dashboard)
-        const made = await insertProject(context, tables, user, organization.id, input)
-        await tables.users.update({ id: user.id }, { current_organization_id: organization.id, current_project_id: made.id })
+        const made = await insertProject(context, tables, by.user, organization.id, input)
+        await tables.users.update({ id: by.user.id }, { current_organization_id: organization.id, current_project_id: made.id })
         return made
       })
       await context.projectStores.create(project.id)
       return project
     },
 
-    update: (user: User | null, membership: Membership | undefined, { id }: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
-      store.write(async (tables) => {
+    update: (by: Acting | null, { id }: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
+      writeBy(by, async (tables, membership) => {
         const project = await tables.projects.first({ id }) // with the settings that others changed meanwhile
         if (!project) throw notFound()
         const change = check(projectInput, body)
-        if (user) mustBeOrganizationAdmin(membership, change)
+        if (by) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
@@ -161,7 +163,7 @@ export const createProjects = (context: AccountContext) => {
         const changes = changesOf('Team', flat(project), { ...columns, ...settings })
         if (changes.length > 0)
           await log(context, tables, {
-            by: user,
+            by: by?.user ?? null,
             organization_id: project.organization_id,
             project_id: project.id,
             scope: 'Team',
@@ -179,12 +181,14 @@ export const createProjects = (context: AccountContext) => {
     },
 
     /** The old token stops at once. */
-    resetToken: (user: User, project: ProjectRecord): Promise<ProjectRecord> =>
-      store.write(async (tables) => {
+    resetToken: (by: Acting, { id }: ProjectRecord): Promise<ProjectRecord> =>
+      writeAs(context, by, async (tables) => {
+        const project = await tables.projects.first({ id })
+        if (!project) throw notFound()
         const updated = { api_token: randomKey('phc_'), updated_at: context.clock() }
         await tables.projects.update({ id: project.id }, updated)
         await log(context, tables, {
-          by: user,
+          by: by.user,
           organization_id: project.organization_id,
           project_id: project.id,
           scope: 'Team',
@@ -197,8 +201,8 @@ export const createProjects = (context: AccountContext) => {
       }),
 
     /** Its rows and its folder go. One entry of the log remains to say so. */
-    async remove(user: User | null, project: ProjectRecord): Promise<void> {
-      await store.write(async (tables) => {
+    async remove(by: Acting | null, project: ProjectRecord): Promise<void> {
+      await writeBy(by, async (tables) => {
         if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()
         await tables.project_memberships.remove({ project_id: project.id })
         await tables.dashboards.remove({ project_id: project.id })
@@ -208,7 +212,7 @@ export const createProjects = (context: AccountContext) => {
         await tables.query_runs.remove({ project_id: project.id })
         for (const member of await tables.users.find({ current_project_id: project.id })) await moveCurrent(tables, member)
         await log(context, tables, {
-          by: user,
+          by: by?.user ?? null,
           organization_id: project.organization_id,
           scope: 'Team',
           item_id: project.id,

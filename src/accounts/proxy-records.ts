@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { text, check as valid } from './fields.ts'
 import type { AccountTables, ProxyRecord, User } from './records.ts'
-import { invalid } from './refusals.ts'
+import { invalid, notFound } from './refusals.ts'
 
 export const proxyRecordInput = z.object({ domain: text({ max: 64 }) })
 
@@ -42,6 +43,11 @@ export const createProxyRecords = (context: AccountContext) => {
     const other = await tables.proxy_records.first({ domain })
     if (other && other.id !== own?.id) throw invalid('proxy record with this domain already exists.', 'domain', 'unique')
   }
+  const asItIs = async (tables: AccountTables, id: string): Promise<ProxyRecord> => {
+    const record = await tables.proxy_records.first({ id })
+    if (!record) throw notFound()
+    return record
+  }
   /** A record whose minute of deleting is over is gone once somebody looks. */
   const sweep = async (domain: string) => {
     const known = await store.read.proxy_records.first({ domain, status: 'deleting' })
@@ -66,12 +72,9 @@ export const createProxyRecords = (context: AccountContext) => {
     const updated = { ...change, updated_at: context.clock() }
     return store.write(async (tables) => {
       const now = await tables.proxy_records.first({ id: record.id })
-      if (!now || now.domain !== record.domain || now.status === 'deleting') return now ?? record
+      if (!now || now.target_cname !== record.target_cname || now.status === 'deleting') return now ?? record
       await tables.proxy_records.update({ id: record.id }, updated)
-      await log(context, tables, {
-        ...note(by, record, 'updated'),
-        changes: changesOf('ProxyRecord', record, { ...change }),
-      })
+      await log(context, tables, { ...note(by, now, 'updated'), changes: changesOf('ProxyRecord', now, { ...change }) })
       return { ...now, ...updated }
     })
   }
@@ -116,41 +119,43 @@ export const createProxyRecords = (context: AccountContext) => {
     asSeen: (organizationId: string, id: string) => store.read.proxy_records.first({ id, organization_id: organizationId }),
 
     /** Asks the name servers at once, also for a record that had been given up. */
-    retry: async (by: User, record: ProxyRecord): Promise<ProxyRecord> => {
+    retry: async ({ user: by }: Acting, record: ProxyRecord): Promise<ProxyRecord> => {
       if (!retriable.has(record.status)) throw invalid(`A record that is ${record.status} cannot be tried again.`)
       const anew = record.status === 'timed_out' ? await settle(record, { status: 'waiting', message: null }, by) : record
       return check(anew, by)
     },
 
-    create: async (by: User, organizationId: string, body: unknown): Promise<ProxyRecord> => {
+    create: async (by: Acting, body: unknown): Promise<ProxyRecord> => {
       const { domain } = valid(proxyRecordInput, body)
       await sweep(domain)
-      return store.write(async (tables) => {
+      return writeAs(context, by, async (tables, { organization_id }) => {
         await mustBeFree(tables, domain)
         const now = context.clock()
         const record: ProxyRecord = {
           id: context.newId(),
-          organization_id: organizationId,
+          organization_id,
           domain,
-          target_cname: target(organizationId, domain),
+          target_cname: target(organization_id, domain),
           status: 'waiting',
           message: null,
-          created_by_id: by.id,
+          created_by_id: by.user.id,
           created_at: now,
           updated_at: now,
         }
         await tables.proxy_records.insert(record)
-        await log(context, tables, note(by, record, 'created'))
+        await log(context, tables, note(by.user, record, 'created'))
         return record
       })
     },
 
-    update: async (by: User, record: ProxyRecord, body: unknown): Promise<ProxyRecord> => {
+    update: async (by: Acting, asked: ProxyRecord, body: unknown): Promise<ProxyRecord> => {
       const change = valid(proxyRecordInput.partial(), body)
-      if (change.domain === undefined || change.domain === record.domain) return record
       const { domain } = change
+      if (domain === undefined) return asked
       await sweep(domain)
-      return store.write(async (tables) => {
+      return writeAs(context, by, async (tables) => {
+        const record = await asItIs(tables, asked.id)
+        if (domain === record.domain) return record
         await mustBeFree(tables, domain, record)
         const updated = {
           domain,
@@ -160,17 +165,18 @@ export const createProxyRecords = (context: AccountContext) => {
           updated_at: context.clock(),
         }
         await tables.proxy_records.update({ id: record.id }, updated)
-        await log(context, tables, { ...note(by, record, 'updated'), changes: changesOf('ProxyRecord', record, change) })
+        await log(context, tables, { ...note(by.user, record, 'updated'), changes: changesOf('ProxyRecord', record, change) })
         return { ...record, ...updated }
       })
     },
 
     /** A record that events may come through is marked first; a minute later it is gone. */
-    remove: (by: User, record: ProxyRecord): Promise<void> =>
-      store.write(async (tables) => {
+    remove: (by: Acting, { id }: ProxyRecord): Promise<void> =>
+      writeAs(context, by, async (tables) => {
+        const record = await asItIs(tables, id)
         if (atRest.has(record.status)) await tables.proxy_records.remove({ id: record.id })
         else await tables.proxy_records.update({ id: record.id }, { status: 'deleting', updated_at: context.clock() })
-        await log(context, tables, note(by, record, 'deleted'))
+        await log(context, tables, note(by.user, record, 'deleted'))
       }),
   }
 }

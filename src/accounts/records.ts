@@ -52,6 +52,7 @@ export const accountShapes = {
     created_by_id: 'integer?',
     created_at: 'time',
     updated_at: 'time',
+    secret_hash: 'text?', // null: made before there were secrets, and cannot be accepted until it is sent again
   },
   domains: {
     id: 'text',
@@ -208,3 +209,4 @@ export const longTables: readonly (keyof Shapes)[] = ['activity', 'idempotent_an
 
 export const level = { member: 1, admin: 8, owner: 15 } as const
 export type LevelName = keyof typeof level
+export const levels = [level.member, level.admin, level.owner] as const

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integerOf, text, uuid } from './fields.ts'
-import type { AccountTables, Role, RoleMembership, User } from './records.ts'
-import { invalid } from './refusals.ts'
+import type { AccountTables, Role, RoleMembership } from './records.ts'
+import { invalid, notFound } from './refusals.ts'
 
 export const flagAccess = { view: 21, edit: 37 } as const
 export const roleInput = z.object({
@@ -13,8 +14,8 @@ export const roleMembershipInput = z.object({ user_uuid: uuid() })
 
 export const createRoles = (context: AccountContext) => {
   const { store } = context
-  const note = (by: User, role: Role, activity: string) => ({
-    by,
+  const note = (by: Acting, role: Role, activity: string) => ({
+    by: by.user,
     organization_id: role.organization_id,
     scope: 'Role',
     item_id: role.id,
@@ -26,22 +27,27 @@ export const createRoles = (context: AccountContext) => {
     if (others.some((one) => one.id !== own?.id && one.name.toLowerCase() === name.toLowerCase()))
       throw invalid('There is already a role with this name.', 'name', 'unique')
   }
+  const asItIs = async (tables: AccountTables, id: string): Promise<Role> => {
+    const role = await tables.roles.first({ id })
+    if (!role) throw notFound()
+    return role
+  }
   return {
     list: (organizationId: string) => store.read.roles.find({ organization_id: organizationId }),
     byId: (organizationId: string, id: string) => store.read.roles.first({ id, organization_id: organizationId }),
     membershipsOf: (role: Role) => store.read.role_memberships.find({ role_id: role.id }),
     membershipById: (role: Role, id: string) => store.read.role_memberships.first({ id, role_id: role.id }),
 
-    create: (by: User, organizationId: string, body: unknown): Promise<Role> =>
-      store.write(async (tables) => {
+    create: (by: Acting, body: unknown): Promise<Role> =>
+      writeAs(context, by, async (tables, { organization_id }) => {
         const input = check(roleInput, body)
-        await mustBeFree(tables, organizationId, input.name)
+        await mustBeFree(tables, organization_id, input.name)
         const role: Role = {
           id: context.newId(),
-          organization_id: organizationId,
+          organization_id,
           name: input.name,
           feature_flags_access_level: input.feature_flags_access_level ?? flagAccess.edit,
-          created_by_id: by.id,
+          created_by_id: by.user.id,
           created_at: context.clock(),
         }
         await tables.roles.insert(role)
@@ -49,8 +55,9 @@ export const createRoles = (context: AccountContext) => {
         return role
       }),
 
-    update: (by: User, role: Role, body: unknown): Promise<Role> =>
-      store.write(async (tables) => {
+    update: (by: Acting, { id }: Role, body: unknown): Promise<Role> =>
+      writeAs(context, by, async (tables) => {
+        const role = await asItIs(tables, id)
         const change = check(roleInput.partial(), body)
         if (change.name !== undefined) await mustBeFree(tables, role.organization_id, change.name, role)
         await tables.roles.update({ id: role.id }, change)
@@ -59,15 +66,17 @@ export const createRoles = (context: AccountContext) => {
         return { ...role, ...change }
       }),
 
-    remove: (by: User, role: Role): Promise<void> =>
-      store.write(async (tables) => {
+    remove: (by: Acting, { id }: Role): Promise<void> =>
+      writeAs(context, by, async (tables) => {
+        const role = await asItIs(tables, id)
         await tables.role_memberships.remove({ role_id: role.id })
         await tables.roles.remove({ id: role.id })
         await log(context, tables, note(by, role, 'deleted'))
       }),
 
-    addMember: (by: User, role: Role, body: unknown): Promise<RoleMembership> =>
-      store.write(async (tables) => {
+    addMember: (by: Acting, { id }: Role, body: unknown): Promise<RoleMembership> =>
+      writeAs(context, by, async (tables) => {
+        const role = await asItIs(tables, id)
         const { user_uuid } = check(roleMembershipInput, body)
         const user = await tables.users.first({ uuid: user_uuid })
         const isMember = user && (await tables.memberships.first({ user_id: user.id, organization_id: role.organization_id }))
@@ -83,9 +92,9 @@ export const createRoles = (context: AccountContext) => {
         return membership
       }),
 
-    removeMember: (by: User, role: Role, membership: RoleMembership): Promise<void> =>
-      store.write(async (tables) => {
-        await tables.role_memberships.remove({ id: membership.id })
+    removeMember: (by: Acting, role: Role, membership: RoleMembership): Promise<void> =>
+      writeAs(context, by, async (tables) => {
+        if ((await tables.role_memberships.remove({ id: membership.id })) === 0) throw notFound()
         const user = await tables.users.first({ id: membership.user_id })
         await log(context, tables, {
           ...note(by, role, 'member_removed'),

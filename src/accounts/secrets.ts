@@ -16,6 +16,9 @@ const base62 = (bytes: Uint8Array): string => {
 /** `phc_…` is a project's public token, `phx_…` a personal key. */
 export const randomKey = (prefix: 'phc_' | 'phx_'): string => prefix + base62(randomBytes(32))
 
+/** What is longer is none of ours, and is not hashed to find out. */
+export const longestSecret = 512
+
 /** Keys are 256 random bits, so one round is enough: there is nothing to guess. */
 export const hashKey = (value: string): string => `sha256$${createHash('sha256').update(value).digest('hex')}`
 export const maskKey = (value: string): string => `${value.slice(0, 4)}...${value.slice(-4)}`

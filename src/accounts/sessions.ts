@@ -1,6 +1,6 @@
 import type { AccountContext } from './context.ts'
 import type { Session, User } from './records.ts'
-import { hashKey, randomToken } from './secrets.ts'
+import { hashKey, longestSecret, randomToken } from './secrets.ts'
 
 const day = 86_400_000
 export const sessionLifetime = 14 * day
@@ -25,6 +25,7 @@ export const createSessions = (context: AccountContext) => ({
     }),
 
   async find(token: string): Promise<{ user: User; session: Session } | undefined> {
+    if (token.length > longestSecret) return undefined
     const session = await context.store.read.sessions.first({ hash: hashKey(token) })
     if (!session || session.expires_at <= context.clock()) return undefined
     const user = await context.store.read.users.first({ id: session.user_id })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
 import { anyJson, check, email, flag, integer, jsonObject, text, uuid } from './fields.ts'
-import { type AccountTables, level, type Organization, type ProjectRecord, type User } from './records.ts'
+import { unlimited } from './key-limits.ts'
+import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
 import { invalid } from './refusals.ts'
 import { hashPassword, passwordMatches, randomToken } from './secrets.ts'
 import type { Json } from './store.ts'
@@ -99,19 +100,27 @@ export const createUsers = (context: AccountContext) => {
     byId: (id: number) => store.read.users.first({ id }),
     byEmail: (address: string) => findUserByEmail(store.read, address),
 
-    /** Where `@current` points: what the user chose last, as long as it is still theirs, else the first of theirs that is open to them. */
-    async current(user: User): Promise<Current> {
+    /**
+     * Where `@current` points: what the user chose last, as long as it is still theirs, else the first of theirs that is open to them. For a limited
+     * key only what it reaches counts, and the organization around that.
+     */
+    async current(user: User, limits = unlimited): Promise<Current> {
       const memberships = await store.read.memberships.find({ user_id: user.id })
-      const chosen = memberships.find((one) => one.organization_id === user.current_organization_id) ?? memberships[0]
-      if (!chosen) return { organization: undefined, project: undefined }
-      const all = await store.read.projects.find({ organization_id: chosen.organization_id })
-      const isAdmin = chosen.level >= level.admin
       const invited = new Set((await store.read.project_memberships.find({ user_id: user.id })).map((one) => one.project_id))
-      const open = all.filter((one) => !one.access_control || isAdmin || invited.has(one.id))
-      return {
-        organization: await store.read.organizations.first({ id: chosen.organization_id }),
-        project: open.find((one) => one.id === user.current_project_id) ?? open[0],
+      const openIn = async ({ organization_id, level: held }: Membership) =>
+        (await store.read.projects.find({ organization_id })).filter(
+          (one) => limits.reachesProject(one) && (!one.access_control || held >= level.admin || invited.has(one.id)),
+        )
+      const isLast = (one: Membership) => one.organization_id === user.current_organization_id
+      for (const membership of [...memberships.filter(isLast), ...memberships.filter((one) => !isLast(one))]) {
+        const open = await openIn(membership)
+        if (open.length === 0 && !limits.reachesOrganization(membership.organization_id)) continue
+        return {
+          organization: await store.read.organizations.first({ id: membership.organization_id }),
+          project: open.find((one) => one.id === user.current_project_id) ?? open[0],
+        }
       }
+      return { organization: undefined, project: undefined }
     },
 
     /** `mayUse` says whether a project is open to the user. */

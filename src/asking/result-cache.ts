@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ProjectRecord } from '../accounts/records.ts'
 import { rememberText } from '../lib/json-text.ts'
+import { own } from '../lib/own.ts'
 import { time } from '../lib/wire-time.ts'
 
 // Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
@@ -75,7 +76,7 @@ const endOf = (answer: object): number => {
 
 const isYoung = (entry: Entry, query: Query, now: Date, isLazy: boolean): boolean => {
   if (endOf(entry.answer) + slack < entry.computedAt.getTime()) return true
-  const [usual, lazy] = ages[String(query.interval ?? 'day')] ?? ages.day!
+  const [usual, lazy] = own(ages, String(query.interval)) ?? ages.day!
   const age = now.getTime() - entry.computedAt.getTime()
   return age >= 0 && age <= (isLazy ? lazy : usual)
 }

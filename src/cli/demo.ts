@@ -98,7 +98,7 @@ export const demoEvents = (now: Date): DemoEvent[] => {
 export const makeDemo = async (waymark: Waymark, { user, organization }: FirstStart): Promise<number> => {
   const { accounts } = waymark
   const membership = await accounts.organizations.membership(organization.id, user)
-  const record = await accounts.projects.create(user, organization, membership!, { name: 'Demo shop', is_demo: true })
+  const record = await accounts.projects.create({ user, membership: membership! }, { name: 'Demo shop', is_demo: true })
   const project = await waymark.project(record.id)
   await project.ingest({ batch: demoEvents(waymark.clock()), historical_migration: true })
   return record.id

@@ -31,15 +31,12 @@ type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object)
 const surroundingsOf = async (values: Values, site: () => string, log: Line): Promise<Surroundings> => {
   const smtp = values.text('smtp')
   const mailer = smtp === undefined ? null : await createMailer(smtp, values.text('mail-from') ?? 'Waymark <waymark@localhost>')
-  const servers = values
-    .text('dns')
-    ?.split(',')
-    .map((one) => one.trim())
+  const servers = listOf(values.text('dns'))
   return {
     settings: (): AccountSettings => ({
       ...defaultSettings,
       isHosted: values.isOn('hosted'),
-      siteUrl: values.text('site-url') ?? site(),
+      siteUrl: values.text('public-url') ?? site(),
       proxyBase: values.text('proxy-base') ?? defaultSettings.proxyBase,
     }),
     mailer: () => mailer,
@@ -48,6 +45,8 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
     report: (message, error) => log('warn', message, { error: error instanceof Error ? error.message : String(error) }),
   }
 }
+
+const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
 
 const countOf = (values: Values, name: string): number => {
   const text = values.required(name)
@@ -120,7 +119,14 @@ export const serve: Command = {
       default: '3',
     },
     'drain-seconds': { value: 'N', summary: 'how long a stop waits for requests and queries that run', default: '20' },
-    'site-url': { value: 'URL', summary: 'where people reach it, for links in mails' },
+    'public-url': {
+      value: 'URL',
+      summary: 'where people reach it: links in mails and pages begin with it, and https makes cookies Secure',
+    },
+    'trusted-proxies': {
+      value: 'LIST',
+      summary: 'addresses and networks of proxies, a.b.c.d/n,…, whose X-Forwarded-Proto and X-Forwarded-Host count; none when not given',
+    },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
     'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },
     dns: { value: 'SERVERS', summary: "name servers that prove domains and proxy records, address:port,…; the system's when not given" },
@@ -144,6 +150,8 @@ export const serve: Command = {
       const handler = createHandler(waymark, {
         limits: () => limits,
         concurrentQueries: () => concurrent,
+        publicUrl: values.text('public-url'),
+        trustedProxies: listOf(values.text('trusted-proxies')),
         log: ({ level, message, ...fields }) => log(level, message, fields),
       })
       const secret = newSecret()

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { InternalError, placed, QueryError, UnsupportedError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { type Arg, isUnsupported } from '../functions/row.ts'
@@ -27,8 +28,10 @@ export interface PrintSettings {
   readonly now?: number
 }
 
-const parameterMark = (place: number) => `\u0001${place}\u0002`
-const parameterMarks = /\u0001(\d+)\u0002/g
+/** Of this process alone, and never seen outside: no name and no text of a statement can look like a parameter. */
+const nonce = String(randomInt(2 ** 47))
+const parameterMark = (place: number) => `\u0001${nonce}${place}\u0002`
+const parameterMarks = new RegExp(`\u0001${nonce}(\\d+)\u0002`, 'g')
 
 /** An alias that stands for much and is used by aliases that are used by others grows without end. */
 const longestStatement = 4_000_000

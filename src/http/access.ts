@@ -1,4 +1,5 @@
-import { allows, scopedOrganizations, scopedTeams } from '../accounts/personal-keys.ts'
+import { scopedOrganizations, scopedTeams } from '../accounts/key-limits.ts'
+import { allows } from '../accounts/personal-keys.ts'
 import { type LevelName, level, type ProjectRecord } from '../accounts/records.ts'
 import { levelTooLow, noProjectAccess, projectLevelTooLow } from '../accounts/refusals.ts'
 import { recentLogin } from '../accounts/sessions.ts'
@@ -16,7 +17,7 @@ export interface Wanted {
   readonly reach: Reach
   readonly level: LevelName
   readonly scope: Row['scope']
-  readonly isExemptFromKeyLimits: boolean
+  readonly limitedKeys: Row['limitedKeys']
   readonly needsRecentLogin: boolean
 }
 
@@ -25,38 +26,41 @@ export const wantedBy = (resource: Resource, row: Row | undefined, reach: Reach,
     reach,
     level: resource.levels[isReading(method) ? 'read' : 'write'],
     scope: defaultScope(resource.object, method),
-    isExemptFromKeyLimits: false,
+    limitedKeys: 'none',
     needsRecentLogin: false,
   }
 
 const isAbout = (reach: Reach, what: 'organization' | 'project') => reach === what || reach === `${what} record`
 
-/** Limits of a key that follow from the path alone. */
+type KeyCaller = Extract<Caller, { via: 'key' }>
+const isNumber = (id: string | undefined): id is string => id !== undefined && /^\d+$/.test(id)
+
+/** Limits of a key that follow from the path alone. They say the same of a project that is not there as of one that is. */
 const checkKeyLimits = async (
-  caller: Extract<Caller, { via: 'key' }>,
+  { key, user, limits }: KeyCaller,
   wanted: Wanted,
-  visit: Visit,
+  { app, params }: Visit,
   project: ProjectRecord | undefined,
 ) => {
-  if (wanted.isExemptFromKeyLimits) return
-  const teams = scopedTeams(caller.key)
-  if (teams.length > 0) {
-    if (!isAbout(wanted.reach, 'project')) throw failures.projectKeyOutside()
-    if (project && !teams.includes(project.id)) throw failures.otherProject(project.id)
+  const [teams, organizations] = [scopedTeams(key), scopedOrganizations(key)]
+  if (isAbout(wanted.reach, 'project')) {
+    const asked = projectParam(params, wanted.reach)
+    if (teams.length > 0 && isNumber(asked) && !teams.includes(Number(asked))) throw failures.otherProject(asked)
+    if (wanted.reach !== 'project' || !project || limits.reachesProject(project)) return
+    const { organization_id } = project
+    // Whoever belongs to it may know whose it is.
+    if (await app.accounts.organizations.membership(organization_id, user)) throw failures.otherOrganization(organization_id)
+  } else if (isAbout(wanted.reach, 'organization')) {
+    if (teams.length > 0) throw failures.projectKeyOutside()
+    const asked = params.organization_id
+    if (asked !== undefined && !limits.reachesOrganization(asked)) throw failures.otherOrganization(asked)
+  } else {
+    if (teams.length > 0 && wanted.limitedKeys !== 'any') throw failures.projectKeyOutside()
+    if (organizations.length > 0 && wanted.limitedKeys === 'none') throw failures.organizationKeyOutside()
   }
-  const organizations = scopedOrganizations(caller.key)
-  const asked = project?.organization_id ?? visit.params.organization_id
-  if (
-    organizations.length > 0 &&
-    wanted.reach !== 'organization record' &&
-    wanted.reach !== 'project record' &&
-    asked &&
-    !organizations.includes(asked)
-  )
-    throw failures.otherOrganization(asked)
 }
 
-const checkScope = (caller: Extract<Caller, { via: 'key' }>, wanted: Wanted) => {
+const checkScope = (caller: KeyCaller, wanted: Wanted) => {
   if (wanted.scope === 'any') return
   if (wanted.scope === 'none') {
     if (caller.key.scopes !== null) throw failures.noKeys()
@@ -81,7 +85,7 @@ const inOneCase = (params: Visit['params'], reach: Reach): Record<string, string
 const resolveCurrent = async (visit: Visit & { caller: Caller }, wanted: Wanted): Promise<Record<string, string>> => {
   const params = inOneCase(visit.params, wanted.reach)
   if (!Object.values(params).includes('@current')) return params
-  const current = await visit.app.accounts.users.current(visit.caller.user)
+  const current = await visit.app.accounts.users.current(visit.caller.user, visit.caller.limits)
   const recordKey = wanted.reach === 'organization record' || wanted.reach === 'project record' ? 'id' : null
   for (const [key, value] of Object.entries(params)) {
     if (value !== '@current') continue
@@ -105,11 +109,8 @@ const enterOrganization = async (visit: Visit & { caller: Caller }, id: string, 
   if (!organization) throw isRecord ? failures.notFound() : failures.notFound('Organization not found.')
   const membership = await organizations.membership(organization.id, visit.caller.user)
   if (!membership) throw isRecord ? failures.notFound() : failures.denied()
-  if (isRecord && visit.caller.via === 'key') {
-    const limit = scopedOrganizations(visit.caller.key)
-    if (limit.length > 0 && !limit.includes(organization.id)) throw failures.notFound()
-  }
-  return { organization, membership }
+  if (isRecord && !visit.caller.limits.reachesOrganization(organization.id)) throw failures.notFound()
+  return { organization, membership, by: { user: visit.caller.user, membership } }
 }
 
 const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, project: ProjectRecord | undefined) => {
@@ -117,19 +118,27 @@ const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, p
   const { accounts } = visit.app
   const under = visit.params.organization_id
   if (under !== undefined) await enterOrganization(visit, under, false)
-  if (!project || (under !== undefined && project.organization_id !== under))
-    throw failures.notFound(isRecord ? 'Not found.' : 'Project not found.')
+  if (!isRecord && !isNumber(visit.params.project_id)) throw failures.notFound('Project not found.')
+  // Whoever has no business there learns the same of a project that is not there.
+  const outside = () => (isRecord ? failures.notFound() : noProjectAccess())
+  if (!project || (under !== undefined && project.organization_id !== under)) throw outside()
   const organization = await accounts.organizations.byId(project.organization_id)
   const membership = await accounts.organizations.membership(project.organization_id, visit.caller.user)
-  if (!organization || !membership) throw isRecord ? failures.notFound() : noProjectAccess()
+  if (!organization || !membership || !visit.caller.limits.reachesProject(project)) throw outside()
   const held = await accounts.projects.levelIn(project, membership)
-  if (isRecord && visit.caller.via === 'key') {
-    const limit = scopedOrganizations(visit.caller.key)
-    if (limit.length > 0 && !limit.includes(organization.id)) throw failures.notFound()
-  }
   if (held === null) throw isRecord ? projectLevelTooLow() : noProjectAccess()
   if (held < level[wanted.level]) throw projectLevelTooLow()
-  return { organization, membership, project }
+  return { organization, membership, project, by: { user: visit.caller.user, membership } }
+}
+
+const mustBeRecent = ({ app }: Visit, { session }: Extract<Caller, { via: 'session' }>): void => {
+  if (app.clock().getTime() - session.authenticated_at.getTime() > recentLogin) throw failures.oldLogin()
+}
+
+/** For what a key cannot do, though it may do the rest of its row. */
+export const mustHaveLoggedIn = (visit: Visit): void => {
+  if (visit.caller?.via !== 'session') throw failures.noKeys()
+  mustBeRecent(visit, visit.caller)
 }
 
 /** Lets the caller in or throws; answers the visit with what the path is about. */
@@ -145,8 +154,7 @@ export async function admit(visit: Visit, wanted: Wanted, tooLow: string | null)
   if (caller.via === 'key') {
     await checkKeyLimits(caller, wanted, inside, project)
     checkScope(caller, wanted)
-  } else if (wanted.needsRecentLogin && visit.app.clock().getTime() - caller.session.authenticated_at.getTime() > recentLogin)
-    throw failures.oldLogin()
+  } else if (wanted.needsRecentLogin) mustBeRecent(visit, caller)
 
   if (isAbout(wanted.reach, 'project')) return { ...inside, ...(await enterProject(inside, wanted, project)) } as Visit
   if (isAbout(wanted.reach, 'organization')) {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { ActivityEntry } from '../accounts/records.ts'
 import type { Where } from '../accounts/store.ts'
-import type { App } from './app.ts'
 import { time, timeSchema, uuidSchema } from './present.ts'
+import type { Visit } from './resource.ts'
+import { pageLink } from './site.ts'
 
 const entrySchema = z.object({
   id: uuidSchema,
@@ -33,18 +34,13 @@ export const activityParameters = { page: 'Which page, from 1', limit: 'How many
 const whole = (text: string | null, fallback: number): number => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : fallback)
 
 /** Entries that fit, the newest first. */
-export const activityPage = async ({ accounts }: App, where: Where<ActivityEntry>, url: URL): Promise<z.infer<typeof activitySchema>> => {
-  const limit = Math.min(whole(url.searchParams.get('limit'), 10), 1000)
-  const page = whole(url.searchParams.get('page'), 1)
+export const activityPage = async (visit: Visit, where: Where<ActivityEntry>): Promise<z.infer<typeof activitySchema>> => {
+  const { accounts } = visit.app
+  const limit = Math.min(whole(visit.query.get('limit'), 10), 1000)
+  const page = whole(visit.query.get('page'), 1)
   const { activity } = accounts.context.store.read
   const total = await activity.count(where)
   const entries = await activity.find(where, { newestFirst: 'created_at', limit, offset: (page - 1) * limit })
-  const link = (to: number) => {
-    const other = new URL(url)
-    other.searchParams.set('page', String(to))
-    other.searchParams.delete('personal_api_key')
-    return other.href
-  }
   const present = async (entry: ActivityEntry): Promise<z.infer<typeof entrySchema>> => {
     const user = entry.user_id === null ? undefined : await accounts.users.byId(entry.user_id)
     return {
@@ -62,8 +58,8 @@ export const activityPage = async ({ accounts }: App, where: Where<ActivityEntry
   }
   return {
     results: await Promise.all(entries.map(present)),
-    next: page * limit < total ? link(page + 1) : null,
-    previous: page > 1 ? link(page - 1) : null,
+    next: page * limit < total ? pageLink(visit, { page: page + 1 }) : null,
+    previous: page > 1 ? pageLink(visit, { page: page - 1 }) : null,
     total_count: total,
   }
 }

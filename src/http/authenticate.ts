@@ -1,10 +1,25 @@
 import type { Accounts } from '../accounts/accounts.ts'
+import { type Limits, limitsOf, unlimited } from '../accounts/key-limits.ts'
 import type { PersonalKey, Session, User } from '../accounts/records.ts'
 import { failures } from './errors.ts'
+import type { Site } from './site.ts'
 
+interface Known {
+  readonly user: User
+  /** What of the user's things the caller reaches. */
+  readonly limits: Limits
+}
 export type Caller =
-  | { readonly via: 'key'; readonly user: User; readonly key: PersonalKey }
-  | { readonly via: 'session'; readonly user: User; readonly session: Session; readonly token: string }
+  | (Known & { readonly via: 'key'; readonly key: PersonalKey })
+  | (Known & { readonly via: 'session'; readonly session: Session; readonly token: string })
+
+export interface Arrival {
+  readonly request: Request
+  readonly url: URL
+  readonly site: Site
+  readonly accounts: Accounts
+  readonly body: () => Promise<unknown>
+}
 
 export const sessionCookie = 'waymark_session'
 
@@ -16,9 +31,12 @@ const cookie = (request: Request, name: string): string | undefined => {
   return undefined
 }
 
-const bearerOf = (request: Request): string | undefined => /^\s*bearer\s+(\S.*?)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+const bearerOf = (request: Request): string | undefined => {
+  const header = request.headers.get('authorization')?.trim() ?? ''
+  return /^bearer\s/i.test(header) ? header.slice('bearer'.length).trim() : undefined
+}
 
-const keyInBody = async (request: Request, body: () => Promise<unknown>): Promise<string | undefined> => {
+const keyInBody = async ({ request, body }: Arrival): Promise<string | undefined> => {
   if (request.method === 'GET' || request.method === 'HEAD') return undefined
   const value = await body().catch(() => undefined) // what is wrong with the body is said later, to those who may know
   const key = value !== null && typeof value === 'object' ? (value as Record<string, unknown>).personal_api_key : undefined
@@ -26,36 +44,48 @@ const keyInBody = async (request: Request, body: () => Promise<unknown>): Promis
 }
 
 /** Only the first key that is found is tried. */
-const findKey = async (request: Request, url: URL, body: () => Promise<unknown>): Promise<{ value: string; where: string } | undefined> => {
-  const inHeader = bearerOf(request)
+const findKey = async (arrival: Arrival): Promise<{ value: string; where: string } | undefined> => {
+  const inHeader = bearerOf(arrival.request)
   if (inHeader !== undefined) return { value: inHeader, where: 'Authorization header' }
-  const inBody = await keyInBody(request, body)
+  const inBody = await keyInBody(arrival)
   if (inBody !== undefined) return { value: inBody, where: 'body' }
-  const inQuery = url.searchParams.get('personal_api_key')
+  const inQuery = arrival.url.searchParams.get('personal_api_key')
   return inQuery ? { value: inQuery, where: 'query string' } : undefined
 }
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
-/** Browsers say where a request comes from; a cookie counts only for our own pages. */
-const comesFromElsewhere = (request: Request, url: URL): boolean => {
-  const site = request.headers.get('sec-fetch-site')
-  if (site !== null) return site !== 'same-origin' && site !== 'none'
+/** Browsers say where a request comes from; a cookie counts only for our own pages, and only they set one. */
+const mustComeFromHere = ({ request, site }: Arrival): void => {
+  if (isSafe(request.method)) return
+  const from = request.headers.get('sec-fetch-site')
   const origin = request.headers.get('origin')
-  return origin !== null && origin !== url.origin
+  const isOurs = from !== null ? from === 'same-origin' || from === 'none' : origin === null || site.origins.includes(origin)
+  if (!isOurs) throw failures.foreignSite()
 }
 
-export async function authenticate(request: Request, url: URL, accounts: Accounts, body: () => Promise<unknown>): Promise<Caller | null> {
-  const found = await findKey(request, url, body)
+const sessionOf = async ({ request, accounts }: Arrival): Promise<Caller | null> => {
+  const token = cookie(request, sessionCookie)
+  const session = token === undefined ? undefined : await accounts.sessions.find(token)
+  return session && token !== undefined ? { via: 'session', token, limits: unlimited, ...session } : null
+}
+
+/** Who is logged in. Keys do not count: what is open to anybody starts and ends logins, and a key is none. */
+export async function loggedIn(arrival: Arrival): Promise<Caller | null> {
+  mustComeFromHere(arrival)
+  return sessionOf(arrival)
+}
+
+export async function authenticate(arrival: Arrival): Promise<Caller | null> {
+  const { accounts } = arrival
+  const found = await findKey(arrival)
   if (found) {
     const known = await accounts.personalKeys.authenticate(found.value)
     if (!known) throw failures.badKey(found.where)
     await accounts.personalKeys.noteUse(known.key)
-    return { via: 'key', ...known }
+    return { via: 'key', limits: limitsOf(known.key), ...known }
   }
-  const token = cookie(request, sessionCookie)
-  const session = token === undefined ? undefined : await accounts.sessions.find(token)
-  if (!session || token === undefined) return null
-  if (!isSafe(request.method) && comesFromElsewhere(request, url)) throw failures.foreignSite()
-  return { via: 'session', token, ...session }
+  const caller = await sessionOf(arrival)
+  if (caller) mustComeFromHere(arrival)
+  return caller
 }

@@ -5,8 +5,9 @@ import { createLoginAttempts } from './login-attempts.ts'
 import { createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { createService } from './service.ts'
+import type { SiteOptions } from './site.ts'
 
-export interface HandlerOptions {
+export interface HandlerOptions extends SiteOptions {
   /** Gets one line for each request and each fault of ours, without personal data. */
   readonly log?: Log
   /** How often keys may call; asked at every call. */
@@ -45,7 +46,14 @@ export interface Handler {
  */
 export const createHandler = (
   waymark: Waymark,
-  { log, limits = () => defaultRateLimits, rows = () => undefined, concurrentQueries = () => defaultConcurrency }: HandlerOptions = {},
+  {
+    log,
+    limits = () => defaultRateLimits,
+    rows = () => undefined,
+    concurrentQueries = () => defaultConcurrency,
+    publicUrl,
+    trustedProxies,
+  }: HandlerOptions = {},
 ): Handler => {
   const app: App = {
     accounts: waymark.accounts,
@@ -64,6 +72,6 @@ export const createHandler = (
     rows,
     readiness: async () => readinessOf(await waymark.condition()),
   }
-  const handle = createService(app, { log })
+  const handle = createService(app, { log, publicUrl, trustedProxies })
   return Object.assign(handle, { drain: (withinMs = 20_000) => app.asking.runs.drain(withinMs) })
 }

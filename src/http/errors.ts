@@ -39,6 +39,7 @@ export const failures = {
   otherProject: (id: number | string) => denied(`API key does not have access to the requested project: ID ${id}.`),
   otherOrganization: (id: string) => denied(`API key does not have access to the requested organization: ID ${id}.`),
   projectKeyOutside: () => denied('API keys with scoped projects are only supported on project-based endpoints.'),
+  organizationKeyOutside: () => denied('API keys with scoped organizations are only supported on organization-based endpoints.'),
   oldLogin: () => denied('This action requires you to be recently authenticated.'),
   foreignSite: () => denied('Requests from other sites cannot use a login session.'),
   notFound: (detail = 'Not found.') => new HttpError(404, 'invalid_request', 'not_found', detail),

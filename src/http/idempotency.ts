@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { AccountTables } from '../accounts/records.ts'
 import type { Json } from '../accounts/store.ts'
+import { isObject } from '../lib/is-object.ts'
 import { failures } from './errors.ts'
 
 // A creating post that carries an Idempotency-Key happens once: the same request with the same key gets the first answer again.
@@ -11,8 +12,11 @@ const lifetime = 24 * hour
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Secrets are answered once. What is kept for a repeat has none. */
-const withoutSecrets = (body: unknown): Json =>
-  body !== null && typeof body === 'object' && 'value' in body ? ({ ...body, value: null } as Json) : ((body ?? null) as Json)
+const withoutSecrets = (body: unknown, secrets: readonly string[]): Json => {
+  if (Array.isArray(body)) return body.map((one) => withoutSecrets(one, secrets))
+  if (!isObject(body)) return (body ?? null) as Json
+  return { ...body, ...Object.fromEntries(secrets.map((name) => [name, null])) } as Json
+}
 
 export interface Answer {
   readonly status: number
@@ -34,7 +38,7 @@ export const createIdempotency = (accounts: Accounts) => {
   return async (
     caller: string,
     key: string,
-    request: { method: string; path: string; body: unknown },
+    request: { method: string; path: string; body: unknown; secrets: readonly string[] },
     act: () => Promise<Answer>,
   ): Promise<Answer> => {
     if (key.length > 255) throw failures.parse('The Idempotency-Key is longer than 255 characters.')
@@ -56,7 +60,7 @@ export const createIdempotency = (accounts: Accounts) => {
           key: id,
           request: print,
           status: answer.status,
-          body: withoutSecrets(answer.body),
+          body: withoutSecrets(answer.body, request.secrets),
           created_at: clock(),
         })
       })

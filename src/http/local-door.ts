@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { WaymarkError } from '../errors/errors.ts'
 import type { Handler } from './create-handler.ts'
+import { withSafeHeaders } from './safe-headers.ts'
 
 // A door for the command line on the same machine. While a server owns the directory, commands have their work done through here, with a secret
 // that only those who may read the directory can know.
@@ -18,12 +19,13 @@ export const withLocalDoor =
     const name = request.url.includes(prefix) ? nameIn(new URL(request.url).pathname) : null
     if (name === null || request.method !== 'POST' || !isSecret(request.headers.get('authorization'), secret))
       return handler(request, address, cut)
-    if (!Object.hasOwn(work, name)) return new Response(null, { status: 404 })
+    if (!Object.hasOwn(work, name)) return withSafeHeaders(new Response(null, { status: 404 }))
     try {
-      return Response.json(await work[name]!(await request.json()))
+      return withSafeHeaders(Response.json(await work[name]!(await request.json())))
     } catch (error) {
       if (!(error instanceof WaymarkError)) throw error
-      return Response.json({ code: error.code, data: error.data, span: error.span, detail: error.detail }, { status: error.status })
+      const { code, data, span, detail, status } = error
+      return withSafeHeaders(Response.json({ code, data, span, detail }, { status }))
     }
   }
 

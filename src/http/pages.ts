@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Visit } from './resource.ts'
+import { pageLink } from './site.ts'
 
 export const defaultPage = 100
 /** Larger pages are cut to this size; `next` leads on. */
@@ -13,35 +15,30 @@ export interface Page<T> {
   readonly results: readonly T[]
 }
 
+type Asked = Pick<Visit, 'url' | 'site'>
+
 export const pageBounds = (query: URLSearchParams): { limit: number; offset: number } => ({
   limit: Math.min(whole(query.get('limit')) || defaultPage, largestPage),
   offset: whole(query.get('offset')) ?? 0,
 })
 
-const linkTo = (url: URL, limit: number, offset: number): string => {
-  const link = new URL(url)
-  link.searchParams.set('limit', String(limit))
-  if (offset > 0) link.searchParams.set('offset', String(offset))
-  else link.searchParams.delete('offset')
-  link.searchParams.delete('personal_api_key') // a secret does not travel on in links
-  return link.href
-}
+const linkTo = (asked: Asked, limit: number, offset: number): string => pageLink(asked, { limit, offset: offset > 0 ? offset : null })
 
 /** A page that was read as one, out of `count`. */
-export const pageWith = <T>(results: readonly T[], count: number, url: URL): Page<T> => {
-  const { limit, offset } = pageBounds(url.searchParams)
+export const pageWith = <T>(results: readonly T[], count: number, asked: Asked): Page<T> => {
+  const { limit, offset } = pageBounds(asked.url.searchParams)
   return {
     count,
-    next: offset + limit < count ? linkTo(url, limit, offset + limit) : null,
-    previous: offset > 0 ? linkTo(url, limit, Math.max(0, offset - limit)) : null,
+    next: offset + limit < count ? linkTo(asked, limit, offset + limit) : null,
+    previous: offset > 0 ? linkTo(asked, limit, Math.max(0, offset - limit)) : null,
     results,
   }
 }
 
 /** One page of a whole list. */
-export const pageOf = <T>(all: readonly T[], url: URL): Page<T> => {
-  const { limit, offset } = pageBounds(url.searchParams)
-  return pageWith(all.slice(offset, offset + limit), all.length, url)
+export const pageOf = <T>(all: readonly T[], asked: Asked): Page<T> => {
+  const { limit, offset } = pageBounds(asked.url.searchParams)
+  return pageWith(all.slice(offset, offset + limit), all.length, asked)
 }
 
 /** The parameters of a page, in words. */

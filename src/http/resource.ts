@@ -1,9 +1,11 @@
 import type { z } from 'zod'
+import type { Acting } from '../accounts/acting.ts'
 import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
 import type { LevelName, Membership, Organization, ProjectRecord } from '../accounts/records.ts'
 import type { App } from './app.ts'
 import type { Caller } from './authenticate.ts'
 import type { LimitName } from './rate-limits.ts'
+import type { Site } from './site.ts'
 
 // One resource per file, one row per route. The rows are all there is: routing, permission checks, the API description, the reference page and the
 // authorization matrix are read from them.
@@ -21,6 +23,7 @@ export interface Visit {
   readonly app: App
   readonly request: Request
   readonly url: URL
+  readonly site: Site
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** The body as it came; rows with a schema get it checked by the service they call. */
@@ -33,6 +36,8 @@ interface UserVisit extends Visit {
   readonly caller: Caller
 }
 export interface OrganizationVisit extends UserVisit {
+  /** For what the caller changes. */
+  readonly by: Acting
   readonly organization: Organization
   readonly membership: Membership
 }
@@ -69,8 +74,11 @@ export interface Row<R extends Reach = Reach> {
   readonly level: LevelName
   /** What a key must be allowed. `none`: keys cannot come in; `any`: every key may. */
   readonly scope: Scope | 'none' | 'any'
-  /** Project-limited and organization-limited keys may come in too: the route shows only the caller's own things. */
-  readonly isExemptFromKeyLimits: boolean
+  /**
+   * Where the path names neither an organization nor a project: which limited keys may come in. What the row shows them is what the caller's
+   * `limits` reach. `none`: it is about more than any limit names; `organization`: those of organizations; `any`: those of projects too.
+   */
+  readonly limitedKeys: 'none' | 'organization' | 'any'
   /** Needs a login of the last hours, when it is not a key that calls. */
   readonly needsRecentLogin: boolean
   readonly body: z.ZodType | null
@@ -80,6 +88,8 @@ export interface Row<R extends Reach = Reach> {
   readonly status: number
   /** A post that makes records: with an `Idempotency-Key` it happens once. */
   readonly isCreating: boolean
+  /** Fields of what it makes that are answered once: a repeat with the same `Idempotency-Key` has null there. */
+  readonly secrets: readonly string[]
   /** The shape of the answer; null: no body. */
   readonly answer: z.ZodType | null
   /** The handler answers the whole list, callers get a page of it. */
@@ -134,13 +144,14 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     reach,
     level: isReading(given.method) ? read : write,
     scope: defaultScope(object, given.method),
-    isExemptFromKeyLimits: false,
+    limitedKeys: 'none',
     needsRecentLogin: false,
     body: null,
     takesCsv: false,
     queryParameters: {},
     status: given.method === 'DELETE' ? 204 : 200,
     isCreating: given.status === 201 && (given.reach ?? reach) !== 'open', // nobody is known yet whose key it would be
+    secrets: [],
     answer: null,
     isPaged: false,
     limits,

@@ -4,7 +4,7 @@ import { allows } from '../accounts/personal-keys.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
 import { type CaptureServices, handleCapture } from './capture/handler.ts'
 import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
@@ -16,6 +16,8 @@ import { pageOf } from './pages.ts'
 import { type Place, places } from './places.ts'
 import { createThrottle } from './rate-limits.ts'
 import { Reply, type Visit } from './resource.ts'
+import { withSafeHeaders } from './safe-headers.ts'
+import { createSites, type SiteOptions } from './site.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
@@ -50,7 +52,7 @@ const requestId = (request: Request) => {
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
-export interface ServiceOptions {
+export interface ServiceOptions extends SiteOptions {
   readonly log?: Log
 }
 
@@ -62,39 +64,44 @@ export interface Connection {
 }
 
 /** The whole HTTP API over one engine. */
-export const createService = (app: App, { log = () => {} }: ServiceOptions = {}) => {
+export const createService = (app: App, { log = () => {}, ...siteOptions }: ServiceOptions = {}) => {
   const hono = new Hono<{ Bindings: Connection; Variables: { id: string; route: string } }>({ strict: false })
   const metrics = createMetrics()
   const throttle = createThrottle(app.limits, app.clock)
   const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
+  const siteOf = createSites(siteOptions)
 
-  const answer = async (place: Place, request: Request, params: Record<string, string>, breakOff: Visit['breakOff']): Promise<Response> => {
+  const answer = async (
+    place: Place,
+    request: Request,
+    { params, address, breakOff }: Pick<Visit, 'breakOff'> & { params: Record<string, string>; address: string | null },
+  ): Promise<Response> => {
     const url = new URL(request.url)
+    const site = siteOf(request, url, address)
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = place.rows.get(method)
     const body = lazyBody(request, row?.takesCsv)
     const wanted = wantedBy(place.resource, row, [...place.rows.values()][0]!.reach, method)
-    const caller = await authenticate(request, url, app.accounts, body).catch((error: unknown) => {
-      if (wanted.reach === 'open') return null
-      throw error
-    })
+    const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body })
+    const enter = (caller: Visit['caller']) =>
+      admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, place.resource.tooLow)
+    const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], caller.key.id) : {}
-    const visit: Visit = { app, request, url, params, query: url.searchParams, body: undefined, caller, breakOff }
-    const admitted = await admit(visit, wanted, place.resource.tooLow)
+    let admitted = await enter(caller)
     if (!row) throw failures.wrongMethod(method, [...place.rows.keys()])
     const content = method === 'GET' ? undefined : await body()
+    // A body may take minutes to arrive. What its sender was allowed before counts no more.
+    if (method !== 'GET') admitted = await enter(await identify())
     const act = async () => {
       const result = await row.handle({ ...admitted, body: content } as never)
       if (result instanceof Reply) return result
-      return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], url) : result)
+      return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], admitted) : result)
     }
     const key = row.isCreating && caller ? request.headers.get('idempotency-key') : null
-    const reply =
-      key !== null
-        ? await idempotent(`${caller!.user.id}`, key, { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content }, act)
-        : await act()
+    const asked = { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
+    const reply = key !== null ? await idempotent(`${caller!.user.id}`, key, asked, act) : await act()
     const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
     const { body: sent } = reply
     if (sent instanceof ReadableStream || sent instanceof Uint8Array)
@@ -123,10 +130,9 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     const started = performance.now()
     metrics.begin()
     await next()
-    const { headers, status } = c.res
+    const { headers, status } = withSafeHeaders(c.res)
     for (const [name, value] of Object.entries(openHeaders)) if (!headers.has(name)) headers.set(name, value)
     headers.set('x-request-id', id)
-    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
     const seconds = (performance.now() - started) / 1000
     const route = c.get('route')
     metrics.end(c.req.method, route, status, seconds)
@@ -143,7 +149,8 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
       return record ? throttleImport(record, events) : null
     },
     mustBeAllowed: async (request, url, scope) => {
-      const caller = await authenticate(request, url, app.accounts, async () => undefined)
+      const site = siteOf(request, url, null)
+      const caller = await authenticate({ request, url, site, accounts: app.accounts, body: async () => undefined })
       if (!caller) throw failures.notAuthenticated()
       if (caller.via === 'key' && !allows(caller.key, scope)) throw failures.missingScope(scope)
     },
@@ -158,12 +165,13 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
   for (const place of places)
     hono.all(place.path, (c) => {
       c.set('route', place.path)
-      return answer(place, c.req.raw, c.req.param(), (error) => {
+      const breakOff = (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error)
         log({ level: knownFailure(error) ? 'info' : 'warn', message: 'an answer broke off', request_id: c.get('id'), error: message })
         c.env.cut?.()
         return c.env.cut !== undefined
-      })
+      }
+      return answer(place, c.req.raw, { params: c.req.param(), address: c.env.address, breakOff })
     })
   for (const [path, page] of Object.entries(operatorPages(app, metrics)))
     hono.get(path, (c) => {

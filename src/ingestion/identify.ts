@@ -1,3 +1,4 @@
+import { setOwn } from '../lib/own.ts'
 import type { Families } from './families.ts'
 import { isIllegalId } from './illegal-ids.ts'
 import { isVisitFact } from './initial-properties.ts'
@@ -169,7 +170,7 @@ function timesAfter(person: Person, before: Person['properties'], event: Propert
   const times = { ...person.times }
   for (const key of new Set([...Object.keys(before), ...Object.keys(person.properties)])) {
     if (isSame(before[key], person.properties[key])) continue
-    times[key] = { written: event.time, ...(!Object.hasOwn(person.properties, key) && { isUnset: true }) }
+    setOwn(times, key, { written: event.time, ...(!Object.hasOwn(person.properties, key) && { isUnset: true }) })
   }
   return times
 }

@@ -1,3 +1,4 @@
+import { own, setOwn } from '../lib/own.ts'
 import { isVisitFact } from './initial-properties.ts'
 import type { PropertyTime, PropertyTimes } from './property-times.ts'
 
@@ -38,7 +39,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-const own = (properties: Readonly<Properties>, key: string): boolean => Object.hasOwn(properties, key)
+const has = (properties: Readonly<Properties>, key: string): boolean => Object.hasOwn(properties, key)
 
 /** Writes in order of arrival: `$set_once` fills, `$set` overwrites, `$unset` removes. The same object comes back when nothing changes. */
 export function written(properties: Properties, writes: PropertyWrites): Properties {
@@ -47,14 +48,14 @@ export function written(properties: Properties, writes: PropertyWrites): Propert
     if (next === properties) next = { ...properties }
     return next
   }
-  for (const key in writes.setOnce ?? {}) if (!own(next, key)) change()[key] = writes.setOnce![key]
-  for (const key in writes.set ?? {}) if (!own(next, key) || !isSame(next[key], writes.set![key])) change()[key] = writes.set![key]
-  for (const key of writes.unset ?? []) if (own(next, key)) delete change()[key]
+  for (const key in writes.setOnce ?? {}) if (!has(next, key)) setOwn(change(), key, writes.setOnce![key])
+  for (const key in writes.set ?? {}) if (!has(next, key) || !isSame(next[key], writes.set![key])) setOwn(change(), key, writes.set![key])
+  for (const key of writes.unset ?? []) if (has(next, key)) delete change()[key]
   return next !== properties && writes.unset && hasSame(next, properties) ? properties : next
 }
 
 const hasSame = (a: Readonly<Properties>, b: Readonly<Properties>): boolean =>
-  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => own(b, key) && isSame(a[key], b[key]))
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => has(b, key) && isSame(a[key], b[key]))
 
 const isAfter = (value: unknown, time: number, other: unknown, otherTime: number): boolean =>
   time !== otherTime ? time > otherTime : JSON.stringify(value) > JSON.stringify(other) // equal times: any rule that arrival cannot change
@@ -91,14 +92,14 @@ export function writeInThePast(
   state.times ??= {}
   const { times } = state
   const now: PropertyTime = { written: at }
-  const of = (key: string): PropertyTime => times[key] ?? (own(properties, key) ? { written: known } : {})
+  const of = (key: string): PropertyTime => own(times, key) ?? (has(properties, key) ? { written: known } : {})
   const note = (key: string, time: PropertyTime) => {
-    times[key] = time
+    setOwn(times, key, time)
     isChanged = true
   }
   const write = (key: string, value: unknown) => {
-    if (own(properties, key) && isSame(properties[key], value)) return
-    properties[key] = value
+    if (has(properties, key) && isSame(properties[key], value)) return
+    setOwn(properties, key, value)
     isChanged = true
     isMore ||= !isVisitFact(key)
   }
@@ -123,7 +124,7 @@ export function writeInThePast(
     note(key, { ...(time.once && { once: time.once }), written: at, isUnset: true })
   }
   const fill = (key: string) => {
-    const time = times[key]
+    const time = own(times, key)
     if (!time?.once || (time.written !== undefined && !time.isUnset)) return
     if (time.written === undefined || time.once.at > time.written) write(key, time.once.values[key])
   }
@@ -135,7 +136,7 @@ export function writeInThePast(
 /** Facts of a visit stand in the event itself: a person that changed in nothing else needs no version of its own for it. */
 export function saysMore(before: Readonly<Properties>, after: Readonly<Properties>): boolean {
   for (const name in after) if (!isSame(before[name], after[name]) && !isVisitFact(name)) return true
-  for (const name in before) if (!own(after, name)) return true
+  for (const name in before) if (!has(after, name)) return true
   return false
 }
 
@@ -146,16 +147,16 @@ export function mergedProperties(target: Person, source: Person): { properties: 
   const times: PropertyTimes = {}
   for (const key of new Set([...Object.keys(properties), ...Object.keys(target.times ?? {}), ...Object.keys(source.times ?? {})])) {
     const sides = [target, source].map((person) => ({
-      time: person.times?.[key] ?? (own(person.properties, key) ? { written: person.updatedAt } : {}),
+      time: own(person.times ?? {}, key) ?? (has(person.properties, key) ? { written: person.updatedAt } : {}),
       value: person.properties[key],
     })) as [{ time: PropertyTime; value: unknown }, { time: PropertyTime; value: unknown }]
     const [a, b] = sides
     const winner = beats(b.time, b.value, a.time, a.value) ? b : a
     const once = [a.time.once, b.time.once].reduce((x, y) => (!x ? y : !y || isAfter(y.values[key], y.at, x.values[key], x.at) ? x : y))
     const { written: at, isUnset } = winner.time
-    times[key] = { ...(at !== undefined && { written: at }), ...(isUnset && { isUnset }), ...(once && { once }) }
-    if (at !== undefined && !isUnset) properties[key] = winner.value
-    else if (once && (at === undefined || once.at > at)) properties[key] = once.values[key]
+    setOwn(times, key, { ...(at !== undefined && { written: at }), ...(isUnset && { isUnset }), ...(once && { once }) })
+    if (at !== undefined && !isUnset) setOwn(properties, key, winner.value)
+    else if (once && (at === undefined || once.at > at)) setOwn(properties, key, once.values[key])
     else delete properties[key]
   }
   return { properties, times }

@@ -1,4 +1,5 @@
 import { isObject } from '../lib/is-object.ts'
+import { own, setOwn } from '../lib/own.ts'
 
 /** Writes are ordered by the time of their events here, not by arrival. */
 export type PropertyTimes = Record<string, PropertyTime>
@@ -64,12 +65,12 @@ export function readTimes(text: string): PropertyTimes {
   const [written, unset, once] = read
   for (const [at, keys] of written) {
     const time = { written: at }
-    for (const key of keys) times[key] = time
+    for (const key of keys) setOwn(times, key, time)
   }
-  for (const [at, keys] of unset) for (const key of keys) times[key] = { written: at, isUnset: true }
+  for (const [at, keys] of unset) for (const key of keys) setOwn(times, key, { written: at, isUnset: true })
   for (const [at, values] of once) {
     const time = { once: { at, values } }
-    for (const key of Object.keys(values)) times[key] = times[key] ? { ...times[key], ...time } : time
+    for (const key of Object.keys(values)) setOwn(times, key, { ...own(times, key), ...time })
   }
   return times
 }

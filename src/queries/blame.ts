@@ -1,6 +1,7 @@
 import type { Expr } from '../ast/nodes.ts'
 import { QueryError, UnsupportedError } from '../errors/errors.ts'
 import { isSpanned } from '../errors/span.ts'
+import { own } from '../lib/own.ts'
 import { parseExpr } from '../parser/parse.ts'
 import { hasAggregate } from './columns.ts'
 
@@ -39,9 +40,9 @@ function* ownTexts(fields: Json, attr: (name: string) => string): Generator<Fiel
   if (operator === 'regex' || operator === 'not_regex')
     for (const text of [value].flat()) yield { attr: attr('value'), text: String(text), is: 'regex' }
 
-  const partIs = breakdownIs[String(type)]
+  const partIs = own(breakdownIs, String(type))
   if (partIs && property !== undefined) yield { attr: attr('property'), text: String(property), is: partIs }
-  const allIs = breakdownIs[String(breakdownType)]
+  const allIs = own(breakdownIs, String(breakdownType))
   if (allIs) for (const text of [fields.breakdown ?? []].flat()) yield { attr: attr('breakdown'), text: String(text), is: allIs }
 }
 

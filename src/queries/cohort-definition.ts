@@ -4,6 +4,7 @@ import type { Expr, FrameBound, Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { noSpan } from '../errors/span.ts'
 import { add, calendarOf, type Interval } from '../lib/calendar.ts'
+import { own } from '../lib/own.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { dateInstant, isoInstant, micros } from './dates.ts'
 import type { QueryEnv } from './kind.ts'
@@ -187,7 +188,7 @@ function behaviourOf(behaviour: Behaviour, env: Scope): Expr {
     case 'performed_event':
       return someone(doers(allOf(match, inWindow(window))))
     case 'performed_event_multiple': {
-      const compare = comparisons[behaviour.operator ?? ''] ?? 'greaterOrEquals'
+      const compare = own(comparisons, behaviour.operator ?? '') ?? 'greaterOrEquals'
       return someone(doers(allOf(match, inWindow(window)), call(compare, call('count'), literal(behaviour.operator_value ?? 1))))
     }
     case 'performed_event_first_time':
@@ -217,7 +218,7 @@ function regularly(behaviour: Behaviour, match: Expr, env: Scope): Expr {
   const inPeriod = (i: number): Expr => {
     const edge = (periods: number) => before(now, (behaviour.time_value ?? 1) * periods, behaviour.time_interval ?? 'day', env)!
     const isInside = and(call('greater', field('timestamp'), at(edge(i + 1))), call('lessOrEquals', field('timestamp'), at(edge(i))))
-    const compare = comparisons[behaviour.operator ?? ''] ?? 'greaterOrEquals'
+    const compare = own(comparisons, behaviour.operator ?? '') ?? 'greaterOrEquals'
     return call('if', call(compare, call('countIf', isInside), literal(behaviour.operator_value ?? 1)), literal(1), literal(0))
   }
   const periods = Array.from({ length: total }, (_, i) => inPeriod(i))

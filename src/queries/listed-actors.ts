@@ -2,7 +2,16 @@ import { alias, call, field, literal, select } from '../ast/build.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
 import { noSpan } from '../errors/span.ts'
 
-const apart = '\u0001'
+/** A character that none of the texts has: those of groups are the outside's. */
+const separatorFor = (columns: readonly (readonly string[])[]): string => {
+  const usual = '\u0001'
+  if (!columns.some((texts) => texts.some((text) => text.includes(usual)))) return usual
+  const used = new Set<string>()
+  for (const texts of columns) for (const text of texts) for (const character of text) used.add(character)
+  let code = 2
+  while (used.has(String.fromCodePoint(code))) code++
+  return String.fromCodePoint(code)
+}
 
 /**
  * A list of actors found by a fold, as a statement with a column `actor` and those of `columns`. Each column travels as one text that the engine cuts
@@ -10,7 +19,10 @@ const apart = '\u0001'
  */
 export function listedActors(actors: readonly (number | string)[], columns: Readonly<Record<string, readonly string[]>> = {}): Query {
   const texts = { actor_text: actors.map(String), ...columns }
-  const lists = Object.entries(texts).map(([name, values]) => alias(call('splitByChar', literal(apart), literal(values.join(apart))), name))
+  const separator = separatorFor(Object.values(texts))
+  const lists = Object.entries(texts).map(([name, values]) =>
+    alias(call('splitByChar', literal(separator), literal(values.join(separator))), name),
+  )
   const isNumber = actors.every((actor) => typeof actor === 'number')
   const actor: Expr = isNumber ? call('toInt', field('actor_text')) : field('actor_text')
   return select({

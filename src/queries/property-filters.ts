@@ -2,6 +2,7 @@ import { and, call, equals, field, inQuery, literal, not, or, select, table } fr
 import type { Expr } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { noSpan } from '../errors/span.ts'
+import { own } from '../lib/own.ts'
 import { parseExpr } from '../parser/parse.ts'
 import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
 import { operatorCondition, type Read } from './filters/operators.ts'
@@ -146,7 +147,7 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
     const found = or(...values.map(key === 'selector' ? selectorMatches : tagIs))
     return operator === 'is_not' ? not(found) : found
   }
-  const attribute = elementAttributes[key]
+  const attribute = own(elementAttributes, key)
   if (!attribute) throw wrongFilter(place, `An element has no ${key}. Choose one of selector, tag_name, text, href.`, 'key')
   if (operator === 'is_set') return hasAttribute(attribute)
   if (operator === 'is_not_set') return not(hasAttribute(attribute))
@@ -158,7 +159,7 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
     regex: ['regex', false],
     not_regex: ['regex', true],
   }
-  const how = matching[operator]
+  const how = own(matching, operator)
   if (!how) throw wrongFilter(place, `The ${key} of an element takes no operator ${operator}.`, 'operator')
   if (values.length === 0) return literal(true)
   const found = or(...values.map((one) => attributeIs(attribute, one, how[0])))

@@ -59,6 +59,8 @@ export interface World {
     user: User,
     given: Pick<PersonalKey, 'label'> & Partial<PersonalKey> & { value?: string },
   ): Promise<PersonalKey & { value: string }>
+  /** As secrets are kept. */
+  hashOf(secret: string): string
   setFeature(organizationId: string, key: string, isOn: boolean, limit?: number | null): Promise<void>
   projectData(id: number): Promise<Project>
   close(): Promise<void>
@@ -190,6 +192,7 @@ export async function startWorld(): Promise<World> {
         await tables.personal_keys.insert(key)
         return { ...key, value }
       }),
+    hashOf: hashKey,
     setFeature: async (organizationId, key, isOn, limit = null) => {
       const organization = await store.read.organizations.first({ id: organizationId })
       const others = ((organization?.available_product_features ?? []) as { key: string }[]).filter((one) => one.key !== key)

@@ -51,6 +51,7 @@ test('organizations and what is in them', async () => {
   await does('domains.remove', { ...at, id: domain.id })
   const invite = await does('invites.create', at, { target_email: 'a@new.test' })
   await does('invites.create_many', at, [{ target_email: 'b@new.test' }])
+  await does('invites.resend', { ...at, id: invite.id })
   await does('invites.remove', { ...at, id: invite.id })
   const role = await does('roles.create', at, { name: 'Readers' })
   await does('roles.update', { ...at, id: role.id }, { name: 'Writers' })
@@ -71,7 +72,7 @@ test('accepting an invitation', async () => {
   const { body: invite } = await call('POST', base, { as: owner, body: { target_email: 'joins@new.test' } })
   const { activity } = world.accounts.context.store.read
   const before = await activity.count({})
-  const answer = await call('POST', `/api/signup/${invite.id}/`, { body: { first_name: 'Jo', password: 'a long password 17' } })
+  const answer = await call('POST', `/api/signup/${invite.secret}/`, { body: { first_name: 'Jo', password: 'a long password 17' } })
   expect([answer.status, (await activity.count({})) - before]).toEqual([201, 1])
   asked.add('signup.create')
 })

@@ -23,8 +23,9 @@ test('an invitation is mailed, looked at, and accepted with a password', async (
     },
   })
   expect(world.outbox).toMatchObject([{ to: 'New.Person@example.com', replyTo: member.email }])
-  expect(world.outbox[0]!.text).toContain(`${world.url}/signup/${made.body.id}`)
-  const page = `/api/signup/${made.body.id}/`
+  expect(made.body.secret, 'only whoever has the mail has it').toBeNull()
+  const secret = new RegExp(`Accept: ${world.url}/signup/([\\w-]{43})\n`).exec(world.outbox[0]!.text)![1]!
+  const page = `/api/signup/${secret}/`
   expect((await call('GET', page)).body).toEqual({
     id: made.body.id,
     target_email: 'N********n@example.com',
@@ -56,8 +57,9 @@ test('an invitation is mailed, looked at, and accepted with a password', async (
 test('a user who is there already joins with the login', async () => {
   const { call, admin, organization, outsider, world } = held.home
   const { body: invite } = await call('POST', base, { as: admin, body: { target_email: outsider.email, level: 8 } })
-  expect(await call('GET', `/api/signup/${invite.id}/`)).toMatchObject(refused(400, 'account_exists', `/login?next=/signup/${invite.id}`))
-  expect((await call('POST', `/api/signup/${invite.id}/`, { as: outsider, body: {} })).status).toBe(201)
+  const page = `/api/signup/${invite.secret}/`
+  expect(await call('GET', page)).toMatchObject(refused(400, 'account_exists', `/login?next=/signup/${invite.secret}`))
+  expect((await call('POST', page, { as: outsider, body: {} })).status).toBe(201)
   expect((await world.accounts.organizations.membership(organization.id, outsider))?.level).toBe(8)
 })
 
@@ -66,7 +68,7 @@ test('whoever is invited as an owner beside the owner becomes an administrator',
   const { body: invite } = await call('POST', base, { as: owner, body: { target_email: 'heir@acme.test', level: 15 } })
   expect(invite.level).toBe(15)
   const body = { first_name: 'Heir', password: 'correct horse' }
-  expect((await call('POST', `/api/signup/${invite.id}/`, { body })).status).toBe(201)
+  expect((await call('POST', `/api/signup/${invite.secret}/`, { body })).status).toBe(201)
   const heir = (await world.accounts.users.byEmail('heir@acme.test'))!
   expect((await world.accounts.organizations.membership(organization.id, heir))?.level).toBe(8)
 })
@@ -110,10 +112,10 @@ test('an invitation ends after three days', async () => {
   world.now = new Date('2030-01-01T00:00:00Z')
   const { body } = await call('POST', base, { as: admin, body: { target_email: 'late@example.com' } })
   world.now = new Date('2030-01-04T00:00:00Z')
-  expect((await call('GET', `/api/signup/${body.id}/`)).status).toBe(200)
+  expect((await call('GET', `/api/signup/${body.secret}/`)).status).toBe(200)
   world.now = new Date('2030-01-04T00:00:00.001Z')
-  expect(await call('GET', `/api/signup/${body.id}/`)).toMatchObject(refused(400, 'expired'))
-  expect(await call('GET', `/api/signup/${body.id}/`, { as: admin })).toMatchObject(refused(400, 'invalid_recipient'))
+  expect(await call('GET', `/api/signup/${body.secret}/`)).toMatchObject(refused(400, 'expired'))
+  expect(await call('GET', `/api/signup/${body.secret}/`, { as: admin })).toMatchObject(refused(400, 'invalid_recipient'))
   expect((await call('GET', `${base}?limit=1`, { as: admin })).body.results[0]).toMatchObject({ id: body.id, is_expired: true })
   expect((await call('DELETE', `${base}${body.id}/`, { as: admin })).status).toBe(204)
   expect(await call('DELETE', `${base}${body.id}/`, { as: admin })).toMatchObject(refused(404, 'not_found'))
@@ -130,10 +132,83 @@ test('an invitation can open private projects that the inviter may open', async 
   expect(await invite(member, hidden.id)).toMatchObject(closed)
   expect(await invite(admin, foreign.id)).toMatchObject(closed)
   const { body } = await invite(admin, hidden.id, 'insider@example.com')
-  await call('POST', `/api/signup/${body.id}/`, { body: { first_name: 'In', password: 'correct horse' } })
+  await call('POST', `/api/signup/${body.secret}/`, { body: { first_name: 'In', password: 'correct horse' } })
   const insider = (await world.accounts.users.byEmail('insider@example.com'))!
   expect((await call('GET', `/api/projects/${hidden.id}/`, { as: insider })).body.effective_membership_level).toBe(1)
   expect(await call('GET', `/api/projects/${hidden.id}/`, { as: member })).toMatchObject(
     refused(403, 'permission_denied', "You don't have sufficient permissions in the project."),
   )
+})
+
+test('what a member reads of an invitation accepts nothing', async () => {
+  const { call, member, admin, owner, world } = held.home
+  const { body: made } = await call('POST', base, { as: admin, body: { target_email: 'boss@acme.test', level: 8 } })
+  expect(made.secret, 'shown once to whoever may invite at that level').toMatch(/^[\w-]{43}$/)
+  const stored = await world.accounts.invites.byId(held.home.organization.id, made.id)
+  expect(JSON.stringify(stored), 'kept as a hash').not.toContain(made.secret)
+  const listed = JSON.stringify((await call('GET', base, { as: member })).body)
+  expect(listed).toContain(made.id)
+  for (const secret of [made.secret, stored!.secret_hash!]) expect(listed).not.toContain(secret)
+  const password = { first_name: 'Thief', password: 'correct horse' }
+  for (const guess of [made.id, made.id.toUpperCase(), stored!.secret_hash!, 'null', '', '%00', `${made.secret}x`]) {
+    const page = `/api/signup/${guess}/`
+    if (guess !== '')
+      expect(await call('GET', page), guess).toMatchObject(refused(400, 'invalid_input', 'The provided invite ID is not valid.'))
+    expect((await call('POST', page, { body: password })).status, guess).toBeGreaterThanOrEqual(400)
+  }
+  expect(await world.accounts.users.byEmail('boss@acme.test')).toBeUndefined()
+  const many = await call('POST', `${base}bulk/`, { as: owner, body: [{ target_email: 'x1@acme.test' }, { target_email: 'x2@acme.test' }] })
+  expect(new Set(many.body.map(({ secret }: { secret: string }) => secret)).size).toBe(2)
+})
+
+test('an invitation from before there were secrets is sent again', async () => {
+  const { call, member, admin, world } = held.home
+  const { body: old } = await call('POST', base, { as: admin, body: { target_email: 'old@acme.test', level: 8 } })
+  await world.accounts.context.store.write((tables) => tables.invites.update({ id: old.id }, { secret_hash: null }))
+  const password = { first_name: 'Old', password: 'correct horse' }
+  for (const guess of [old.id, old.secret])
+    expect(await call('POST', `/api/signup/${guess}/`, { body: password })).toMatchObject(refused(400, 'invalid_input'))
+  const again = `${base}${old.id}/resend/`
+  expect(await call('POST', again, { as: member })).toMatchObject(
+    refused(403, 'permission_denied', 'You cannot invite a user with a higher permission level than your own.'),
+  )
+  world.hasMail = true
+  world.outbox.length = 0
+  world.now = new Date(Date.now() + 2 * 86_400_000)
+  const sent = await call('POST', again, { as: admin })
+  expect(sent).toMatchObject({ status: 200, body: { id: old.id, level: 8, emailing_attempt_made: true, secret: null, is_expired: false } })
+  const [first] = /(?<=signup\/)\S+/.exec(world.outbox[0]!.text)!
+  expect((await call('POST', again, { as: admin })).status).toBe(200)
+  const [second] = /(?<=signup\/)\S+/.exec(world.outbox[1]!.text)!
+  world.hasMail = false
+  expect(await call('GET', `/api/signup/${first}/`), 'the link of the mail before it').toMatchObject(refused(400, 'invalid_input'))
+  world.now = new Date(Date.now() + 4 * 86_400_000)
+  expect((await call('GET', `/api/signup/${second}/`)).status, 'three days from when it was sent').toBe(200)
+  expect((await call('POST', `/api/signup/${second}/`, { body: password })).status).toBe(201)
+  expect(await call('POST', again, { as: admin }), 'accepted by now').toMatchObject(refused(404, 'not_found'))
+  world.now = null
+})
+
+test('who is removed leaves no invitation behind, who is lowered none above them', async () => {
+  const { call, owner, organization, world } = held.home
+  const inviter = await world.user('inviter@acme.test', organization.id, 'admin')
+  const invite = async (target_email: string, level: number) =>
+    (await call('POST', base, { as: inviter, body: { target_email, level } })).body
+  const [high, low] = [await invite('high@acme.test', 8), await invite('low@acme.test', 1)]
+  const statusOf = async (invitation: { secret: string }) => (await call('GET', `/api/signup/${invitation.secret}/`)).status
+  const members = '/api/organizations/@current/members'
+  await call('PATCH', `${members}/${inviter.uuid}/`, { as: owner, body: { level: 1 } })
+  expect([await statusOf(high), await statusOf(low)]).toEqual([400, 200])
+  await call('DELETE', `${members}/${inviter.uuid}/`, { as: owner })
+  expect(await statusOf(low)).toBe(400)
+})
+
+test('an invitation that is taken back, or accepted twice at once, lets one in at most', async () => {
+  const { call, admin, organization, world } = held.home
+  const { body: invite } = await call('POST', base, { as: admin, body: { target_email: 'twice@acme.test' } })
+  const accept = () => call('POST', `/api/signup/${invite.secret}/`, { body: { first_name: 'Twice', password: 'correct horse' } })
+  const statuses = (await Promise.all([accept(), accept(), accept()])).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([201, 400, 400])
+  const user = (await world.accounts.users.byEmail('twice@acme.test'))!
+  expect(await world.accounts.context.store.read.memberships.count({ user_id: user.id, organization_id: organization.id })).toBe(1)
 })

@@ -194,11 +194,15 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
     const projectKey = await send(await limited({ scoped_teams: [at.siblingId] }), at)
     expect(words(await send(await limited({ scoped_teams: [foreign.id] }), at)), 'of another organization').toBe(words(projectKey))
     const own = [{ scoped_organizations: [at.organization.id] }, ...(isAbout(row, 'project') ? [{ scoped_teams: [at.projectId] }] : [])]
-    if (row.method !== 'DELETE') for (const limits of own) expect(denied(await send(await limited(limits), at)), 'its own').toBe(false)
-    if (row.isExemptFromKeyLimits) {
-      expect([denied(organizationKey), denied(projectKey)]).toEqual([false, false])
+    if (row.reach === 'user') {
+      const outside = (what: string) => `403 API keys with scoped ${what}s are only supported on ${what}-based endpoints.`
+      if (row.limitedKeys === 'any') expect(denied(projectKey)).toBe(false)
+      else expect(words(projectKey)).toBe(outside('project'))
+      if (row.limitedKeys === 'none') expect(words(organizationKey)).toBe(outside('organization'))
+      else expect(denied(organizationKey)).toBe(false)
       return
     }
+    if (row.method !== 'DELETE') for (const limits of own) expect(denied(await send(await limited(limits), at)), 'its own').toBe(false)
     expect(words(projectKey)).toBe(
       isAbout(row, 'project')
         ? `403 API key does not have access to the requested project: ID ${at.projectId}.`
@@ -206,8 +210,7 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
     )
     const isRecord = row.reach.endsWith('record')
     if (isRecord) expect(words(organizationKey)).toBe('404 Not found.')
-    else if (row.reach !== 'user')
-      expect(words(organizationKey)).toBe(`403 API key does not have access to the requested organization: ID ${at.organization.id}.`)
+    else expect(words(organizationKey)).toBe(`403 API key does not have access to the requested organization: ID ${at.organization.id}.`)
   })
 
   test('people of another organization', async () => {

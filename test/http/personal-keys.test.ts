@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createHandler } from '../../src/http/create-handler.ts'
 import { refused, withHome } from './conversation.ts'
 
 const held = withHome()
@@ -78,6 +79,18 @@ test('where a key may stand: header before body before query', async () => {
   await world.accounts.context.store.write((tables) => tables.users.update({ id: owner.id }, { is_active: true }))
 })
 
+test('a header of any length is read in one pass', async () => {
+  const { world } = held.home
+  const handler = createHandler(world.waymark)
+  // What backtracks over these blanks would need hours.
+  for (const blanks of [`Bearer a${' '.repeat(1_000_000)}b`, `Bearer ${' a'.repeat(500_000)}`, `${' '.repeat(1_000_000)}x`]) {
+    const response = await handler(new Request('http://localhost/api/users/@me/', { headers: { authorization: blanks } }))
+    expect(response.status).toBe(401)
+  }
+  const long = { cookie: `waymark_session=${'x'.repeat(1_000_000)}` }
+  expect((await handler(new Request('http://localhost/api/users/@me/', { headers: long }))).status).toBe(401)
+}, 10_000)
+
 test('scopes: writing includes reading, the missing one is named', async () => {
   const { call, admin, key, organization } = held.home
   const path = `/api/organizations/${organization.id}/`
@@ -112,10 +125,6 @@ test('limited keys see only what they are limited to', async () => {
   expect(await get(byOrganization, `/api/organizations/${second.id}/members/`)).toBe(elsewhere)
   expect(await get(byOrganization, `/api/projects/${second.teams[0].id}/feature_flags/`)).toBe(elsewhere)
   expect((await call('GET', '/api/organizations/', { as: byOrganization })).body.count).toBe(1)
-  expect(
-    await call('POST', '/api/projects/', { as: byOrganization, body: { name: 'Next' } }),
-    'the owner works in the second one',
-  ).toMatchObject(refused(403, 'permission_denied', elsewhere.slice(4)))
   expect(await get(byProject, `/api/projects/${project.id}/`)).toBe(200)
   expect(await get(byProject, `/api/organizations/${organization.id}/projects/${project.id}/`)).toBe(200)
   expect(await get(byProject, `/api/projects/${project.id}/feature_flags/`)).toBe(200)

@@ -102,7 +102,7 @@ test('invites, and accepting one', async () => {
   expect(await call('DELETE', `${invites}${many[0].id}/`)).toMatchObject(refused(404, 'not_found'))
   expect(await call('GET', `${invites}${invite.id}/`)).toMatchObject(refused(405, 'method_not_allowed'))
 
-  const signup = `/api/signup/${invite.id}/`
+  const signup = `/api/signup/${invite.secret}/`
   expect((await call('GET', signup, undefined, {})).body).toMatchObject({ target_email: 'g***t@acme.test', first_name: 'Guest' })
   expect(await call('POST', signup, { first_name: 'Guest', password: 'short' }, {})).toMatchObject(
     refused(400, 'min_length', undefined, 'password'),

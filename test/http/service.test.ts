@@ -37,6 +37,39 @@ test.each(bodies)('a body that is %s', async (_, body, headers, status, code) =>
   expect(await call('POST', '/api/organizations/', { as: member, body, headers })).toMatchObject(refused(status, code))
 })
 
+test('words that every object of JavaScript knows are words like others', async () => {
+  const { call, member, key, project, world } = held.home
+  const as = await key(member, ['*'])
+  for (const word of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf']) {
+    const event = { api_key: project.api_token, event: 'a', distinct_id: 'u', properties: JSON.parse(`{"${word}": 1}`) }
+    const send = (path: string, headers: Record<string, string> = {}) =>
+      fetch(world.url + path, {
+        method: 'POST',
+        headers: { ...json, ...headers },
+        body: JSON.stringify({ ...event, token: event.api_key }),
+      })
+    const answers = [
+      await send(`/e/?compression=${word}`),
+      await send('/e/', { 'content-encoding': word }),
+      await send(`/decide/?v=${word}`),
+      await send(`/flags/?v=${word}`),
+    ]
+    expect(
+      answers.map(({ status }) => status).filter((status) => status >= 500),
+      word,
+    ).toEqual([])
+    const status = async (method: string, path: string, body: unknown) => (await call(method, path, { as, body })).status
+    expect(await status('PATCH', '/api/projects/@current/', { anonymize_ips: word }), 'neither true nor false').toBe(400)
+    expect(await status('PATCH', '/api/users/@me/', JSON.parse(`{"notification_settings": {"${word}": "${word}"}}`))).toBe(200)
+    const query = { kind: word, query: 'select 1' }
+    expect(await status('POST', '/api/projects/@current/query/', { query })).toBe(400)
+    const variables_override = JSON.parse(`{"${word}": {"code_name": "${word}", "value": 1}}`)
+    const asked = { query: { kind: 'SqlLikeQuery', query: `select {variables.${word}}` }, variables_override }
+    expect(await status('POST', '/api/projects/@current/query/', asked), word).toBeLessThan(500)
+    expect((await call('GET', `/api/organizations/@current/members/?order=${word}`, { as })).status).toBe(200)
+  }
+})
+
 test('forms are read like JSON', async () => {
   const { call, admin, world } = held.home
   const form = { 'content-type': 'application/x-www-form-urlencoded' }

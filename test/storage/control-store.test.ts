@@ -14,11 +14,15 @@ const shapes = {
 } as const
 type Things = Store<typeof shapes>
 
-const openStore = async (dataDir: string, long: readonly string[]): Promise<{ store: Things; instance: Instance }> => {
+const openStore = async (
+  dataDir: string,
+  long: readonly string[],
+  onChange?: () => Promise<void>,
+): Promise<{ store: Things; instance: Instance }> => {
   const instance = await openInstance({ dataDir, threads: 1 })
   await instance.attach('control', 'control.duckdb', controlFile)
   type Tables = Parameters<Parameters<Things['write']>[0]>[0]
-  return { store: await openControl<Things['read'], Tables>(instance, shapes, { long }), instance }
+  return { store: await openControl<Things['read'], Tables>(instance, shapes, { long, onChange }), instance }
 }
 const thing = (id: string, given: Partial<Parameters<Parameters<Parameters<Things['write']>[0]>[0]['things']['insert']>[0]> = {}) => ({
   id,
@@ -111,4 +115,28 @@ describe.each([
     await second.instance.close()
     await rm(dataDir, { recursive: true })
   })
+})
+
+test('columns that are new are added to tables that are there, and nothing else is touched', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'waymark-control-'))
+  try {
+    const { store, instance } = await openStore(dataDir, [])
+    await store.write(({ things }) => things.insert(thing('old', { size: 7 })))
+    await instance.run('ALTER TABLE control.things DROP COLUMN size')
+    await instance.close()
+    const changes: string[] = []
+    for (const expected of [['changed'], ['changed']]) {
+      const opened = await openStore(dataDir, [], async () => void changes.push('changed'))
+      expect(await opened.store.read.things.find({})).toEqual([thing('old')])
+      expect(changes, 'only the first opening changes anything').toEqual(expected)
+      await opened.instance.close()
+    }
+    const instanceOfNow = await openInstance({ dataDir, threads: 1 })
+    await instanceOfNow.attach('control', 'control.duckdb', controlFile)
+    const grown = { things: { ...shapes.things, must: 'text' } } as const
+    await expect(openControl(instanceOfNow, grown)).rejects.toThrow('things.must is new and does not allow null')
+    await instanceOfNow.close()
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
 })

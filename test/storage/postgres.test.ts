@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccounts } from '../../src/accounts/accounts.ts'
-import { type AccountStore, type AccountTables, accountShapes, longTables } from '../../src/accounts/records.ts'
+import { type AccountStore, type AccountTables, accountShapes, longTables, type User } from '../../src/accounts/records.ts'
 import { openControl } from '../../src/storage/control/control-store.ts'
 import { type Postgres, startPostgres, whyNoPostgres } from '../harness/postgres.ts'
 
@@ -86,15 +86,15 @@ describe.skipIf(missing !== null)('PostgreSQL', () => {
     const accounts = createAccounts({ store: (await open()) as AccountStore })
     const { organization, user, project, personalKey } = await accounts.firstStart({})
     const ada = await accounts.createUser(organization.id, { email: 'ada@acme.test', first_name: "A'da" }, 'admin')
-    const membership = await accounts.organizations.membership(organization.id, ada)
-    await accounts.projects.update(ada, membership, project, { name: 'Shop', timezone: 'Asia/Tokyo' })
+    const by = async (one: User) => ({ user: one, membership: (await accounts.organizations.membership(organization.id, one))! })
+    await accounts.projects.update(await by(ada), project, { name: 'Shop', timezone: 'Asia/Tokyo' })
     const again = createAccounts({ store: (await open()) as AccountStore })
     expect(await again.projects.byId(project.id)).toMatchObject({ name: 'Shop', timezone: 'Asia/Tokyo' })
     expect((await again.personalKeys.authenticate(personalKey!))?.user.id).toBe(user.id)
     expect(await again.context.store.read.activity.find({ scope: 'Team' }, { newestFirst: 'created_at', limit: 1 })).toMatchObject([
       { activity: 'updated', item_id: String(project.id) },
     ])
-    await again.organizations.remove(user, organization)
+    await again.organizations.remove(await by(user))
     expect(await again.context.store.read.projects.count({})).toBe(0)
   })
 })

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import lzString from 'lz-string'
+import { own } from '../../lib/own.ts'
 import { CaptureRefusal } from './refusal.ts'
 
 // From the bytes of a request to the JSON value they carry, in every form that clients send: raw JSON, a form field, base64, gzip, lz64, a query
@@ -33,7 +34,7 @@ const compressionNames: Readonly<Record<string, Compression>> = {
 }
 
 /** A value nobody knows is no compression. */
-export const compressionNamed = (name: string | null): Compression => compressionNames[(name ?? '').trim().toLowerCase()] ?? null
+export const compressionNamed = (name: string | null): Compression => own(compressionNames, (name ?? '').trim().toLowerCase()) ?? null
 
 export async function decodeBody(request: CaptureRequest): Promise<DecodedBody> {
   if (request.body.length > request.limit) throw tooLarge(request.limit)

@@ -1,6 +1,8 @@
 // What client libraries ask for besides sending events: feature flags, remote configuration, surveys, extras of the browser library. We have none
 // of these products; the answers say so in the form each client expects, so that none logs an error.
 
+import { own } from '../../lib/own.ts'
+
 export interface QuietRequest {
   readonly method: string
   readonly path: string
@@ -68,7 +70,7 @@ const routes: readonly Route[] = [
   },
   {
     path: /^\/decide$/,
-    answer: ({ query, token }) => ({ body: { ...remoteConfig(token), ...(decideAnswers[query.get('v') ?? '1'] ?? flagsV2)() } }),
+    answer: ({ query, token }) => ({ body: { ...remoteConfig(token), ...(own(decideAnswers, query.get('v') ?? '1') ?? flagsV2)() } }),
   },
   { path: /^\/s$/, answer: () => ({ body: { status: 1 } }) },
   { path: /^\/api\/surveys$/, answer: () => ({ body: { surveys: [] } }) },

@@ -133,8 +133,8 @@ export const actions = defineResource({
       scope: 'activity_log:read',
       queryParameters: activityParameters,
       answer: activitySchema,
-      handle: async ({ app, project, params, url }) =>
-        activityPage(app, { project_id: project.id, scope: 'Action', item_id: String(definitionId(params.id)) }, url),
+      handle: async (visit) =>
+        activityPage(visit, { project_id: visit.project.id, scope: 'Action', item_id: String(definitionId(visit.params.id)) }),
     }),
   ],
 })

@@ -118,7 +118,7 @@ export const cohorts = defineResource({
       handle: async (visit) => {
         const all = await (await dataOf(visit)).cohorts.list()
         const { limit, offset } = pageBounds(visit.query)
-        return pageWith(await present(visit, all.slice(offset, offset + limit)), all.length, visit.url)
+        return pageWith(await present(visit, all.slice(offset, offset + limit)), all.length, visit)
       },
     }),
     row({
@@ -190,8 +190,8 @@ export const cohorts = defineResource({
       scope: 'activity_log:read',
       queryParameters: activityParameters,
       answer: activitySchema,
-      handle: async ({ app, project, params, url }) =>
-        activityPage(app, { project_id: project.id, scope: 'Cohort', item_id: String(definitionId(params.id)) }, url),
+      handle: async (visit) =>
+        activityPage(visit, { project_id: visit.project.id, scope: 'Cohort', item_id: String(definitionId(visit.params.id)) }),
     }),
     row({
       method: 'GET',
@@ -217,7 +217,7 @@ export const cohorts = defineResource({
         return pageWith(
           results.map(([person]) => person),
           await data.cohorts.count(id),
-          visit.url,
+          visit,
         )
       },
     }),

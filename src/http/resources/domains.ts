@@ -61,7 +61,7 @@ export const domains = defineResource({
       body: domainChange.required({ domain: true }),
       status: 201,
       answer: domainSchema,
-      handle: async ({ app, caller, organization, body }) => present(await app.accounts.domains.create(caller.user, organization.id, body)),
+      handle: async ({ app, by, body }) => present(await app.accounts.domains.create(by, body)),
     }),
     row({
       method: 'GET',
@@ -78,14 +78,14 @@ export const domains = defineResource({
       summary: 'Changes a domain; enforcement and provisioning only once it is verified',
       body: domainChange,
       answer: domainSchema,
-      handle: async (visit) => present(await visit.app.accounts.domains.update(visit.caller.user, await find(visit), visit.body)),
+      handle: async (visit) => present(await visit.app.accounts.domains.update(visit.by, await find(visit), visit.body)),
     }),
     row({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
       summary: 'Removes a domain',
-      handle: async (visit) => visit.app.accounts.domains.remove(visit.caller.user, await find(visit)),
+      handle: async (visit) => visit.app.accounts.domains.remove(visit.by, await find(visit)),
     }),
     row({
       method: 'POST',
@@ -94,7 +94,7 @@ export const domains = defineResource({
       summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; not found leaves the domain unverified',
       body: domainChange,
       answer: domainSchema,
-      handle: async (visit) => present(await visit.app.accounts.domains.verify(visit.caller.user, await find(visit))),
+      handle: async (visit) => present(await visit.app.accounts.domains.verify(visit.by, await find(visit))),
     }),
   ],
 })

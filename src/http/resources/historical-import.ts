@@ -50,7 +50,7 @@ export const historicalImport = defineResource({
         'Changes what is named. On a hosted server only the operator approves, and asking for another volume or speed needs approval anew',
       body: historicalImportInput.partial(),
       answer: historicalImportSchema,
-      handle: async ({ app, caller, project, body }) => present(await app.accounts.historicalImports.update(caller.user, project, body)),
+      handle: async ({ app, by, project, body }) => present(await app.accounts.historicalImports.update(by, project, body)),
     }),
     row({
       method: 'PUT',
@@ -58,7 +58,7 @@ export const historicalImport = defineResource({
       summary: 'The same, and what is not named goes back to its default',
       body: historicalImportInput.partial(),
       answer: historicalImportSchema,
-      handle: async ({ app, caller, project, body }) => present(await app.accounts.historicalImports.replace(caller.user, project, body)),
+      handle: async ({ app, by, project, body }) => present(await app.accounts.historicalImports.replace(by, project, body)),
     }),
   ],
 })

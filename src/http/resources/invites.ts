@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import type { Sent } from '../../accounts/invites.ts'
 import { inviteInput } from '../../accounts/invites.ts'
 import type { Invite } from '../../accounts/records.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { defineResource } from '../resource.ts'
+import { defineResource, type OrganizationVisit } from '../resource.ts'
 
 const inviteSchema = z.object({
   id: uuidSchema,
@@ -34,6 +35,22 @@ const present = async ({ accounts }: App, invite: Invite): Promise<z.infer<typeo
   private_project_access: invite.private_project_access as { id: number; level: string }[],
 })
 
+const sentSchema = inviteSchema.extend({
+  secret: z
+    .string()
+    .nullable()
+    .meta({ description: 'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail' }),
+})
+const presentSent = async (app: App, { invite, secret }: Sent): Promise<z.infer<typeof sentSchema>> => ({
+  ...(await present(app, invite)),
+  secret,
+})
+const find = async ({ app, organization, params }: OrganizationVisit): Promise<Invite> => {
+  const invite = await app.accounts.invites.byId(organization.id, params.id!)
+  if (!invite) throw failures.notFound()
+  return invite
+}
+
 export const invites = defineResource({
   name: 'invites',
   summary: 'Invitations to an organization, good for three days',
@@ -56,9 +73,9 @@ export const invites = defineResource({
       summary: 'Invites somebody by e-mail, with a level not above the own one',
       body: inviteInput,
       status: 201,
-      answer: inviteSchema,
-      handle: async ({ app, caller, organization, membership, body }) =>
-        present(app, await app.accounts.invites.create(caller.user, organization, membership, body)),
+      answer: sentSchema,
+      secrets: ['secret'],
+      handle: async ({ app, by, organization, body }) => presentSent(app, await app.accounts.invites.create(by, organization, body)),
     }),
     row({
       method: 'POST',
@@ -67,20 +84,26 @@ export const invites = defineResource({
       summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
       body: z.array(inviteInput),
       isCreating: true,
-      answer: z.array(inviteSchema),
-      handle: async ({ app, caller, organization, membership, body }) =>
-        Promise.all((await app.accounts.invites.createMany(caller.user, organization, membership, body)).map((one) => present(app, one))),
+      answer: z.array(sentSchema),
+      secrets: ['secret'],
+      handle: async ({ app, by, organization, body }) =>
+        Promise.all((await app.accounts.invites.createMany(by, organization, body)).map((one) => presentSent(app, one))),
     }),
     row({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
       summary: 'Takes an invitation back',
-      handle: async ({ app, caller, organization, params }) => {
-        const invite = await app.accounts.invites.byId(organization.id, params.id!)
-        if (!invite) throw failures.notFound()
-        await app.accounts.invites.remove(caller.user, invite)
-      },
+      handle: async (visit) => visit.app.accounts.invites.remove(visit.by, await find(visit)),
+    }),
+    row({
+      method: 'POST',
+      path: ':id/resend',
+      name: 'resend',
+      summary: 'Sends an invitation again, good for three days from now; what was sent before accepts it no more',
+      answer: sentSchema,
+      handle: async (visit) =>
+        presentSent(visit.app, await visit.app.accounts.invites.resend(visit.by, visit.organization, await find(visit))),
     }),
   ],
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { check, text } from '../../accounts/fields.ts'
-import { signupInput } from '../../accounts/invites.ts'
+import { signupInput } from '../../accounts/joining.ts'
 import type { User } from '../../accounts/records.ts'
 import { sessionLifetime } from '../../accounts/sessions.ts'
 import type { App } from '../app.ts'
@@ -11,8 +11,8 @@ import { defineResource, Reply, type Visit } from '../resource.ts'
 
 const loginInput = z.object({ email: text({ max: 254 }), password: z.string({ error: 'Not a valid string.' }).min(1).max(1024) })
 
-const cookie = ({ url }: Visit, value: string, seconds: number) =>
-  `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${url.protocol === 'https:' ? '; Secure' : ''}`
+const cookie = ({ site }: Visit, value: string, seconds: number) =>
+  `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
 
 const signIn = async (visit: Visit, app: App, user: User) => ({
   'set-cookie': cookie(visit, await app.accounts.sessions.start(user), sessionLifetime / 1000),
@@ -63,19 +63,19 @@ const masked = (address: string) => {
 
 export const signup = defineResource({
   name: 'signup',
-  summary: 'Accepting an invitation',
+  summary: 'Accepting an invitation with the secret of its link, which is not its id',
   path: '/api/signup',
   reach: 'open',
   object: null,
   rows: (row) => [
     row({
       method: 'GET',
-      path: ':id',
+      path: ':secret',
       name: 'retrieve',
       summary: 'Whether an invitation can be accepted, and for whom it is',
       answer: lookSchema,
       handle: async ({ app, caller, params }) => {
-        const { invite, organization } = await app.accounts.invites.look(params.id!, caller?.user ?? null)
+        const { invite, organization } = await app.accounts.joining.look(params.secret!, caller?.user ?? null)
         return {
           id: invite.id,
           target_email: masked(invite.target_email),
@@ -86,14 +86,14 @@ export const signup = defineResource({
     }),
     row({
       method: 'POST',
-      path: ':id',
+      path: ':secret',
       name: 'create',
       summary: 'Joins the organization: as the user who is logged in, or as a new one with this name and password',
       body: signupInput,
       status: 201,
       answer: userSchema,
       handle: async (visit) => {
-        const { user } = await visit.app.accounts.invites.accept(visit.params.id!, visit.caller?.user ?? null, visit.body)
+        const { user } = await visit.app.accounts.joining.accept(visit.params.secret!, visit.caller?.user ?? null, visit.body)
         return new Reply(201, presentUser(user), await signIn(visit, visit.app, user))
       },
     }),

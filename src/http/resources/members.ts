@@ -77,8 +77,7 @@ export const members = defineResource({
       needsRecentLogin: true,
       body: memberInput.partial(),
       answer: memberSchema,
-      handle: async (visit) =>
-        present(await visit.app.accounts.members.update(visit.caller.user, visit.membership, await find(visit), visit.body)),
+      handle: async (visit) => present(await visit.app.accounts.members.update(visit.by, await find(visit), visit.body)),
     }),
     row({
       method: 'DELETE',
@@ -86,7 +85,7 @@ export const members = defineResource({
       name: 'remove',
       summary: 'Removes a member; everybody may leave',
       needsRecentLogin: true,
-      handle: async (visit) => visit.app.accounts.members.remove(visit.caller.user, visit.membership, await find(visit)),
+      handle: async (visit) => visit.app.accounts.members.remove(visit.by, await find(visit)),
     }),
   ],
 })

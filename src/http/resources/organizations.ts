@@ -1,5 +1,4 @@
 import { organizationInput } from '../../accounts/organizations.ts'
-import { scopedOrganizations } from '../../accounts/personal-keys.ts'
 import { pageSchema } from '../pages.ts'
 import { organizationSchema, presentOrganization } from '../present.ts'
 import { defineResource } from '../resource.ts'
@@ -16,11 +15,11 @@ export const organizations = defineResource({
       name: 'list',
       summary: 'The organizations that the caller belongs to; a limited key sees only its own',
       reach: 'user',
+      limitedKeys: 'organization',
       answer: pageSchema(organizationSchema),
       isPaged: true,
       handle: async ({ app, caller }) => {
-        const limit = caller.via === 'key' ? scopedOrganizations(caller.key) : []
-        const own = (await app.accounts.organizations.of(caller.user)).filter((one) => limit.length === 0 || limit.includes(one.id))
+        const own = (await app.accounts.organizations.of(caller.user)).filter(({ id }) => caller.limits.reachesOrganization(id))
         return Promise.all(
           own.map(async (one) => presentOrganization(app.accounts, one, await app.accounts.organizations.membership(one.id, caller.user))),
         )
@@ -56,8 +55,8 @@ export const organizations = defineResource({
       needsRecentLogin: true,
       body: organizationInput.partial(),
       answer: organizationSchema,
-      handle: async ({ app, caller, organization, membership, body }) =>
-        presentOrganization(app.accounts, await app.accounts.organizations.update(caller.user, organization, body), membership),
+      handle: async ({ app, by, membership, body }) =>
+        presentOrganization(app.accounts, await app.accounts.organizations.update(by, body), membership),
     }),
     row({
       method: 'DELETE',
@@ -66,7 +65,7 @@ export const organizations = defineResource({
       summary: 'Deletes an organization with its projects and all their data',
       level: 'owner',
       needsRecentLogin: true,
-      handle: ({ app, caller, organization }) => app.accounts.organizations.remove(caller.user, organization),
+      handle: ({ app, by }) => app.accounts.organizations.remove(by),
     }),
   ],
 })

@@ -66,6 +66,7 @@ export const personalKeys = defineResource({
       body: keyInput,
       status: 201,
       answer: keySchema,
+      secrets: ['value'],
       handle: async ({ app, caller, body }) => {
         const { key, value } = await app.accounts.personalKeys.create(caller.user, body)
         return present(key, value)
@@ -77,7 +78,7 @@ export const personalKeys = defineResource({
       name: 'current',
       summary: 'The key that makes the request',
       scope: 'any',
-      isExemptFromKeyLimits: true,
+      limitedKeys: 'any',
       answer: keySchema,
       handle: async ({ caller }) => present(ownKey(caller)),
     }),

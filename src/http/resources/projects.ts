@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { scopedOrganizations } from '../../accounts/personal-keys.ts'
 import { newProjectInput, projectInput, settingsWithDefaults } from '../../accounts/project-fields.ts'
 import type { ProjectRecord } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'
 import { weekStartIn } from '../../lib/week-start.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
@@ -91,8 +89,7 @@ const recordRows = (name: string, path: string) =>
         summary: 'Changes the settings of a project',
         body: projectInput,
         answer: projectSchema,
-        handle: async (visit) =>
-          present(visit, await visit.app.accounts.projects.update(visit.caller.user, visit.membership, visit.project, visit.body)),
+        handle: async (visit) => present(visit, await visit.app.accounts.projects.update(visit.by, visit.project, visit.body)),
       }),
       row({
         method: 'DELETE',
@@ -100,7 +97,7 @@ const recordRows = (name: string, path: string) =>
         name: 'remove',
         summary: 'Deletes a project and all its data',
         level: 'admin',
-        handle: ({ app, caller, project }) => app.accounts.projects.remove(caller.user, project),
+        handle: ({ app, by, project }) => app.accounts.projects.remove(by, project),
       }),
       row({
         method: 'PATCH',
@@ -109,7 +106,7 @@ const recordRows = (name: string, path: string) =>
         summary: 'Gives the project a new token for events; the old one stops at once',
         level: 'admin',
         answer: projectSchema,
-        handle: async (visit) => present(visit, await visit.app.accounts.projects.resetToken(visit.caller.user, visit.project)),
+        handle: async (visit) => present(visit, await visit.app.accounts.projects.resetToken(visit.by, visit.project)),
       }),
       row({
         method: 'GET',
@@ -127,7 +124,7 @@ const recordRows = (name: string, path: string) =>
         scope: 'activity_log:read',
         queryParameters: activityParameters,
         answer: activitySchema,
-        handle: async ({ app, project, url }) => activityPage(app, { scope: ['Team', 'Project'], item_id: String(project.id) }, url),
+        handle: async (visit) => activityPage(visit, { scope: ['Team', 'Project'], item_id: String(visit.project.id) }),
       }),
     ],
   })
@@ -148,11 +145,11 @@ export const projectList = defineResource({
       method: 'GET',
       name: 'list',
       summary: 'The projects that are open to the caller',
+      limitedKeys: 'organization',
       answer: listAnswer,
       isPaged: true,
       handle: async ({ app, caller }) => {
-        const limit = caller.via === 'key' ? scopedOrganizations(caller.key) : []
-        const own = (await app.accounts.organizations.of(caller.user)).filter((one) => limit.length === 0 || limit.includes(one.id))
+        const own = (await app.accounts.organizations.of(caller.user)).filter(({ id }) => caller.limits.reachesOrganization(id))
         const lists = await Promise.all(
           own.map(async (one) => app.accounts.projects.visible(one.id, await app.accounts.organizations.membership(one.id, caller.user))),
         )
@@ -163,19 +160,16 @@ export const projectList = defineResource({
       method: 'POST',
       name: 'create',
       summary: "A new project in the caller's current organization",
+      limitedKeys: 'organization',
       body: newProjectInput,
       status: 201,
       answer: projectSchema,
       handle: async ({ app, caller, body, request }) => {
-        const { organization } = await app.accounts.users.current(caller.user)
+        const { organization } = await app.accounts.users.current(caller.user, caller.limits)
         const membership = organization && (await app.accounts.organizations.membership(organization.id, caller.user))
         if (!organization || !membership) throw invalid('You need to belong to an organization.')
-        const limit = caller.via === 'key' ? scopedOrganizations(caller.key) : []
-        if (limit.length > 0 && !limit.includes(organization.id)) throw failures.otherOrganization(organization.id)
-        return present(
-          { app, membership },
-          await app.accounts.projects.create(caller.user, organization, membership, withWeekStart(request, body)),
-        )
+        const by = { user: caller.user, membership }
+        return present({ app, membership }, await app.accounts.projects.create(by, withWeekStart(request, body)))
       },
     }),
   ],
@@ -204,11 +198,8 @@ export const organizationProjectList = defineResource({
       body: newProjectInput,
       status: 201,
       answer: projectSchema,
-      handle: async ({ app, caller, organization, membership, body, request }) =>
-        present(
-          { app, membership },
-          await app.accounts.projects.create(caller.user, organization, membership, withWeekStart(request, body)),
-        ),
+      handle: async ({ app, by, membership, body, request }) =>
+        present({ app, membership }, await app.accounts.projects.create(by, withWeekStart(request, body))),
     }),
   ],
 })

@@ -57,8 +57,7 @@ export const proxyRecords = defineResource({
       body: proxyRecordInput,
       status: 201,
       answer: proxyRecordSchema,
-      handle: async ({ app, caller, organization, body }) =>
-        present(await app.accounts.proxyRecords.create(caller.user, organization.id, body)),
+      handle: async ({ app, by, body }) => present(await app.accounts.proxyRecords.create(by, body)),
     }),
     row({
       method: 'GET',
@@ -76,7 +75,7 @@ export const proxyRecords = defineResource({
       needsRecentLogin: true,
       body: proxyRecordInput.partial(),
       answer: proxyRecordSchema,
-      handle: async (visit) => present(await visit.app.accounts.proxyRecords.update(visit.caller.user, await find(visit), visit.body)),
+      handle: async (visit) => present(await visit.app.accounts.proxyRecords.update(visit.by, await find(visit), visit.body)),
     }),
     row({
       method: 'POST',
@@ -84,11 +83,11 @@ export const proxyRecords = defineResource({
       name: 'retry',
       summary: 'Asks the name servers at once whether the domain points at its target',
       answer: proxyRecordSchema,
-      handle: async ({ app, caller, organization, params }) => {
+      handle: async ({ app, by, organization, params }) => {
         const { proxyRecords } = app.accounts
         const record = await proxyRecords.asSeen(organization.id, params.id!)
         if (!record) throw failures.notFound()
-        return present(await proxyRecords.retry(caller.user, record))
+        return present(await proxyRecords.retry(by, record))
       },
     }),
     row({
@@ -97,7 +96,7 @@ export const proxyRecords = defineResource({
       name: 'remove',
       summary: 'Removes a proxy record, at once when nothing works on it',
       needsRecentLogin: true,
-      handle: async (visit) => visit.app.accounts.proxyRecords.remove(visit.caller.user, await find(visit)),
+      handle: async (visit) => visit.app.accounts.proxyRecords.remove(visit.by, await find(visit)),
     }),
   ],
 })

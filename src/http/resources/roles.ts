@@ -75,8 +75,7 @@ export const roles = defineResource({
       body: roleInput,
       status: 201,
       answer: roleSchema,
-      handle: async ({ app, caller, organization, body }) =>
-        present(app, await app.accounts.roles.create(caller.user, organization.id, body)),
+      handle: async ({ app, by, body }) => present(app, await app.accounts.roles.create(by, body)),
     }),
     row({
       method: 'GET',
@@ -94,14 +93,14 @@ export const roles = defineResource({
       body: roleInput.partial(),
       answer: roleSchema,
       handle: async (visit) =>
-        present(visit.app, await visit.app.accounts.roles.update(visit.caller.user, await find(visit, visit.params.id), visit.body)),
+        present(visit.app, await visit.app.accounts.roles.update(visit.by, await find(visit, visit.params.id), visit.body)),
     }),
     row({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
       summary: 'Removes a role',
-      handle: async (visit) => visit.app.accounts.roles.remove(visit.caller.user, await find(visit, visit.params.id)),
+      handle: async (visit) => visit.app.accounts.roles.remove(visit.by, await find(visit, visit.params.id)),
     }),
   ],
 })
@@ -132,7 +131,7 @@ export const roleMemberships = defineResource({
       answer: membershipSchema,
       handle: async (visit) => {
         const role = await find(visit, visit.params.role_id)
-        return presentMembership(visit.app, await visit.app.accounts.roles.addMember(visit.caller.user, role, visit.body))
+        return presentMembership(visit.app, await visit.app.accounts.roles.addMember(visit.by, role, visit.body))
       },
     }),
     row({
@@ -144,7 +143,7 @@ export const roleMemberships = defineResource({
         const role = await find(visit, visit.params.role_id)
         const membership = await visit.app.accounts.roles.membershipById(role, visit.params.id!)
         if (!membership) throw failures.notFound()
-        await visit.app.accounts.roles.removeMember(visit.caller.user, role, membership)
+        await visit.app.accounts.roles.removeMember(visit.by, role, membership)
       },
     }),
   ],

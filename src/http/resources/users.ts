@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { check } from '../../accounts/fields.ts'
+import type { Limits } from '../../accounts/key-limits.ts'
 import type { User } from '../../accounts/records.ts'
-import { userInput } from '../../accounts/users.ts'
+import { sameEmail, userInput } from '../../accounts/users.ts'
+import { mustHaveLoggedIn } from '../access.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import {
@@ -35,9 +38,11 @@ const meSchema = z.looseObject({
   date_joined: timeSchema,
 })
 
-const present = async ({ accounts }: App, user: User): Promise<z.infer<typeof meSchema>> => {
-  const { organization, project } = await accounts.users.current(user)
+const present = async ({ accounts }: App, user: User, limits: Limits): Promise<z.infer<typeof meSchema>> => {
+  const { organization, project } = await accounts.users.current(user, limits)
   const membershipIn = (id: string) => accounts.organizations.membership(id, user)
+  const reached = (await accounts.organizations.of(user)).filter(({ id }) => limits.reachesOrganization(id))
+  const own = reached.find(({ id }) => id === organization?.id)
   return {
     ...presentPreferences(user),
     id: user.id,
@@ -52,9 +57,9 @@ const present = async ({ accounts }: App, user: User): Promise<z.infer<typeof me
     is_staff: false,
     is_impersonated: null,
     team: project ? presentShortProject(project) : null,
-    organization: organization ? await presentOrganization(accounts, organization, await membershipIn(organization.id)) : null,
+    organization: own ? await presentOrganization(accounts, own, await membershipIn(own.id)) : null,
     organizations: await Promise.all(
-      (await accounts.organizations.of(user)).map(async (one) => ({
+      reached.map(async (one) => ({
         id: one.id,
         name: one.name,
         slug: one.slug,
@@ -85,27 +90,29 @@ export const users = defineResource({
       method: 'GET',
       path: ':uuid',
       name: 'retrieve',
-      summary: 'The own account, under `@me` or its uuid',
-      isExemptFromKeyLimits: true,
+      summary: 'The own account, under `@me` or its uuid; a limited key sees of it what it reaches',
+      limitedKeys: 'any',
       answer: meSchema,
-      handle: (visit) => present(visit.app, self(visit)),
+      handle: (visit) => present(visit.app, self(visit), visit.caller.limits),
     }),
     row({
       method: 'PATCH',
       path: ':uuid',
       name: 'update',
-      summary: 'Changes the own account, or what it works in',
-      isExemptFromKeyLimits: true,
+      summary: 'Changes the own account, or what it works in. Another address takes a recent login',
       body: userInput,
       answer: meSchema,
       handle: async (visit) => {
         const { accounts } = visit.app
         const user = self(visit)
+        const { email } = check(userInput.pick({ email: true }), visit.body)
+        // Whoever has the address has the account: a key is not enough for it.
+        if (email !== undefined && !sameEmail(email, user.email)) mustHaveLoggedIn(visit)
         const updated = await accounts.users.update(user, visit.body, async (project) => {
           const membership = await accounts.organizations.membership(project.organization_id, user)
           return (await accounts.projects.levelIn(project, membership)) !== null
         })
-        return present(visit.app, updated)
+        return present(visit.app, updated, visit.caller.limits)
       },
     }),
   ],

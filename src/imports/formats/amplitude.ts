@@ -1,3 +1,4 @@
+import { own } from '../../lib/own.ts'
 import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
 
 const eventNames: Readonly<Record<string, string>> = {
@@ -60,7 +61,7 @@ const amplitude: Converter = (row) => {
     properties.$groups = Object.fromEntries(Object.entries(groups).map(([type, key]) => [type, Array.isArray(key) ? key[0] : key]))
   const id = textOf(row.uuid) ?? textOf(row.$insert_id)
   const event = {
-    event: eventNames[name] ?? name,
+    event: own(eventNames, name) ?? name,
     distinct_id: distinctId,
     timestamp,
     properties,

@@ -1,3 +1,4 @@
+import { setOwn } from '../../lib/own.ts'
 import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
 
 /** Where a field comes from: a column's name, or a constant. */
@@ -60,7 +61,7 @@ export function mapped(mapping: Mapping, columns: readonly string[]): Converter 
     if (distinctId === null) return problem('no distinct id')
     if (timestamp === null) return problem(`unreadable timestamp: ${String(value('timestamp'))}`)
     const properties: Record<string, unknown> = { ...(rowOf(value('properties')) ?? {}) }
-    for (const [column, cell] of Object.entries(row)) if (!used.has(column)) properties[column] = cell
+    for (const [column, cell] of Object.entries(row)) if (!used.has(column)) setOwn(properties, column, cell)
     const uuid = textOf(value('uuid'))
     return [{ event, distinct_id: distinctId, timestamp, properties, ...(uuid !== null && { source_id: uuid }) }]
   }

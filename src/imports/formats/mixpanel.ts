@@ -1,3 +1,4 @@
+import { own, setOwn } from '../../lib/own.ts'
 import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
 
 /** What the other system calls its own events and properties, and what they are called here. */
@@ -31,9 +32,9 @@ export const mixpanel: Converter = (row) => {
   const timestamp = timeOf(source.time)
   if (timestamp === null) return problem(`unreadable time: ${String(source.time)}`)
   const properties: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(source)) if (!left.has(key)) properties[propertyNames[key] ?? key] = value
+  for (const [key, value] of Object.entries(source)) if (!left.has(key)) setOwn(properties, own(propertyNames, key) ?? key, value)
   const insertId = textOf(source.$insert_id)
-  const event = { event: eventNames[name] ?? name, distinct_id: distinctId, timestamp, properties }
+  const event = { event: own(eventNames, name) ?? name, distinct_id: distinctId, timestamp, properties }
   // Its insert ids are unique for an event name, a person and a moment.
   return [insertId === null ? event : { ...event, source_id: `${name}\n${distinctId}\n${timestamp}\n${insertId}` }]
 }

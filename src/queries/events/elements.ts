@@ -1,3 +1,4 @@
+import { own, setOwn } from '../../lib/own.ts'
 import type { JsonValue } from '../rows.ts'
 
 // The elements chain of an event, clicked element first, as a list of objects.
@@ -37,9 +38,10 @@ function element(head: string, attributes: string, order: number): Element {
   const rest: Record<string, JsonValue> = {}
   for (const [, name, escaped] of attributes.matchAll(attributePattern)) {
     const value = escaped!.replace(/\\(.)/gs, '$1')
-    if (known[name!]) fields[known[name!]!] = value
-    else if (counted[name!]) fields[counted[name!]!] = Number(value)
-    else rest[name!] = value
+    const [text, count] = [own(known, name!), own(counted, name!)]
+    if (text) fields[text] = value
+    else if (count) fields[count] = Number(value)
+    else setOwn(rest, name!, value)
   }
   return { ...fields, attributes: rest }
 }

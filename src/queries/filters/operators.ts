@@ -1,6 +1,7 @@
 import { and, call, isIn, literal, not, or } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { calendarOf } from '../../lib/calendar.ts'
+import { own } from '../../lib/own.ts'
 import { zoneOf } from '../../lib/zone.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { PropertyType, QueryEnv } from '../kind.ts'
@@ -140,7 +141,7 @@ export function operatorCondition(read: Read, filter: PropertyFilter, env: Query
       if (!Array.isArray(value)) throw wrongFilter(place, `The operator ${operator} needs a list.`, 'value')
       return listed(read, scalars(value, filter), operator === 'not_in')
   }
-  const condition = conditions[operator]
+  const condition = own(conditions, operator)
   if (!condition)
     throw wrongFilter(place, `${JSON.stringify(operator)} is not an operator. Known operators: ${operatorNames.join(', ')}.`, 'operator')
   if (!Array.isArray(value)) {

@@ -1,5 +1,6 @@
 import { alias, call, callWith, field, from, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
+import { own } from '../../lib/own.ts'
 import { parseExpr } from '../../parser/parse.ts'
 import { at, eventsTable } from '../scope.ts'
 import type { Math as SeriesMath, SeriesNode } from '../series.ts'
@@ -15,7 +16,7 @@ const quantiles: Readonly<Record<string, number>> = { median: 0.5, p75: 0.75, p9
 
 /** `avg(x)`, `quantile(0.9)(x)` */
 export function aggregate(name: string, value: Expr): Expr {
-  const level = quantiles[name]
+  const level = own(quantiles, name)
   return level === undefined ? call(name, value) : callWith('quantile', { params: [literal(level)], args: [value] })
 }
 

@@ -24,11 +24,34 @@ const sqlTypes: Readonly<Record<Kind, string>> = {
 }
 const kindOf = (column: Column) => column.replace('?', '') as Kind
 
-export const createTable = (table: string, shape: Shape): string => {
+const createTable = (table: string, shape: Shape): string => {
   const columns = Object.entries(shape).map(
     ([name, column]) => `${name} ${sqlTypes[kindOf(column)]}${column.endsWith('?') ? '' : ' NOT NULL'}`,
   )
-  return `CREATE TABLE IF NOT EXISTS control.${table} (${columns.join(', ')})`
+  return `CREATE TABLE control.${table} (${columns.join(', ')})`
+}
+
+/** Columns that rows of an older version do not have yet. They have null there, so a column that is added later must allow it. */
+const addColumns = (table: string, shape: Shape, known: ReadonlySet<string>): string[] =>
+  Object.entries(shape)
+    .filter(([name]) => !known.has(name))
+    .map(([name, column]) => {
+      if (!column.endsWith('?')) throw new TypeError(`${table}.${name} is new and does not allow null`)
+      return `ALTER TABLE control.${table} ADD COLUMN ${name} ${sqlTypes[kindOf(column)]}`
+    })
+
+/** What is missing of the tables, and of their columns. */
+const missing = async (sql: Sql, shapes: Readonly<Record<string, Shape>>): Promise<string[]> => {
+  const columns = new Map<string, Set<string>>()
+  const text = "SELECT table_name, column_name FROM information_schema.columns WHERE 'control' IN (table_catalog, table_schema)"
+  for (const row of await sql.rows(text)) {
+    const table = String(row.table_name)
+    columns.set(table, (columns.get(table) ?? new Set()).add(String(row.column_name)))
+  }
+  return Object.entries(shapes).flatMap(([name, shape]) => {
+    const known = columns.get(name)
+    return known ? addColumns(name, shape, known) : [createTable(name, shape)]
+  })
 }
 
 const toSql = (value: unknown, kind: Kind): SqlValue => {
@@ -188,6 +211,8 @@ class HeldTable {
 export interface ControlOptions {
   /** Tables that are only read through statements. */
   readonly long?: readonly string[]
+  /** Once tables were made or changed. */
+  readonly onChange?: () => Promise<void>
 }
 
 export interface ControlStore<Read, Write> {
@@ -195,7 +220,7 @@ export interface ControlStore<Read, Write> {
   write<T>(work: (tables: Write) => Promise<T>): Promise<T>
 }
 
-/** Opens the tables of `shapes`, making those that are not there yet. */
+/** Opens the tables of `shapes`, making tables and columns that are not there yet. */
 export async function openControl<Read, Write>(
   sql: Sql,
   shapes: Readonly<Record<string, Shape>>,
@@ -203,8 +228,10 @@ export async function openControl<Read, Write>(
 ): Promise<ControlStore<Read, Write>> {
   const long = new Set(options.long)
   const committed = new Map<string, Snapshot>()
+  const changes = await missing(sql, shapes)
+  for (const statement of changes) await sql.run(statement)
+  if (changes.length > 0) await options.onChange?.()
   for (const [name, shape] of Object.entries(shapes)) {
-    await sql.run(createTable(name, shape))
     if (!long.has(name)) committed.set(name, new Snapshot(await new SqlTable(sql, name, shape).find({})))
   }
 

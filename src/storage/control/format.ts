@@ -1,6 +1,6 @@
 import type { FileFormat } from '../format.ts'
 
-/** The file itself; its tables are made by `openControl` from the shapes it is given, so a new table needs no step here. */
+/** The file itself; its tables are made by `openControl` from the shapes it is given, so a new table, or a new column that allows null, needs no step here. */
 export const controlFile: FileFormat = {
   version: 1,
   create: (database) => [

@@ -1,0 +1,24 @@
+import type { AccountContext } from './context.ts'
+import type { AccountTables, Membership, User } from './records.ts'
+import { levelTooLow, notAllowed } from './refusals.ts'
+
+/** A member who changes something of an organization. */
+export interface Acting {
+  readonly user: User
+  readonly membership: Membership
+}
+
+/** The membership as it is now: since they were let in they may have been removed, or lowered. */
+const asItIs = async (tables: AccountTables, { user, membership }: Acting): Promise<Membership> => {
+  const [person, own] = [await tables.users.first({ id: user.id }), await tables.memberships.first({ id: membership.id })]
+  if (!person?.is_active || !own) throw notAllowed()
+  if (own.level < membership.level) throw levelTooLow()
+  return own
+}
+
+/** A write that is allowed by a membership, looked at again when it is its turn. */
+export const writeAs = <T>(
+  { store }: AccountContext,
+  by: Acting,
+  work: (tables: AccountTables, own: Membership) => Promise<T>,
+): Promise<T> => store.write(async (tables) => work(tables, await asItIs(tables, by)))

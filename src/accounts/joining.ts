@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { type AccountContext, log, post } from './context.ts'
+import { check, text } from './fields.ts'
+import { grantsOf, isExpired, mustBeAbleToInvite, projectLevels } from './invites.ts'
+import { insertMembership } from './organizations.ts'
+import { type AccountTables, type Invite, level, type Organization, type User } from './records.ts'
+import { invalid } from './refusals.ts'
+import { hashKey, longestSecret } from './secrets.ts'
+import { findUserByEmail, insertUser, sameEmail } from './users.ts'
+
+// Accepting an invitation. What accepts it is the secret that was sent; its id is known to all who may list it.
+
+export const signupInput = z.object({
+  first_name: text({ max: 128 }),
+  last_name: text({ max: 128, blank: true }).optional(),
+  password: z
+    .string({ error: 'Not a valid string.' })
+    .min(1)
+    .min(8, { error: 'This password is too short. It must contain at least 8 characters.' })
+    .max(1024),
+})
+
+interface Usable {
+  readonly invite: Invite
+  readonly organization: Organization
+}
+type Reading = AccountContext['store']['read']
+
+const unknown = () => invalid('The provided invite ID is not valid.')
+
+export const createJoining = (context: AccountContext) => {
+  const { store } = context
+
+  /** An invitation is good as long as whoever made it could make it. */
+  const isBacked = async (tables: Reading, invite: Invite): Promise<boolean> => {
+    if (invite.created_by_id === null) return true
+    const maker = await tables.users.first({ id: invite.created_by_id })
+    const own = await tables.memberships.first({ user_id: invite.created_by_id, organization_id: invite.organization_id })
+    if (!maker?.is_active || !own) return false
+    return mustBeAbleToInvite(tables, own, invite.level, grantsOf(invite)).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  const usable = async (tables: Reading, secret: string, user: User | null): Promise<Usable> => {
+    const invite = secret.length > longestSecret ? undefined : await tables.invites.first({ secret_hash: hashKey(secret) })
+    const organization = invite && (await tables.organizations.first({ id: invite.organization_id }))
+    if (!invite || !organization) throw unknown()
+    if (user && !sameEmail(user.email, invite.target_email))
+      throw invalid('This invite is intended for another email address.', null, 'invalid_recipient')
+    if (isExpired(context, invite)) throw invalid('This invite has expired. Please ask your admin for a new one.', null, 'expired')
+    if (!(await isBacked(tables, invite)))
+      throw invalid('Whoever sent this invite may not invite you any more. Please ask your admin for a new one.', null, 'expired')
+    if (user && (await tables.memberships.first({ user_id: user.id, organization_id: invite.organization_id })))
+      throw invalid('You already are a member of this organization.', null, 'user_already_member')
+    if (!user && (await findUserByEmail(tables, invite.target_email)))
+      throw invalid(`/login?next=/signup/${secret}`, null, 'account_exists')
+    return { invite, organization }
+  }
+
+  /** Everything but the password of somebody new: the membership, what it opens, and the end of the invites. */
+  const join = async (tables: AccountTables, user: User, invite: Invite) => {
+    // An organization has one owner, so whoever was invited as one beside another becomes an administrator.
+    const isTaken = (await tables.memberships.count({ organization_id: invite.organization_id, level: level.owner })) > 0
+    const at = isTaken ? Math.min(invite.level, level.admin) : invite.level
+    const membership = await insertMembership(context, tables, user, invite.organization_id, at)
+    for (const grant of grantsOf(invite)) {
+      const now = context.clock()
+      if (await tables.projects.first({ id: grant.id }))
+        await tables.project_memberships.insert({
+          id: context.newId(),
+          project_id: grant.id,
+          user_id: user.id,
+          level: projectLevels[grant.level],
+          joined_at: now,
+          updated_at: now,
+        })
+    }
+    for (const other of await tables.invites.find({ organization_id: invite.organization_id }))
+      if (sameEmail(other.target_email, user.email)) await tables.invites.remove({ id: other.id })
+    const project = await tables.projects.first({ organization_id: invite.organization_id })
+    await tables.users.update({ id: user.id }, { current_organization_id: invite.organization_id, current_project_id: project?.id ?? null })
+    await log(context, tables, {
+      by: user,
+      organization_id: invite.organization_id,
+      scope: 'OrganizationMembership',
+      item_id: membership.id,
+      activity: 'joined',
+      name: user.email,
+    })
+  }
+
+  const tellOthers = async (organization: Organization, joined: User) => {
+    if (!organization.is_member_join_email_enabled) return
+    const others = (await store.read.memberships.find({ organization_id: organization.id })).filter((one) => one.user_id !== joined.id)
+    const users = await store.read.users.find({ id: others.map((one) => one.user_id), is_active: true })
+    const who = joined.first_name || joined.email
+    await post(
+      context,
+      users.map((user) => ({
+        to: user.email,
+        subject: `${who} joined ${organization.name}`,
+        text: `${who} (${joined.email}) is now a member of ${organization.name}.`,
+      })),
+    )
+  }
+
+  return {
+    /** What the page that accepts an invite shows. */
+    look: (secret: string, user: User | null): Promise<Usable> => usable(store.read, secret, user),
+
+    async accept(secret: string, user: User | null, body: unknown): Promise<{ user: User; organization: Organization }> {
+      await usable(store.read, secret, user)
+      const input = user ? null : check(signupInput, body)
+      const { joined, organization } = await store.write(async (tables) => {
+        const found = await usable(tables, secret, user)
+        const member = user ?? (await insertUser(context, tables, { ...input!, email: found.invite.target_email }))
+        await join(tables, member, found.invite)
+        // Whoever opened the link of the mail has read the mail.
+        if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, { is_email_verified: true })
+        return { joined: (await tables.users.first({ id: member.id }))!, organization: found.organization }
+      })
+      await tellOthers(organization, joined)
+      return { user: joined, organization }
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { WaymarkError } from '../errors/errors.ts'
+import { isNetwork, networksOf } from '../lib/networks.ts'
+
+// Under which address the caller knows this server. The `Host` header is the caller's own text: links begin with it only where it cannot lead outside,
+// or where somebody who is trusted vouches for it.
+
+export interface Site {
+  /** What links begin with. Empty where the host is not known: links are relative then. */
+  readonly base: string
+  /** The caller came over TLS, here or at a proxy that is trusted. */
+  readonly isSecure: boolean
+  /** Of pages that are ours: what they ask with a login counts. */
+  readonly origins: readonly string[]
+}
+
+export interface SiteOptions {
+  /** Where people reach it, however a request came. */
+  readonly publicUrl?: string
+  /** Addresses and networks of proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` count. Default: none. */
+  readonly trustedProxies?: readonly string[]
+}
+
+/** Names and addresses that mean nothing outside of a machine or its own network. */
+const ownNetworks = networksOf([
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '::1',
+  'fc00::/7',
+  'fe80::/10',
+])
+const isLocal = (hostname: string): boolean =>
+  /^[a-z0-9_-]+$|\.(localhost|local|internal)$/.test(hostname) || ownNetworks.has(hostname.replace(/^\[|\]$/g, ''))
+
+const first = (header: string | null): string | null => header?.split(',', 1)[0]?.trim() || null
+
+const originOf = (protocol: string, host: string): URL | null => {
+  try {
+    const url = new URL(`${protocol}//${host}`)
+    return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' ? url : null
+  } catch {
+    return null
+  }
+}
+
+const forwarded = (headers: Headers, url: URL): URL => {
+  const protocol = first(headers.get('x-forwarded-proto'))
+  const scheme = protocol === 'https' || protocol === 'http' ? `${protocol}:` : url.protocol
+  const host = first(headers.get('x-forwarded-host'))
+  return (host === null ? null : originOf(scheme, host)) ?? originOf(scheme, url.host) ?? url
+}
+
+const refuse = (attr: string, message: string) => new WaymarkError('validation-failed', { message, attr })
+
+const publicUrlOf = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === '') return url
+  throw refuse('publicUrl', `The public URL is an address like https://analytics.example.com, not ${text}.`)
+}
+
+export const createSites = ({ publicUrl, trustedProxies = [] }: SiteOptions) => {
+  const strange = trustedProxies.find((one) => !isNetwork(one))
+  if (strange !== undefined) throw refuse('trustedProxies', `Trusted proxies are addresses and networks like 10.0.0.0/8, not ${strange}.`)
+  const trusted = networksOf(trustedProxies)
+  const open = publicUrl === undefined ? null : publicUrlOf(publicUrl)
+  const base = open && open.origin + open.pathname.replace(/\/+$/, '')
+
+  /** `address`: of the connection. */
+  return ({ headers }: Request, url: URL, address: string | null): Site => {
+    const isByProxy = address !== null && trusted.has(address)
+    const seen = isByProxy ? forwarded(headers, url) : url
+    const known = isByProxy || isLocal(seen.hostname) ? seen.origin : ''
+    return {
+      base: base ?? known,
+      isSecure: [url, seen, open].some((one) => one?.protocol === 'https:'),
+      origins: [url.origin, seen.origin, ...(open ? [open.origin] : [])],
+    }
+  }
+}
+export type Sites = ReturnType<typeof createSites>
+
+/** A link to another page of what was asked for. Null takes a parameter away. */
+export const pageLink = (
+  { url, site }: { readonly url: URL; readonly site: Site },
+  change: Readonly<Record<string, number | null>>,
+): string => {
+  const parameters = new URLSearchParams(url.searchParams)
+  for (const [name, value] of Object.entries(change))
+    if (value === null) parameters.delete(name)
+    else parameters.set(name, String(value))
+  parameters.delete('personal_api_key') // a secret does not travel on in links
+  return `${site.base}${url.pathname}?${parameters}`
+}

@@ -1,0 +1,33 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Addresses that an address can be among. */
+export interface Networks {
+  has(address: string): boolean
+}
+
+/** `10.0.0.0/8`, `::1`, `192.168.1.7`: null for what is neither an address nor a network. */
+const parsed = (text: string): { readonly address: string; readonly bits: number; readonly family: 'ipv4' | 'ipv6' } | null => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return null
+  const most = version === 4 ? 32 : 128
+  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return null
+  return { address, bits: bits === undefined ? most : Number(bits), family: version === 4 ? 'ipv4' : 'ipv6' }
+}
+
+export const isNetwork = (text: string): boolean => parsed(text) !== null
+
+export const networksOf = (texts: readonly string[]): Networks => {
+  const list = new BlockList()
+  for (const text of texts) {
+    const network = parsed(text)
+    if (!network) throw new TypeError(`${text} is neither an address nor a network like 10.0.0.0/8`)
+    list.addSubnet(network.address, network.bits, network.family)
+  }
+  return {
+    has: (address) => {
+      const version = isIP(address)
+      return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
+    },
+  }
+}

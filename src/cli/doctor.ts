@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { defaultSettings } from '../accounts/context.ts'
 import { open, type Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
-import type { RecoveryReport } from '../storage/project-storage.ts'
+import { recoveryText } from '../storage/recovery-report.ts'
 import type { Command, Output } from './command.ts'
 import { dataOption } from './directory.ts'
 import { errands, type ImportState } from './errands.ts'
@@ -66,7 +66,7 @@ async function checkProjects(waymark: Waymark, dataDir: string, { out }: Output)
       out(`Project ${name.padEnd(8)} ${Number(events).toLocaleString('en')} events, store ${bytesText(store)}, log ${bytesText(log)}`)
       for (const report of project.recoveryReports()) {
         problems++
-        out(`  ${reportText(report)}`)
+        out(`  ${recoveryText(report)}`)
       }
       for (const { type, count: times } of project.warnings()) out(`  warning ${type}: ${times.toLocaleString('en')}`)
     } catch (error) {
@@ -79,12 +79,6 @@ async function checkProjects(waymark: Waymark, dataDir: string, { out }: Output)
 
 const count = async (project: { query(query: unknown): Promise<object> }): Promise<readonly (readonly unknown[])[]> =>
   ((await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: unknown[][] }).results
-
-function reportText(report: RecoveryReport): string {
-  if (report.kind === 'log-damaged')
-    return `the log is damaged in ${report.file}: records ${report.fromSeq} to ${report.toSeq} cannot be read`
-  return `${report.kind.replaceAll('-', ' ')} (${report.reason}); the old file is kept as ${report.keptAs}`
-}
 
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => [])

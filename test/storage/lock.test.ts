@@ -22,7 +22,7 @@ const owner = (changes: object) =>
 
 test('a second owner is refused with the process and the time of the first, in the same process too', async () => {
   const lock = await lockDirectory(directory)
-  expect(lock.wasStale).toBe(false)
+  expect(lock.lastOwner).toBe('closed')
   const { since } = JSON.parse(readFileSync(lockFile(), 'utf8'))
   await expect(lockDirectory(directory)).rejects.toMatchObject({
     code: 'directory-locked',
@@ -42,7 +42,7 @@ test('the lock of another process that runs is respected, and taken over once it
   other.kill('SIGKILL')
   await once(other, 'exit')
   const lock = await lockDirectory(directory)
-  expect(lock.wasStale).toBe(true)
+  expect(lock.lastOwner).not.toBe('closed')
   await lock.release()
 })
 
@@ -57,7 +57,7 @@ test.skipIf(!existsSync('/proc/self/stat')).each(stale)('a lock %s is taken over
   if (typeof content === 'string') writeFileSync(lockFile(), content)
   else owner(content)
   const lock = await lockDirectory(directory)
-  expect(lock.wasStale).toBe(true)
+  expect(lock.lastOwner).not.toBe('closed')
   await lock.release()
 })
 
@@ -68,9 +68,9 @@ test('of many who find a stale lock one gets it', async () => {
 })
 
 test('a directory that could not be closed as it should be is stale for the next owner', async () => {
-  await (await lockDirectory(directory)).release(false)
+  await (await lockDirectory(directory)).release('killed')
   const next = await lockDirectory(directory)
-  expect(next.wasStale).toBe(true)
+  expect(next.lastOwner).toBe('killed')
   await next.release()
 })
 

@@ -56,19 +56,19 @@ export async function inspectLog(directory: string, position = 0): Promise<LogFi
 }
 
 /** The number of the oldest record that is there, `lastSeq + 1` when there is none. */
-export const firstSeqOf = ({ segments, lastSeq }: Pick<LogFindings, 'segments' | 'lastSeq'>): number =>
-  segments[0]?.firstSeq ?? lastSeq + 1
+export const firstSeqOf = ({ segments, lastSeq }: Pick<LogFindings, 'segments' | 'lastSeq'>): number => segments[0]?.firstSeq ?? lastSeq + 1
 
-/** Every damaged place that a reader from `fromSeq` on would meet. Reads the whole log from there. */
+/** What is damaged in the newest segment and at the end, and every older place that a reader from `fromSeq` on would meet: it reads all from there. */
 export async function findDamages(findings: LogFindings, fromSeq: number): Promise<readonly LogDamage[]> {
   const { segments, directory } = findings
   const found: LogDamage[] = []
   for (const [i, segment] of segments.slice(0, -1).entries()) {
     const end = segments[i + 1]!.firstSeq
     if (end <= fromSeq) continue
-    for await (const place of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end)) if (!isFrame(place)) found.push(place)
+    for await (const place of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end))
+      if (!isFrame(place)) found.push(place)
   }
-  return [...found, ...findings.damages.filter(({ toSeq }) => toSeq === null || toSeq >= fromSeq)]
+  return [...found, ...findings.damages]
 }
 
 /** Cuts off and removes what was never acknowledged. Without `isTorn` the end is damage: it stays as it is, and the next segment says where it ends. */

@@ -9,6 +9,17 @@ import type { Instance } from './storage/duckdb/instance.ts'
 /** Account data of a directory, in its `control.duckdb`. */
 export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
   await instance.attach('control', 'control.duckdb', controlFile)
-  const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, { long: longTables })
+  const readOnly = instance.isReadOnly ? await tablesOf(instance) : undefined
+  const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, {
+    long: longTables,
+    readOnly,
+  })
   return createAccounts({ store, lookupTxt: createTxtLookup(), lookupCname: createCnameLookup(), ...options })
 }
+
+const tablesOf = async (instance: Instance): Promise<ReadonlySet<string>> =>
+  new Set(
+    (await instance.rows<{ name: string }>("SELECT table_name AS name FROM duckdb_tables() WHERE database_name = 'control'")).map(
+      ({ name }) => name,
+    ),
+  )

@@ -1,15 +1,24 @@
 import type { App } from './app.ts'
+import { failures } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 
 const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(body, { headers: { 'content-type': type } })
 
 /** Pages for those who run it: alive, ready, how busy; and the description of everything else. */
-export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<string, () => Response | Promise<Response>>> => {
+export const operatorPages = (
+  app: App,
+  metrics: Metrics,
+): Readonly<Record<string, (asked: URLSearchParams) => Response | Promise<Response>>> => {
   const alive = () => text('ok\n')
-  const ready = async () => {
-    const readiness = await app.readiness()
-    return Response.json({ ready: readiness.isReady, checks: readiness.checks }, { status: readiness.isReady ? 200 : 503 })
+  const ready = async (asked: URLSearchParams) => {
+    const { checks } = await app.readiness()
+    const excluded = asked.getAll('exclude')
+    const unknown = excluded.find((name) => !Object.hasOwn(checks, name))
+    if (unknown !== undefined)
+      throw failures.invalid(`There is no check ${unknown}: exclude takes ${Object.keys(checks).join(', ')}.`, 'exclude')
+    const isReady = Object.entries(checks).every(([name, { isOk }]) => isOk || excluded.includes(name))
+    return Response.json({ ready: isReady, checks }, { status: isReady ? 200 : 503 })
   }
   let description: string | undefined
   return {

@@ -168,7 +168,7 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
   for (const [path, page] of Object.entries(operatorPages(app, metrics)))
     hono.get(path, (c) => {
       c.set('route', path)
-      return page()
+      return page(new URL(c.req.url).searchParams)
     })
   hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
   hono.onError((error, c) => failed(error, c.get('id')))

@@ -54,27 +54,35 @@ export async function forgetPositions(dataDir: string, lastOwner: LastOwner, dur
   for (const name of await readdir(join(dataDir, 'projects'))) await rm(filesOf(dataDir, name).position, { force: true })
 }
 
-/** `findStore` looks at the store at that path. */
-async function findProject(
-  files: ReturnType<typeof filesOf>,
-  position: number,
-  findStore: () => Promise<StoreFindings>,
-  hadEvents: boolean,
-): Promise<{ readonly found: ProjectFindings; readonly plan: RecoveryPlan }> {
+interface Look {
+  /** Where the log has to reach to. */
+  readonly position: number
+  readonly hadEvents: boolean
+  /** Read all of the log, also what the store has. */
+  readonly isWholeLog: boolean
+  findStore(): Promise<StoreFindings>
+}
+
+export interface ProjectInspection {
+  readonly found: ProjectFindings
+  readonly plan: RecoveryPlan
+}
+
+async function findProject(files: ReturnType<typeof filesOf>, look: Look): Promise<ProjectInspection> {
   const hasLogFolder = await isThere(files.log)
-  const log = await inspectLog(files.log, position)
-  const store = await findStore()
+  const log = await inspectLog(files.log, look.position)
+  const store = await look.findStore()
   const appliedSeq = 'appliedSeq' in store ? store.appliedSeq : 0
-  const damages = await findDamages(log, appliedSeq + 1)
-  const found = { file: files.store, store, log, hasLogFolder, damages, hadEvents }
+  const damages = await findDamages(log, look.isWholeLog ? 1 : appliedSeq + 1)
+  const found = { file: files.store, store, log, hasLogFolder, damages, hadEvents: look.hadEvents }
   return { found, plan: planRecovery(found) }
 }
 
-/** What opening a project would make of its files. Changes nothing; no process may have it open. */
-export function inspectProjectStorage(dataDir: string, id: number, lastOwner: LastOwner, hadEvents: boolean) {
+/** What opening a project would make of its files, after reading all of them. Changes nothing; no process may have it open. */
+export function inspectProject(dataDir: string, id: number, lastOwner: LastOwner, hadEvents: boolean): Promise<ProjectInspection> {
   const files = filesOf(dataDir, id)
   const position = mayLackRecords(lastOwner, logDefaults.durability) ? 0 : readPosition(files.position)
-  return findProject(files, position, () => inspectStore(files.store), hadEvents)
+  return findProject(files, { position, hadEvents, isWholeLog: true, findStore: () => inspectStore(files.store) })
 }
 
 export async function openProjectStorage(
@@ -90,14 +98,14 @@ export async function openProjectStorage(
     return { database, log, reports: [], recovery: null, close: () => log.close() }
   }
   const files = filesOf(instance.dataDir, id)
-  await mkdir(files.folder, { recursive: true, mode: 0o700 })
   const aside = asideOf(files.store)
   try {
     const findStore = () => attachReadable(instance, id, aside, options)
-    const { found, plan } = await findProject(files, readPosition(files.position), findStore, hadEvents)
+    const look = { position: readPosition(files.position), hadEvents, isWholeLog: false, findStore }
+    const { found, plan } = await findProject(files, look)
     if (plan.refusal && options.recovery === 'complete') throw plan.refusal
     await mkdir(files.log, { recursive: true, mode: 0o700 }) // before the store: a store without a log's folder has lost it
-    if (plan.from === 'log') {
+    if (plan.from === 'log' || plan.from === 'nothing') {
       await aside.move(files.store)
       await aside.move(walOf(files.store))
       await instance.attachProject(id)
@@ -151,11 +159,14 @@ function asideOf(store: string) {
   }
 }
 
-/** A new project has nothing to recover. */
-function recoveryOf({ store }: ProjectFindings, plan: RecoveryPlan, made: Pick<Rebuilt, 'keptAs' | 'fromSeq' | 'toSeq'>): Recovery | null {
-  if (plan.from === 'store' || (store.state === 'missing' && made.toSeq === 0 && plan.lost.length === 0)) return null
+function recoveryOf(
+  { store }: ProjectFindings,
+  { from }: RecoveryPlan,
+  made: Pick<Rebuilt, 'keptAs' | 'fromSeq' | 'toSeq'>,
+): Recovery | null {
+  if (from === 'store' || from === 'nothing') return null
   const reason = 'reason' in store ? store.reason : 'the file is gone'
-  return { kind: plan.from === 'checkpoint' ? 'store-rolled-back' : 'store-rebuilt', reason, ...made }
+  return { kind: from === 'checkpoint' ? 'store-rolled-back' : 'store-rebuilt', reason, ...made }
 }
 
 /** A reader meets what was found before, and what has happened since. */

@@ -27,8 +27,11 @@ export interface LostRecords {
 }
 
 export interface RecoveryPlan {
-  /** `store`: the store as it is. `checkpoint`: the store without its write-ahead log. `log`: a new store, made from the log. */
-  readonly from: 'store' | 'checkpoint' | 'log'
+  /**
+   * `store`: the store as it is. `checkpoint`: the store without its write-ahead log. `log`: a new store, made from the log. `nothing`: a new store of a new
+   * project.
+   */
+  readonly from: 'store' | 'checkpoint' | 'log' | 'nothing'
   /** The last record that the store has then. */
   readonly appliedSeq: number
   readonly lost: readonly LostRecords[]
@@ -47,12 +50,18 @@ export function planRecovery(found: ProjectFindings): RecoveryPlan {
   const needed = damages.filter(isNeeded)
   const lost = log.segments.length === 0 ? lostWithLog(found, needed, appliedSeq) : lostFromLog(log, needed, appliedSeq)
   return {
-    from: store.state === 'sound' ? 'store' : isUsable ? 'checkpoint' : 'log',
+    from: sourceOf(store, log.lastSeq === 0 && lost.length === 0),
     appliedSeq,
     lost,
     harmless: damages.filter((damage) => !isNeeded(damage)),
     refusal: refusalOf(lost[0], found.file, isUsable),
   }
+}
+
+const sourceOf = ({ state }: StoreFindings, isNew: boolean): RecoveryPlan['from'] => {
+  if (state === 'sound') return 'store'
+  if (state === 'readable-without-wal') return 'checkpoint'
+  return state === 'missing' && isNew ? 'nothing' : 'log'
 }
 
 function lostFromLog(log: LogFindings, needed: readonly LogDamage[], appliedSeq: number): readonly LostRecords[] {

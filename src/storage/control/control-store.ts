@@ -188,6 +188,8 @@ class HeldTable {
 export interface ControlOptions {
   /** Tables that are only read through statements. */
   readonly long?: readonly string[]
+  /** Of a file that is only read: the tables that are there. The others are empty. */
+  readonly readOnly?: ReadonlySet<string>
 }
 
 export interface ControlStore<Read, Write> {
@@ -204,8 +206,9 @@ export async function openControl<Read, Write>(
   const long = new Set(options.long)
   const committed = new Map<string, Snapshot>()
   for (const [name, shape] of Object.entries(shapes)) {
-    await sql.run(createTable(name, shape))
-    if (!long.has(name)) committed.set(name, new Snapshot(await new SqlTable(sql, name, shape).find({})))
+    if (!options.readOnly) await sql.run(createTable(name, shape))
+    const isThere = options.readOnly?.has(name) ?? true
+    if (!long.has(name)) committed.set(name, new Snapshot(isThere ? await new SqlTable(sql, name, shape).find({}) : []))
   }
 
   const tables = (on: Sql, seen: (name: string) => Snapshot, replace: (name: string, rows: readonly Row[]) => void) =>

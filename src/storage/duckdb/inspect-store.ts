@@ -19,6 +19,7 @@ export interface StoreContent {
   /** Not counted where the store is about to be opened. */
   readonly events?: number
   readonly persons?: number
+  readonly warnings?: readonly { readonly kind: string; readonly count: number }[]
 }
 
 /** Above this a store is not read through; a damaged block is then found by the query that needs it. */
@@ -59,7 +60,8 @@ async function look(instance: Instance, path: string): Promise<StoreContent | st
     if (tables.length === 0) return { appliedSeq: 0, events: 0, persons: 0 } // a crash left it before it was made
     await readThrough(instance, name, path)
     const counts = await instance.look((connection) => countRows(connection, name))
-    return { appliedSeq: await readAppliedSeq(instance, name), ...counts }
+    const warnings = await instance.rows<{ kind: string; count: number }>(`SELECT kind, count::DOUBLE AS count FROM ${name}.main.warnings`)
+    return { appliedSeq: await readAppliedSeq(instance, name), ...counts, warnings }
   } catch (error) {
     if (error instanceof BrokenFileError) return error.message
     if (isCorruption(error)) return (error as Error).message

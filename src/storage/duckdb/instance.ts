@@ -72,7 +72,7 @@ export class Instance implements Sql {
   private readonly attached = new Map<string, string>()
   private readonly readers = new Set<() => Promise<void>>()
   private readonly connections = new Set<DuckDBConnection>()
-  private readonly isReadOnly: boolean
+  readonly isReadOnly: boolean
   private readonly forgetAtExit: () => void
 
   constructor(

@@ -8,6 +8,7 @@ import { WaymarkError } from './errors/errors.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { Project } from './project.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
+import { isThere } from './storage/is-there.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
 import { disk } from './storage/log/disk.ts'
 import { logDefaults } from './storage/log/file-log.ts'
@@ -105,6 +106,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
+    if (lock) await mustHaveControl(dataDir)
     accounts = await openControl(instance, clock, projects, options.surroundings)
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
@@ -159,6 +161,14 @@ const sweepRemoved = async (instance: Instance, { projects, context }: Accounts)
     const id = /^[1-9]\d{0,8}$/.test(name) ? Number(name) : null
     if (id !== null && id <= given && !(await projects.byId(id))) await instance.dropProject(id)
   }
+}
+
+/** Projects without accounts would be given to whoever makes the next project. */
+async function mustHaveControl(dataDir: string): Promise<void> {
+  if (await isThere(join(dataDir, 'control.duckdb'))) return
+  if (!(await readdir(join(dataDir, 'projects'))).some((name) => /^[1-9]\d*$/.test(name))) return
+  const reason = 'control.duckdb is gone, and there are projects. Put it back from a backup, or move the folders in projects/ away.'
+  throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 
 const openControl = async (

@@ -1,10 +1,11 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Accounts } from '../accounts/accounts.ts'
 import { defaultSettings } from '../accounts/context.ts'
 import { openAccounts } from '../control.ts'
 import { WaymarkError } from '../errors/errors.ts'
-import { BrokenFileError, openInstance } from '../storage/duckdb/instance.ts'
+import { openStoreInspector } from '../storage/duckdb/inspect-store.ts'
+import { BrokenFileError } from '../storage/duckdb/instance.ts'
 import { type LastOwner, readLastOwner } from '../storage/lock.ts'
 import { inspectProject, type ProjectInspection } from '../storage/project-storage.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
@@ -30,7 +31,7 @@ export const doctor: Command = {
     const server = await runningServer(dataDir)
     const lastOwner = server ? 'closed' : await readLastOwner(dataDir)
     output.out(`Directory        ${dataDir}, ${bytesText(bavail * bsize)} free`)
-    const problems = server ? await askServer(server, output) : await inspect(dataDir, lastOwner, values, output)
+    const problems = server ? await askServer(server, output) : await inspect(resolve(dataDir), lastOwner, values, output)
     if (problems > 0)
       throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
     if (!server) output.out('All is well.')
@@ -57,14 +58,14 @@ async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, ou
   const isPartial = recoveryOf(values) === 'partial'
   const settings = () => ({ ...defaultSettings, isHosted: values.isOn('hosted') })
   if (left[lastOwner]) output.out(`Last owner       ${left[lastOwner]}`)
-  const instance = await openInstance({ dataDir, access: 'read' })
+  const inspector = await openStoreInspector(dataDir)
   try {
-    const accounts = await openAccounts(instance, { settings })
+    const accounts = await openAccounts(inspector.instance, { settings })
     let problems = 0
     for (const { id, isKnown } of await projectsOf(dataDir, accounts)) {
       const hadEvents = (await accounts.projects.byId(id))?.ingested_event ?? false
       const inspection = isKnown
-        ? await inspectProject(dataDir, id, lastOwner, hadEvents).catch(asMessage)
+        ? await inspectProject(inspector, id, lastOwner, hadEvents).catch(asMessage)
         : 'of no project that control.duckdb knows'
       const lines = typeof inspection === 'string' ? [inspection] : await describe(dataDir, id, inspection, isPartial)
       const [first = '', ...more] = lines
@@ -78,7 +79,7 @@ async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, ou
     if (!(error instanceof BrokenFileError)) throw error
     throw new WaymarkError('unusable-directory', { dataDir, reason: error.message }, { cause: error })
   } finally {
-    await instance.close()
+    await inspector.close()
   }
 }
 

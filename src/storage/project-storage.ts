@@ -1,7 +1,8 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inspectStore, isThere, readAppliedSeq, readThrough, type StoreFindings } from './duckdb/inspect-store.ts'
+import { readAppliedSeq, readThrough, type StoreFindings, type StoreInspector } from './duckdb/inspect-store.ts'
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
+import { isThere } from './is-there.ts'
 import type { LastOwner } from './lock.ts'
 import { FileLog, type LogSettings, logDefaults } from './log/file-log.ts'
 import { findDamages, inspectLog } from './log/findings.ts'
@@ -31,7 +32,7 @@ export interface StorageOptions {
   readonly log: Partial<Pick<LogSettings, 'durability' | 'segmentBytes' | 'windowMs' | 'minFreeBytes' | 'retention' | 'disk'>>
   /** `partial`: go on without what is lost, and report it. `complete`: refuse. */
   readonly recovery: 'complete' | 'partial'
-  /** The store is read through before it is trusted. */
+  /** The store is read through before it is trusted. One that was not closed is, whatever this says. */
   readonly isThorough: boolean
 }
 
@@ -79,10 +80,15 @@ async function findProject(files: ReturnType<typeof filesOf>, look: Look): Promi
 }
 
 /** What opening a project would make of its files, after reading all of them. Changes nothing; no process may have it open. */
-export function inspectProject(dataDir: string, id: number, lastOwner: LastOwner, hadEvents: boolean): Promise<ProjectInspection> {
-  const files = filesOf(dataDir, id)
-  const position = mayLackRecords(lastOwner, logDefaults.durability) ? 0 : readPosition(files.position)
-  return findProject(files, { position, hadEvents, isWholeLog: true, findStore: () => inspectStore(files.store) })
+export function inspectProject(
+  { instance, inspect }: StoreInspector,
+  id: number,
+  lastOwner: LastOwner,
+  hadEvents: boolean,
+): Promise<ProjectInspection> {
+  const files = filesOf(instance.dataDir, id)
+  const position = mayLackRecords(lastOwner, logDefaults.durability) ? 0 : readPosition(files.position).seq
+  return findProject(files, { position, hadEvents, isWholeLog: true, findStore: () => inspect(files.store) })
 }
 
 export async function openProjectStorage(
@@ -100,8 +106,10 @@ export async function openProjectStorage(
   const files = filesOf(instance.dataDir, id)
   const aside = asideOf(files.store)
   try {
-    const findStore = () => attachReadable(instance, id, aside, options)
-    const look = { position: readPosition(files.position), hadEvents, isWholeLog: false, findStore }
+    const position = readPosition(files.position)
+    const isThorough = options.isThorough || position.isClosed === false
+    const findStore = () => attachReadable(instance, id, aside, isThorough)
+    const look = { position: position.seq, hadEvents, isWholeLog: false, findStore }
     const { found, plan } = await findProject(files, look)
     if (plan.refusal && options.recovery === 'complete') throw plan.refusal
     await mkdir(files.log, { recursive: true, mode: 0o700 }) // before the store: a store without a log's folder has lost it
@@ -188,7 +196,7 @@ async function attachReadable(
   instance: Instance,
   id: number,
   aside: ReturnType<typeof asideOf>,
-  { isThorough }: StorageOptions,
+  isThorough: boolean,
 ): Promise<StoreFindings> {
   const path = aside.store
   const database = projectDatabase(id)

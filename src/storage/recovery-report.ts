@@ -46,9 +46,9 @@ export function recoveryText(report: RecoveryNotice): string {
   if (report.kind === 'records-lost')
     return `records ${range(report.fromSeq, report.toSeq)} are lost: ${causes[report.reason]} (${report.file})`
   const kept = report.keptAs === null ? '' : `; the old file is kept as ${report.keptAs}`
-  const records = report.toSeq < report.fromSeq ? 'nothing' : `records ${range(report.fromSeq, report.toSeq)}`
-  if (report.kind === 'store-recovering') return `the store is being made from the log, ${records} (${report.reason})${kept}`
-  const done = `${number(report.events)} events and ${number(report.persons)} persons in ${report.seconds.toFixed(1)} s`
+  const records = report.toSeq < report.fromSeq ? 'no record' : `records ${range(report.fromSeq, report.toSeq)}`
+  if (report.kind === 'store-recovering') return `applying ${records} of the log to the store, because ${report.reason}${kept}`
   const how = report.kind === 'store-rebuilt' ? 'rebuilt from the log' : 'rolled back to its last checkpoint and filled from the log'
-  return `the store was ${how}, ${records} of it: it has ${done} (${report.reason})${kept}`
+  const content = `${number(report.events)} events and ${number(report.persons)} persons`
+  return `the store was ${how} in ${report.seconds.toFixed(1)} s: it has ${content}, with ${records} applied`
 }

@@ -1,6 +1,7 @@
 import { constants, copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { isThere } from '../is-there.ts'
 import { countRows } from './facts.ts'
 import { BrokenFileError, type Instance, identifier, isCorruption, openInstance } from './instance.ts'
 import { storeFile } from './migrations.ts'
@@ -25,28 +26,33 @@ export interface StoreContent {
 /** Above this a store is not read through; a damaged block is then found by the query that needs it. */
 const readThroughLimit = 1024 ** 3
 
-export const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
+/** Reads stores that no process may have open. */
+export interface StoreInspector {
+  readonly instance: Instance
+  inspect(path: string): Promise<StoreFindings>
+  close(): Promise<void>
+}
 
-/** Reads all of a store and its write-ahead log, which must not be attached anywhere in this process. */
-export async function inspectStore(path: string): Promise<StoreFindings> {
-  if (!(await isThere(path))) return { state: 'missing' }
+export async function openStoreInspector(dataDir: string): Promise<StoreInspector> {
   const beside = await mkdtemp(join(tmpdir(), 'waymark-store-'))
-  const alone = join(beside, 'store.duckdb')
-  const instance = await openInstance({ dataDir: dirname(path), besideDir: beside, access: 'read' })
-  try {
-    const whole = await look(instance, path)
-    if (typeof whole !== 'string') return { state: 'sound', ...whole }
-    if (!(await isThere(`${path}.wal`))) return { state: 'broken', reason: whole }
-    await copyFile(path, alone, constants.COPYFILE_FICLONE) // DuckDB looks for the write-ahead log beside the file, and follows links
-    const content = await look(instance, alone)
-    return typeof content === 'string' ? { state: 'broken', reason: content } : { state: 'readable-without-wal', reason: whole, ...content }
-  } finally {
-    await instance.close()
-    await rm(beside, { recursive: true, force: true })
+  const instance = await openInstance({ dataDir, besideDir: beside, access: 'read' })
+  return {
+    instance,
+    async inspect(path) {
+      if (!(await isThere(path))) return { state: 'missing' }
+      const whole = await look(instance, path)
+      if (typeof whole !== 'string') return { state: 'sound', ...whole }
+      if (!(await isThere(`${path}.wal`))) return { state: 'broken', reason: whole }
+      const alone = join(beside, 'store.duckdb')
+      await copyFile(path, alone, constants.COPYFILE_FICLONE) // DuckDB looks for the write-ahead log beside the file, and follows links
+      const content = await look(instance, alone)
+      await rm(alone)
+      return typeof content === 'string' ? { state: 'broken', reason: content } : { state: 'readable-without-wal', reason: whole, ...content }
+    },
+    async close() {
+      await instance.close()
+      await rm(beside, { recursive: true, force: true })
+    },
   }
 }
 

@@ -39,7 +39,8 @@ export const identifier = (name: string): string => `"${name.replaceAll('"', '""
 
 /** DuckDB says this of a block whose checksum is wrong: the file itself is damaged. */
 export const isCorruption = (error: unknown): boolean =>
-  error instanceof Error && /Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message)
+  error instanceof Error &&
+  (/Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message) || isCorruption(error.cause))
 
 /** The file could not be reached, or there was no room to open it: that says nothing of what is in it. */
 const isOutsideFault = (error: unknown): boolean =>

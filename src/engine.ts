@@ -185,7 +185,8 @@ const openControl = async (
     })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
-    throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason: error.message }, { cause: error })
+    const reason = `${error.message}. Accounts and keys are in no log: put control.duckdb and its write-ahead log back from a backup.`
+    throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason }, { cause: error })
   }
 }
 

@@ -12,6 +12,7 @@ export async function openAccounts(instance: Instance, options: Partial<Omit<Acc
   const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, {
     long: longTables,
     onChange: () => instance.checkpoint('control'), // such statements do not stay in the write-ahead log, where their replay is at its weakest
+    isReadOnly: instance.isReadOnly,
   })
   return createAccounts({ store, lookupTxt: createTxtLookup(), lookupCname: createCnameLookup(), ...options })
 }

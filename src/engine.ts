@@ -8,12 +8,16 @@ import { type Asking, createAsking } from './asking/asking.ts'
 import { openAccounts } from './control.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
-import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
-import { BrokenFileError, type Instance, isCorruption, openInstance } from './storage/duckdb/instance.ts'
-import { type Lock, lockDirectory } from './storage/lock.ts'
+import { OpenProjects, type ProjectFailure } from './open-projects.ts'
+import type { Project } from './project.ts'
+import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
+import { isThere } from './storage/is-there.ts'
+import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
 import { disk } from './storage/log/disk.ts'
 import { logDefaults } from './storage/log/file-log.ts'
-import type { StorageOptions } from './storage/project-storage.ts'
+import { makeDirectoryPrivate } from './storage/private-files.ts'
+import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
+import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
 
 export interface OpenOptions {
   /** A directory, made when it is not there, or `:memory:`. */
@@ -34,8 +38,10 @@ export interface OpenOptions {
   readonly recovery?: 'complete' | 'partial'
   /** For the HTTP API: the operator's choices, and how mail and name servers are reached. */
   readonly surroundings?: Surroundings
-  /** Hears of failures that Waymark goes on from by itself. Default: a process warning. */
+  /** Called with errors that Waymark goes on from by itself, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
+  /** Called with what opening a project mended or had to leave out, and when it begins to make a store again. Default: a process warning. */
+  readonly onRecovery?: (notice: RecoveryNotice & { readonly project: number }) => void
 }
 
 const invalid = (attr: string, message: string) => new WaymarkError('validation-failed', { message: `${attr} ${message}`, attr })
@@ -44,18 +50,21 @@ const mustBe = (holds: boolean, attr: string, message: string) => {
 }
 const isPositive = (value: unknown) => value === undefined || (typeof value === 'number' && value >= 0)
 
-const optionNames = [
-  'dataDir',
-  'clock',
-  'memoryLimit',
-  'threads',
-  'durability',
-  'logRetention',
-  'minFreeBytes',
-  'recovery',
-  'surroundings',
-  'onError',
-]
+/** All of them: what is left out here does not compile. */
+const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
+  dataDir: true,
+  clock: true,
+  memoryLimit: true,
+  threads: true,
+  durability: true,
+  logRetention: true,
+  minFreeBytes: true,
+  recovery: true,
+  surroundings: true,
+  onError: true,
+  onRecovery: true,
+}
+const optionNames = Object.keys(knownOptions)
 
 const check = (options: OpenOptions) => {
   mustKnow(options ?? {}, optionNames, 'open')
@@ -65,6 +74,7 @@ const check = (options: OpenOptions) => {
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
   mustBe([undefined, 'complete', 'partial'].includes(options.recovery), 'recovery', 'must be "complete" or "partial"')
   mustBe(options.onError === undefined || typeof options.onError === 'function', 'onError', 'must be a function')
+  mustBe(options.onRecovery === undefined || typeof options.onRecovery === 'function', 'onRecovery', 'must be a function')
   mustBe(isPositive(options.minFreeBytes), 'minFreeBytes', 'must be a number of bytes')
   mustBe(
     isPositive(options.logRetention?.days) && isPositive(options.logRetention?.bytes),
@@ -73,7 +83,7 @@ const check = (options: OpenOptions) => {
   )
 }
 
-const storageOptions = (options: OpenOptions, wasStale: boolean): StorageOptions => ({
+const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOptions => ({
   log: {
     durability: options.durability ?? logDefaults.durability,
     minFreeBytes: options.minFreeBytes ?? logDefaults.minFreeBytes,
@@ -83,7 +93,7 @@ const storageOptions = (options: OpenOptions, wasStale: boolean): StorageOptions
     },
   },
   recovery: options.recovery ?? 'complete',
-  wasStale,
+  isThorough: lastOwner !== 'closed',
 })
 
 /**
@@ -98,36 +108,53 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   const lock = isInMemory ? null : await takeDirectory(dataDir)
   let instance: Instance | null = null
   try {
+    const onError = options.onError ?? warn
+    if (lock) {
+      await closeToOthers(dataDir, onError)
+      await forgetPositions(dataDir, lock.lastOwner, options.durability ?? logDefaults.durability)
+    }
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
     let accounts: Accounts
     let asking: Asking
-    const projects = new Projects({
+    const projects = new OpenProjects({
       instance,
-      storage: storageOptions(options, lock?.wasStale ?? false),
+      storage: storageOptions(options, lock?.lastOwner ?? 'closed'),
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       asking: () => asking,
-      onError: options.onError ?? warn,
+      onError,
+      onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
+    if (lock) await mustHaveControl(dataDir)
     accounts = await openControl(instance, clock, projects, options.surroundings)
-    if (!isInMemory) await sweepRemoved(instance, accounts)
+    if (!isInMemory) {
+      await closeToOthers(dataDir, onError) // also what was made by now
+      await sweepRemoved(instance, accounts)
+    }
     asking = createAsking(accounts, instance.places)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({ dataDir, instance, lock, accounts, asking, projects, clock, minFreeBytes })
   } catch (error) {
-    await instance?.close()
-    await lock?.release()
+    await instance?.close().catch(() => undefined) // why it could not be opened says more
+    await lock?.release(lock.lastOwner) // what was not mended is still to be
     throw error
   }
 }
 
 const warn = (error: unknown) => process.emitWarning(error instanceof Error ? error : String(error), 'WaymarkWarning')
+const warnOfRecovery = (notice: RecoveryNotice & { readonly project: number }) => warn(`project ${notice.project}: ${recoveryText(notice)}`)
+
+/** Accounts, keys and events are for the owner of the directory alone. */
+async function closeToOthers(dataDir: string, onError: (error: unknown) => void): Promise<void> {
+  const open = await makeDirectoryPrivate(dataDir)
+  if (open.length > 0) onError(new Error(`Other users may read ${open.join(', ')}, and this user cannot change that.`))
+}
 
 const takeDirectory = async (dataDir: string): Promise<Lock> => {
   try {
-    await mkdir(join(dataDir, 'projects'), { recursive: true })
+    await mkdir(join(dataDir, 'projects'), { recursive: true, mode: 0o700 })
     return await lockDirectory(dataDir)
   } catch (error) {
     if (error instanceof WaymarkError) throw error
@@ -157,10 +184,18 @@ const sweepRemoved = async (instance: Instance, { projects, context }: Accounts)
   }
 }
 
+/** Projects without accounts would be given to whoever makes the next project. */
+async function mustHaveControl(dataDir: string): Promise<void> {
+  if (await isThere(join(dataDir, 'control.duckdb'))) return
+  if (!(await readdir(join(dataDir, 'projects'))).some((name) => /^[1-9]\d*$/.test(name))) return
+  const reason = 'control.duckdb is gone, and there are projects. Put it back from a backup, or move the folders in projects/ away.'
+  throw new WaymarkError('unusable-directory', { dataDir, reason })
+}
+
 const openControl = async (
   instance: Instance,
   clock: () => Date,
-  projects: Projects,
+  projects: OpenProjects,
   surroundings: Surroundings = {},
 ): Promise<Accounts> => {
   try {
@@ -171,61 +206,8 @@ const openControl = async (
     })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
-    throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason: error.message }, { cause: error })
-  }
-}
-
-/** The projects that are open. Each is opened once, when it is first asked for. */
-class Projects {
-  private readonly opened = new Map<number, Promise<Project>>()
-  /** Those that are open by now. */
-  readonly ready = new Set<Project>()
-  private readonly home: ProjectHome
-
-  constructor(home: ProjectHome) {
-    this.home = home
-  }
-
-  get(id: number): Promise<Project> {
-    const known = this.opened.get(id)
-    if (known) return known
-    const opening = this.open(id)
-    this.opened.set(id, opening)
-    opening.then(
-      (project) => this.ready.add(project),
-      () => this.opened.delete(id),
-    )
-    return opening
-  }
-
-  private async open(id: number): Promise<Project> {
-    const record = Number.isInteger(id) ? await this.home.record(id) : undefined
-    if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
-    try {
-      return await openProject(this.home, record)
-    } catch (error) {
-      if (!isCorruption(error)) throw error
-      // A bad block that only the first look at the rows met: now everything is read, and the store rescued.
-      return openProject({ ...this.home, storage: { ...this.home.storage, wasStale: true } }, record)
-    }
-  }
-
-  async remove(id: number): Promise<void> {
-    const project = this.opened.get(id)
-    this.opened.delete(id)
-    const open = await project?.catch(() => null)
-    if (open) this.ready.delete(open)
-    await open?.[closeProject]()
-    await this.home.instance.dropProject(id)
-  }
-
-  async close(): Promise<void> {
-    const projects = await Promise.allSettled(this.opened.values())
-    const closed = projects
-      .flatMap((project) => (project.status === 'fulfilled' ? [project.value] : []))
-      .map((project) => project[closeProject]())
-    const failed = (await Promise.allSettled(closed)).find(({ status }) => status === 'rejected')
-    if (failed) throw (failed as PromiseRejectedResult).reason
+    const reason = `${error.message}. Accounts and keys are in no log: put control.duckdb and its write-ahead log back from a backup.`
+    throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason }, { cause: error })
   }
 }
 
@@ -246,6 +228,8 @@ export interface Condition {
   readonly projects: number
   /** Durable records that queries do not see yet. */
   readonly lag: number
+  /** Projects that do not work although they were asked for. */
+  readonly failures: readonly ProjectFailure[]
 }
 
 interface Parts {
@@ -255,7 +239,7 @@ interface Parts {
   readonly lock: Lock | null
   readonly accounts: Accounts
   readonly asking: Asking
-  readonly projects: Projects
+  readonly projects: OpenProjects
   readonly clock: () => Date
 }
 
@@ -349,10 +333,10 @@ export class Waymark {
 
   /** @internal For probes: whether the directory can be written, how much room it has, how far the applying of events is behind. */
   async condition(): Promise<Condition> {
-    const projects = [...this.parts.projects.ready]
-    const lag = projects.reduce((sum, project) => sum + project.lag, 0)
-    const isOpen = this.closing === null
-    if (this.dataDir === ':memory:') return { isOpen, isWritable: true, freeBytes: null, minFreeBytes: 0, projects: projects.length, lag }
+    const { ready, failures } = this.parts.projects
+    const lag = [...ready].reduce((sum, project) => sum + project.lag, 0)
+    const known = { isOpen: this.closing === null, projects: ready.size, lag, failures }
+    if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0 }
     const [isWritable, freeBytes] = await Promise.all([
       access(this.dataDir, constants.W_OK).then(
         () => true,
@@ -360,13 +344,25 @@ export class Waymark {
       ),
       disk.freeBytes(this.dataDir).catch(() => null),
     ])
-    return { isOpen, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes, projects: projects.length, lag }
+    return { ...known, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
   }
 
   /** Finishes what was acknowledged, writes everything into the files and gives the directory free. A second call waits for the first one. */
   close(): Promise<void> {
     this.closing ??= this.shutDown()
     return this.closing
+  }
+
+  /** @example await using waymark = await open({ dataDir: './data' }) */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** @internal What a close that takes long is at. */
+  get stillOpen(): readonly string[] {
+    const { projects, instance } = this.parts
+    const statements = instance.running > 0 ? [`${instance.running} statements`] : []
+    return [...projects.names, ...statements]
   }
 
   private mustBeOpen(): void {
@@ -379,7 +375,7 @@ export class Waymark {
     for (const step of [() => asking.runs.drain(0), () => parts.projects.close(), () => parts.instance.close()]) {
       await step().catch((error: unknown) => failures.push(error))
     }
-    await parts.lock?.release(failures.length === 0)
+    await parts.lock?.release(failures.length === 0 ? 'closed' : 'killed')
     if (failures.length === 0) return
     const [cause] = failures
     throw new WaymarkError('unclean-close', { reason: cause instanceof Error ? cause.message : String(cause) }, { cause })

@@ -22,11 +22,12 @@ import { statementFrom } from './queries/sql/template.ts'
 import { queryEnv } from './query-env.ts'
 import { openApplyStore } from './storage/duckdb/apply-store.ts'
 import { peopleOf } from './storage/duckdb/budget.ts'
-import { readFacts, type StoreFacts } from './storage/duckdb/facts.ts'
+import { countRows, readFacts, type StoreFacts } from './storage/duckdb/facts.ts'
 import type { Instance } from './storage/duckdb/instance.ts'
 import { type KnownEvent, type KnownProperty, readEvents, readProperties } from './storage/duckdb/known-names.ts'
 import { statementRunner } from './storage/duckdb/run.ts'
-import { openProjectStorage, type ProjectStorage, type RecoveryReport, type StorageOptions } from './storage/project-storage.ts'
+import { openProjectStorage, type ProjectStorage, type StorageOptions } from './storage/project-storage.ts'
+import type { RecoveryNotice, RecoveryReport } from './storage/recovery-report.ts'
 
 export type { ActionService, StoredAction } from './definitions/actions.ts'
 export type { CohortService, CohortState, StoredCohort } from './definitions/cohorts.ts'
@@ -45,6 +46,9 @@ export interface ProjectHome {
   /** What all projects of the directory are asked through. */
   asking(): Asking
   onError(error: unknown): void
+  onRecovery(projectId: number, notice: RecoveryNotice): void
+  /** Aborts when the directory is closed. */
+  readonly signal?: AbortSignal
 }
 
 /** The key of a project's own closing: `Waymark` closes projects, callers do not. */
@@ -65,18 +69,30 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
 }
 
 export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
-  const { instance, clock } = home
-  const storage = await openProjectStorage(instance, record.id, home.storage)
+  const { instance, clock, onError, signal } = home
+  const started = performance.now()
+  const notify = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
+  const storage = await openProjectStorage(instance, record.id, home.storage, record.ingested_event)
   const current = { record }
   try {
+    const { recovery } = storage
+    for (const report of storage.reports) notify(report)
+    if (recovery) notify({ ...recovery, kind: 'store-recovering' })
     const store = await openApplyStore(() => instance.connect(), storage.database)
     try {
       const settings = () => ({ anonymizeIps: settingsWithDefaults(current.record.settings).anonymize_ips === true })
       const { log } = storage
       const uuidFolder = instance.isInMemory ? null : join(instance.dataDir, 'projects', String(record.id), 'uuids')
       const limits = { groupPeople: peopleOf(instance.memoryLimit) }
-      const pipeline = await Pipeline.open({ log, store, uuidFolder, projectId: record.id, clock, settings, limits, onError: home.onError })
-      return new Project(home, storage, pipeline, current)
+      const pipeline = await Pipeline.open({ log, store, uuidFolder, projectId: record.id, clock, settings, limits, onError, signal })
+      const reports = [...storage.reports]
+      if (recovery) {
+        const seconds = (performance.now() - started) / 1000
+        const report = { ...recovery, ...(await instance.look((connection) => countRows(connection, storage.database))), seconds }
+        reports.push(report)
+        notify(report)
+      }
+      return new Project(home, storage, reports, pipeline, current)
     } catch (error) {
       await store.close()
       throw error
@@ -100,15 +116,23 @@ export class Project {
   readonly cohorts: CohortService
   private readonly home: ProjectHome
   private readonly storage: ProjectStorage
+  private readonly reports: readonly RecoveryReport[]
   private readonly pipeline: Pipeline
   private readonly current: { record: ProjectRecord }
   private facts: StoreFacts | undefined
   private isClosed = false
 
   /** @internal Use `waymark.createProject` or `waymark.project`. */
-  constructor(home: ProjectHome, storage: ProjectStorage, pipeline: Pipeline, current: { record: ProjectRecord }) {
+  constructor(
+    home: ProjectHome,
+    storage: ProjectStorage,
+    reports: readonly RecoveryReport[],
+    pipeline: Pipeline,
+    current: { record: ProjectRecord },
+  ) {
     this.home = home
     this.storage = storage
+    this.reports = reports
     this.pipeline = pipeline
     this.current = current
     this.id = current.record.id
@@ -287,6 +311,11 @@ export class Project {
     return this.pipeline.lag
   }
 
+  /** @internal Why acknowledged events do not get into the store; null as long as they do. */
+  get failure(): unknown {
+    return this.pipeline.failure
+  }
+
   /** @internal */
   async groupTypes(): Promise<StoreFacts['groupTypes']> {
     return (await (await this.forQueries()).facts()).groupTypes
@@ -299,7 +328,7 @@ export class Project {
 
   /** What had to be mended when the project was opened; empty after an ordinary start. */
   recoveryReports(): readonly RecoveryReport[] {
-    return this.storage.reports
+    return this.reports
   }
 
   /** @internal */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -124,6 +125,39 @@ describe('opening', () => {
   })
 })
 
+describe('who may read a directory', () => {
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+  const modes = (directory: string): Record<string, string> => {
+    const found: Record<string, string> = { '.': modeOf(directory) }
+    for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) found[name] = modeOf(join(directory, name))
+    return found
+  }
+  const fill = async (waymark: Waymark) => {
+    const project = await waymark.createProject({ name: 'Shop' })
+    await project.ingest({ batch: [{ event: 'seen', distinct_id: 'u1' }] })
+    await waymark.close()
+  }
+
+  test('its owner alone, also when it was open to all before', async () => {
+    await fill(await start())
+    const before = modes(dataDir)
+    for (const name of Object.keys(before)) chmodSync(join(dataDir, name), statSync(join(dataDir, name)).isDirectory() ? 0o755 : 0o644)
+    const waymark = await start()
+    await waymark.project(1)
+    const wrong = Object.entries(modes(dataDir)).filter(([, mode]) => mode !== '600' && mode !== '700')
+    // What DuckDB makes while it runs has the rights that the process gives: nobody reaches it through the folder.
+    expect(wrong.filter(([name]) => !name.endsWith('.wal'))).toEqual([])
+    expect(before).toMatchObject({ '.': '700', 'control.duckdb': '600', projects: '700', 'projects/1': '700', 'projects/1/log': '700' })
+  })
+
+  test('a directory that holds other things too keeps its own rights, and what is made in it is private', async () => {
+    writeFileSync(join(dataDir, 'README'), 'of somebody else', { mode: 0o644 })
+    chmodSync(dataDir, 0o755)
+    await fill(await start())
+    expect(modes(dataDir)).toMatchObject({ '.': '755', README: '644', 'control.duckdb': '600', projects: '700' })
+  })
+})
+
 describe('misuse is told apart and told clearly', () => {
   const wrongOptions: readonly [string, unknown, string][] = [
     ['nothing', undefined, 'dataDir'],
@@ -156,6 +190,15 @@ describe('misuse is told apart and told clearly', () => {
     truncateSync(join(dataDir, 'control.duckdb'), 5000)
     await expect(start()).rejects.toMatchObject({ code: 'unusable-directory', message: expect.stringContaining('control.duckdb') })
     expect(existsSync(join(dataDir, 'waymark.lock'))).toBe(false)
+  })
+
+  test('projects without a control file, which would be given to whoever makes the next one', async () => {
+    const waymark = await start()
+    await waymark.createProject()
+    await waymark.close()
+    rmSync(join(dataDir, 'control.duckdb'))
+    await expect(start()).rejects.toMatchObject({ code: 'unusable-directory', message: expect.stringContaining('control.duckdb is gone') })
+    expect(readdirSync(dataDir)).toEqual(['projects'])
   })
 
   test('projects that are not there', async () => {

@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type OpenOptions, open } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
-import { type Values, wrongUsage } from './command.ts'
+import { recoveryText } from '../storage/recovery-report.ts'
+import { type Output, type Values, wrongUsage } from './command.ts'
 import { type ErrandName, errands, type Input, type Outcome } from './errands.ts'
 import { runningServer } from './running-server.ts'
 
@@ -12,6 +13,11 @@ export const memoryOption = {
   value: 'SIZE',
   summary: "most memory of the store, such as 512MB; the smaller of 40 % of the container's and 2 GiB when not given",
 } as const
+export const recoveryOption = {
+  value: 'HOW',
+  summary: 'complete refuses a project of which something is lost; partial goes on without it, and says what it was',
+  default: 'complete',
+} as const
 export const projectOption = { value: 'ID', summary: 'the number of the project' } as const
 
 export function projectId(values: Values): number {
@@ -20,21 +26,38 @@ export function projectId(values: Values): number {
   return Number(text)
 }
 
+export function recoveryOf(values: Values): 'complete' | 'partial' {
+  const text = values.required('recovery')
+  if (text !== 'complete' && text !== 'partial') throw wrongUsage(`--recovery is complete or partial, not ${text}.`)
+  return text
+}
+
 /** A data directory for the length of one command. */
 export interface Directory {
   do<N extends ErrandName>(name: N, input: Input<N>): Promise<Outcome<N>>
+}
+
+interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
+  /** Gets what the command must say beside its output. */
+  readonly err?: Output['err']
 }
 
 /** Work in a directory that is there: by its server when one runs, else by opening it. */
 export async function withDirectory<T>(
   dataDir: string,
   work: (directory: Directory) => Promise<T>,
-  options: Pick<OpenOptions, 'memoryLimit'> = {},
+  { err = () => undefined, ...options }: WorkOptions = {},
 ): Promise<T> {
   await mustBeDataDirectory(dataDir)
   const server = await runningServer(dataDir)
   if (server) return work(server)
-  const waymark = await open({ dataDir, ...options })
+  const waymark = await open({
+    dataDir,
+    ...options,
+    onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
+    // What the caller can mend ends the command anyway, and is said there.
+    onError: (error) => error instanceof WaymarkError || err(`waymark: ${error instanceof Error ? error.message : String(error)}`),
+  })
   try {
     return await work({ do: (name, input) => (errands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input) })
   } finally {
@@ -43,7 +66,7 @@ export async function withDirectory<T>(
 }
 
 /** A name typed wrong should not make a directory. */
-async function mustBeDataDirectory(dataDir: string): Promise<void> {
+export async function mustBeDataDirectory(dataDir: string): Promise<void> {
   if (await stat(join(dataDir, 'control.duckdb')).catch(() => null)) return
   throw new WaymarkError('command-failed', {
     message: `${dataDir} is no data directory. \`waymark init --data ${dataDir}\` makes one.`,

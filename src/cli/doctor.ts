@@ -1,50 +1,133 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import type { Accounts } from '../accounts/accounts.ts'
 import { defaultSettings } from '../accounts/context.ts'
-import { open, type Waymark } from '../engine.ts'
+import { openAccounts } from '../control.ts'
 import { WaymarkError } from '../errors/errors.ts'
-import type { RecoveryReport } from '../storage/project-storage.ts'
-import type { Command, Output } from './command.ts'
-import { dataOption } from './directory.ts'
+import { openStoreInspector } from '../storage/duckdb/inspect-store.ts'
+import { BrokenFileError } from '../storage/duckdb/instance.ts'
+import { type LastOwner, readLastOwner } from '../storage/lock.ts'
+import { inspectProject, type ProjectInspection } from '../storage/project-storage.ts'
+import { recoveryText } from '../storage/recovery-report.ts'
+import type { Command, Output, Values } from './command.ts'
+import { dataOption, mustBeDataDirectory, recoveryOf, recoveryOption } from './directory.ts'
 import { errands, type ImportState } from './errands.ts'
-import { runningServer } from './running-server.ts'
+import { type RunningServer, runningServer } from './running-server.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Checks a data directory, its logs and its stores, and says what it found.',
-  options: { data: dataOption, hosted: { summary: 'say what holds for imports when it is served with --hosted' } },
+  summary: 'Checks a data directory, its logs and its stores, says what it found and what opening it would do, and changes nothing.',
+  options: {
+    data: dataOption,
+    recovery: recoveryOption,
+    hosted: { summary: 'say what holds for imports when it is served with --hosted' },
+  },
   run: async (values, output) => {
     const dataDir = values.required('data')
     if (!(await stat(dataDir).catch(() => null))?.isDirectory())
       throw new WaymarkError('command-failed', { message: `${dataDir} is no directory.` })
+    await mustBeDataDirectory(dataDir)
     const { bavail, bsize } = await statfs(dataDir)
-    output.out(`Directory        ${dataDir}, ${bytesText(bavail * bsize)} free`)
     const server = await runningServer(dataDir)
-    if (server) {
-      output.out(`Server           ${server.url} owns it and answers; logs and stores are checked when no server runs`)
-      sayImports(await server.do('imports', {}), output)
-      return
-    }
-    const settings = () => ({ ...defaultSettings, isHosted: values.isOn('hosted') })
-    const waymark = await open({ dataDir, recovery: 'partial', surroundings: { settings } })
-    try {
-      const problems = await checkProjects(waymark, dataDir, output)
-      sayImports(await errands.imports(waymark, {}), output)
-      if (problems > 0)
-        throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
-    } finally {
-      await waymark.close()
-    }
-    output.out('All is well.')
+    const lastOwner = server ? 'closed' : await readLastOwner(dataDir)
+    output.out(`Directory        ${dataDir}, ${bytesText(bavail * bsize)} free`)
+    const problems = server ? await askServer(server, output) : await inspect(resolve(dataDir), lastOwner, values, output)
+    if (problems > 0)
+      throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
+    if (!server) output.out('All is well.')
   },
 }
+
+async function askServer(server: RunningServer, output: Output): Promise<number> {
+  output.out(`Server           ${server.url} owns it and answers; logs and stores are checked when no server runs`)
+  const failures = await server.do('failures', {})
+  for (const { project, message } of failures) output.out(`Project ${String(project).padEnd(8)} ${message}`)
+  sayImports(await server.do('imports', {}), output)
+  return failures.length
+}
+
+const left: Readonly<Record<LastOwner, string | null>> = {
+  closed: null,
+  killed: 'a process that ended without closing it',
+  rebooted: 'a process of before the machine was started, or of another machine, that did not close it',
+  copied: 'nobody: it was copied while a process had the original open',
+}
+
+/** Everything is opened to be read only. */
+async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, output: Output): Promise<number> {
+  const isPartial = recoveryOf(values) === 'partial'
+  const settings = () => ({ ...defaultSettings, isHosted: values.isOn('hosted') })
+  if (left[lastOwner]) output.out(`Last owner       ${left[lastOwner]}`)
+  const inspector = await openStoreInspector(dataDir)
+  try {
+    const accounts = await openAccounts(inspector.instance, { settings })
+    let problems = 0
+    for (const { id, isKnown } of await projectsOf(dataDir, accounts)) {
+      const hadEvents = (await accounts.projects.byId(id))?.ingested_event ?? false
+      const inspection = isKnown
+        ? await inspectProject(inspector, id, lastOwner, hadEvents).catch(asMessage)
+        : 'of no project that control.duckdb knows'
+      const lines = typeof inspection === 'string' ? [inspection] : await describe(dataDir, id, inspection, isPartial)
+      const [first = '', ...more] = lines
+      output.out(`Project ${String(id).padEnd(8)} ${first}`)
+      for (const line of more) output.out(`  ${line}`)
+      if (typeof inspection === 'string' || hasProblem(inspection)) problems++
+    }
+    sayImports(await errands.imports({ accounts }, {}), output)
+    return problems
+  } catch (error) {
+    if (!(error instanceof BrokenFileError)) throw error
+    throw new WaymarkError('unusable-directory', { dataDir, reason: error.message }, { cause: error })
+  } finally {
+    await inspector.close()
+  }
+}
+
+const asMessage = (error: unknown): string => {
+  if (error instanceof WaymarkError) return error.message
+  throw error
+}
+
+/** Those that are known, and folders of others. What a removed one left goes at the next start. */
+async function projectsOf(dataDir: string, { context }: Accounts): Promise<readonly { id: number; isKnown: boolean }[]> {
+  const given = (await context.store.read.counters.first({ name: 'project' }))?.value ?? 0
+  const known = new Set((await context.store.read.projects.find({})).map(({ id }) => id))
+  const folders = (await readdir(join(dataDir, 'projects')).catch(() => [])).filter((name) => /^[1-9]\d{0,8}$/.test(name)).map(Number)
+  const strange = folders.filter((id) => !known.has(id) && id > given)
+  return [...known, ...strange].sort((a, b) => a - b).map((id) => ({ id, isKnown: known.has(id) }))
+}
+
+const hasProblem = ({ plan }: ProjectInspection) =>
+  plan.from === 'checkpoint' || plan.from === 'log' || plan.lost.length > 0 || plan.harmless.length > 0
+
+/** What is there, and what opening the project would make of it. */
+async function describe(dataDir: string, id: number, { found, plan }: ProjectInspection, isPartial: boolean): Promise<readonly string[]> {
+  const { store, log } = found
+  const folder = join(dataDir, 'projects', String(id))
+  const bytes = (await stat(found.file).catch(() => null))?.size ?? 0
+  const events = 'events' in store ? `${number(store.events ?? 0)} events, ` : ''
+  const waiting = log.lastSeq - plan.appliedSeq
+  const lines = [`${events}store ${bytesText(bytes)}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
+  if (plan.from === 'store' && waiting > 0)
+    lines.push(`${number(waiting)} records of the log are not in the store yet; opening applies them`)
+  if (plan.from === 'checkpoint')
+    lines.push(`the store can be read up to its last checkpoint only (${reasonOf(store)}); opening takes what came after from the log`)
+  if (plan.from === 'log') lines.push(`${reasonOf(store)}; opening makes the store again from the log`)
+  for (const damage of plan.harmless) lines.push(recoveryText({ kind: 'log-damaged', ...damage }))
+  for (const lost of plan.lost) lines.push(recoveryText({ kind: 'records-lost', ...lost }))
+  if (plan.refusal)
+    lines.push(isPartial ? 'opening with --recovery partial goes on without them' : `opening is refused: ${plan.refusal.message}`)
+  for (const { kind, count } of ('warnings' in store && store.warnings) || []) lines.push(`warning ${kind}: ${number(count)}`)
+  return lines
+}
+
+const reasonOf = (store: ProjectInspection['found']['store']) => ('reason' in store ? store.reason : 'the store is gone')
 
 function sayImports(states: readonly ImportState[], { out }: Output): void {
   for (const state of states) out(`Imports          project ${state.project} (${state.name}): ${importsText(state)}`)
 }
 
 const number = (value: number) => value.toLocaleString('en')
-
 function importsText(state: ImportState): string {
   const { is_approved: isApproved, total_events: total, events_per_minute: speed } = state
   const bounds = [total !== null && `${number(total)} events`, speed !== null && `${number(speed)} a minute`].filter(Boolean).join(', ')
@@ -52,38 +135,6 @@ function importsText(state: ImportState): string {
   const counted = bounds === '' ? '' : `; ${number(state.imported_events)} came in`
   if (isApproved) return `approved${by}, ${bounds || 'unlimited'}${counted}`
   return `not approved, so at most ${bounds}${counted}; \`waymark imports approve --project ${state.project}\` approves more`
-}
-
-async function checkProjects(waymark: Waymark, dataDir: string, { out }: Output): Promise<number> {
-  let problems = 0
-  const folders = await readdir(join(dataDir, 'projects')).catch(() => [])
-  for (const name of folders.filter((folder) => /^\d+$/.test(folder)).sort((a, b) => Number(a) - Number(b))) {
-    try {
-      const project = await waymark.project(Number(name))
-      const [[events] = [0]] = await count(project)
-      const log = await sizeOf(join(dataDir, 'projects', name, 'log'))
-      const store = (await stat(join(dataDir, 'projects', name, 'store.duckdb')).catch(() => null))?.size ?? 0
-      out(`Project ${name.padEnd(8)} ${Number(events).toLocaleString('en')} events, store ${bytesText(store)}, log ${bytesText(log)}`)
-      for (const report of project.recoveryReports()) {
-        problems++
-        out(`  ${reportText(report)}`)
-      }
-      for (const { type, count: times } of project.warnings()) out(`  warning ${type}: ${times.toLocaleString('en')}`)
-    } catch (error) {
-      problems++
-      out(`Project ${name.padEnd(8)} ${error instanceof Error ? error.message : String(error)}`)
-    }
-  }
-  return problems
-}
-
-const count = async (project: { query(query: unknown): Promise<object> }): Promise<readonly (readonly unknown[])[]> =>
-  ((await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: unknown[][] }).results
-
-function reportText(report: RecoveryReport): string {
-  if (report.kind === 'log-damaged')
-    return `the log is damaged in ${report.file}: records ${report.fromSeq} to ${report.toSeq} cannot be read`
-  return `${report.kind.replaceAll('-', ' ')} (${report.reason}); the old file is kept as ${report.keptAs}`
 }
 
 async function sizeOf(folder: string): Promise<number> {

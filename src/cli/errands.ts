@@ -121,7 +121,13 @@ export const errands = {
     return {}
   },
 
-  imports: async ({ accounts }: Waymark, _: object): Promise<readonly ImportState[]> => {
+  /** Projects that do not work although they were asked for, and why. */
+  failures: async (waymark: Waymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
+    const { failures } = await waymark.condition()
+    return failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` }))
+  },
+
+  imports: async ({ accounts }: Pick<Waymark, 'accounts'>, _: object): Promise<readonly ImportState[]> => {
     const projects = [...(await accounts.context.store.read.projects.find({}))].sort((a, b) => a.id - b.id)
     return Promise.all(
       projects.map(async ({ id, name }) => {

@@ -22,7 +22,7 @@ const counted = (warnings: readonly { readonly type: string }[]): BatchResult['w
 
 export async function toProject(directory: Directory, dataDir: string, project: number): Promise<Target> {
   const folder = join(dataDir, 'imports')
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   return {
     checkpoints: checkpointFiles(folder, project),
     store: async (batch) => {
@@ -47,7 +47,7 @@ const checkpointFiles = (folder: string, project: number): Checkpoints => {
     write: async (fingerprint, rows) => {
       // A crash in the middle of writing must not leave half a number.
       const file = fileOf(fingerprint)
-      await writeFile(`${file}.new`, JSON.stringify({ rows }))
+      await writeFile(`${file}.new`, JSON.stringify({ rows }), { mode: 0o600 })
       await rename(`${file}.new`, file)
     },
   }

@@ -5,7 +5,7 @@ import type { ImportedEvent } from '../imports/record.ts'
 import { type BatchResult, type ImportSummary, runImport } from '../imports/run.ts'
 import { readTableFile } from '../storage/duckdb/read-file.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
-import { dataOption, memoryOption, projectId, projectOption, withDirectory } from './directory.ts'
+import { dataOption, memoryOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
 import { nowhere, type Target, toProject, toServer } from './import-targets.ts'
 import { progressLine } from './progress.ts'
 
@@ -24,6 +24,7 @@ export const importFiles: Command = {
     url: { value: 'URL', summary: 'send to this server instead of a directory; needs --key' },
     key: { value: 'KEY', summary: "the project's API key, with --url" },
     memory: memoryOption,
+    recovery: recoveryOption,
     'dry-run': { summary: 'store nothing; say what would be stored' },
     json: { summary: 'print the summary as one line of JSON' },
   },
@@ -40,7 +41,7 @@ export const importFiles: Command = {
     await withDirectory(
       dataDir,
       async (directory) => report(await carry(files, await toProject(directory, dataDir, project)), values, output, 'Stored'),
-      { memoryLimit: values.text('memory') },
+      { memoryLimit: values.text('memory'), recovery: recoveryOf(values), err: output.err },
     )
   },
 }

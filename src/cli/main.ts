@@ -6,7 +6,18 @@ import { runCommand } from './run.ts'
 // again. Whoever sets a budget for memory would rather have the processor look more often.
 setFlagsFromString(`--heap-growing-percent=${process.argv.some((word) => word.startsWith('--memory')) ? 50 : 200}`)
 
+// What is made here is for the owner of the data directory alone, the files that DuckDB makes included.
+process.umask(0o077)
+
 process.exitCode = await runCommand(process.argv.slice(2), process.env, {
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
 })
+
+// Nothing is left to do; what is open all the same must not keep the process.
+const lingering = setInterval(() => {
+  if (process.stdout.writableLength > 0) return // a slow reader of the output
+  process.stderr.write(`waymark: ended although still open: ${process.getActiveResourcesInfo().join(', ')}\n`)
+  process.exit()
+}, 5_000)
+lingering.unref()

@@ -2,7 +2,7 @@ import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { WaymarkError } from '../errors/errors.ts'
 import { chartTable } from '../queries/chart-table.ts'
 import { type Command, wrongUsage } from './command.ts'
-import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
+import { type Directory, dataOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
 import { tableText } from './table-text.ts'
 
 const formats = ['table', 'json', 'csv', 'arrow'] as const
@@ -20,16 +20,18 @@ export const query: Command = {
   options: {
     data: dataOption,
     project: projectOption,
+    recovery: recoveryOption,
     format: { value: 'F', summary: `one of ${formats.join(', ')}`, default: 'table' },
   },
-  run: async (values, { out }) => {
+  run: async (values, { out, err }) => {
     const [text, ...more] = values.rest
     if (text === undefined || more.length > 0) throw wrongUsage('query takes one statement, in quotes.')
     const format = values.required('format') as Format
     if (!formats.includes(format)) throw wrongUsage(`--format is one of ${formats.join(', ')}, not ${format}.`)
     const asked = queryOf(text)
     const project = projectId(values)
-    const answer = await withDirectory(values.required('data'), (directory) => directory.do('query', { project, query: asked }))
+    const ask = (directory: Directory) => directory.do('query', { project, query: asked })
+    const answer = await withDirectory(values.required('data'), ask, { recovery: recoveryOf(values), err })
     if (format === 'json') return out(JSON.stringify(answer, null, 2))
     const rows = rowsOf(answer)
     if (format === 'csv') return out(csv(rows))

@@ -3,37 +3,46 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ErrorCode } from '../errors/codes.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../storage/directory-identity.ts'
+import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../storage/process-identity.ts'
 import type { ErrandName, Input, Outcome } from './errands.ts'
 
-// While a server owns a directory, this file in it says where it listens and the secret of its door for the command line.
+// While a server owns a directory, this file in it says where it listens, the secret of its door for the command line, and which directory and process
+// that is of: a copy of the directory carries the file along, and is nobody's.
 
-interface Announcement {
+interface Address {
   readonly url: string
   readonly secret: string
+}
+interface Announcement extends Address {
+  readonly directory: DirectoryIdentity
+  readonly process: ProcessIdentity
 }
 
 const fileOf = (dataDir: string) => join(dataDir, 'server.json')
 
 export const newSecret = (): string => randomBytes(32).toString('base64url')
 
-export async function announce(dataDir: string, announcement: Announcement): Promise<() => Promise<void>> {
+export async function announce(dataDir: string, address: Address): Promise<() => Promise<void>> {
   const file = fileOf(dataDir)
+  const announcement: Announcement = { ...address, directory: await directoryIdentity(dataDir), process: thisProcess() }
   await rm(file, { force: true })
-  await writeFile(file, JSON.stringify(announcement), { mode: 0o600 })
+  await writeFile(file, JSON.stringify(announcement), { mode: 0o600, flag: 'wx' })
   return () => rm(file, { force: true })
 }
 
 /** The server that owns the directory, or null when none answers there. */
 export async function runningServer(dataDir: string): Promise<RunningServer | null> {
   try {
-    const { url, secret } = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Announcement
+    const { url, secret, directory, process: owner } = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Announcement
+    if (!isSameDirectory(directory, await directoryIdentity(dataDir))) return null
+    if (isOfThisBoot(owner) && !isAlive(owner)) return null
     const alive = await fetch(`${url}/_livez`, { signal: AbortSignal.timeout(2000) })
     return alive.ok ? new RunningServer(url, secret) : null
   } catch {
     return null
   }
 }
-
 export class RunningServer {
   constructor(
     readonly url: string,

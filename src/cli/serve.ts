@@ -2,29 +2,26 @@ import { basename, join, relative } from 'node:path'
 import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
 import { open, type Waymark } from '../engine.ts'
+import { WaymarkError } from '../errors/errors.ts'
 import { createHandler } from '../http/create-handler.ts'
 import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
-import { startServer } from '../http/node-server.ts'
+import { type RunningServer, startServer } from '../http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../http/rate-limits.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
+import { recoveryText } from '../storage/recovery-report.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
-import { dataOption, memoryOption } from './directory.ts'
+import { dataOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
 import { errands } from './errands.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { announce, newSecret } from './running-server.ts'
+import { listenForStop } from './stopping.ts'
 
 const portOf = (text: string): number => {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port is a number up to 65535, not ${text}.`)
   return Number(text)
 }
-
-/** Resolves at the first Ctrl-C or SIGTERM; the second ends the process at once. */
-const askedToStop = () =>
-  new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-  })
 
 type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
 
@@ -69,6 +66,13 @@ const limitsOf = (values: Values): RateLimits => {
   }
 }
 
+/** For closing, after what ran has had its time. */
+const closeMs = 10_000
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+/** Of a mistake that the operator can mend the message says all. */
+const stackOf = (error: unknown) => (error instanceof WaymarkError || !(error instanceof Error) ? {} : { error: error.stack })
+
 const localWork = (waymark: Waymark): LocalWork =>
   Object.fromEntries(Object.entries(errands).map(([name, errand]) => [name, (input) => errand(waymark, input as never)]))
 
@@ -107,6 +111,7 @@ export const serve: Command = {
     demo: { summary: 'a first start makes a demo project' },
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
+    recovery: recoveryOption,
     'query-limit': { value: 'N', summary: 'queries that one key may ask in an hour; 0 for no limit', default: '120' },
     'api-limit': {
       value: 'N',
@@ -127,6 +132,10 @@ export const serve: Command = {
       value: 'LIST',
       summary: 'addresses and networks of proxies, a.b.c.d/n,…, whose X-Forwarded-Proto and X-Forwarded-Host count; none when not given',
     },
+    'stop-seconds': {
+      value: 'N',
+      summary: 'after so long a stop ends the process with 1, whatever is still open; 10 more than --drain-seconds when not given',
+    },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
     'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },
     dns: { value: 'SERVERS', summary: "name servers that prove domains and proxy records, address:port,…; the system's when not given" },
@@ -138,13 +147,31 @@ export const serve: Command = {
     const limits = limitsOf(values)
     const concurrent = countOf(values, 'concurrent-queries') || Number.POSITIVE_INFINITY
     const drainMs = countOf(values, 'drain-seconds') * 1000
+    const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
+    const recovery = recoveryOf(values)
     const clock = () => new Date()
     const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
     let url = ''
-    const stopping = askedToStop()
-    const surroundings = await surroundingsOf(values, () => url, log)
-    const waymark = await open({ dataDir: values.required('data'), memoryLimit: values.text('memory'), clock, surroundings })
+    let waymark: Waymark | null = null
+    let server: RunningServer | null = null
+    const stopping = listenForStop(stopMs, () => {
+      const still_open = [
+        ...(server?.running ? [`${server.running} requests`] : []),
+        ...(waymark ? waymark.stillOpen : ['the data directory']),
+      ]
+      log('error', `not everything was closed ${stopMs / 1000} seconds after the signal`, { still_open })
+    })
     try {
+      const surroundings = await surroundingsOf(values, () => url, log)
+      waymark = await open({
+        dataDir: values.required('data'),
+        memoryLimit: values.text('memory'),
+        clock,
+        surroundings,
+        recovery,
+        onError: (error) => log('error', messageOf(error), stackOf(error)),
+        onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
+      })
       const start = await waymark.accounts.firstStart(bootstrapKeys(values))
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
       const handler = createHandler(waymark, {
@@ -155,7 +182,7 @@ export const serve: Command = {
         log: ({ level, message, ...fields }) => log(level, message, fields),
       })
       const secret = newSecret()
-      const server = await startServer(withLocalDoor(handler, localWork(waymark), secret), { host: values.required('host'), port })
+      server = await startServer(withLocalDoor(handler, localWork(waymark), secret), { host: values.required('host'), port })
       url = server.url
       const retract = await announce(values.required('data'), { url, secret })
       const facts = { url, ...shown(start) }
@@ -169,12 +196,13 @@ export const serve: Command = {
         else out(`Personal key     shown at the first start; a new one: ${newKeyCommand(start, values.required('data'))}`)
         for (const line of firstSteps(url, start, values.required('data'))) out(line)
       }
-      await stopping
+      await stopping.asked
       log('info', 'draining')
       await retract()
       await Promise.all([server.drain(drainMs), handler.drain(drainMs)])
     } finally {
-      await waymark.close()
+      await waymark?.close()
+      stopping.end()
     }
   },
 }

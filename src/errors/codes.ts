@@ -43,7 +43,7 @@ export interface ErrorData {
   'directory-locked': { dataDir: string; pid: number; since: string }
   'newer-format': { file: string; found: number; supported: number }
   'unusable-directory': { dataDir: string; reason: string }
-  'store-broken': { file: string; lostTo: number }
+  'store-broken': { file: string; lostTo: number | null }
   'unclean-close': { reason: string }
   closed: Record<string, never>
   stopping: Record<string, never>
@@ -55,7 +55,7 @@ export interface ErrorData {
   'queue-full': { bytes: number; limit: number }
   'disk-full': { free: number; floor: number }
   'log-failed': { reason: string }
-  'log-damaged': { file: string; offset: number; fromSeq: number; toSeq: number | null }
+  'log-damaged': { file: string; offset: number; fromSeq: number; toSeq: number | null; isGone?: boolean }
 }
 
 export type ErrorCode = keyof ErrorData
@@ -76,6 +76,8 @@ const expects = (noun: string, d: { name: string; kind: string; min: number; max
   if (d.found < d.min) return `${start} at least ${plural(d.min, noun)}, found ${d.found}`
   return `${start} at most ${plural(d.max ?? 0, noun)}, found ${d.found}`
 }
+
+const goOn = "open with `--recovery partial` (in the library `recovery: 'partial'`)"
 
 export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'syntax-error': { text: (d) => d.message, status: 400 },
@@ -165,8 +167,8 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'unusable-directory': { text: (d) => `${d.dataDir} cannot be used: ${d.reason}`, status: 409 },
   'store-broken': {
     text: (d) =>
-      `${d.file} cannot be opened, and the log no longer has the records up to ${d.lostTo} that it would be rebuilt from. ` +
-      `Put the file back from a backup, or open with { recovery: 'partial' } to rebuild what the log has.`,
+      `${d.file} cannot be opened, and the log no longer has ${d.lostTo === null ? 'any record' : `the records up to ${d.lostTo}`} to rebuild it from. ` +
+      `Put the project's folder back from a backup, or ${goOn} to rebuild what the log has.`,
     status: 503,
   },
   'cannot-listen': { text: (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}.`, status: 409 },
@@ -194,8 +196,8 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'log-failed': { text: (d) => `The log could not be written: ${d.reason}`, status: 503, isRetryable: true },
   'log-damaged': {
     text: (d) =>
-      `${d.file} is damaged at byte ${d.offset}: records ${d.fromSeq} to ${d.toSeq ?? 'the end'} of the log cannot be read, and the store still needs them. ` +
-      `Put the file back from a backup, or open with { recovery: 'partial' } to go on without them.`,
+      `${d.file} ${d.isGone ? 'is gone' : `is damaged at byte ${d.offset}`}: records ${d.fromSeq} to ${d.toSeq ?? 'the end'} of the log cannot be read, and the store still needs them. ` +
+      `Put it back from a backup, or ${goOn} to go on without them.`,
     status: 503,
   },
 }

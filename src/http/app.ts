@@ -23,7 +23,9 @@ export interface ProjectData extends CaptureTarget {
 
 export interface Readiness {
   readonly isReady: boolean
-  readonly checks: Readonly<Record<string, { readonly isOk: boolean; readonly detail?: string | number }>>
+  readonly checks: Readonly<
+    Record<string, { readonly isOk: boolean; readonly detail?: string | number; readonly reasons?: readonly string[] }>
+  >
 }
 
 /** What requests are answered from. */

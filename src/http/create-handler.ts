@@ -1,4 +1,5 @@
 import type { Condition, Waymark } from '../engine.ts'
+import { WaymarkError } from '../errors/errors.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
 import { createLoginAttempts } from './login-attempts.ts'
@@ -21,13 +22,18 @@ export interface HandlerOptions extends SiteOptions {
 /** More records than this behind, and new events had better go elsewhere for a while. */
 const largestLag = 1_000_000
 
-const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, lag }: Condition): Readiness => {
+/** Strangers read this: what is wrong in full, with the files' names, is in the log. */
+const reasonOf = ({ project, what, error }: Condition['failures'][number]): string =>
+  `project ${project} ${what}${error instanceof WaymarkError ? `: ${error.code}` : ''}`
+
+const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, lag, failures }: Condition): Readiness => {
   const checks = {
     open: { isOk: isOpen },
     write: { isOk: isWritable },
     disk_free_bytes: { isOk: freeBytes === null || freeBytes > minFreeBytes, ...(freeBytes === null ? {} : { detail: freeBytes }) },
     lag_records: { isOk: lag < largestLag, detail: lag },
     projects_open: { isOk: true, detail: projects },
+    projects_failed: { isOk: failures.length === 0, detail: failures.length, reasons: failures.map(reasonOf) },
   }
   return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }

@@ -51,6 +51,7 @@ export const failures = {
   wrongMedia: (type: string) =>
     new HttpError(415, 'invalid_request', 'unsupported_media_type', `Unsupported media type "${type}" in request.`),
   parse: (detail: string) => new HttpError(400, 'invalid_request', 'parse_error', detail),
+  invalid: (detail: string, attr: string) => new HttpError(400, 'validation_error', 'invalid_input', detail, attr),
   required: (attr: string) => new HttpError(400, 'validation_error', 'required', 'This field is required.', attr),
   throttled: (seconds: number, headers: Readonly<Record<string, string>>) =>
     new HttpError(
@@ -86,7 +87,11 @@ const wireCode = ({ code, data }: WaymarkError): string | undefined =>
   code === 'engine-refused' && (data as ErrorData['engine-refused']).isAboutTypes ? wireCodes['wrong-type'] : wireCodes[code]
 const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }
 
+/** Of the operator's files, which are nobody else's business. */
+const filesFail: ReadonlySet<ErrorCode> = new Set(['store-broken', 'log-damaged', 'unusable-directory', 'directory-locked', 'newer-format'])
+
 const ofWaymark = (error: WaymarkError): HttpError => {
+  if (filesFail.has(error.code)) return failures.unready(`The project cannot be opened (${error.code}). The log of the server says why.`)
   const status = errorTable[error.code].status
   const retry: Record<string, string> = error.isRetryable ? { 'retry-after': '1' } : {}
   const code = error.code === 'invalid-value' ? (error.data as { rule: string }).rule : (wireCode(error) ?? statusCodes[status] ?? 'error')

@@ -11,6 +11,8 @@ export interface ServerOptions {
 }
 export interface RunningServer {
   readonly url: string
+  /** Requests that are not answered to their end. */
+  readonly running: number
   /** Takes no new requests, waits for those that run, and closes what is idle. */
   drain(withinMs?: number): Promise<void>
 }
@@ -37,8 +39,11 @@ export const startServer = (
 ): Promise<RunningServer> =>
   new Promise((resolve, reject) => {
     let isDraining = false
+    let running = 0
     const server = serve({
       fetch: (request, env) => {
+        running++
+        ;(env as Exchange).outgoing.once('close', () => running--)
         // A connection that is kept would bring the next request, and the next.
         if (isDraining) (env as Exchange).outgoing.setHeader('connection', 'close')
         return handler(request, addressOf(env as Exchange), () => (env as Exchange).outgoing.destroy())
@@ -63,6 +68,9 @@ export const startServer = (
       const shown = host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host
       resolve({
         url: `http://${shown}:${taken}`,
+        get running() {
+          return running
+        },
         drain: (withinMs = 30_000) =>
           new Promise((done) => {
             isDraining = true

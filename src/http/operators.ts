@@ -1,4 +1,5 @@
 import type { App } from './app.ts'
+import { failures } from './errors.ts'
 import { frontPage } from './front-page.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
@@ -8,9 +9,14 @@ const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(
 /** Pages outside the API: the front page; for those who run the server alive, ready, how busy; and the description of everything else. */
 export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<string, (request: Request) => Response | Promise<Response>>> => {
   const alive = () => text('ok\n')
-  const ready = async () => {
-    const readiness = await app.readiness()
-    return Response.json({ ready: readiness.isReady, checks: readiness.checks }, { status: readiness.isReady ? 200 : 503 })
+  const ready = async (request: Request) => {
+    const { checks } = await app.readiness()
+    const excluded = new URL(request.url).searchParams.getAll('exclude')
+    const unknown = excluded.find((name) => !Object.hasOwn(checks, name))
+    if (unknown !== undefined)
+      throw failures.invalid(`There is no check ${unknown}: exclude takes ${Object.keys(checks).join(', ')}.`, 'exclude')
+    const isReady = Object.entries(checks).every(([name, { isOk }]) => isOk || excluded.includes(name))
+    return Response.json({ ready: isReady, checks }, { status: isReady ? 200 : 503 })
   }
   let description: string | undefined
   return {

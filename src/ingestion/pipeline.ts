@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
+import { KeepAlive } from '../lib/keep-alive.ts'
 import { Texts } from '../lib/texts.ts'
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
@@ -26,8 +27,10 @@ export interface PipelineOptions {
   /** Read anew for each batch. */
   readonly settings: () => { readonly anonymizeIps: boolean }
   readonly limits?: Partial<Limits>
-  /** Hears of failures that the pipeline goes on from by itself. */
+  /** Called with errors that the pipeline recovers from. */
   readonly onError?: (error: unknown) => void
+  /** Aborts when the project is closed before it is open. */
+  readonly signal?: AbortSignal
 }
 
 interface Limits {
@@ -55,6 +58,8 @@ const lingerMs = 5_000
 const sliceMs = 2
 const eventsOfLook = 32
 const retryMs = [10, 50, 250, 1_000, 5_000]
+/** After so many failures in a row those who wait are told. */
+const patience = 3
 
 export interface IngestAnswer {
   /** Stored by this call. */
@@ -79,6 +84,9 @@ interface Waiting {
   readonly applied: Deferred<readonly string[]>
   uuids: readonly string[]
 }
+
+const closed = () => new WaymarkError('closed', {})
+const notWritten = (cause: unknown) => new InternalError('Events are in the log but cannot be written to the store', { cause })
 
 /** Takes batches: checks them, makes them durable, and brings them into the store in the order of the log. */
 export class Pipeline {
@@ -109,11 +117,14 @@ export class Pipeline {
   private readonly entering = new Set<Promise<unknown>>()
   private readonly waiters: { seq: number; deferred: Deferred<void> }[] = []
   private failures = 0
+  private lastFailure: unknown = null
   private groupRows: number
   private calm = 0
   private isClosed = false
   /** Closed, and the store takes nothing: the log keeps what is not in it. */
   private isGivenUp = false
+  private readonly closing = deferred<void>()
+  private readonly keepAlive = new KeepAlive()
   private filling: Promise<void> | null = null
   private readonly newUuid: () => string
 
@@ -138,19 +149,37 @@ export class Pipeline {
       applier,
       await UuidIndex.open(options.store, applier.appliedSeq, options.uuidFolder ?? null, options.onError ?? (() => {})),
     )
-    await pipeline.replay()
+    try {
+      await pipeline.keepAlive.during(pipeline.replay(options.signal))
+    } catch (error) {
+      await pipeline.abandon(error)
+      throw error
+    }
     pipeline.fillSlots()
     return pipeline
   }
 
-  private async replay(): Promise<void> {
-    for await (const batch of this.options.log.read(this.nextSeq)) {
-      await this.deciding
-      this.nextSeq = batch.firstSeq // a damaged log has gaps
-      while (this.enteredBytes > this.limits.queueBytes / 16) await this.room()
-      this.enter(readWork(batch))
+  private async replay(signal?: AbortSignal): Promise<void> {
+    const stop = () => {
+      this.stop()
+      this.giveUp(closed())
+      this.makeRoom()
     }
-    await this.caughtUp()
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      for await (const batch of this.options.log.read(this.nextSeq)) {
+        await this.deciding
+        this.nextSeq = batch.firstSeq // a damaged log has gaps
+        while (this.enteredBytes > this.limits.queueBytes / 16 && !this.isGivenUp) await this.room()
+        if (signal?.aborted) throw closed()
+        this.enter(readWork(batch))
+      }
+      await this.caughtUp()
+    } catch (error) {
+      throw signal?.aborted ? closed() : error
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
   }
 
   /** The last record that is durable. */
@@ -163,8 +192,17 @@ export class Pipeline {
     return this.lastSeq - this.committedSeq
   }
 
+  /** Why events are not brought into the store, when that goes on failing; null as long as it works. */
+  get failure(): unknown {
+    return this.failures > patience ? this.lastFailure : null
+  }
+
   /** Answers when the batch is durable and its duplicates are counted. Takes what `POST /batch/` takes, less the key. */
-  async ingest(body: unknown, about: { ip?: string | null; sentAt?: unknown } = {}): Promise<IngestAnswer> {
+  ingest(body: unknown, about: { ip?: string | null; sentAt?: unknown } = {}): Promise<IngestAnswer> {
+    return this.keepAlive.during(this.take(body, about))
+  }
+
+  private async take(body: unknown, about: { ip?: string | null; sentAt?: unknown }): Promise<IngestAnswer> {
     this.assertOpen()
     const receivedAt = this.now()
     const { anonymizeIps } = this.options.settings()
@@ -226,7 +264,7 @@ export class Pipeline {
     const payloads = Texts.of(rows.map((row) => JSON.stringify(row)))
     const uuids = rows.map(this.newUuid)
     const records: LogRecords = { kind, receivedAt, sentAt: null, historical: false, ip: null, uuids, payloads }
-    return (await this.accept(records, content)).applied.promise
+    return this.keepAlive.during(this.accept(records, content).then(({ applied }) => applied.promise))
   }
 
   private async accept(records: LogRecords, content: Content): Promise<Waiting> {
@@ -320,9 +358,11 @@ export class Pipeline {
             break
           } catch (error) {
             this.options.onError?.(error)
-            if (attempt > 3) this.failWaiters(error)
+            this.lastFailure = error
+            this.failures = Math.max(this.failures, attempt + 1)
+            if (this.failures > patience) this.failWaiters(error)
             if (this.isGivenUp) return
-            await setTimeout(retryMs[Math.min(attempt, retryMs.length - 1)])
+            await this.pause(attempt)
           }
         }
       }
@@ -426,7 +466,7 @@ export class Pipeline {
       this.bell = deferred()
       const timer = rest > 0 ? new AbortController() : null
       if (timer)
-        setTimeout(rest, undefined, { signal: timer.signal }).then(
+        setTimeout(rest, undefined, { signal: timer.signal, ref: false }).then(
           () => this.bell.resolve(),
           () => undefined,
         )
@@ -469,30 +509,51 @@ export class Pipeline {
 
   /** What was not committed is read from the log again, by an applier that knows only the store. */
   private async recover(error: unknown): Promise<void> {
-    this.options.onError?.(error)
     this.writing = Promise.resolve()
-    if (isOutOfMemory(error)) {
-      this.groupRows = Math.min(this.groupRows, Math.max(fewestRows, this.groupRows >> 1))
-      this.calm = 0
-    }
-    const delay = retryMs[Math.min(this.failures++, retryMs.length - 1)]!
-    if (this.failures > 3) this.failWaiters(error)
-    if (this.isGivenUp) return
-    await setTimeout(delay)
-    try {
-      this.applier = await Applier.open(this.options.store, this.options.projectId, this.limits.groupPeople)
-      await this.takeBack()
-    } catch (again) {
-      this.options.onError?.(again)
+    for (let cause = error; ; ) {
+      this.options.onError?.(cause)
+      if (isOutOfMemory(cause)) {
+        this.groupRows = Math.min(this.groupRows, Math.max(fewestRows, this.groupRows >> 1))
+        this.calm = 0
+      }
+      this.lastFailure = cause
+      if (++this.failures > patience) this.failWaiters(cause)
+      if (this.isGivenUp) return
+      await this.pause(this.failures - 1)
+      if (this.isGivenUp) return
+      try {
+        this.applier = await Applier.open(this.options.store, this.options.projectId, this.limits.groupPeople)
+        await this.takeBack()
+        return
+      } catch (again) {
+        cause = again
+      }
     }
   }
 
+  /** Before another attempt. Who closes does not wait for it. */
+  private async pause(attempt: number): Promise<void> {
+    const over = new AbortController()
+    const rest = setTimeout(retryMs[Math.min(attempt, retryMs.length - 1)], undefined, { ref: false, signal: over.signal })
+    await Promise.race([rest.catch(() => undefined), this.closing.promise])
+    over.abort()
+  }
+
   private failWaiters(cause: unknown): void {
-    this.isGivenUp = this.isClosed
-    const failure = new InternalError('Events are in the log but cannot be written to the store', { cause })
+    if (this.isClosed) this.giveUp(cause)
+    const failure = notWritten(cause)
     for (const { deferred } of this.waiters.splice(0)) deferred.reject(failure)
-    // Who waits for its own records hears of it too, now that nobody tries any more.
-    if (this.isGivenUp) for (const { applied } of [...this.taken, ...this.queue]) applied.reject(failure)
+  }
+
+  /** Nobody tries any more: who waits for its own records is told too. */
+  private giveUp(cause: unknown): void {
+    this.isGivenUp = true
+    const failure = notWritten(cause)
+    for (const { deferred } of this.waiters.splice(0)) deferred.reject(failure)
+    for (const { applied, decided } of [...this.taken, ...this.queue, ...this.arrived.values()]) {
+      applied.reject(failure)
+      decided.reject(failure)
+    }
   }
 
   private async takeBack(): Promise<void> {
@@ -534,7 +595,7 @@ export class Pipeline {
     const waiter = { seq, deferred: deferred<void>() }
     this.waiters.push(waiter)
     this.bell.resolve()
-    return waiter.deferred.promise
+    return this.keepAlive.during(waiter.deferred.promise)
   }
 
   /** Gives old rows the values of new slots, a few at a time between the transactions of new events. */
@@ -578,19 +639,40 @@ export class Pipeline {
   }
 
   private assertOpen(): void {
-    if (this.isClosed) throw new WaymarkError('closed', {})
+    if (this.isClosed) throw closed()
   }
 
   /** Writes what is acknowledged, then lets go of the store. The log stays open. */
-  async close(): Promise<void> {
-    this.isClosed = true
-    this.bell.resolve()
+  close(): Promise<void> {
+    return this.keepAlive.during(this.finish())
+  }
+
+  private async finish(): Promise<void> {
+    this.stop()
     await Promise.allSettled(this.entering)
     await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))
+    await this.letGo()
+  }
+
+  /** Ends what was begun: a pipeline that could not be opened must not go on trying. The store stays the caller's. */
+  private async abandon(cause: unknown): Promise<void> {
+    this.stop()
+    this.giveUp(cause)
+    await this.letGo(false)
+  }
+
+  private stop(): void {
+    this.isClosed = true
+    this.closing.resolve()
+    this.bell.resolve()
+  }
+
+  private async letGo(withStore = true): Promise<void> {
+    await this.deciding
     await this.filling
     await this.applying
     await this.writing.catch(() => undefined)
     await this.uuids.close()
-    await this.options.store.close()
+    if (withStore) await this.options.store.close()
   }
 }

@@ -35,7 +35,12 @@ export class UuidIndex {
   static async open(store: ApplyStore, appliedSeq: number, folder: string | null, onError: (error: unknown) => void): Promise<UuidIndex> {
     const runs = UuidRuns.open(folder, await store.identity(), appliedSeq)
     const index = new UuidIndex(store, runs, appliedSeq, onError)
-    await index.readStore()
+    try {
+      await index.readStore()
+    } catch (error) {
+      await index.close()
+      throw error
+    }
     return index
   }
 

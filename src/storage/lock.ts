@@ -1,63 +1,34 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { WaymarkError } from '../errors/errors.ts'
+import { type DirectoryIdentity, directoryIdentity, isOtherDirectory } from './directory-identity.ts'
+import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from './process-identity.ts'
 
-// One process owns a data directory. The lock file says who and since when, and that outlives a crash; DuckDB's own lock on control.duckdb is the
-// second guard, and the only one between containers whose process ids mean nothing to each other.
+// One process owns a data directory. The lock file says who, since when and of which directory, and that outlives a crash; DuckDB's own lock on
+// control.duckdb is the second guard, and the only one between containers whose process ids mean nothing to each other.
 
-interface Owner {
-  readonly pid: number
-  /** When the process started, in the system's own words: a process id alone comes back after a restart. */
-  readonly started: string | null
-  readonly boot: string | null
-  readonly host: string
+interface Owner extends ProcessIdentity {
   readonly since: string
+  /** Locks of older versions do not say it. */
+  readonly directory?: DirectoryIdentity
+  /** It does not own the directory any more, and left it like this. */
+  readonly left?: LastOwner
 }
 
+/**
+ * How the last owner left the directory. `closed`: everything is in its files. `killed`: the process ended, the machine did not. `rebooted`: the machine
+ * may have ended too. `copied`: the directory was copied while another process had the original open.
+ */
+export type LastOwner = 'closed' | 'killed' | 'rebooted' | 'copied'
+
 export interface Lock {
-  /** The owner before did not close the directory: it crashed or was killed. */
-  readonly wasStale: boolean
-  /** `isClean` false: the directory could not be closed as it should be, so the next owner is told that the lock was stale. */
-  release(isClean?: boolean): Promise<void>
+  readonly lastOwner: LastOwner
+  /** Anything but `closed` is told to the next owner. */
+  release(left?: LastOwner): Promise<void>
 }
 
 const lockName = 'waymark.lock'
-
-const readOrNull = (path: string): string | null => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
-}
-
-const startOf = (pid: number): string | null => {
-  const stat = readOrNull(`/proc/${pid}/stat`)
-  if (stat !== null) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null // field 22; the name before may hold spaces
-  if (process.platform === 'linux' || process.platform === 'win32') return null
-  return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() || null
-}
-
-const bootId = () => readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? null
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-const isAlive = (owner: Owner): boolean => {
-  if (owner.host !== hostname() || owner.boot !== bootId() || !isRunning(owner.pid)) return false
-  const started = startOf(owner.pid)
-  return started === null || owner.started === null || started === owner.started
-}
 
 const parse = (text: string): Owner | null => {
   try {
@@ -70,7 +41,7 @@ const parse = (text: string): Owner | null => {
 
 const create = async (path: string, text: string): Promise<boolean> => {
   try {
-    const handle = await open(path, 'wx')
+    const handle = await open(path, 'wx', 0o600)
     try {
       await handle.writeFile(text)
     } finally {
@@ -92,30 +63,45 @@ const readLock = async (path: string): Promise<string | null> => {
   }
 }
 
+/** What is left of an owner that does not own the directory any more; one that does is an error. */
+const leftBy = (text: string, dataDir: string, here: DirectoryIdentity): LastOwner => {
+  const owner = parse(text)
+  if (!owner) return 'rebooted'
+  if (owner.directory && isOtherDirectory(owner.directory, here)) return 'copied'
+  if (owner.left) return owner.left
+  if (isAlive(owner)) throw new WaymarkError('directory-locked', { dataDir, pid: owner.pid, since: owner.since })
+  return isOfThisBoot(owner) ? 'killed' : 'rebooted'
+}
+
+/** How the last owner left a directory that nobody owns. Changes nothing. */
+export async function readLastOwner(dataDir: string): Promise<LastOwner> {
+  const found = await readLock(join(dataDir, lockName))
+  return found === null ? 'closed' : leftBy(found, dataDir, await directoryIdentity(dataDir))
+}
+
 export async function lockDirectory(dataDir: string): Promise<Lock> {
   const path = join(dataDir, lockName)
-  const me: Owner = { pid: process.pid, started: startOf(process.pid), boot: bootId(), host: hostname(), since: new Date().toISOString() }
+  const directory = await directoryIdentity(dataDir)
+  const me: Owner = { ...thisProcess(), since: new Date().toISOString(), directory }
   const mine = `${JSON.stringify(me)}\n`
-  let wasStale = false
+  let lastOwner: LastOwner = 'closed'
   while (!(await create(path, mine))) {
     const found = await readLock(path)
     if (found === null) continue // released a moment ago
-    const owner = parse(found)
-    if (owner && isAlive(owner)) throw new WaymarkError('directory-locked', { dataDir, pid: owner.pid, since: owner.since })
+    lastOwner = leftBy(found, dataDir, directory)
     // Two may find the same stale lock. Only one can move it; the other one moves the winner's and gives it back.
     const aside = `${path}.${process.pid}.${Date.now()}`
     await rename(path, aside).catch(() => undefined)
     const moved = await readFile(aside, 'utf8').catch(() => null)
     if (moved !== null && moved !== found) await rename(aside, path)
     else await rm(aside, { force: true })
-    wasStale = true
   }
   return {
-    wasStale,
-    async release(isClean = true) {
+    lastOwner,
+    async release(left = 'closed') {
       if ((await readFile(path, 'utf8').catch(() => null)) !== mine) return
-      if (isClean) await rm(path, { force: true })
-      else await writeFile(path, JSON.stringify({ ...me, boot: 'over' } satisfies Owner))
+      if (left === 'closed') await rm(path, { force: true })
+      else await writeFile(path, JSON.stringify({ ...me, left } satisfies Owner))
     },
   }
 }

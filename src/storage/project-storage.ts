@@ -1,23 +1,30 @@
-import { mkdir, rename, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { WaymarkError } from '../errors/errors.ts'
-import { BrokenFileError, type Instance, identifier, isCorruption, projectDatabase } from './duckdb/instance.ts'
-import { storeTables } from './duckdb/schema.ts'
-import { FileLog, type LogSettings } from './log/file-log.ts'
+import { readAppliedSeq, readThrough, type StoreFindings, type StoreInspector } from './duckdb/inspect-store.ts'
+import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
+import { isThere } from './is-there.ts'
+import type { LastOwner } from './lock.ts'
+import { FileLog, type LogSettings, logDefaults } from './log/file-log.ts'
+import { findDamages, inspectLog } from './log/findings.ts'
 import type { Log, LogDamage } from './log/log.ts'
 import { MemoryLog } from './log/memory-log.ts'
+import { readPosition } from './log/position.ts'
+import { makePrivate } from './private-files.ts'
+import { type ProjectFindings, planRecovery, type RecoveryPlan } from './recovery-plan.ts'
+import type { Rebuilt, RecoveryReport } from './recovery-report.ts'
 
-/** What opening a project had to mend, or could not. */
-export type RecoveryReport =
-  | { readonly kind: 'store-rebuilt'; readonly keptAs: string; readonly reason: string; readonly fromSeq: number }
-  | { readonly kind: 'store-rolled-back'; readonly keptAs: string; readonly reason: string; readonly fromSeq: number }
-  | ({ readonly kind: 'log-damaged' } & LogDamage)
+/** A store that is made again: from the records of the log that are still to be applied. */
+export interface Recovery extends Pick<Rebuilt, 'keptAs' | 'reason' | 'fromSeq' | 'toSeq'> {
+  readonly kind: 'store-rebuilt' | 'store-rolled-back'
+}
 
 export interface ProjectStorage {
   /** The name that the project's store is attached under. */
   readonly database: string
   readonly log: Log
+  /** What is damaged or lost. */
   readonly reports: readonly RecoveryReport[]
+  readonly recovery: Recovery | null
   close(): Promise<void>
 }
 
@@ -25,119 +32,191 @@ export interface StorageOptions {
   readonly log: Partial<Pick<LogSettings, 'durability' | 'segmentBytes' | 'windowMs' | 'minFreeBytes' | 'retention' | 'disk'>>
   /** `partial`: go on without what is lost, and report it. `complete`: refuse. */
   readonly recovery: 'complete' | 'partial'
-  /** The last owner crashed, so the store is read through before it is trusted. */
-  readonly wasStale: boolean
+  /** The store is read through before it is trusted. One that was not closed is, whatever this says. */
+  readonly isThorough: boolean
 }
 
-/** Above this a store is not read through after a crash; a damaged block is then found by the query that needs it. */
-const readThroughLimit = 1024 ** 3
+/** Where a project's files are. */
+const filesOf = (dataDir: string, id: number | string) => {
+  const folder = join(dataDir, 'projects', String(id))
+  return { folder, store: join(folder, 'store.duckdb'), log: join(folder, 'log'), position: join(folder, 'log.position') }
+}
 
-export async function openProjectStorage(instance: Instance, id: number, options: StorageOptions): Promise<ProjectStorage> {
+/**
+ * Nobody can say how far the log must reach in a copy that was made while the original was written to, or on a machine that may have lost what it was not
+ * asked to make durable.
+ */
+const mayLackRecords = (lastOwner: LastOwner, durability: LogSettings['durability']): boolean =>
+  lastOwner === 'copied' || (lastOwner === 'rebooted' && durability === 'os')
+
+/** Of all projects, once at the start: later owners of the directory find no trace of how it came to be. */
+export async function forgetPositions(dataDir: string, lastOwner: LastOwner, durability: LogSettings['durability']): Promise<void> {
+  if (!mayLackRecords(lastOwner, durability)) return
+  for (const name of await readdir(join(dataDir, 'projects'))) await rm(filesOf(dataDir, name).position, { force: true })
+}
+
+interface Look {
+  /** Where the log has to reach to. */
+  readonly position: number
+  readonly hadEvents: boolean
+  /** Read all of the log, also what the store has. */
+  readonly isWholeLog: boolean
+  findStore(): Promise<StoreFindings>
+}
+
+export interface ProjectInspection {
+  readonly found: ProjectFindings
+  readonly plan: RecoveryPlan
+}
+
+async function findProject(files: ReturnType<typeof filesOf>, look: Look): Promise<ProjectInspection> {
+  const hasLogFolder = await isThere(files.log)
+  const log = await inspectLog(files.log, look.position)
+  const store = await look.findStore()
+  const appliedSeq = 'appliedSeq' in store ? store.appliedSeq : 0
+  const damages = await findDamages(log, look.isWholeLog ? 1 : appliedSeq + 1)
+  const found = { file: files.store, store, log, hasLogFolder, damages, hadEvents: look.hadEvents }
+  return { found, plan: planRecovery(found) }
+}
+
+/** What opening a project would make of its files, after reading all of them. Changes nothing; no process may have it open. */
+export function inspectProject(
+  { instance, inspect }: StoreInspector,
+  id: number,
+  lastOwner: LastOwner,
+  hadEvents: boolean,
+): Promise<ProjectInspection> {
+  const files = filesOf(instance.dataDir, id)
+  const position = mayLackRecords(lastOwner, logDefaults.durability) ? 0 : readPosition(files.position).seq
+  return findProject(files, { position, hadEvents, isWholeLog: true, findStore: () => inspect(files.store) })
+}
+
+export async function openProjectStorage(
+  instance: Instance,
+  id: number,
+  options: StorageOptions,
+  hadEvents = false,
+): Promise<ProjectStorage> {
   const database = projectDatabase(id)
   if (instance.isInMemory) {
     await instance.attachProject(id)
     const log = new MemoryLog()
-    return { database, log, reports: [], close: () => log.close() }
+    return { database, log, reports: [], recovery: null, close: () => log.close() }
   }
-  const folder = join(instance.dataDir, 'projects', String(id))
-  await mkdir(folder, { recursive: true })
-  const reports: RecoveryReport[] = []
-  const rescue = await attachStore(instance, id, folder, options)
-  const appliedSeq = await readAppliedSeq(instance, database)
-  const log = await FileLog.open(
-    join(folder, 'log'),
-    {
-      ...options.log,
-      onDamage: options.recovery === 'partial' ? (damage) => reports.push({ kind: 'log-damaged', ...damage }) : 'refuse',
-      beforeForgetting: () => instance.checkpoint(database),
-    },
-    appliedSeq,
-  )
+  const files = filesOf(instance.dataDir, id)
+  const aside = asideOf(files.store)
   try {
-    reports.push(...log.damages.map((damage) => ({ kind: 'log-damaged' as const, ...damage })))
-    let fromSeq = appliedSeq + 1
-    if (log.firstSeq > fromSeq) {
-      // What the store lacks is no longer in the log.
-      if (options.recovery === 'complete')
-        throw new WaymarkError('store-broken', { file: join(folder, 'store.duckdb'), lostTo: log.firstSeq - 1 })
-      fromSeq = log.firstSeq
-      await instance.run(`UPDATE ${identifier(database)}.main.meta SET value = $1 WHERE key = 'applied_seq'`, [String(fromSeq - 1)])
+    const position = readPosition(files.position)
+    const isThorough = options.isThorough || position.isClosed === false
+    const findStore = () => attachReadable(instance, id, aside, isThorough)
+    const look = { position: position.seq, hadEvents, isWholeLog: false, findStore }
+    const { found, plan } = await findProject(files, look)
+    if (plan.refusal && options.recovery === 'complete') throw plan.refusal
+    await mkdir(files.log, { recursive: true, mode: 0o700 }) // before the store: a store without a log's folder has lost it
+    if (plan.from === 'log' || plan.from === 'nothing') {
+      await aside.move(files.store)
+      await aside.move(walOf(files.store))
+      await instance.attachProject(id)
     }
-    if (rescue) reports.push({ ...rescue.report, fromSeq })
+    const skipTo = plan.lost.find(({ reason }) => reason === 'forgotten')?.toSeq ?? null
+    if (skipTo !== null) await setAppliedSeq(instance, database, skipTo)
+    const appliedSeq = skipTo ?? plan.appliedSeq
+    const reports: RecoveryReport[] = [
+      ...plan.harmless.map((damage) => ({ kind: 'log-damaged', ...damage }) as const),
+      ...plan.lost.map((lost) => ({ kind: 'records-lost', ...lost }) as const),
+    ]
+    const onDamage = options.recovery === 'partial' ? (damage: LogDamage) => addLost(reports, damage) : 'refuse'
+    const settings = {
+      ...options.log,
+      onDamage,
+      positionFile: files.position,
+      beforeForgetting: () => instance.checkpoint(database),
+    } as const
+    const log = await FileLog.open(files.log, settings, appliedSeq, found.log)
+    await makePrivate(files.folder)
+    const recovery = recoveryOf(found, plan, { keptAs: aside.kept, fromSeq: appliedSeq + 1, toSeq: log.lastSeq })
+    return { database, log, reports, recovery, close: () => log.close() }
   } catch (error) {
-    await log.close()
-    await instance.detach(database)
-    await rescue?.undo()
+    await instance.abandon(database)
+    await aside.undo()
     throw error
   }
-  return { database, log, reports, close: () => log.close() }
 }
 
-const readAppliedSeq = async (instance: Instance, database: string): Promise<number> => {
-  const [row] = await instance.rows<{ value: string }>(`SELECT value FROM ${identifier(database)}.main.meta WHERE key = 'applied_seq'`)
-  return Number(row?.value ?? 0)
+const walOf = (store: string) => `${store}.wal`
+
+/** Files that cannot be opened get another name, and their own one back when it is refused to go on without them. */
+function asideOf(store: string) {
+  const suffix = `.broken-${new Date().toISOString().replaceAll(':', '')}`
+  const moved: { file: string; aside: string }[] = []
+  return {
+    store,
+    get kept(): string | null {
+      return moved[0]?.aside ?? null
+    },
+    async move(file: string): Promise<void> {
+      if (!(await isThere(file))) return
+      const aside = `${store}${suffix}${file.slice(store.length)}`
+      await rename(file, aside)
+      moved.push({ file, aside })
+    },
+    async undo(): Promise<void> {
+      if (moved.some(({ file }) => file === store)) await rm(walOf(store), { force: true }) // of the store that took its place
+      for (const { file, aside } of moved.splice(0).reverse()) await rename(aside, file)
+    },
+  }
 }
 
-interface Rescue {
-  readonly report: { readonly kind: 'store-rebuilt' | 'store-rolled-back'; readonly keptAs: string; readonly reason: string }
-  /** Puts the broken files back where they were. */
-  undo(): Promise<void>
+function recoveryOf(
+  { store }: ProjectFindings,
+  { from }: RecoveryPlan,
+  made: Pick<Rebuilt, 'keptAs' | 'fromSeq' | 'toSeq'>,
+): Recovery | null {
+  if (from === 'store' || from === 'nothing') return null
+  const reason = 'reason' in store ? store.reason : 'the file is gone'
+  return { kind: from === 'checkpoint' ? 'store-rolled-back' : 'store-rebuilt', reason, ...made }
 }
+
+/** A reader meets what was found before, and what has happened since. */
+function addLost(reports: RecoveryReport[], { fromSeq, toSeq, file, offset }: LogDamage): void {
+  const isKnown = reports.some(
+    (one) => 'offset' in one && one.fromSeq <= fromSeq && (one.toSeq ?? Number.POSITIVE_INFINITY) >= (toSeq ?? fromSeq),
+  )
+  if (!isKnown) reports.push({ kind: 'records-lost', fromSeq, toSeq, file, offset, reason: 'damaged' })
+}
+
+const setAppliedSeq = (instance: Instance, database: string, seq: number) =>
+  instance.run(`UPDATE ${identifier(database)}.main.meta SET value = $1 WHERE key = 'applied_seq'`, [String(seq)])
 
 /**
- * A store that cannot be opened is first tried without its write-ahead log: what is left is the last checkpoint, and the log has what came after.
- * If that does not help it is set aside whole, and an empty one takes its place.
+ * Attaches the store where it can be read, also when only without its write-ahead log: what is left is the last checkpoint, and the log has what came
+ * after. One that is broken stays as it is.
  */
-async function attachStore(instance: Instance, id: number, folder: string, options: StorageOptions): Promise<Rescue | null> {
-  const path = join(folder, 'store.duckdb')
-  const suffix = `.broken-${new Date().toISOString().replaceAll(':', '')}`
+async function attachReadable(
+  instance: Instance,
+  id: number,
+  aside: ReturnType<typeof asideOf>,
+  isThorough: boolean,
+): Promise<StoreFindings> {
+  const path = aside.store
+  const database = projectDatabase(id)
   const attempt = async (): Promise<string | null> => {
     try {
-      const database = await instance.attachProject(id)
-      if (options.wasStale) await readThrough(instance, database, path)
+      await instance.attachProject(id)
+      if (isThorough) await readThrough(instance, database, path)
       return null
     } catch (error) {
+      await instance.abandon(database)
       if (!(error instanceof BrokenFileError)) throw error
-      await instance.abandon(projectDatabase(id))
       return error.message
     }
   }
+  if (!(await isThere(path))) return { state: 'missing' }
   const reason = await attempt()
-  if (reason === null) return null
-  const wal = `${path}.wal`
-  const walAside = `${path}${suffix}.wal`
-  const hasWal = await isThere(wal)
-  const undoWal = async () => {
-    if (hasWal) await rename(walAside, wal)
-  }
-  if (hasWal) {
-    await rename(wal, walAside)
-    if ((await attempt()) === null) return { report: { kind: 'store-rolled-back', keptAs: walAside, reason }, undo: undoWal }
-  }
-  const aside = `${path}${suffix}`
-  await rename(path, aside)
-  await instance.attachProject(id)
-  const undo = async () => {
-    await rename(aside, path)
-    await undoWal()
-  }
-  return { report: { kind: 'store-rebuilt', keptAs: aside, reason }, undo }
-}
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
-
-async function readThrough(instance: Instance, database: string, path: string): Promise<void> {
-  const { size } = await stat(path)
-  for (const table of Object.keys(storeTables)) {
-    if (table === 'events' && size > readThroughLimit) continue
-    try {
-      await instance.rows(`SELECT bit_xor(hash(t)) FROM ${identifier(database)}.main.${table} AS t`)
-    } catch (error) {
-      throw isCorruption(error) ? new BrokenFileError(path, error) : error
-    }
-  }
+  if (reason === null) return { state: 'sound', appliedSeq: await readAppliedSeq(instance, database) }
+  if (!(await isThere(walOf(path)))) return { state: 'broken', reason }
+  await aside.move(walOf(path))
+  if ((await attempt()) === null) return { state: 'readable-without-wal', reason, appliedSeq: await readAppliedSeq(instance, database) }
+  await aside.undo()
+  return { state: 'broken', reason }
 }

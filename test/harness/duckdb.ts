@@ -43,13 +43,22 @@ export async function openTestProject({
   const instance = await openInstance({ dataDir: ':memory:', threads: 1 })
   let known: StoreFacts | undefined
   const record = { id, name: 'Test', timezone, week_start_day: weekStartDay, settings } as unknown as ProjectRecord
-  const storage = { log: {}, recovery: 'complete', wasStale: false } as const
+  const storage = { log: {}, recovery: 'complete', isThorough: false } as const
   const onError = (error: unknown) => {
     throw error
   }
   // Without accounts there is nothing that keeps answers: tests ask past it.
   const asking = () => onError(new Error('A test project answers statements, not requests.'))
-  const home = { instance, storage, clock, noteFirstEvents: async () => {}, record: async () => record, asking, onError }
+  const home = {
+    instance,
+    storage,
+    clock,
+    noteFirstEvents: async () => {},
+    record: async () => record,
+    asking,
+    onError,
+    onRecovery: () => {},
+  }
   const project = await openProject(home, record)
   const target = await project.forQueries()
 

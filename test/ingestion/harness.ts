@@ -13,6 +13,9 @@ export class TestLog implements IngestLog {
   lastSeq = 0
   appliedSeq = 0
   failure: Error | null = null
+  /** Readers are told so when they reach this record. */
+  unreadable: { readonly from: number; readonly error: Error } | null = null
+  reads = 0
 
   async append(batch: LogRecords): Promise<{ firstSeq: number }> {
     if (this.failure) throw this.failure
@@ -23,7 +26,12 @@ export class TestLog implements IngestLog {
   }
 
   async *read(fromSeq: number): AsyncIterable<Stored> {
-    for (const batch of [...this.batches]) if (batch.firstSeq + batch.payloads.length > fromSeq) yield from(batch, fromSeq)
+    this.reads++
+    for (const batch of [...this.batches]) {
+      if (batch.firstSeq + batch.payloads.length <= fromSeq) continue
+      if (this.unreadable && batch.firstSeq >= this.unreadable.from) throw this.unreadable.error
+      yield from(batch, fromSeq)
+    }
   }
 
   markApplied(seq: number): void {
@@ -39,13 +47,15 @@ export interface World {
   anonymizeIps: boolean
   /** So many of the next transactions fail. */
   failCommits: number
+  /** How many were tried. */
+  readonly commits: number
   /** What the pipeline met and went on from. */
   readonly errors: unknown[]
   rows(sql: string): Promise<Record<string, unknown>[]>
   /** The same log and store with a new pipeline: what is not committed is lost from memory. */
   restart(): Promise<void>
-  /** The same log with an empty store. */
-  rebuild(): Promise<void>
+  /** The same log with an empty store. `signal` aborts while it opens. */
+  rebuild(signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -59,7 +69,7 @@ export async function openWorld(
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
   const log = new TestLog()
-  const world = { now: new Date(options.now ?? '2026-01-15T12:00:00Z'), anonymizeIps: false, failCommits: 0 }
+  const world = { now: new Date(options.now ?? '2026-01-15T12:00:00Z'), anonymizeIps: false, failCommits: 0, commits: 0 }
   const errors: unknown[] = []
   let database = ''
   const fresh = async () => {
@@ -67,7 +77,7 @@ export async function openWorld(
     await connection.run(`ATTACH ':memory:' AS ${database}`)
     for (const statement of createStore(database)) await connection.run(statement)
   }
-  const open = async () =>
+  const open = async (signal?: AbortSignal) =>
     Pipeline.open({
       log,
       store: failing(await openApplyStore(async () => (await instance!).connect(), database)),
@@ -77,12 +87,17 @@ export async function openWorld(
       settings: () => ({ anonymizeIps: world.anonymizeIps }),
       ...(options.limits && { limits: options.limits }),
       onError: (error) => errors.push(error),
+      ...(signal && { signal }),
     })
   const failing = (store: ApplyStore): ApplyStore => ({
     ...store,
     openGroup: async () => {
       const group = await store.openGroup()
-      return { ...group, commit: (slots) => (world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)) }
+      const commit: typeof group.commit = (slots) => {
+        world.commits++
+        return world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)
+      }
+      return { ...group, commit }
     },
   })
   await fresh()
@@ -122,10 +137,13 @@ export async function openWorld(
       await pipeline.close()
       pipeline = await open()
     },
-    async rebuild() {
+    get commits() {
+      return world.commits
+    },
+    async rebuild(signal) {
       await pipeline.close()
       await fresh()
-      pipeline = await open()
+      pipeline = await open(signal)
     },
     async close() {
       await pipeline.close()

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import { deferred } from '../../src/lib/deferred.ts'
@@ -185,6 +186,86 @@ describe('when something fails', () => {
     expect(await count(world)).toEqual({ n: 5, different: 5 })
     world.errors.length = 0
     await world.close()
+  })
+
+  test('a pipeline says that it does not get on, and no longer when it does', async () => {
+    const world = await openWorld()
+    world.failCommits = 4
+    await world.pipeline.ingest(events(5))
+    expect(world.pipeline.failure).toBeNull()
+    await expect(world.pipeline.caughtUp()).rejects.toThrow('cannot be written')
+    expect(String(world.pipeline.failure)).toBe('Error: no commit')
+    await world.pipeline.caughtUp()
+    expect(world.pipeline.failure).toBeNull()
+    await world.close()
+  })
+
+  test('a log that cannot be read for a while after a failed transaction is read when it can be', async () => {
+    const world = await openWorld()
+    await world.pipeline.ingest(events(5))
+    await world.pipeline.caughtUp()
+    world.failCommits = 1
+    world.log.unreadable = { from: 6, error: new Error('not now') }
+    await world.pipeline.ingest(events(5, 5))
+    const readings = world.log.reads
+    const over = world.pipeline.caughtUp()
+    while (world.log.reads < readings + 2) await setTimeout(1)
+    world.log.unreadable = null
+    await over
+    expect(world.errors.splice(0).map(String)).toEqual(expect.arrayContaining(['Error: no commit', 'Error: not now']))
+    expect(await count(world)).toEqual({ n: 10, different: 10 })
+    await world.close()
+  })
+
+  test('closing ends, and says why, when the log cannot be read again', async () => {
+    const world = await openWorld()
+    world.failCommits = 1
+    world.log.unreadable = { from: 1, error: new Error('gone') }
+    await world.pipeline.ingest(events(5))
+    await world.close()
+    expect(world.errors.map(String).at(-1)).toContain('cannot be written')
+  })
+
+  const obstacles: readonly [string, string, (world: World) => void][] = [
+    [
+      'the log cannot be read',
+      'damaged',
+      (world) => {
+        world.log.unreadable = { from: 26, error: new Error('damaged') }
+        world.failCommits = 1_000
+      },
+    ],
+    [
+      'the store takes nothing',
+      'cannot be written',
+      (world) => {
+        world.failCommits = 1_000
+      },
+    ],
+  ]
+  test.each(obstacles)('a pipeline that cannot be opened, because %s, tries nothing afterwards', async (_, error, obstruct) => {
+    const world = await openWorld({ limits: { groupRows: 5 } })
+    for (let i = 0; i < 50; i += 5) await world.pipeline.ingest(events(5, i))
+    await world.pipeline.caughtUp()
+    obstruct(world)
+    await expect(world.rebuild()).rejects.toThrow(error)
+    const { commits } = world
+    const { reads } = world.log
+    await setTimeout(1_200) // between two attempts there is at most a second so early
+    expect([world.commits, world.log.reads]).toEqual([commits, reads])
+  })
+
+  test('who closes does not wait for what is being read from the log', async () => {
+    const world = await openWorld({ limits: { groupRows: 5 } })
+    for (let i = 0; i < 200; i += 5) await world.pipeline.ingest(events(5, i))
+    await world.pipeline.caughtUp()
+    const closing = new AbortController()
+    const { commits } = world
+    const opening = world.rebuild(closing.signal)
+    while (world.commits === commits) await setTimeout(0)
+    closing.abort()
+    await expect(opening).rejects.toMatchObject({ code: 'closed' })
+    expect(world.commits - commits).toBeLessThan(40)
   })
 
   test('after closing nothing is taken, and what was on its way is stored', async () => {

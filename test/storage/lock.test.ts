@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockDirectory } from '../../src/storage/lock.ts'
 
 let directory: string
@@ -22,7 +23,7 @@ const owner = (changes: object) =>
 
 test('a second owner is refused with the process and the time of the first, in the same process too', async () => {
   const lock = await lockDirectory(directory)
-  expect(lock.wasStale).toBe(false)
+  expect(lock.lastOwner).toBe('closed')
   const { since } = JSON.parse(readFileSync(lockFile(), 'utf8'))
   await expect(lockDirectory(directory)).rejects.toMatchObject({
     code: 'directory-locked',
@@ -42,8 +43,67 @@ test('the lock of another process that runs is respected, and taken over once it
   other.kill('SIGKILL')
   await once(other, 'exit')
   const lock = await lockDirectory(directory)
-  expect(lock.wasStale).toBe(true)
+  expect(lock.lastOwner).not.toBe('closed')
   await lock.release()
+})
+
+test.skipIf(!existsSync('/proc/self/stat'))(
+  'the lock of a process that has ended and that its parent does not ask for is taken over',
+  async () => {
+    // The shell becomes a program that never asks how the child in the background ended.
+    const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec tail -f /dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      const [said] = (await once(parent.stdout, 'data')) as [Buffer]
+      const pid = Number(String(said).trim())
+      const state = () => /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]
+      while (state() !== 'Z') await setTimeout(5)
+      owner({ pid })
+      const lock = await lockDirectory(directory)
+      expect(lock.lastOwner).toBe('killed')
+      await lock.release()
+    } finally {
+      parent.kill('SIGKILL')
+    }
+  },
+)
+
+describe('a directory and its copy', () => {
+  const inUse = async () => {
+    const lock = await lockDirectory(directory)
+    const copy = `${directory}-copy`
+    cpSync(directory, copy, { recursive: true })
+    return { lock, copy }
+  }
+  afterEach(() => rmSync(`${directory}-copy`, { recursive: true, force: true }))
+
+  test('the lock that a copy carries along is not of the copy', async () => {
+    const { lock, copy } = await inUse()
+    const other = await lockDirectory(copy)
+    expect(other.lastOwner).toBe('copied')
+    await expect(lockDirectory(directory)).rejects.toMatchObject({ code: 'directory-locked' })
+    await other.release(other.lastOwner)
+    const next = await lockDirectory(copy) // what was not mended is still a copy
+    expect(next.lastOwner).toBe('copied')
+    await next.release()
+    await lock.release()
+  })
+
+  test('a directory that is moved while it is in use is still in use', async () => {
+    const { lock, copy } = await inUse()
+    rmSync(copy, { recursive: true })
+    renameSync(directory, copy)
+    await expect(lockDirectory(copy)).rejects.toMatchObject({ code: 'directory-locked', data: { pid: process.pid } })
+    renameSync(copy, directory)
+    await lock.release()
+  })
+
+  test('so is one that is replaced in its place', async () => {
+    const { lock, copy } = await inUse()
+    rmSync(directory, { recursive: true })
+    renameSync(copy, directory)
+    await expect(lockDirectory(directory)).rejects.toMatchObject({ code: 'directory-locked', data: { pid: process.pid } })
+    await lock.release()
+  })
 })
 
 const stale: readonly [string, object | string][] = [
@@ -57,7 +117,7 @@ test.skipIf(!existsSync('/proc/self/stat')).each(stale)('a lock %s is taken over
   if (typeof content === 'string') writeFileSync(lockFile(), content)
   else owner(content)
   const lock = await lockDirectory(directory)
-  expect(lock.wasStale).toBe(true)
+  expect(lock.lastOwner).not.toBe('closed')
   await lock.release()
 })
 
@@ -68,9 +128,9 @@ test('of many who find a stale lock one gets it', async () => {
 })
 
 test('a directory that could not be closed as it should be is stale for the next owner', async () => {
-  await (await lockDirectory(directory)).release(false)
+  await (await lockDirectory(directory)).release('killed')
   const next = await lockDirectory(directory)
-  expect(next.wasStale).toBe(true)
+  expect(next.lastOwner).toBe('killed')
   await next.release()
 })
 

@@ -32,7 +32,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-const defaults: StorageOptions = { log: { minFreeBytes: 0, segmentBytes: 2000 }, recovery: 'complete', wasStale: true }
+const defaults: StorageOptions = { log: { minFreeBytes: 0, segmentBytes: 2000 }, recovery: 'complete', isThorough: true }
 const shut = async () => {
   await storage?.close()
   await instance?.close()
@@ -44,6 +44,7 @@ const start = async (options: Partial<StorageOptions> = {}): Promise<ProjectStor
   storage = await openProjectStorage(instance, 7, { ...defaults, ...options })
   return storage
 }
+const reports = () => [...storage!.reports, ...(storage!.recovery ? [storage!.recovery] : [])]
 const folder = () => join(dataDir, 'projects', '7')
 const store = () => join(folder(), 'store.duckdb')
 const append = async (count: number) => {
@@ -94,7 +95,7 @@ describe('a store that a crash or a hand has broken', () => {
   test('nothing is: the ordinary case after a crash', async () => {
     await crashed()
     await start()
-    expect([storage!.reports, await applied()]).toEqual([[], upTo(10)])
+    expect([reports(), await applied()]).toEqual([[], upTo(10)])
   })
 
   const wholeStore: readonly [string, () => void][] = [
@@ -110,14 +111,14 @@ describe('a store that a crash or a hand has broken', () => {
     damage()
     const broken = readFileSync(store())
     await start()
-    expect(storage!.reports).toEqual([expect.objectContaining({ kind: 'store-rebuilt', fromSeq: 1 })])
-    const [report] = storage!.reports
+    expect(reports()).toEqual([expect.objectContaining({ kind: 'store-rebuilt', fromSeq: 1 })])
+    const [report] = reports()
     expect(readFileSync((report as { keptAs: string }).keptAs).equals(broken)).toBe(true)
     await apply()
     expect(await applied()).toEqual(upTo(10))
     await shut()
     await start()
-    expect([storage!.reports, await applied()]).toEqual([[], upTo(10)])
+    expect([reports(), await applied()]).toEqual([[], upTo(10)])
   })
 
   test('one block that only some rows need: found by reading everything after a crash', async () => {
@@ -127,18 +128,18 @@ describe('a store that a crash or a hand has broken', () => {
     )
     await shut()
     overwrite(store(), Math.floor(statSync(store()).size / 2), 4000)
-    await start({ wasStale: false })
-    expect(storage!.reports).toEqual([])
+    await start({ isThorough: false })
+    expect(reports()).toEqual([])
     await shut()
-    await start({ wasStale: true })
-    expect(storage!.reports).toEqual([expect.objectContaining({ kind: 'store-rebuilt' })])
+    await start({ isThorough: true })
+    expect(reports()).toEqual([expect.objectContaining({ kind: 'store-rebuilt' })])
   })
 
   test('a write-ahead log that does not replay: back to the last checkpoint, the log has the rest', async () => {
     await crashed()
     overwrite(`${store()}.wal`, 80, 2) // inside an entry, so its checksum is wrong; a wrong length would pass for a torn tail
     await start()
-    expect(storage!.reports).toEqual([expect.objectContaining({ kind: 'store-rolled-back', fromSeq: 6 })])
+    expect(reports()).toEqual([expect.objectContaining({ kind: 'store-rolled-back', fromSeq: 6 })])
     expect(await applied()).toEqual(upTo(5))
     await apply()
     expect(await applied()).toEqual(upTo(10))
@@ -160,6 +161,7 @@ describe('a store that a crash or a hand has broken', () => {
     rmSync(store())
     rmSync(`${store()}.wal`)
     await start()
+    expect(reports()).toEqual([expect.objectContaining({ kind: 'store-rebuilt', keptAs: null, fromSeq: 1, toSeq: 10 })])
     await apply()
     expect(await applied()).toEqual(upTo(10))
   })
@@ -185,7 +187,10 @@ describe('when the log no longer reaches back', () => {
     await start({ recovery: 'partial' })
     const first = storage!.log.firstSeq
     expect(first).toBeGreaterThan(1)
-    expect(storage!.reports).toEqual([expect.objectContaining({ kind: 'store-rebuilt', fromSeq: first })])
+    expect(reports()).toEqual([
+      expect.objectContaining({ kind: 'records-lost', fromSeq: 1, toSeq: first - 1, reason: 'forgotten' }),
+      expect.objectContaining({ kind: 'store-rebuilt', fromSeq: first }),
+    ])
     await apply()
     expect(await applied()).toEqual(upTo(10, first))
   })
@@ -197,7 +202,7 @@ test('damage in the log is no matter while the store has what it held, and is re
   const path = join(folder(), 'log', name)
   overwrite(path, statSync(path).size - 40, 30)
   await start()
-  expect(storage!.reports).toEqual([expect.objectContaining({ kind: 'log-damaged', file: path, toSeq: 10 })])
+  expect(reports()).toEqual([expect.objectContaining({ kind: 'log-damaged', file: path, toSeq: 10 })])
   await append(1)
   await apply()
   expect(await applied()).toEqual(upTo(11))

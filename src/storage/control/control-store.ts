@@ -40,18 +40,19 @@ const addColumns = (table: string, shape: Shape, known: ReadonlySet<string>): st
       return `ALTER TABLE control.${table} ADD COLUMN ${name} ${sqlTypes[kindOf(column)]}`
     })
 
-/** What is missing of the tables, and of their columns. */
-const missing = async (sql: Sql, shapes: Readonly<Record<string, Shape>>): Promise<string[]> => {
+/** The statements that make what is missing of the tables and of their columns, by table. */
+const missing = async (sql: Sql, shapes: Readonly<Record<string, Shape>>): Promise<ReadonlyMap<string, readonly string[]>> => {
   const columns = new Map<string, Set<string>>()
   const text = "SELECT table_name, column_name FROM information_schema.columns WHERE 'control' IN (table_catalog, table_schema)"
   for (const row of await sql.rows(text)) {
     const table = String(row.table_name)
     columns.set(table, (columns.get(table) ?? new Set()).add(String(row.column_name)))
   }
-  return Object.entries(shapes).flatMap(([name, shape]) => {
+  const statements = Object.entries(shapes).map(([name, shape]) => {
     const known = columns.get(name)
-    return known ? addColumns(name, shape, known) : [createTable(name, shape)]
+    return [name, known ? addColumns(name, shape, known) : [createTable(name, shape)]] as const
   })
+  return new Map(statements.filter(([, list]) => list.length > 0))
 }
 
 const toSql = (value: unknown, kind: Kind): SqlValue => {
@@ -213,6 +214,8 @@ export interface ControlOptions {
   readonly long?: readonly string[]
   /** Once tables were made or changed. */
   readonly onChange?: () => Promise<void>
+  /** Nothing is made or changed: tables that are not there, or lack a column, are empty. */
+  readonly isReadOnly?: boolean
 }
 
 export interface ControlStore<Read, Write> {
@@ -229,10 +232,13 @@ export async function openControl<Read, Write>(
   const long = new Set(options.long)
   const committed = new Map<string, Snapshot>()
   const changes = await missing(sql, shapes)
-  for (const statement of changes) await sql.run(statement)
-  if (changes.length > 0) await options.onChange?.()
+  if (!options.isReadOnly) {
+    for (const statement of [...changes.values()].flat()) await sql.run(statement)
+    if (changes.size > 0) await options.onChange?.()
+  }
   for (const [name, shape] of Object.entries(shapes)) {
-    if (!long.has(name)) committed.set(name, new Snapshot(await new SqlTable(sql, name, shape).find({})))
+    const isWhole = !options.isReadOnly || !changes.has(name)
+    if (!long.has(name)) committed.set(name, new Snapshot(isWhole ? await new SqlTable(sql, name, shape).find({}) : []))
   }
 
   const tables = (on: Sql, seen: (name: string) => Snapshot, replace: (name: string, rows: readonly Row[]) => void) =>

@@ -58,3 +58,14 @@ export async function readFacts(connection: DuckDBConnection, database: string, 
     cohorts: new Map(cohorts.map(([id, definition]) => [Number(id), String(definition)])),
   }
 }
+
+/** What a store holds, in all. */
+export async function countRows(
+  connection: DuckDBConnection,
+  database: string,
+): Promise<{ readonly events: number; readonly persons: number }> {
+  const at = `${identifier(database)}.main`
+  const counts = `SELECT (SELECT count(*) FROM ${at}.events), (SELECT count(*) FROM ${at}.persons WHERE has_record)`
+  const [[events, persons]] = (await rows(connection, counts)) as [[bigint, bigint]]
+  return { events: Number(events), persons: Number(persons) }
+}

@@ -5,6 +5,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { defaultConnections, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
+import { interruptAtExit } from './live-instances.ts'
 import { storeFile } from './migrations.ts'
 import { ConnectionPool } from './pool.ts'
 import { rowGroupRows } from './schema.ts'
@@ -16,6 +17,10 @@ export interface InstanceOptions {
   readonly threads?: number
   /** How many statements may run at once, besides those on connections of their own. */
   readonly connections?: number
+  /** `read`: files are attached as they are, and nothing of the directory is changed. */
+  readonly access?: 'write' | 'read'
+  /** A further directory whose files may be attached. */
+  readonly besideDir?: string
 }
 
 /** A file that is there but cannot be opened: cut, overwritten, or with a write-ahead log that does not replay. */
@@ -34,7 +39,17 @@ export const identifier = (name: string): string => `"${name.replaceAll('"', '""
 
 /** DuckDB says this of a block whose checksum is wrong: the file itself is damaged. */
 export const isCorruption = (error: unknown): boolean =>
-  error instanceof Error && /Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message)
+  error instanceof Error &&
+  (/Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message) ||
+    isCorruption(error.cause))
+
+/** The file could not be reached, or there was no room to open it: that says nothing of what is in it. */
+const isOutsideFault = (error: unknown): boolean =>
+  isOutOfMemory(error) ||
+  (error instanceof Error &&
+    /Permission denied|Read-only file system|No space left|Disk quota exceeded|Too many open files|Cannot allocate memory|Input\/output error/i.test(
+      error.message,
+    ))
 
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && /Out of Memory Error|failed to (pin|allocate)|could not allocate/.test(error.message)
@@ -58,17 +73,23 @@ export class Instance implements Sql {
   private readonly quick: ConnectionPool
   private readonly attached = new Map<string, string>()
   private readonly readers = new Set<() => Promise<void>>()
+  private readonly connections = new Set<DuckDBConnection>()
+  readonly isReadOnly: boolean
+  private readonly forgetAtExit: () => void
 
   constructor(
     database: DuckDBInstance,
-    options: { dataDir: string; memoryLimit: number; threads: number; connections: readonly DuckDBConnection[] },
+    options: { dataDir: string; memoryLimit: number; threads: number; connections: readonly DuckDBConnection[]; isReadOnly: boolean },
   ) {
     this.database = database
     this.dataDir = options.dataDir
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
-    this.pool = new ConnectionPool(() => database.connect(), options.connections.length, options.connections)
-    this.quick = new ConnectionPool(() => database.connect(), 2)
+    this.isReadOnly = options.isReadOnly
+    for (const connection of options.connections) this.follow(connection)
+    this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
+    this.quick = new ConnectionPool(() => this.connect(), 2)
+    this.forgetAtExit = interruptAtExit(this)
   }
 
   get isInMemory(): boolean {
@@ -76,8 +97,28 @@ export class Instance implements Sql {
   }
 
   /** A connection for one owner who keeps it (the apply stage of a project). The owner closes it. */
-  connect(): Promise<DuckDBConnection> {
-    return this.database.connect()
+  async connect(): Promise<DuckDBConnection> {
+    return this.follow(await this.database.connect())
+  }
+
+  private follow(connection: DuckDBConnection): DuckDBConnection {
+    const close = connection.closeSync.bind(connection)
+    this.connections.add(connection)
+    connection.closeSync = () => {
+      this.connections.delete(connection)
+      close()
+    }
+    return connection
+  }
+
+  /** Stops every statement that runs. */
+  interrupt(): void {
+    for (const connection of this.connections) connection.interrupt()
+  }
+
+  /** Statements of queries and looks that run now. */
+  get running(): number {
+    return this.pool.inUse + this.quick.inUse
   }
 
   acquire(signal?: AbortSignal): Promise<DuckDBConnection> {
@@ -138,17 +179,20 @@ export class Instance implements Sql {
 
   /** Attaches a file under a name, making or migrating it. A file that is damaged is a BrokenFileError and stays as it is. */
   async attach(name: string, file: string, format: FileFormat): Promise<void> {
-    const path = this.isInMemory ? ':memory:' : join(this.dataDir, file)
+    const path = this.isInMemory ? ':memory:' : resolve(this.dataDir, file)
     try {
-      await this.run(`ATTACH ${text(path)} AS ${identifier(name)} (ROW_GROUP_SIZE ${rowGroupRows})`)
+      const mode = this.isReadOnly ? 'READ_ONLY' : `ROW_GROUP_SIZE ${rowGroupRows}`
+      await this.run(`ATTACH ${text(path)} AS ${identifier(name)} (${mode})`)
     } catch (error) {
       const pid = lockHolder(error)
       if (pid !== null) throw new WaymarkError('directory-locked', { dataDir: this.dataDir, pid, since: 'unknown' }, { cause: error })
-      if (await isFile(path)) throw new BrokenFileError(path, error)
-      throw new WaymarkError('unusable-directory', { dataDir: this.dataDir, reason: String(error) }, { cause: error })
+      if (!isOutsideFault(error) && (await isFile(path))) throw new BrokenFileError(path, error)
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new WaymarkError('unusable-directory', { dataDir: this.dataDir, reason }, { cause: error })
     }
     try {
-      await bringUpToDate(this, name, path, format)
+      if (this.isReadOnly) await mustBeReadable(this, name, path, format)
+      else await bringUpToDate(this, name, path, format)
     } catch (error) {
       await this.abandon(name)
       throw isCorruption(error) ? new BrokenFileError(path, error) : error
@@ -168,7 +212,7 @@ export class Instance implements Sql {
     await this.run(`DETACH ${identifier(name)}`)
   }
 
-  /** Lets go of a file that is damaged: detaching would fail in the checkpoint that it ends with, though the file is let go. */
+  /** Lets go of a file as it is, whatever became of attaching it. */
   async abandon(name: string): Promise<void> {
     this.attached.delete(name)
     await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
@@ -176,7 +220,7 @@ export class Instance implements Sql {
 
   /** Everything written so far goes from the write-ahead log into the file. */
   async checkpoint(name: string): Promise<void> {
-    if (!this.isInMemory) await this.run(`CHECKPOINT ${identifier(name)}`)
+    if (!this.isInMemory && !this.isReadOnly) await this.run(`CHECKPOINT ${identifier(name)}`)
   }
 
   /** Detaches a project's store and removes its whole folder. */
@@ -193,7 +237,7 @@ export class Instance implements Sql {
     const failures: unknown[] = []
     for (const name of this.attached.keys()) {
       try {
-        if (!this.isInMemory) await connection.run(`CHECKPOINT ${identifier(name)}`)
+        if (!this.isInMemory && !this.isReadOnly) await connection.run(`CHECKPOINT ${identifier(name)}`)
         await connection.run(`DETACH ${identifier(name)}`)
       } catch (error) {
         failures.push(error)
@@ -201,6 +245,7 @@ export class Instance implements Sql {
     }
     this.attached.clear()
     connection.closeSync()
+    this.forgetAtExit()
     this.database.closeSync()
     if (failures.length > 0) throw failures[0]
   }
@@ -237,13 +282,17 @@ const isFile = (path: string): Promise<boolean> =>
     () => false,
   )
 
+async function mustBeReadable(instance: Instance, name: string, path: string, format: FileFormat): Promise<void> {
+  const tables = await instance.rows('SELECT table_name FROM duckdb_tables() WHERE database_name = $1', [name])
+  if (tables.length > 0) await formatOf(instance, name, path, format)
+}
+
 async function bringUpToDate(instance: Instance, name: string, path: string, format: FileFormat): Promise<void> {
   const tables = await instance.rows('SELECT table_name FROM duckdb_tables() WHERE database_name = $1', [name])
   if (tables.length === 0) {
     await runAll(instance, format.create(name))
   } else {
-    const found = await formatOf(instance, name, path)
-    if (found > format.version) throw new WaymarkError('newer-format', { file: basename(path), found, supported: format.version })
+    const found = await formatOf(instance, name, path, format)
     if (found === format.version) return
     for (const step of format.migrations.filter((migration) => migration.to > found)) {
       const remember = `UPDATE ${identifier(name)}.main.meta SET value = '${step.to}' WHERE key = 'format'`
@@ -259,7 +308,7 @@ const runAll = (instance: Instance, statements: readonly string[]) =>
     for (const statement of statements) await sql.run(statement)
   })
 
-async function formatOf(instance: Instance, name: string, path: string): Promise<number> {
+async function formatOf(instance: Instance, name: string, path: string, { version }: FileFormat): Promise<number> {
   const rows = await instance
     .rows<{ value: string }>(`SELECT value FROM ${identifier(name)}.main.meta WHERE key = 'format'`)
     .catch((error: unknown) => {
@@ -267,6 +316,7 @@ async function formatOf(instance: Instance, name: string, path: string): Promise
     })
   const found = Number(rows[0]?.value)
   if (!Number.isInteger(found)) throw new BrokenFileError(path, 'it does not say its format')
+  if (found > version) throw new WaymarkError('newer-format', { file: basename(path), found, supported: version })
   return found
 }
 
@@ -278,15 +328,35 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   if (!Number.isInteger(threads) || threads < 1) {
     throw new WaymarkError('validation-failed', { message: `threads must be a whole number from 1, got ${threads}`, attr: 'threads' })
   }
+  const isReadOnly = options.access === 'read'
+  const directories = [dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
   const database = await DuckDBInstance.create(':memory:')
-  const connections = await Promise.all(Array.from({ length: options.connections ?? defaultConnections() }, () => progressing(database)))
+  try {
+    const connections = await Promise.all(Array.from({ length: options.connections ?? defaultConnections() }, () => progressing(database)))
+    await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
+    return new Instance(database, { dataDir, memoryLimit, threads, connections, isReadOnly })
+  } catch (error) {
+    database.closeSync()
+    throw error
+  }
+}
+
+interface Settings {
+  readonly memoryLimit: number
+  readonly threads: number
+  readonly directories: readonly string[]
+  readonly isReadOnly: boolean
+  readonly isInMemory: boolean
+}
+
+async function configure(database: DuckDBInstance, { memoryLimit, threads, directories, isReadOnly, isInMemory }: Settings): Promise<void> {
   const connection = await database.connect()
   try {
     const freedKept = Math.ceil(memoryLimit / 24 / 1024)
     const settings = [
       `memory_limit = '${Math.floor(memoryLimit / 1024)}KiB'`,
       `threads = ${threads}`,
-      `temp_directory = ${text(isInMemory ? '' : join(dataDir, 'tmp'))}`,
+      `temp_directory = ${text(isInMemory || isReadOnly ? '' : join(directories[0]!, 'tmp'))}`,
       "TimeZone = 'UTC'",
       // What is freed goes back to the system soon, in a thread of its own: kept for reuse by each thread it came to half the budget on top of it.
       'allocator_background_threads = true',
@@ -300,15 +370,16 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
       'autoinstall_known_extensions = false',
       'autoload_known_extensions = false',
       // The order matters: directories can be allowed only while external access is still on.
-      ...(isInMemory ? [] : [`allowed_directories = [${text(dataDir)}]`]),
+      ...(isInMemory ? [] : [`allowed_directories = [${directories.map(text).join(', ')}]`]),
       'enable_external_access = false',
       'lock_configuration = true',
     ]
+    // A file that is let go of stays as it is, and leaving a process writes nothing: checkpoints are asked for.
+    await connection.run('PRAGMA disable_checkpoint_on_shutdown')
     for (const setting of settings) await connection.run(`SET GLOBAL ${setting}`)
   } finally {
     connection.closeSync()
   }
-  return new Instance(database, { dataDir, memoryLimit, threads, connections })
 }
 
 /** A connection that knows how far its statement is. It has to be told so before the configuration is locked, and can only be told by itself. */

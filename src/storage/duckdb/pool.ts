@@ -27,6 +27,11 @@ export class ConnectionPool {
     this.idle = [...ready]
   }
 
+  /** Connections with a user. */
+  get inUse(): number {
+    return this.taken
+  }
+
   /** An aborted signal takes the caller out of the queue. Its reason is thrown when it is a WaymarkError (a time limit, say). */
   async acquire(signal?: AbortSignal): Promise<DuckDBConnection> {
     if (this.isClosed) throw new WaymarkError('closed', {})

@@ -11,7 +11,7 @@ export interface Disk {
 }
 
 export const disk: Disk = {
-  open,
+  open: (path, flags) => open(path, flags, 0o600),
   async write(handle, bytes, position) {
     let at = position
     let rest = [...bytes]

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../../errors/errors.ts'
 import { type Disk, disk as realDisk } from './disk.ts'
-import { encodeFrame, segmentHeader } from './frame.ts'
+import { firstSeqOf, inspectLog, type LogFindings, repairLog } from './findings.ts'
+import { decodeFrame, encodeFrame, segmentHeader } from './frame.ts'
 import { from, indexOfSeq, type Log, type LogBatch, type LogDamage, lastOf, type StoredBatch } from './log.ts'
-import { readSegment, recoverTail, type Segment } from './recovery.ts'
-import { listSegments, segmentName } from './segment.ts'
+import { PositionFile } from './position.ts'
+import { isFrame, type Segment, segmentName, walkSegment } from './segment.ts'
 
 export interface Retention {
   /** How long applied segments are kept, in milliseconds. */
@@ -29,6 +30,8 @@ export interface LogSettings {
   readonly onDamage: 'refuse' | ((damage: LogDamage) => void)
   /** Called before segments are forgotten: what they held must be safely in the store by then. */
   readonly beforeForgetting: () => Promise<void>
+  /** The file that says how far the log is; null for none. */
+  readonly positionFile: string | null
   readonly disk: Disk
 }
 
@@ -40,6 +43,7 @@ export const logDefaults: LogSettings = {
   retention: { maxAge: 7 * 86_400_000, maxBytes: Number.POSITIVE_INFINITY },
   onDamage: 'refuse',
   beforeForgetting: async () => undefined,
+  positionFile: null,
   disk: realDisk,
 }
 
@@ -75,49 +79,34 @@ export class FileLog implements Log {
   private readonly settings: LogSettings
   private readonly segments: Segment[]
   private durableSeq: number
+  private readonly position: PositionFile | null
   /** Damaged places found when the log was opened. */
   readonly damages: readonly LogDamage[]
 
-  private constructor(directory: string, settings: LogSettings, found: { segments: Segment[]; lastSeq: number; damages: LogDamage[] }) {
+  private constructor(directory: string, settings: LogSettings, { segments, lastSeq, damages }: LogFindings, appliedSeq: number) {
     this.directory = directory
     this.settings = settings
-    this.segments = found.segments
-    this.durableSeq = found.lastSeq
-    this.damages = found.damages
+    this.segments = segments.map((segment) => ({ ...segment }))
+    this.damages = damages
+    this.durableSeq = Math.max(lastSeq, appliedSeq)
+    this.appliedSeq = appliedSeq
+    this.position = settings.positionFile === null ? null : new PositionFile(settings.positionFile)
+    this.position?.write(this.durableSeq)
   }
 
   /**
    * Opens the log in a directory, cutting off what a crash left half written. `appliedSeq` is what the store already has: numbers up to there
    * are never given again, even when the log has lost them.
    */
-  static async open(directory: string, settings: Partial<LogSettings> = {}, appliedSeq = 0): Promise<FileLog> {
+  static async open(directory: string, settings: Partial<LogSettings> = {}, appliedSeq = 0, findings?: LogFindings): Promise<FileLog> {
     const all = { ...logDefaults, ...settings }
-    await mkdir(directory, { recursive: true })
-    const names = await listSegments(directory)
-    const segments: Segment[] = []
-    for (const { name, firstSeq } of names) {
-      const path = join(directory, name)
-      segments.push({ path, firstSeq, bytes: (await stat(path)).size })
-    }
-    const damages: LogDamage[] = []
-    let lastSeq = 0
-    for (let newest = segments.at(-1); newest; newest = segments.at(-1)) {
-      const tail = await recoverTail(newest, damages)
-      lastSeq = tail.lastSeq
-      if (tail.bytes > 0) {
-        newest.bytes = tail.bytes
-        break
-      }
-      segments.pop()
-    }
-    if (lastSeq < appliedSeq) {
-      const { path: file, bytes: offset } = segments.at(-1) ?? { path: directory, bytes: 0 }
-      damages.push({ file, offset, fromSeq: lastSeq + 1, toSeq: appliedSeq })
-    }
-    const log = new FileLog(directory, all, { segments, lastSeq: Math.max(lastSeq, appliedSeq), damages })
-    const newest = segments.at(-1)
-    if (newest && lastSeq >= appliedSeq && newest.bytes < all.segmentBytes) log.handle = await all.disk.open(newest.path, 'r+')
-    log.appliedSeq = appliedSeq
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const found = withStoreAhead(findings ?? (await inspectLog(directory)), appliedSeq)
+    const lost = found.damages.some(({ fromSeq }) => fromSeq > found.lastSeq)
+    await repairLog(found, !lost)
+    const log = new FileLog(directory, all, found, appliedSeq)
+    const newest = log.segments.at(-1)
+    if (newest && !lost && newest.bytes < all.segmentBytes) log.handle = await all.disk.open(newest.path, 'r+')
     log.startForgetting()
     return log
   }
@@ -127,7 +116,7 @@ export class FileLog implements Log {
   }
 
   get firstSeq(): number {
-    return this.segments[0]?.firstSeq ?? this.durableSeq + 1
+    return firstSeqOf({ segments: this.segments, lastSeq: this.durableSeq })
   }
 
   append(batch: LogBatch): Promise<{ firstSeq: number }> {
@@ -153,12 +142,15 @@ export class FileLog implements Log {
       const index = this.segments.findLastIndex((segment) => segment.firstSeq <= next)
       const segment = this.segments[index]
       const end = this.segments[index + 1]?.firstSeq ?? this.durableSeq + 1
-      for await (const { offset, batch } of segment ? readSegment(segment, next, end) : []) {
-        if (batch.firstSeq > next) this.report({ file: segment!.path, offset, fromSeq: next, toSeq: batch.firstSeq - 1 })
+      for await (const found of walkSegment(segment, this.directory, next, end)) {
+        if (!isFrame(found)) {
+          this.report(found)
+          continue
+        }
+        const batch = decodeFrame(found.bytes)
         yield from(batch, next)
         next = lastOf(batch) + 1
       }
-      if (next < end) this.report({ file: segment?.path ?? this.directory, offset: segment?.bytes ?? 0, fromSeq: next, toSeq: end - 1 })
       next = Math.max(next, end)
     }
   }
@@ -177,6 +169,7 @@ export class FileLog implements Log {
       await this.handle.close()
       this.handle = null
     }
+    this.position?.close()
   }
 
   private async drain(): Promise<void> {
@@ -222,6 +215,7 @@ export class FileLog implements Log {
       return
     }
     for (const batch of stored) this.remember(batch)
+    this.position?.write(this.durableSeq)
     group.forEach(({ resolve }, i) => {
       resolve({ firstSeq: stored[i]!.firstSeq })
     })
@@ -330,4 +324,12 @@ export class FileLog implements Log {
       this.segments.splice(this.segments.indexOf(segment), 1)
     }
   }
+}
+
+/** The store is ahead of the log: the log has lost its end, and what is behind its last whole batch is not the work of a crash. */
+function withStoreAhead(found: LogFindings, appliedSeq: number): LogFindings {
+  const { lastSeq, segments, directory, damages } = found
+  if (lastSeq >= appliedSeq || damages.some(({ toSeq }) => toSeq !== null && toSeq >= appliedSeq)) return found
+  const { path: file, bytes: offset } = segments.at(-1) ?? { path: directory, bytes: 0 }
+  return { ...found, damages: [...damages, { file, offset, fromSeq: lastSeq + 1, toSeq: appliedSeq }] }
 }

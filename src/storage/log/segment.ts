@@ -1,5 +1,12 @@
-import { type FileHandle, readdir } from 'node:fs/promises'
-import { type FrameHead, frameHead, headLength, isIntact, nextCandidate } from './frame.ts'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { type FrameHead, frameHead, headLength, isIntact, nextCandidate, segmentHeader } from './frame.ts'
+import type { LogDamage } from './log.ts'
+
+export interface Segment {
+  readonly path: string
+  readonly firstSeq: number
+  bytes: number
+}
 
 /** Segments are named after the number of their first record. */
 export const segmentName = (firstSeq: number): string => `${String(firstSeq).padStart(12, '0')}.arrow`
@@ -95,4 +102,37 @@ export async function* scan(handle: FileHandle, start: number, size: number): As
   }
 }
 
-export const isFrame = (found: Frame | Gap): found is Frame => 'bytes' in found
+export const isFrame = (found: Frame | Gap | LogDamage): found is Frame => 'bytes' in found
+
+/** The batches of a segment that hold records from `seq` up to, but without, `end`, and the places where some of those cannot be read. */
+export async function* walkSegment(
+  segment: Segment | undefined,
+  directory: string,
+  seq: number,
+  end: number,
+): AsyncGenerator<Frame | LogDamage> {
+  let next = seq
+  for await (const frame of segment ? wholeFrames(segment, seq, end) : []) {
+    if (frame.firstSeq > next) yield { file: segment!.path, offset: frame.offset, fromSeq: next, toSeq: frame.firstSeq - 1 }
+    yield frame
+    next = frame.firstSeq + frame.rows
+  }
+  if (next < end) yield { file: segment?.path ?? directory, offset: segment?.bytes ?? 0, fromSeq: next, toSeq: end - 1 }
+}
+
+async function* wholeFrames(segment: Segment, seq: number, end: number): AsyncGenerator<Frame> {
+  const handle = await open(segment.path, 'r')
+  try {
+    let next = seq
+    for await (const found of scan(handle, segmentHeader().length, segment.bytes)) {
+      if (!isFrame(found) || found.firstSeq + found.rows <= next) continue
+      // What follows a failed write that could not be taken back: the next segment has these numbers again.
+      if (found.firstSeq >= end) return
+      next = found.firstSeq + found.rows
+      yield found
+      if (next >= end) return
+    }
+  } finally {
+    await handle.close()
+  }
+}

@@ -34,7 +34,7 @@ interface Medium {
 /** A file that is only written forward, and gets its name once it is whole. */
 export function fileMedium(path: string): Medium {
   const growing = `${path}.new`
-  let file = openSync(growing, 'w+')
+  let file = openSync(growing, 'w+', 0o600)
   let size = 0
   return {
     write(bytes) {

@@ -32,7 +32,7 @@ export class UuidRuns {
   /** Takes what is whole, of this store and without gaps up to `appliedSeq`; removes the rest. */
   static open(folder: string | null, store: number, appliedSeq: number): UuidRuns {
     if (folder === null) return new UuidRuns(null, store, [])
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
     const found = readdirSync(folder).flatMap((name): { name: string; run: Run | null }[] => {
       const run = name.endsWith('.uuids') ? Run.open(openFile(join(folder, name)), store) : null
       return [{ name, run }]

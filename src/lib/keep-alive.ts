@@ -1,0 +1,24 @@
+const longestTimer = 2 ** 31 - 1
+
+/**
+ * Keeps the event loop alive while somebody waits for what is done in the background, and only then: the background work itself may use timers that do
+ * not, so that a program which waits for nothing any more can end.
+ */
+export class KeepAlive {
+  private waiting = 0
+  private timer: NodeJS.Timeout | null = null
+
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.waiting++
+    this.timer ??= setInterval(() => undefined, longestTimer)
+    try {
+      return await work
+    } finally {
+      this.waiting--
+      if (this.waiting === 0 && this.timer) {
+        clearInterval(this.timer)
+        this.timer = null
+      }
+    }
+  }
+}

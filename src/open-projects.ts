@@ -1,0 +1,119 @@
+import { WaymarkError } from './errors/errors.ts'
+import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
+import { isCorruption } from './storage/duckdb/instance.ts'
+
+/** A project that does not work although it was asked for. */
+export interface ProjectFailure {
+  readonly project: number
+  readonly what: 'cannot be opened' | 'does not write its events into its store'
+  readonly error: unknown
+}
+
+interface FailedOpening {
+  readonly error: unknown
+  /** Not tried again before, by `performance.now()`. */
+  readonly until: number
+}
+
+// Opening a project reads what is damaged to its end before it says so: who asks again and again must not make a server do nothing else.
+const pauses = { timesAsLong: 10, shortestMs: 1_000, longestMs: 60_000 } as const
+
+/** The projects that are open. Each is opened once, when it is first asked for. */
+export class OpenProjects {
+  private readonly opened = new Map<number, Promise<Project>>()
+  /** Those that are open by now. */
+  readonly ready = new Set<Project>()
+  private readonly failed = new Map<number, FailedOpening>()
+  private readonly closing = new AbortController()
+  private readonly home: ProjectHome
+
+  constructor(home: ProjectHome) {
+    this.home = { ...home, signal: this.closing.signal }
+  }
+
+  get(id: number): Promise<Project> {
+    const known = this.opened.get(id)
+    if (known) return known
+    const failed = this.failed.get(id)
+    if (failed && performance.now() < failed.until) return Promise.reject(failed.error)
+    const began = performance.now()
+    const opening = this.open(id)
+    this.opened.set(id, opening)
+    opening.then(
+      (project) => {
+        this.ready.add(project)
+        this.failed.delete(id)
+      },
+      (error: unknown) => {
+        this.opened.delete(id)
+        this.noteFailure(id, error, performance.now() - began)
+      },
+    )
+    return opening
+  }
+
+  /** What does not work. What could not be opened is tried again meanwhile: nobody else may be asking. */
+  get failures(): readonly ProjectFailure[] {
+    for (const id of this.failed.keys()) this.get(id).catch(() => undefined)
+    return [
+      ...[...this.failed].map(([project, { error }]) => ({ project, what: 'cannot be opened', error }) as const),
+      ...[...this.ready]
+        .filter(({ failure }) => failure !== null)
+        .map(({ id, failure }) => ({ project: id, what: 'does not write its events into its store', error: failure }) as const),
+    ]
+  }
+
+  /** What is not closed yet. */
+  get names(): readonly string[] {
+    return [...this.opened.keys()].map((id) => {
+      const project = [...this.ready].find((one) => one.id === id)
+      return `project ${id} (${project ? `${project.lag} records not in the store` : 'being opened'})`
+    })
+  }
+
+  async remove(id: number): Promise<void> {
+    const project = this.opened.get(id)
+    this.opened.delete(id)
+    this.failed.delete(id)
+    const open = await project?.catch(() => null)
+    if (open) this.ready.delete(open)
+    await open?.[closeProject]()
+    await this.home.instance.dropProject(id)
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort()
+    const projects = await Promise.allSettled(this.opened.values())
+    const closed = projects
+      .flatMap((project) => (project.status === 'fulfilled' ? [project.value] : []))
+      .map(async (project) => {
+        await project[closeProject]()
+        this.opened.delete(project.id)
+      })
+    const failed = (await Promise.allSettled(closed)).find(({ status }) => status === 'rejected')
+    if (failed) throw (failed as PromiseRejectedResult).reason
+  }
+
+  private async open(id: number): Promise<Project> {
+    const record = Number.isInteger(id) ? await this.home.record(id) : undefined
+    if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+    try {
+      return await openProject(this.home, record)
+    } catch (error) {
+      if (!isCorruption(error)) throw error
+      // A bad block that only the first look at the rows met: now everything is read, and the store rescued.
+      return openProject({ ...this.home, storage: { ...this.home.storage, isThorough: true } }, record)
+    }
+  }
+
+  private noteFailure(id: number, error: unknown, tookMs: number): void {
+    if (this.closing.signal.aborted) return
+    if (error instanceof WaymarkError && error.code === 'not-found') {
+      this.failed.delete(id)
+      return
+    }
+    const pause = Math.min(pauses.longestMs, Math.max(pauses.shortestMs, pauses.timesAsLong * tookMs))
+    this.failed.set(id, { error, until: performance.now() + pause })
+    this.home.onError(error)
+  }
+}

@@ -1,0 +1,157 @@
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { WaymarkError } from '../../errors/errors.ts'
+import { headerFormat, logFormat, segmentHeader } from './frame.ts'
+import type { LogDamage } from './log.ts'
+import { isFrame, listSegments, type Segment, scan, walkSegment } from './segment.ts'
+
+/** What is not whole at the end of a log, and what opening it does there. */
+type Remains =
+  | { readonly action: 'write-header' | 'remove' | 'set-aside'; readonly path: string }
+  | { readonly action: 'cut'; readonly path: string; readonly bytes: number }
+
+/** What the files of a log hold. Looking changes nothing. */
+export interface LogFindings {
+  readonly directory: string
+  /** Oldest first. The newest ends where its last whole batch does. */
+  readonly segments: readonly Segment[]
+  readonly lastSeq: number
+  /** Places in the newest segment, and the records up to `position` that are missing at the end. */
+  readonly damages: readonly LogDamage[]
+  readonly remains: readonly Remains[]
+}
+
+/** `position`: the last record that is known to have been durable, 0 when nothing is known. */
+export async function inspectLog(directory: string, position = 0): Promise<LogFindings> {
+  const segments: Segment[] = []
+  const names = await listSegments(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for (const { name, firstSeq } of names) {
+    const path = join(directory, name)
+    segments.push({ path, firstSeq, bytes: (await stat(path)).size })
+  }
+  const damages: LogDamage[] = []
+  const remains: Remains[] = []
+  let known = position
+  let lastSeq = 0
+  for (let newest = segments.at(-1); newest; newest = segments.at(-1)) {
+    const tail = await inspectTail(newest, known)
+    lastSeq = tail.lastSeq
+    damages.push(...tail.damages)
+    remains.push(...tail.remains)
+    if (tail.bytes > 0) {
+      newest.bytes = tail.bytes
+      break
+    }
+    segments.pop()
+    known = Math.max(known, newest.firstSeq - 1) // or it would have another name
+  }
+  if (known > lastSeq) {
+    const newest = segments.at(-1)
+    damages.push({ file: newest?.path ?? directory, offset: newest?.bytes ?? 0, fromSeq: lastSeq + 1, toSeq: known })
+  }
+  return { directory, segments, lastSeq, damages, remains }
+}
+
+/** The number of the oldest record that is there, `lastSeq + 1` when there is none. */
+export const firstSeqOf = ({ segments, lastSeq }: Pick<LogFindings, 'segments' | 'lastSeq'>): number => segments[0]?.firstSeq ?? lastSeq + 1
+
+/** What is damaged in the newest segment and at the end, and every older place that a reader from `fromSeq` on would meet: it reads all from there. */
+export async function findDamages(findings: LogFindings, fromSeq: number): Promise<readonly LogDamage[]> {
+  const { segments, directory } = findings
+  const found: LogDamage[] = []
+  for (const [i, segment] of segments.slice(0, -1).entries()) {
+    const end = segments[i + 1]!.firstSeq
+    if (end <= fromSeq) continue
+    for await (const place of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end))
+      if (!isFrame(place)) found.push(place)
+  }
+  return [...found, ...findings.damages]
+}
+
+/** Cuts off and removes what was never acknowledged. Without `isTorn` the end is damage: it stays as it is, and the next segment says where it ends. */
+export async function repairLog({ remains }: LogFindings, isTorn: boolean): Promise<void> {
+  const header = segmentHeader()
+  for (const one of remains) {
+    if (one.action === 'remove') await rm(one.path)
+    if (one.action === 'set-aside') await rename(one.path, `${one.path}.broken-${Date.now()}`)
+    if (one.action === 'write-header') await change(one.path, (handle) => handle.write(header, 0, header.length, 0))
+    if (one.action === 'cut' && isTorn) await change(one.path, (handle) => handle.truncate(one.bytes))
+  }
+}
+
+async function change(path: string, work: (handle: FileHandle) => Promise<unknown>): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    await work(handle)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+interface Tail {
+  readonly lastSeq: number
+  /** Where its whole part ends; 0 when nothing of it is. */
+  readonly bytes: number
+  readonly damages: readonly LogDamage[]
+  readonly remains: readonly Remains[]
+}
+
+async function inspectTail(segment: Segment, position: number): Promise<Tail> {
+  const header = segmentHeader()
+  const { path, firstSeq } = segment
+  const handle = await open(path, 'r')
+  try {
+    const start = Buffer.alloc(Math.min(header.length, segment.bytes))
+    await handle.read(start, 0, start.length, 0)
+    const hasHeader = start.equals(header)
+    const format = hasHeader ? logFormat : headerFormat(start)
+    if (format !== null && format > logFormat) throw new WaymarkError('newer-format', { file: path, found: format, supported: logFormat })
+    const { lastSeq, bytes, damages } = await findBatches(handle, segment, hasHeader ? header.length : 0, position)
+    if (bytes === 0 && !hasHeader) return emptyTail(segment, position)
+    const end = bytes || header.length
+    const remains: Remains[] = hasHeader ? [] : [{ action: 'write-header', path }]
+    if (lastSeq < firstSeq && position >= firstSeq) return { lastSeq, bytes: 0, damages, remains: [{ action: 'set-aside', path }] }
+    if (end < segment.bytes) remains.push({ action: 'cut', path, bytes: end })
+    return { lastSeq, bytes: end, damages, remains }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Not even its header is whole. That short it was never acknowledged; longer, nobody knows, so it is kept for a look. */
+function emptyTail({ path, firstSeq, bytes }: Segment, position: number): Tail {
+  const isShort = bytes <= segmentHeader().length
+  const damages = isShort || position > 0 ? [] : [{ file: path, offset: 0, fromSeq: firstSeq, toSeq: null }]
+  return { lastSeq: firstSeq - 1, bytes: 0, damages, remains: [{ action: isShort ? 'remove' : 'set-aside', path }] }
+}
+
+/**
+ * Groups are written one after the other. A gap with only its own group behind it is the work of a crash: nothing of that group was ever
+ * acknowledged, and its rest goes. A gap that a later group follows, or a record that is known to have been durable, is damage: it is reported, and what
+ * is behind it stays.
+ */
+async function findBatches(handle: FileHandle, segment: Segment, start: number, position: number) {
+  const frames: { offset: number; end: number; firstSeq: number; nextSeq: number; groupSeq: number }[] = []
+  for await (const found of scan(handle, start, segment.bytes)) {
+    if (!isFrame(found)) continue
+    const { offset, firstSeq, rows, groupSeq, frameBytes } = found
+    frames.push({ offset, end: offset + frameBytes, firstSeq, nextSeq: firstSeq + rows, groupSeq })
+  }
+  const damages: LogDamage[] = []
+  const lastGroup = frames.at(-1)?.groupSeq ?? 0
+  let next = segment.firstSeq
+  let bytes = 0
+  for (const frame of frames) {
+    if (frame.firstSeq !== next) {
+      if (lastGroup <= next && frame.firstSeq > position) break
+      damages.push({ file: segment.path, offset: bytes, fromSeq: next, toSeq: frame.firstSeq - 1 })
+    }
+    next = frame.nextSeq
+    bytes = frame.end
+  }
+  return { lastSeq: next - 1, bytes, damages }
+}

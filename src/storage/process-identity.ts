@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** One process, also after a restart has given its id to another one. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** When it started, in the system's own words. */
+  readonly started: string | null
+  readonly boot: string | null
+  readonly host: string
+}
+
+const readOrNull = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+interface Running {
+  readonly started: string | null
+  /** It has ended, and only its parent has not asked how yet. */
+  readonly isZombie: boolean
+}
+
+/** What the system says of a process; null when it does not say. */
+const look = (pid: number): Running | null => {
+  const stat = readOrNull(`/proc/${pid}/stat`)
+  if (stat !== null) {
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // from field 3 on; the name before may hold spaces
+    return { started: fields[19] ?? null, isZombie: /^[ZX]/.test(fields[0] ?? '') }
+  }
+  if (process.platform === 'linux' || process.platform === 'win32') return null
+  const said = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? ''
+  const [, state, started] = /^(\S+)\s+(.+)$/.exec(said) ?? []
+  return state === undefined ? null : { started: started ?? null, isZombie: state.startsWith('Z') }
+}
+
+const bootId = () => readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? null
+
+const answersSignals = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+export const thisProcess = (): ProcessIdentity => ({
+  pid: process.pid,
+  started: look(process.pid)?.started ?? null,
+  boot: bootId(),
+  host: hostname(),
+})
+
+/** It was started on this machine since the machine was. */
+export const isOfThisBoot = ({ host, boot }: ProcessIdentity): boolean => host === hostname() && boot === bootId()
+
+export const isAlive = (one: ProcessIdentity): boolean => {
+  if (!isOfThisBoot(one) || !answersSignals(one.pid)) return false
+  const running = look(one.pid)
+  if (running === null) return true
+  return !running.isZombie && (running.started === null || one.started === null || running.started === one.started)
+}

@@ -1,0 +1,54 @@
+import type { LogDamage } from './log/log.ts'
+import type { LostRecords } from './recovery-plan.ts'
+
+/** What a new or an older store was filled with from the log. */
+export interface Rebuilt {
+  /** Where the files that could not be opened are kept; null when there were none. */
+  readonly keptAs: string | null
+  readonly reason: string
+  /** The records of the log that were applied. */
+  readonly fromSeq: number
+  readonly toSeq: number
+  /** What the store has since. */
+  readonly events: number
+  readonly persons: number
+  readonly seconds: number
+}
+
+/** What opening a project mended, or had to leave out. */
+export type RecoveryReport =
+  /** The store could not be opened and was made again from the log. */
+  | ({ readonly kind: 'store-rebuilt' } & Rebuilt)
+  /** The store was opened without its write-ahead log; the log had what that held. */
+  | ({ readonly kind: 'store-rolled-back' } & Rebuilt)
+  /** A place of the log cannot be read, and the store has what was there. */
+  | ({ readonly kind: 'log-damaged' } & LogDamage)
+  /** Only with `recovery: 'partial'`: records that are neither in the store nor in the log. */
+  | ({ readonly kind: 'records-lost' } & LostRecords)
+
+/** Said when it begins: making a store again takes its time. */
+export type RecoveryNotice = RecoveryReport | ({ readonly kind: 'store-recovering' } & Omit<Rebuilt, 'events' | 'persons' | 'seconds'>)
+
+const number = (value: number) => value.toLocaleString('en')
+const range = (fromSeq: number, toSeq: number | null) =>
+  toSeq === null ? `from ${number(fromSeq)} on` : fromSeq === toSeq ? number(fromSeq) : `${number(fromSeq)} to ${number(toSeq)}`
+
+const causes: Readonly<Record<LostRecords['reason'], string>> = {
+  forgotten: 'the log no longer has them',
+  damaged: 'the log is damaged there',
+  gone: 'the log is gone',
+}
+
+/** One line for a log or a terminal. */
+export function recoveryText(report: RecoveryNotice): string {
+  if (report.kind === 'log-damaged')
+    return `the log is damaged in ${report.file} at byte ${report.offset}: records ${range(report.fromSeq, report.toSeq)} cannot be read; the store has them`
+  if (report.kind === 'records-lost')
+    return `records ${range(report.fromSeq, report.toSeq)} are lost: ${causes[report.reason]} (${report.file})`
+  const kept = report.keptAs === null ? '' : `; the old file is kept as ${report.keptAs}`
+  const records = report.toSeq < report.fromSeq ? 'no record' : `records ${range(report.fromSeq, report.toSeq)}`
+  if (report.kind === 'store-recovering') return `applying ${records} of the log to the store, because ${report.reason}${kept}`
+  const how = report.kind === 'store-rebuilt' ? 'rebuilt from the log' : 'rolled back to its last checkpoint and filled from the log'
+  const content = `${number(report.events)} events and ${number(report.persons)} persons`
+  return `the store was ${how} in ${report.seconds.toFixed(1)} s: it has ${content}, with ${records} applied`
+}

@@ -16,7 +16,8 @@ const cookie = (request: Request, name: string): string | undefined => {
   return undefined
 }
 
-const bearerOf = (request: Request): string | undefined => /^\s*bearer\s+(\S.*?)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+const bearerOf = (request: Request): string | undefined =>
+  /^bearer\s+(\S.*)$/i.exec(request.headers.get('authorization')?.trim() ?? '')?.[1]
 
 const keyInBody = async (request: Request, body: () => Promise<unknown>): Promise<string | undefined> => {
   if (request.method === 'GET' || request.method === 'HEAD') return undefined

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { allows } from '../accounts/personal-keys.ts'
 import { jsonText } from '../lib/json-text.ts'
+import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
 import { authenticate } from './authenticate.ts'
@@ -151,7 +152,7 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
   hono.use(async (c, next) => {
     const answered = await handleCapture(c.req.raw, capture, c.env.address)
     if (!answered) return next()
-    c.set('route', c.req.path.replace(/(?<=.)\/+$/, ''))
+    c.set('route', withoutTrailingSlashes(c.req.path))
     return answered
   })
   hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))

@@ -15,7 +15,10 @@ const request = ({ body = '', ...rest }: Made): CaptureRequest => ({
   ...rest,
   body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
 })
-const read = (made: Made, isEngage = false) => readCapture(request(made), now, { isEngage, address: '10.0.0.9' })
+const read = async (made: Made, isEngage = false) => {
+  const capture = await readCapture(request(made), now, { isEngage, address: '10.0.0.9' })
+  return { ...capture, events: [...capture.events] }
+}
 const asForm = new Headers(formType)
 
 describe('every form of body carries the same event', () => {

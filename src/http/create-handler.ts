@@ -1,6 +1,7 @@
 import type { Condition, Waymark } from '../engine.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
+import { Intake, type IntakeLimits } from './intake.ts'
 import { createLoginAttempts } from './login-attempts.ts'
 import { createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
@@ -15,6 +16,8 @@ export interface HandlerOptions {
   readonly rows?: () => QueryOptions['rows']
   /** Queries of one project that keys may have running at once. Default 3. */
   readonly concurrentQueries?: () => number
+  /** How many bytes of bodies are held at once, and how slowly they may come. */
+  readonly intake?: Partial<IntakeLimits>
 }
 
 /** More records than this behind, and new events had better go elsewhere for a while. */
@@ -45,7 +48,13 @@ export interface Handler {
  */
 export const createHandler = (
   waymark: Waymark,
-  { log, limits = () => defaultRateLimits, rows = () => undefined, concurrentQueries = () => defaultConcurrency }: HandlerOptions = {},
+  {
+    log,
+    limits = () => defaultRateLimits,
+    rows = () => undefined,
+    concurrentQueries = () => defaultConcurrency,
+    intake,
+  }: HandlerOptions = {},
 ): Handler => {
   const app: App = {
     accounts: waymark.accounts,
@@ -53,6 +62,7 @@ export const createHandler = (
     limits,
     asking: waymark.asking,
     concurrency: createConcurrency(concurrentQueries),
+    intake: new Intake(intake),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
     groupTypes: async (record) => {

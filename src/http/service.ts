@@ -74,7 +74,7 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
     const url = new URL(request.url)
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = place.rows.get(method)
-    const body = lazyBody(request, row?.takesCsv)
+    const body = lazyBody(request, app.intake, row?.takesCsv)
     const wanted = wantedBy(place.resource, row, [...place.rows.values()][0]!.reach, method)
     const caller = await authenticate(request, url, app.accounts, body).catch((error: unknown) => {
       if (wanted.reach === 'open') return null
@@ -135,6 +135,7 @@ export const createService = (app: App, { log = () => {} }: ServiceOptions = {})
   })
   const capture: CaptureServices = {
     clock: app.clock,
+    intake: app.intake,
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? app.project(record.id) : null

@@ -4,6 +4,7 @@ import { TextWriter } from '../lib/text-writer.ts'
 import { Texts } from '../lib/texts.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { EventSource } from './event-source.ts'
+import { parseTime } from './parse-time.ts'
 import { type PreparedEvent, prepareEvent, type Receipt, sentTime } from './prepare.ts'
 import type { Warning } from './warnings.ts'
 
@@ -62,10 +63,19 @@ const writtenTexts = (ends: readonly number[], written: TextWriter): Texts => {
 
 type AnyReceipt = Omit<Receipt, 'sentAt'>
 
+/** What holds for the first event and for the others: the first alone says that the time of the request cannot be read. */
+const receiptsOf = (receipt: AnyReceipt, sentAt: string | null): readonly [first: Receipt, others: Receipt] => {
+  const isReadable = sentAt === null || parseTime(sentAt) !== null
+  return [
+    { ...receipt, sentAt },
+    { ...receipt, sentAt: isReadable ? sentAt : null },
+  ]
+}
+
 /** Stops now and then for whoever wants to do something else. */
 function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts, written: TextWriter): Generator<void, DecodedBatch> {
   const sentAt = asSentAt(facts.sentAt)
-  const whole = { ...receipt, sentAt }
+  const [first, others] = receiptsOf(receipt, sentAt)
   const events: PreparedEvent[] = []
   const ends: number[] = []
   const uuids: string[] = []
@@ -74,7 +84,7 @@ function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchF
   for (const item of source) {
     const start = written.length
     try {
-      const event = prepareOrRefuse(item, whole, index, written)
+      const event = prepareOrRefuse(item, events.length === 0 ? first : others, index, written)
       events.push(event)
       ends.push(written.length)
       uuids.push(event.uuid)
@@ -153,22 +163,22 @@ function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written
 export function readPayloads(
   payloads: Texts,
   uuids: readonly string[],
-  receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>,
+  { receivedAt, sentAt }: Pick<Receipt, 'receivedAt' | 'sentAt'>,
 ): { readonly events: readonly PreparedEvent[]; readonly payloads: Texts } {
+  const [first, others] = receiptsOf({ receivedAt, ip: null, anonymizeIps: false, newUuid: () => '' }, sentAt)
   writer.clear()
   const ends: number[] = []
   const events = payloads.map((payload, i) => {
-    const event = readPayload(payload, uuids[i]!, receipt)
+    const event = readPayload(payload, uuids[i]!, i === 0 ? first : others)
     ends.push(writer.length)
     return event
   })
   return { events, payloads: writtenTexts(ends, writer) }
 }
 
-function readPayload(payload: string, uuid: string, receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>): PreparedEvent {
+function readPayload(payload: string, uuid: string, receipt: Receipt): PreparedEvent {
   const raw: unknown = JSON.parse(payload)
-  const again = { ...receipt, ip: null, anonymizeIps: false, newUuid: () => uuid }
+  const event = prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, receipt, null, writer)
   const dropped = isObject(raw) ? raw.$dropped : undefined
-  if (!Array.isArray(dropped)) return prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, again, null, writer)
-  return { ...prepareEvent({ ...(raw as object), uuid }, again, null, writer), isDropped: true, warnings: dropped as Warning[] }
+  return Array.isArray(dropped) ? Object.assign(event, { isDropped: true, warnings: dropped as Warning[] }) : event
 }

@@ -162,7 +162,7 @@ const longestAddress = 64
 
 /** The first address of X-Forwarded-For, without its port; null when what stands there is none. */
 function forwardedFor(headers: Headers): string | null {
-  const first = headers.get('x-forwarded-for')?.split(',', 1)[0]!.trim() ?? ''
+  const [first = ''] = (headers.get('x-forwarded-for') ?? '').split(',', 1).map((part) => part.trim())
   if (first.length > longestAddress) return null
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(first)
   const address = bracketed ? bracketed[1]! : /^[\d.]+:\d+$/.test(first) ? first.slice(0, first.indexOf(':')) : first

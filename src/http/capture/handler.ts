@@ -4,6 +4,8 @@ import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
 import { inTurns } from '../../lib/turns.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
+import { failureBody, HttpError } from '../errors.ts'
+import type { Body, Intake } from '../intake.ts'
 import { mustBeWhole, readAsker } from './asker.ts'
 import type { CaptureRequest } from './body.ts'
 import { readCapture } from './events.ts'
@@ -21,6 +23,7 @@ export interface CaptureServices {
   /** The project whose key it is. Null: nobody's; its events are taken and dropped, as clients expect. */
   projectOf(token: string): Promise<CaptureTarget | null>
   clock(): Date
+  readonly intake: Intake
   /** Refuses an import beyond what the operator approved; null when it may go on. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
   /** Throws unless the request carries a personal key with the scope. */
@@ -64,35 +67,44 @@ export async function handleCapture(request: Request, services: CaptureServices,
       { allow: 'GET, POST, OPTIONS' },
     )
 
+  let body: Body | null = null
   try {
-    const body = await bytesOf(request, limit)
-    const capture: CaptureRequest = {
-      method: request.method,
-      query: url.searchParams,
-      headers: request.headers,
-      body,
-      limit: unpackedLimit,
-    }
+    body = await services.intake.read(request, limit, tooLarge(limit))
+    const capture = captureOf(request, url, body, unpackedLimit)
     if (path === perEventPath) return await takeEach(request, capture, services, address)
     return await takeAll(request, capture, services, { isEngage: path === '/engage', address })
   } catch (error) {
     return refusal(request, error)
+  } finally {
+    body?.release()
   }
 }
+
+const captureOf = (request: Request, { searchParams }: URL, body: Body, limit: number): CaptureRequest => ({
+  method: request.method,
+  query: searchParams,
+  headers: request.headers,
+  body: body.bytes,
+  limit,
+  hold: (bytes) => body.hold(bytes),
+})
 
 /** What clients ask for besides. */
 async function answerQuietly(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
   const query = url.searchParams
   let token = query.get('token') ?? ''
+  let body: Body | null = null
   try {
     if (request.method === 'POST' && askingPaths.has(path)) {
-      const body = await bytesOf(request, askingLimit)
-      const asker = await readAsker({ method: 'POST', query, headers: request.headers, body, limit: askingLimit })
+      body = await services.intake.read(request, askingLimit, tooLarge(askingLimit))
+      const asker = await readAsker(captureOf(request, url, body, askingLimit))
       if (path === '/decide') await mustBeWhole(asker, async (key) => (await services.projectOf(key)) !== null)
       token = asker.token
     }
   } catch (error) {
     return refusal(request, error)
+  } finally {
+    body?.release()
   }
   const quiet = quietAnswer({ method: request.method, path, query, token })
   if (!quiet) return null
@@ -140,26 +152,12 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
   return json(request, 200, { results, ...(isAsked && { summary: summaryOf(answer, Object.values(results)) }) })
 }
 
-async function bytesOf(request: Request, limit: number): Promise<Uint8Array> {
-  if (request.method === 'GET') return new Uint8Array()
-  const declared = request.headers.get('content-length')
-  const tooLarge = () => new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
-  if (Number(declared ?? 0) > limit) throw tooLarge()
-  // As a whole where its length is known: passing it through a stream of the web costs more than reading it.
-  if (declared !== null) return new Uint8Array(await request.arrayBuffer())
-  if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    length += chunk.length
-    if (length > limit) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-}
+const tooLarge = (limit: number) => () =>
+  new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
 
 function refusal(request: Request, error: unknown): Response {
   if (error instanceof CaptureRefusal) return json(request, error.status, error.body)
+  if (error instanceof HttpError) return json(request, error.status, failureBody(error), error.headers)
   if (error instanceof WaymarkError) {
     if (error.status === 413) return json(request, 413, new CaptureRefusal('too-large', error.detail).body)
     const type = error.status === 503 ? 'server_error' : 'validation_error'
@@ -178,7 +176,7 @@ const throttled = (request: Request, limited: { detail: string; retryAfterSecond
     { 'retry-after': String(limited.retryAfterSeconds) },
   )
 
-const json = (request: Request, status: number, body: object, headers: Record<string, string> = {}) =>
+const json = (request: Request, status: number, body: object, headers: Readonly<Record<string, string>> = {}) =>
   new Response(JSON.stringify(body), { status, headers: { ...cors(request), 'content-type': 'application/json', ...headers } })
 
 /** Any page may send events, with its cookies if it likes: the origin it names is the origin that may. */

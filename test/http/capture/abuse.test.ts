@@ -237,24 +237,6 @@ describe('what makes a reader look again and again', () => {
   })
 })
 
-test('others are answered while a body of twenty megabytes is worked on', async () => {
-  const event = (i: number) => ({ event: 'large', distinct_id: `d${i % 100}`, properties: { text: 'x'.repeat(350), i } })
-  const body = JSON.stringify({ api_key: key, batch: Array.from({ length: 45_000 }, (_, i) => event(i)) })
-  const zipped = gzipSync(body)
-  let turns = 0
-  let isGoing = true
-  const count = () => {
-    turns++
-    if (isGoing) setImmediate(count)
-  }
-  const sending = post('/batch/', zipped)
-  count()
-  expect((await sending).status).toBe(200)
-  isGoing = false
-  // Each turn in between is one of others: the work takes slices of a few milliseconds.
-  expect(turns).toBeGreaterThan(30)
-})
-
 describe('a connection that does not do its part', () => {
   test('a body that comes too slowly is cut off', async () => {
     const before = await stored()

@@ -13,6 +13,7 @@ const alone = [
   'test/http/capture/abuse.test.ts',
   'test/http/fuzz.test.ts',
   'test/http/query-stops.test.ts',
+  'test/ingestion/amplification.test.ts',
   'test/queries/funnels/{cancel,engines,memory}.test.ts',
   'test/queries/trends/generated.test.ts',
   'test/safety.test.ts',

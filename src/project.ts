@@ -11,8 +11,9 @@ import type { CohortInput } from './definitions/cohorts.ts'
 import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
+import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
-import { type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
+import { type BatchFacts, type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
 import { definitionStore } from './project-definitions.ts'
 import type { ActionInput } from './queries/action-definition.ts'
@@ -159,7 +160,16 @@ export class Project {
   /** @internal What came over a wire. */
   async take(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
-    const answer = await this.pipeline.ingest(body, about)
+    return this.noted(await this.pipeline.ingest(body, about))
+  }
+
+  /** @internal The same of events that are read while they are prepared, for the HTTP API. */
+  async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
+    await this.refresh()
+    return this.noted(await this.pipeline.ingestEvents(events, facts))
+  }
+
+  private async noted(answer: IngestAnswer): Promise<IngestAnswer> {
     if (answer.accepted > 0 && !this.current.record.ingested_event) await this.home.noteFirstEvents(this.id)
     return answer
   }

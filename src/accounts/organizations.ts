@@ -25,7 +25,7 @@ export const slugOf = (name: string): string =>
     .trim()
     .replace(/[\s_-]+/g, '-')
     .slice(0, slugLength)
-    .replace(/^-+|-+$/g, '') || 'organization'
+    .replace(/^-|-$/g, '') || 'organization'
 
 /** On a clash the tail makes room for four letters. */
 const freeSlug = async (tables: AccountTables, name: string): Promise<string> => {

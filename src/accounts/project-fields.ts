@@ -46,7 +46,7 @@ const sampleRate = z.preprocess(
   z
     .string({ error: 'A valid number is required.' })
     .trim()
-    .regex(/^[+-]?(?:\d+\.?\d*|\.\d+)$/, { error: 'A valid number is required.', abort: true })
+    .regex(/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, { error: 'A valid number is required.', abort: true })
     .refine((value) => Number(value) <= 1, {
       params: { rule: 'max_value' },
       error: 'Ensure this value is less than or equal to 1.',

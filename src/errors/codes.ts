@@ -52,6 +52,7 @@ export interface ErrorData {
   'command-failed': { message: string }
   // taking events
   'bad-event': { message: string; index: number | null; attr: string | null }
+  'batch-too-large': { events: number; limit: number }
   'queue-full': { bytes: number; limit: number }
   'disk-full': { free: number; floor: number }
   'log-failed': { reason: string }
@@ -183,6 +184,11 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
   stopping: { text: () => 'The server is stopping.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },
+  'batch-too-large': {
+    text: (d) =>
+      `The batch takes more than ${d.limit} bytes in the log by its event ${d.events}, the most that one batch may take. Send it in smaller batches.`,
+    status: 413,
+  },
   'queue-full': {
     text: (d) => `${d.bytes} bytes of events are waiting to be written (limit ${d.limit}). Try again shortly.`,
     status: 503,

@@ -72,7 +72,7 @@ const nullCases = (name: string, negated: boolean): Case[] => [
 
 /** Capturing groups of a regular expression. */
 export const groupCount = (pattern: string): number =>
-  [...pattern.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?(?!P<|<))/gs)].filter(([part]) => part === '(').length
+  [...pattern.matchAll(/\\.|\[(?:\\.|[^\]\\])*|\((?!\?(?!P<|<))/gs)].filter(([part]) => part === '(').length
 
 const hasGroups = ({ sql, constant }: Arg): string =>
   typeof constant === 'string' ? String(groupCount(constant) > 0) : `regexp_matches(${sql}, '(^|[^\\\\])\\((?:[^?]|\\?P?<)')`

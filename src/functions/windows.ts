@@ -79,11 +79,13 @@ const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: 
   cases,
 })
 const frame = / (?:ROWS|RANGE) (?:BETWEEN (.*) AND (.*)|(.*))\)$/i
+const longestFrame = 200
+const frameOf = (over: string): RegExpExecArray | null => frame.exec(over.slice(-longestFrame))
 
 /** ClickHouse looks inside of the frame only, which ends at the current row unless the statement says otherwise. */
 function whole(context: CellContext): CellContext {
   const around = aggregateOf(context)
-  if (frame.test(around.over)) return context
+  if (frameOf(around.over)) return context
   const over = around.over.replace(/\)$/, ' ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)')
   return { ...context, aggregate: { ...around, over } }
 }
@@ -91,7 +93,7 @@ function whole(context: CellContext): CellContext {
 /** Whether the frame keeps nothing out that DuckDB, which knows no frame here, would find. */
 function reaches(name: 'lag' | 'lead', isWholeByDefault: boolean, context: CellContext): boolean {
   const { over } = aggregateOf(context)
-  const match = frame.exec(over)
+  const match = frameOf(over)
   if (!match) return isWholeByDefault || name === 'lag' || !/ORDER BY/i.test(over)
   const [, from = match[3] ?? '', to = 'CURRENT ROW'] = match
   return name === 'lag' ? /^UNBOUNDED PRECEDING$/i.test(from) : /^UNBOUNDED FOLLOWING$/i.test(to)

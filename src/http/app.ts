@@ -5,6 +5,7 @@ import type { Asked, Asker, Asking, Outcome } from '../asking/asking.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
+import type { Intake } from './intake.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { Concurrency } from './queries/concurrency.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -36,6 +37,7 @@ export interface App {
   readonly attempts: LoginAttempts
   readonly asking: Asking
   readonly concurrency: Concurrency
+  readonly intake: Intake
   readonly rows: () => QueryOptions['rows']
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>

@@ -1,39 +1,22 @@
 import { failures } from './errors.ts'
+import { FormError, multipartFields, urlEncodedFields } from './form-fields.ts'
+import type { Intake } from './intake.ts'
 
 export const largestBody = 10 * 1024 * 1024
 
-/** All bytes of a body that stays under the limit, however it is announced. */
-const readAll = async (request: Request): Promise<Uint8Array> => {
-  const declared = request.headers.get('content-length')
-  if (Number(declared ?? 0) > largestBody) throw failures.tooLarge()
-  // As a whole where its length is known: passing it through a stream of the web costs more than reading it.
-  if (declared !== null) {
-    const whole = new Uint8Array(await request.arrayBuffer())
-    if (whole.byteLength > largestBody) throw failures.tooLarge()
-    return whole
-  }
-  if (!request.body) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > largestBody) throw failures.tooLarge()
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-}
-
 /** More levels than anybody writes, and few enough for whatever calls itself for each of them. */
 const mostLevels = 200
-const quote = 0x22
-const backslash = 0x5c
+/** A value takes many times the memory of its text. */
+const mostValues = 500_000
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 
-/** Whether JSON has too many lists and objects within each other. */
-const isTooDeep = (bytes: Uint8Array): boolean => {
-  if (bytes.byteLength <= 2 * mostLevels) return false
+/** What JSON has too much of to be parsed. */
+const excessOf = (bytes: Uint8Array): string | null => {
+  if (bytes.byteLength <= 2 * mostLevels) return null
   let depth = 0
+  let values = 1
   let isInText = false
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i]!
@@ -42,15 +25,18 @@ const isTooDeep = (bytes: Uint8Array): boolean => {
       else if (byte === quote) isInText = false
     } else if (byte === quote) isInText = true
     else if (isOpening(byte)) {
-      if (++depth > mostLevels) return true
+      values++
+      if (++depth > mostLevels) return `nested more than ${mostLevels} levels deep`
     } else if (isClosing(byte)) depth--
+    else if (byte === comma) values++
   }
-  return false
+  return values > mostValues ? `more than ${mostValues} values` : null
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 const parseJson = (bytes: Uint8Array): unknown => {
-  if (isTooDeep(bytes)) throw failures.parse(`JSON parse error - nested more than ${mostLevels} levels deep`)
+  const excess = excessOf(bytes)
+  if (excess !== null) throw failures.parse(`JSON parse error - ${excess}`)
   try {
     return JSON.parse(strictUtf8.decode(bytes))
   } catch (error) {
@@ -60,23 +46,31 @@ const parseJson = (bytes: Uint8Array): unknown => {
 
 const parseForm = async (bytes: Uint8Array, type: string, takesFiles: boolean): Promise<unknown> => {
   try {
-    const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
+    const isMultipart = type.toLowerCase().startsWith('multipart/form-data')
+    const form = isMultipart ? await multipartFields(bytes, type) : urlEncodedFields(new TextDecoder().decode(bytes))
     const fields: [string, string][] = []
     for (const [name, value] of form) {
       if (typeof value === 'string') fields.push([name, value])
       else if (takesFiles) fields.push([name, await value.text()])
     }
     return Object.fromEntries(fields)
-  } catch {
-    throw failures.parse('The form cannot be read.')
+  } catch (error) {
+    throw failures.parse(error instanceof FormError ? `The form cannot be read: ${error.message}.` : 'The form cannot be read.')
   }
 }
 
 /** Reads a body once, when somebody first asks. An empty body is an empty object. */
-export const lazyBody = (request: Request, takesCsv = false): (() => Promise<unknown>) => {
+export const lazyBody = (request: Request, intake: Intake, takesCsv = false): (() => Promise<unknown>) => {
   let read: Promise<unknown> | undefined
   const load = async (): Promise<unknown> => {
-    const bytes = await readAll(request)
+    const body = await intake.read(request, largestBody, failures.tooLarge)
+    try {
+      return await parse(body.bytes)
+    } finally {
+      body.release()
+    }
+  }
+  const parse = async (bytes: Uint8Array): Promise<unknown> => {
     const type = request.headers.get('content-type') ?? 'application/json'
     const media = type.split(';', 1)[0]!.trim().toLowerCase()
     if (bytes.byteLength === 0) return {}

@@ -2,6 +2,7 @@ import type { Condition, Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
+import { Intake, type IntakeLimits } from './intake.ts'
 import { createLoginAttempts } from './login-attempts.ts'
 import { createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
@@ -17,6 +18,8 @@ export interface HandlerOptions extends SiteOptions {
   readonly rows?: () => QueryOptions['rows']
   /** Queries of one project that keys may have running at once. Default 3. */
   readonly concurrentQueries?: () => number
+  /** How many bytes of bodies are held at once, and how slowly they may come. */
+  readonly intake?: Partial<IntakeLimits>
 }
 
 /** More records than this behind, and new events had better go elsewhere for a while. */
@@ -59,6 +62,7 @@ export const createHandler = (
     concurrentQueries = () => defaultConcurrency,
     publicUrl,
     trustedProxies,
+    intake,
   }: HandlerOptions = {},
 ): Handler => {
   const app: App = {
@@ -67,6 +71,7 @@ export const createHandler = (
     limits,
     asking: waymark.asking,
     concurrency: createConcurrency(concurrentQueries),
+    intake: new Intake(intake),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
     groupTypes: async (record) => {

@@ -48,6 +48,24 @@ export const failures = {
   notAcceptable: () => new HttpError(406, 'invalid_request', 'not_acceptable', 'Could not satisfy the request Accept header.'),
   conflict: (detail: string) => new HttpError(409, 'server_error', 'conflict', detail),
   tooLarge: () => new HttpError(413, 'client_error', 'request_too_large', 'Request too large.'),
+  tooSlow: ({ bytesPerSecond, measuredMs, longestMs }: { bytesPerSecond: number; measuredMs: number; longestMs: number }) =>
+    new HttpError(
+      408,
+      'client_error',
+      'request_timeout',
+      `The body came too slowly: it must bring ${Math.round((bytesPerSecond * measuredMs) / 1000)} bytes every ${measuredMs / 1000} seconds and be whole within ${longestMs / 1000}.`,
+      null,
+      { connection: 'close' },
+    ),
+  busy: (bytes: number) =>
+    new HttpError(
+      503,
+      'server_error',
+      'server_error',
+      `The server holds as many bytes of requests as it may (${bytes}). Try again shortly.`,
+      null,
+      { 'retry-after': '1', connection: 'close' },
+    ),
   wrongMedia: (type: string) =>
     new HttpError(415, 'invalid_request', 'unsupported_media_type', `Unsupported media type "${type}" in request.`),
   parse: (detail: string) => new HttpError(400, 'invalid_request', 'parse_error', detail),

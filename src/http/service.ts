@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { allows } from '../accounts/personal-keys.ts'
 import { jsonText } from '../lib/json-text.ts'
+import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
 import { authenticate, loggedIn } from './authenticate.ts'
@@ -81,7 +82,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const site = siteOf(request, url, address)
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = place.rows.get(method)
-    const body = lazyBody(request, row?.takesCsv)
+    const body = lazyBody(request, app.intake, row?.takesCsv)
     const wanted = wantedBy(place.resource, row, [...place.rows.values()][0]!.reach, method)
     const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body })
     const enter = (caller: Visit['caller']) =>
@@ -140,6 +141,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   })
   const capture: CaptureServices = {
     clock: app.clock,
+    intake: app.intake,
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? app.project(record.id) : null
@@ -158,7 +160,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   hono.use(async (c, next) => {
     const answered = await handleCapture(c.req.raw, capture, c.env.address)
     if (!answered) return next()
-    c.set('route', c.req.path.replace(/(?<=.)\/+$/, ''))
+    c.set('route', withoutTrailingSlashes(c.req.path))
     return answered
   })
   hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))

@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, type ReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { pipeline, Transform } from 'node:stream'
+import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Decompress } from 'fzstd'
 
@@ -27,43 +27,49 @@ export const wrappingOf = (head: Uint8Array): Wrapping =>
       ? 'zstd'
       : null
 
-function unwrap(wrapping: Wrapping): Transform | null {
-  if (wrapping === 'gzip') return createGunzip({ chunkSize: 1 << 18 })
-  if (wrapping === null) return null
-  const decompress = new Decompress()
-  const out = new Transform({
-    transform(chunk: Buffer, _, done) {
-      try {
-        decompress.push(chunk)
-        done()
-      } catch (error) {
-        done(error as Error)
-      }
-    },
-    flush(done) {
-      try {
-        decompress.push(new Uint8Array(0), true)
-        done()
-      } catch (error) {
-        done(error as Error)
-      }
-    },
-  })
-  decompress.ondata = (data) => out.push(Buffer.from(data))
-  return out
+/** Four bytes may unpack to 128 KB, so only so many are handed over before somebody takes what came out. */
+const bytesOfPiece = 1 << 10
+/** Memory that a file may ask for: what the zstd tools take without being told to. */
+const largestWindow = 128 * 1024 * 1024
+
+/** Bytes of the window that the frame at the start of a zstd file needs; 0 when it is as large as its content. */
+function windowOf(head: Uint8Array): number {
+  const [descriptor = 0, window = 0] = head.subarray(4)
+  if (descriptor & 0x20) return 0
+  const base = 2 ** (10 + (window >> 3))
+  return base + (base / 8) * (window & 7)
+}
+
+async function* unzstd(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  let unpacked: Uint8Array[] = []
+  const decompress = new Decompress((data) => unpacked.push(data))
+  for await (const chunk of file)
+    for (let at = 0; at < chunk.length; at += bytesOfPiece) {
+      decompress.push(chunk.subarray(at, at + bytesOfPiece))
+      for (const data of unpacked) yield Buffer.from(data)
+      unpacked = []
+    }
+  decompress.push(new Uint8Array(0), true)
+  for (const data of unpacked) yield Buffer.from(data)
+}
+
+function unwrapped(file: ReadStream, wrapping: Wrapping): AsyncIterable<Buffer> {
+  if (wrapping === 'gzip') return pipeline(file, createGunzip({ chunkSize: 1 << 18 }), () => {})
+  return wrapping === 'zstd' ? unzstd(file) : file
 }
 
 /** The lines of a text file, as many at a time as one read brings; unwrapped when it is gzip or zstd. `onBytes` hears how far it has been read. */
 export async function* readLines(path: string, onBytes: (count: number) => void = () => {}): AsyncGenerator<string[], void, void> {
-  const wrapping = wrappingOf(await firstBytes(path, 4))
+  const head = await firstBytes(path, 6)
+  const wrapping = wrappingOf(head)
+  if (wrapping === 'zstd' && windowOf(head) > largestWindow)
+    throw new Error(`it needs a window of ${windowOf(head)} bytes to unpack; ${largestWindow} is the most. Pack it without --long`)
   const file = createReadStream(path, { highWaterMark: 1 << 19 })
-  const unwrapped = unwrap(wrapping)
-  const stream = unwrapped ? pipeline(file, unwrapped, () => {}) : file
   let rest: Buffer[] = []
   let restLength = 0
   let isStart = true
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const chunk of unwrapped(file, wrapping)) {
       onBytes(file.bytesRead)
       const lines: string[] = []
       let start = isStart && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0

@@ -8,11 +8,14 @@ import { importPerson } from './import-person.ts'
 import { People } from './people.ts'
 import type { PreparedEvent } from './prepare.ts'
 import { type PropertyKey, PropertyKeys } from './property-keys.ts'
+import { propertiesLimit } from './property-room.ts'
 import type { PropertyType } from './property-types.ts'
 import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
 import type { GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
 const familiesKept = 50_000
+/** Of an event beside its properties. */
+const headBytes = 100
 const noGroups: readonly string[] = ['', '', '', '', '']
 
 /** Works batches out into rows. What it knows of the store is as of the last group it staged; after a failed commit it must be opened anew. */
@@ -121,6 +124,7 @@ export class Applier {
   private applyEvent(event: PreparedEvent, bytes: Uint8Array, arrival: Arrival, group: StagedGroup): void {
     for (const warning of event.warnings) this.warn(warning, arrival.receivedAt)
     if (event.isDropped) return
+    this.people.noteEvent(event.propertiesTo - event.propertiesFrom + headBytes)
     const who = identify(this.people, this.families, event, arrival)
     for (const warning of who.warnings) this.warn(warning, arrival.receivedAt)
     if (who.merge) {
@@ -142,7 +146,7 @@ export class Applier {
     }
     if (!event.isPersonless && event.set) this.keys.countValues('person', event.set, event.time)
     if (!event.isPersonless && event.setOnce) this.keys.countValues('person', event.setOnce, event.time)
-    if (event.group) this.identifyGroup(event.group, event.time, arrival)
+    if (event.group) this.identifyGroup(event.group, event.propertiesTo - event.propertiesFrom, event.time, arrival)
     const keys = event.groups ? this.groupKeys(event.groups, arrival) : noGroups
     this.keys.countShape(event.shape, event.time)
     group.pushEvent({
@@ -164,10 +168,16 @@ export class Applier {
     })
   }
 
-  private identifyGroup(of: NonNullable<PreparedEvent['group']>, time: number, arrival: Arrival): void {
+  private identifyGroup(of: NonNullable<PreparedEvent['group']>, length: number, time: number, arrival: Arrival): void {
     const index = this.groupIndex(of.type, arrival)
     if (index < 0) return
-    this.groups.identify(index, of.key, of.set, time, arrival)
+    if (!this.groups.identify(index, of.key, { set: of.set, length }, time, arrival)) {
+      this.warn(
+        { type: 'group_properties_too_large', details: { groupType: of.type, groupKey: of.key, limit: propertiesLimit } },
+        arrival.receivedAt,
+      )
+      return
+    }
     this.keys.countValues(`group_${index}`, of.set, time)
   }
 
@@ -212,7 +222,8 @@ export class Applier {
     const index =
       row.group_type_index === null ? this.groupIndex(row.group_type, arrival) : this.groups.fix(row.group_type_index, row.group_type)
     if (index < 0 || row.group_key === null) return
-    this.groups.identify(index, row.group_key, row.properties, row.created_at, { ...arrival, isHistorical: false })
+    const written = { set: row.properties, length: JSON.stringify(row.properties).length }
+    this.groups.identify(index, row.group_key, written, row.created_at, { ...arrival, isHistorical: false })
     this.keys.countValues(`group_${index}`, row.properties, row.created_at)
   }
 
@@ -230,6 +241,14 @@ export class Applier {
       this.warn({ type: 'too_many_property_keys', details: { refused: this.keys.refused } }, this.latest)
       this.keys.refused = 0
     }
+    if (this.people.refusedWrites > 0)
+      this.warn(
+        { type: 'person_properties_too_large', details: { refused: this.people.refusedWrites, limit: propertiesLimit } },
+        this.latest,
+      )
+    if (this.people.skippedVersions > 0)
+      this.warn({ type: 'person_history_too_large', details: { skipped: this.people.skippedVersions } }, this.latest)
+    this.people.refusedWrites = this.people.skippedVersions = 0
     this.settleFamilies(group)
     await this.people.stage(group, this.appliedSeq)
     this.families.stage(group)

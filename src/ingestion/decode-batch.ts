@@ -1,8 +1,10 @@
-import { setImmediate } from 'node:timers/promises'
 import { WaymarkError } from '../errors/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { TextWriter } from '../lib/text-writer.ts'
 import { Texts } from '../lib/texts.ts'
+import { inTurns } from '../lib/turns.ts'
+import type { EventSource } from './event-source.ts'
+import { parseTime } from './parse-time.ts'
 import { type PreparedEvent, prepareEvent, type Receipt, sentTime } from './prepare.ts'
 import type { Warning } from './warnings.ts'
 
@@ -28,14 +30,32 @@ export function eventsOf(body: unknown): readonly unknown[] {
 
 const asSentAt = (value: unknown): string | null => (value === undefined || value === null || value === '' ? null : String(sentTime(value)))
 
-/** Events are written here one after another; a batch takes with it a copy of what it is. */
-const writer = new TextWriter()
-/** A batch of past events is written over many turns of the event loop, with whole batches in between. */
-const pastWriter = new TextWriter()
-const sliceMs = 1
+/** Bytes of a batch as the log keeps it: several times those of the largest body. */
+export const batchBytesLimit = 80 * 1024 * 1024
+
+/** What is said once for all events of a batch. */
+export interface BatchFacts {
+  readonly sentAt?: unknown
+  readonly isHistorical?: boolean
+  readonly ip?: string | null
+  /** Hears of events that cannot be taken, which are then left out. Without it the first of them refuses the batch. */
+  readonly onRefused?: (event: unknown, refusal: WaymarkError<'bad-event'>) => void
+}
+
+/** The body of `POST /batch/`, less the key. */
+export function readBody(
+  body: unknown,
+  about: Pick<BatchFacts, 'sentAt' | 'ip'> = {},
+): { readonly events: readonly unknown[]; readonly facts: BatchFacts } {
+  const events = eventsOf(body)
+  const envelope = isObject(body) && 'batch' in body ? body : {}
+  const sentAt = about.sentAt ?? envelope.sent_at ?? envelope.sentAt
+  return { events, facts: { ...about, sentAt, isHistorical: envelope.historical_migration === true } }
+}
+
 const eventsOfLook = 8
 
-const writtenTexts = (ends: readonly number[], written = writer): Texts => {
+const writtenTexts = (ends: readonly number[], written: TextWriter): Texts => {
   const offsets = new Int32Array(ends.length + 1)
   offsets.set(ends, 1)
   return new Texts(written.bytes(), offsets)
@@ -43,55 +63,91 @@ const writtenTexts = (ends: readonly number[], written = writer): Texts => {
 
 type AnyReceipt = Omit<Receipt, 'sentAt'>
 
+/** What holds for the first event and for the others: the first alone says that the time of the request cannot be read. */
+const receiptsOf = (receipt: AnyReceipt, sentAt: string | null): readonly [first: Receipt, others: Receipt] => {
+  const isReadable = sentAt === null || parseTime(sentAt) !== null
+  return [
+    { ...receipt, sentAt },
+    { ...receipt, sentAt: isReadable ? sentAt : null },
+  ]
+}
+
 /** Stops now and then for whoever wants to do something else. */
-function* decoding(body: unknown, receipt: AnyReceipt, about: { sentAt?: unknown }, written: TextWriter): Generator<void, DecodedBatch> {
-  const raw = eventsOf(body)
-  const envelope = isObject(body) && 'batch' in body ? body : {}
-  const sentAt = asSentAt(about.sentAt ?? envelope.sent_at ?? envelope.sentAt)
-  const whole = { ...receipt, sentAt }
+function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts, written: TextWriter): Generator<void, DecodedBatch> {
+  const sentAt = asSentAt(facts.sentAt)
+  const [first, others] = receiptsOf(receipt, sentAt)
   const events: PreparedEvent[] = []
   const ends: number[] = []
   const uuids: string[] = []
+  let index = 0
   written.clear()
-  for (let i = 0; i < raw.length; i++) {
-    const event = prepareOrRefuse(raw[i], whole, i, written)
-    events.push(event)
-    ends.push(written.length)
-    uuids.push(event.uuid)
-    if (i % eventsOfLook === eventsOfLook - 1) yield
+  for (const item of source) {
+    const start = written.length
+    try {
+      const event = prepareOrRefuse(item, events.length === 0 ? first : others, index, written)
+      events.push(event)
+      ends.push(written.length)
+      uuids.push(event.uuid)
+    } catch (error) {
+      if (!facts.onRefused || !(error instanceof WaymarkError) || error.code !== 'bad-event') throw error
+      written.length = start
+      facts.onRefused(item, error as WaymarkError<'bad-event'>)
+    }
+    if (written.length > batchBytesLimit) throw new WaymarkError('batch-too-large', { events: index + 1, limit: batchBytesLimit })
+    if (++index % eventsOfLook === 0) yield
   }
-  return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical: isPast(body) }
+  return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical: facts.isHistorical === true }
 }
 
-/** Whether a body says that its events are of the past. */
-export const isPast = (body: unknown): boolean => isObject(body) && 'batch' in body && body.historical_migration === true
+/** Events are written here one after another; a batch takes with it a copy of what it is. */
+const writer = new TextWriter()
 
-/** Reads a batch as `POST /batch/` takes it, less the key. Refuses it whole at the first event that cannot be taken. */
-export function decodeBatch(body: unknown, receipt: AnyReceipt, about: { sentAt?: unknown } = {}): DecodedBatch {
-  const steps = decoding(body, receipt, about, writer)
+/** At once. */
+export function decodeEvents(events: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts): DecodedBatch {
+  const steps = decoding(events, receipt, facts, writer)
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
   }
 }
 
-let pastTurn: Promise<unknown> = Promise.resolve()
-
-/** The same a few milliseconds at a time, one batch after another, so that live events pass. */
-export function decodePast(body: unknown, receipt: AnyReceipt, about: { sentAt?: unknown } = {}): Promise<DecodedBatch> {
-  const turn = pastTurn.then(async () => {
-    const steps = decoding(body, receipt, about, pastWriter)
-    for (let begin = performance.now(); ; ) {
-      const step = steps.next()
-      if (step.done) return step.value
-      if (performance.now() - begin < sliceMs) continue
-      await setImmediate()
-      begin = performance.now()
-    }
-  })
-  pastTurn = turn.catch(() => undefined)
-  return turn
+/** Reads a batch as `POST /batch/` takes it, less the key. Refuses it whole at the first event that cannot be taken. */
+export function decodeBatch(body: unknown, receipt: AnyReceipt, about: Pick<BatchFacts, 'sentAt'> = {}): DecodedBatch {
+  const { events, facts } = readBody(body, about)
+  return decodeEvents(events, receipt, facts)
 }
+
+/** A few milliseconds at a time, one batch after another, so that whoever does not wait in the same lane passes. */
+class Lane {
+  private readonly writer = new TextWriter()
+  private turn: Promise<unknown> = Promise.resolve()
+  private readonly sliceMs: number
+
+  constructor(sliceMs: number) {
+    this.sliceMs = sliceMs
+  }
+
+  decode(events: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts): Promise<DecodedBatch> {
+    const turn = this.turn.then(() => inTurns(decoding(events, receipt, facts, this.writer), this.sliceMs))
+    this.turn = turn.catch(() => undefined)
+    return turn
+  }
+}
+
+const lanes = { past: new Lane(1), live: new Lane(8) }
+/** As little as this does not wait for others. */
+const small = { events: 100, bytes: 1 << 16 }
+
+/** Past events in a lane of their own, and live ones in one unless they are few. */
+export function decodeInTurns(source: EventSource, receipt: AnyReceipt, facts: BatchFacts): Promise<DecodedBatch> {
+  if (facts.isHistorical) return lanes.past.decode(source, receipt, facts)
+  if (source.count > small.events || source.bytes > small.bytes) return lanes.live.decode(source, receipt, facts)
+  return Promise.resolve(decodeEvents(source, receipt, facts))
+}
+
+/** Events of the past a little at a time. */
+export const decodePast = (events: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts): Promise<DecodedBatch> =>
+  lanes.past.decode(events, receipt, facts)
 
 function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written: TextWriter): PreparedEvent {
   try {
@@ -107,22 +163,22 @@ function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written
 export function readPayloads(
   payloads: Texts,
   uuids: readonly string[],
-  receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>,
+  { receivedAt, sentAt }: Pick<Receipt, 'receivedAt' | 'sentAt'>,
 ): { readonly events: readonly PreparedEvent[]; readonly payloads: Texts } {
+  const [first, others] = receiptsOf({ receivedAt, ip: null, anonymizeIps: false, newUuid: () => '' }, sentAt)
   writer.clear()
   const ends: number[] = []
   const events = payloads.map((payload, i) => {
-    const event = readPayload(payload, uuids[i]!, receipt)
+    const event = readPayload(payload, uuids[i]!, i === 0 ? first : others)
     ends.push(writer.length)
     return event
   })
-  return { events, payloads: writtenTexts(ends) }
+  return { events, payloads: writtenTexts(ends, writer) }
 }
 
-function readPayload(payload: string, uuid: string, receipt: Omit<Receipt, 'anonymizeIps' | 'newUuid' | 'ip'>): PreparedEvent {
+function readPayload(payload: string, uuid: string, receipt: Receipt): PreparedEvent {
   const raw: unknown = JSON.parse(payload)
-  const again = { ...receipt, ip: null, anonymizeIps: false, newUuid: () => uuid }
+  const event = prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, receipt, null, writer)
   const dropped = isObject(raw) ? raw.$dropped : undefined
-  if (!Array.isArray(dropped)) return prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, again, null, writer)
-  return { ...prepareEvent({ ...(raw as object), uuid }, again, null, writer), isDropped: true, warnings: dropped as Warning[] }
+  return Array.isArray(dropped) ? Object.assign(event, { isDropped: true, warnings: dropped as Warning[] }) : event
 }

@@ -21,15 +21,17 @@ export function eventTime(
   sent: SentTime,
   now: number,
   about: { eventUuid: string; eventName: string },
-): { time: number; warnings: Warning[] } {
+): { time: number; isSentAtUnreadable: boolean; warnings: Warning[] } {
   const warnings: Warning[] = []
   const unreadable = (field: string, value: unknown, reason: string) =>
     warnings.push({ type: 'ignored_invalid_timestamp', details: { eventUuid: about.eventUuid, field, value: value ?? '', reason } })
 
   let sentAt: number | null = null
+  let isSentAtUnreadable = false
   if (sent.sentAt && !sent.ignoreSentAt) {
     sentAt = parseTime(sent.sentAt)
-    if (sentAt === null) unreadable('sent_at', sent.sentAt, 'not a time')
+    isSentAtUnreadable = sentAt === null
+    if (isSentAtUnreadable) unreadable('sent_at', sent.sentAt, 'not a time')
   }
   const offset = typeof sent.offset === 'number' && Number.isFinite(sent.offset) ? sent.offset : 0
 
@@ -38,7 +40,7 @@ export function eventTime(
     const stamp = parseTime(sent.timestamp)
     if (stamp === null) {
       unreadable('timestamp', sent.timestamp, 'not a time')
-      return { time: now, warnings }
+      return { time: now, isSentAtUnreadable, warnings }
     }
     time = sentAt === null ? stamp : now + (stamp - sentAt)
   }
@@ -47,7 +49,7 @@ export function eventTime(
 
   if (!(time >= firstMoment && time < lastMoment)) {
     unreadable('timestamp', sent.timestamp, 'outside the years 0 to 9999')
-    return { time: now, warnings }
+    return { time: now, isSentAtUnreadable, warnings }
   }
   if (time > now + 23 * hour) {
     warnings.push({
@@ -64,5 +66,5 @@ export function eventTime(
     })
     time = now
   }
-  return { time, warnings }
+  return { time, isSentAtUnreadable, warnings }
 }

@@ -68,8 +68,8 @@ export class Families {
     const target = this.familyOf(merge.target)
     const source = this.familyOf(merge.source)
     if (target !== source) {
-      target.members.push(...source.members)
-      target.merges.push(...source.merges)
+      for (const member of source.members) target.members.push(member)
+      for (const one of source.merges) target.merges.push(one)
       for (const { person } of source.members) this.byNumber.set(person.no, target)
       this.changed.delete(source)
       this.undecided.delete(source)

@@ -75,8 +75,8 @@ export function decideFamily(family: Family): { people: Decided[]; refused: Set<
     stays.since = Number.NEGATIVE_INFINITY // known to every later merge, also to one of the same moment
     if (outcome === 'refuse') refused.add(merge)
     if (outcome === 'refuse' || target === source) continue
-    stays.members.push(...goes.members)
-    stays.causes.push(...goes.causes.map((cause) => cause ?? merge))
+    for (const member of goes.members) stays.members.push(member)
+    for (const cause of goes.causes) stays.causes.push(cause ?? merge)
     for (const id of goes.members.flatMap((member) => member.ids)) groups.set(id, stays)
   }
   return { people: [...new Set(groups.values())].map(decided), refused }

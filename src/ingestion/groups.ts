@@ -1,10 +1,11 @@
 import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import type { Arrival } from './identify.ts'
-import { writeInThePast, written } from './person.ts'
+import { write, writeInThePast } from './person.ts'
+import { hasRoom, type Measured, noteWritten } from './property-room.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
-interface Group {
+interface Group extends Measured {
   readonly index: number
   readonly key: string
   createdAt: number
@@ -71,27 +72,35 @@ export class Groups {
     }
   }
 
-  identify(index: number, key: string, set: Readonly<Record<string, unknown>>, time: number, arrival: Omit<Arrival, 'seq'>): void {
+  /** Whether there was room for the properties; `length` is at most theirs as JSON. */
+  identify(
+    index: number,
+    key: string,
+    { set, length }: { readonly set: Readonly<Record<string, unknown>>; readonly length: number },
+    time: number,
+    arrival: Omit<Arrival, 'seq'>,
+  ): boolean {
     let group = this.groups.get(cacheKey(index, key))
     if (!group) {
       group = { index, key, createdAt: time, updatedAt: arrival.receivedAt, version: 0, properties: {}, times: null }
       this.groups.set(cacheKey(index, key), group)
       this.fresh.add(group)
     }
-    const writes = { set, setOnce: null, unset: null }
+    const isRoom = hasRoom(group, length)
+    const writes = { set: isRoom ? set : null, setOnce: null, unset: null }
     let isChanged: boolean
     if (arrival.isHistorical) {
       isChanged = writeInThePast(group, writes, time, group.updatedAt).isChanged || time < group.createdAt
       group.createdAt = Math.min(group.createdAt, time)
     } else {
-      const before = group.properties
-      group.properties = written(before, writes)
-      isChanged = group.properties !== before
+      isChanged = write(group.properties, writes).size > 0
     }
-    if (!isChanged && !(this.fresh.has(group) && group.version === 0)) return
+    if (isChanged) noteWritten(group, length)
+    if (!isChanged && !(this.fresh.has(group) && group.version === 0)) return isRoom
     group.version++
     group.updatedAt = arrival.receivedAt
     this.changed.add(group)
+    return isRoom
   }
 
   stage(staged: StagedGroup): void {

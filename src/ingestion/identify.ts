@@ -4,8 +4,9 @@ import { isIllegalId } from './illegal-ids.ts'
 import { isVisitFact } from './initial-properties.ts'
 import { mergeOutcome, type Side } from './merge-outcome.ts'
 import type { People } from './people.ts'
-import { isSame, mergedProperties, type Person, type PropertyWrites, saysMore, writeInThePast, written } from './person.ts'
+import { absorbProperties, type Before, type Person, type PropertyWrites, saysMore, write, writeInThePast } from './person.ts'
 import type { PreparedEvent } from './prepare.ts'
+import { hasRoom, noteWritten } from './property-room.ts'
 import type { Warning } from './warnings.ts'
 
 /** As stored in `events.person_mode`. */
@@ -112,7 +113,8 @@ function withCreator(person: Person, event: PreparedEvent, arrival: Arrival): Pe
     return person
   }
   // Under what the event itself writes: a `$set_once` of the same name does not replace it, a `$set` does.
-  return Object.assign(person, { properties: written(person.properties, writes) })
+  write(person.properties, writes)
+  return person
 }
 
 const creatorOf = (event: PreparedEvent) => ({ $creator_event_uuid: event.uuid })
@@ -126,12 +128,13 @@ function update(
 ): boolean {
   let isChanged = false
   let isMore = false
+  const room = event.propertiesTo - event.propertiesFrom
+  const told = (event.set || event.setOnce) && !hasRoom(person, room) ? refuse(people, event) : event
   if (arrival.isHistorical) {
     // Whoever an import made was made by the earliest of the past events.
     const created = person.times?.$creator_event_uuid?.once?.at ?? Number.NEGATIVE_INFINITY
-    const setOnce = event.time <= created ? { ...event.setOnce, ...creatorOf(event) } : event.setOnce
-    const writes = { set: event.set, setOnce, unset: event.unset }
-    const change = writeInThePast(person, writes, event.time, person.updatedAt)
+    const setOnce = event.time <= created ? { ...told.setOnce, ...creatorOf(event) } : told.setOnce
+    const change = writeInThePast(person, { ...told, setOnce }, event.time, person.updatedAt)
     isChanged = change.isChanged
     isMore = change.saysMore
     if (event.time < person.createdAt) {
@@ -139,12 +142,12 @@ function update(
       isChanged = true
     }
   } else {
-    const before = person.properties
-    person.properties = written(before, isOlderThanImport(person, event) ? withoutVisitFacts(event) : event)
-    isChanged = person.properties !== before
-    isMore = isChanged && saysMore(before, person.properties)
+    const before = write(person.properties, isOlderThanImport(person, event) ? withoutVisitFacts(told) : told)
+    isChanged = before.size > 0
+    isMore = saysMore(before.keys(), person.properties)
     if (person.times && isChanged) person.times = timesAfter(person, before, event)
   }
+  if (isChanged) noteWritten(person, room)
   if (how.isIdentifying && !person.isIdentified) {
     person.isIdentified = true
     isChanged = true
@@ -154,6 +157,12 @@ function update(
   if (!how.isVersioned) person.version++
   person.updatedAt = arrival.receivedAt
   return true
+}
+
+/** What is too long to keep is not written; what is removed still goes. */
+function refuse(people: People, { unset }: PropertyWrites): PropertyWrites {
+  people.refusedWrites++
+  return { set: null, setOnce: null, unset }
 }
 
 /** An import says what a person is now. What an older event tells of its visit is the past, and no reason to change that. */
@@ -166,12 +175,10 @@ function withoutVisitFacts({ set, setOnce, unset }: PropertyWrites): PropertyWri
 }
 
 /** What a live event wrote has the time of that event, for imports that come later. */
-function timesAfter(person: Person, before: Person['properties'], event: PropertyWrites & { readonly time: number }): Person['times'] {
+function timesAfter(person: Person, before: Before, event: PreparedEvent): Person['times'] {
   const times = { ...person.times }
-  for (const key of new Set([...Object.keys(before), ...Object.keys(person.properties)])) {
-    if (isSame(before[key], person.properties[key])) continue
+  for (const key of before.keys())
     setOwn(times, key, { written: event.time, ...(!Object.hasOwn(person.properties, key) && { isUnset: true }) })
-  }
   return times
 }
 
@@ -255,7 +262,8 @@ function join(people: People, id: string, numbered: Person | undefined, person: 
 }
 
 function absorb(people: People, source: Person, target: Person, arrival: Arrival): void {
-  Object.assign(target, mergedProperties(target, source), {
+  absorbProperties(target, source)
+  Object.assign(target, {
     createdAt: Math.min(target.createdAt, source.createdAt),
     version: Math.max(target.version, source.version) + 1,
     updatedAt: arrival.receivedAt,

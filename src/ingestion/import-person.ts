@@ -1,6 +1,6 @@
 import type { Arrival } from './identify.ts'
 import type { People } from './people.ts'
-import { isSame, mergedProperties, type Person, written } from './person.ts'
+import { mergedProperties, type Person, write } from './person.ts'
 import type { PersonImport } from './work.ts'
 
 /** Makes a person with all its ids in one step. Ids that somebody has already bring that person along; `merged` are those who went into another. */
@@ -30,16 +30,13 @@ export function importPerson(people: People, row: PersonImport, arrival: Arrival
     }
   }
 
-  const properties = written(person.properties, { set: row.properties, setOnce: null, unset: null })
+  const before = write(person.properties, { set: row.properties, setOnce: null, unset: null })
   const createdAt = isNew ? row.created_at : Math.min(person.createdAt, row.created_at)
   const isIdentified = person.isIdentified || row.is_identified
-  const isChanged =
-    merged.length > 0 || properties !== person.properties || createdAt !== person.createdAt || isIdentified !== person.isIdentified
-  if (isNew || !isSame(properties, person.properties)) {
-    person.properties = properties
-    people.addVersion(person, arrival.seq)
-  }
-  Object.assign(person, { properties, createdAt, isIdentified, updatedAt: arrival.receivedAt, importedAt: arrival.receivedAt })
+  const isChanged = merged.length > 0 || before.size > 0 || createdAt !== person.createdAt || isIdentified !== person.isIdentified
+  person.length = undefined
+  if (isNew || before.size > 0) people.addVersion(person, arrival.seq)
+  Object.assign(person, { createdAt, isIdentified, updatedAt: arrival.receivedAt, importedAt: arrival.receivedAt })
   if (isChanged && !isNew) person.version++
   people.change(person)
   return { person, merged }

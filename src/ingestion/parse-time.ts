@@ -4,6 +4,8 @@ const iso =
   /^(\d{4}|[+-]\d{6})(?:-?(?:(\d\d)(?:-?(\d\d))?|W(\d\d)(?:-?([1-7]))?|(\d{3})))?(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i
 const namesZone = /(?:Z|GMT|UTC?|[ECMP][SD]T|[+-]\d\d:?\d\d)\s*(?:\(.*\))?$/i
 
+/** Characters of a text that can be a time: the longest that clients write have a zone by name in brackets. */
+export const longestTime = 128
 const dayMs = 86_400_000
 
 /** Milliseconds at the start of a day, also for the years 0 to 99, which Date.UTC would move to the 20th century. */
@@ -74,7 +76,7 @@ export function parseTime(value: unknown): number | null {
     const ms = new Date(value).getTime()
     return Number.isNaN(ms) ? null : ms * 1000
   }
-  if (typeof value !== 'string') return null
+  if (typeof value !== 'string' || value.length > longestTime) return null
   const text = value.trim()
   const exact = parseIso(text)
   if (exact !== null) return exact

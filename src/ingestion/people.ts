@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { ApplyStore, FoundPerson, StagedGroup } from '../storage/duckdb/apply-store.ts'
+import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
 import { readTimes, timesText } from './property-times.ts'
@@ -10,6 +11,10 @@ const idsKept = 200_000
 const movesKept = 200_000
 /** As text they are large: so many are handed over at a time, and the main thread is given to others in between. */
 const personsOfSlice = 512
+/** Characters of versions for each byte of an event. Of ordinary people much less is needed. */
+const historyOfByte = 20
+const historyAtFirst = 16_000_000
+const mostHistory = 64_000_000
 
 /**
  * Who is who: a bounded part of the store in memory, with the changes of groups that are not committed yet on top. `load` brings what a group
@@ -37,6 +42,12 @@ export class People {
   private readonly merged: number[] = []
   private readonly rewritten = new Set<number>()
   private readonly movedIds = new Set<string>()
+  private readonly history = new Allowance(historyAtFirst, mostHistory)
+  // Read and cleared by the apply stage:
+  /** Changes of which no version was kept, because versions would take far more than the events that make them. */
+  skippedVersions = 0
+  /** Writes for which a person had no room. */
+  refusedWrites = 0
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
   constructor(store: ApplyStore, projectId: number, nextNo: number, kept: number) {
@@ -112,6 +123,8 @@ export class People {
       version: found.version,
       updatedAt: found.updatedAt,
       properties: JSON.parse(found.properties) as Record<string, unknown>,
+      length: found.properties.length,
+      counted: found.properties.length,
       times: found.propertyTimes ? readTimes(found.propertyTimes) : null,
       importedAt: found.importedAt,
     })
@@ -182,7 +195,19 @@ export class People {
 
   /** `person`'s properties are these from the record `seq` on. */
   addVersion(person: Person, seq: number): void {
-    this.versions.push({ person_no: person.no, log_seq: seq, properties: JSON.stringify(person.properties) })
+    if (!this.history.has(person.length ?? 0)) {
+      this.skippedVersions++
+      return
+    }
+    const properties = JSON.stringify(person.properties)
+    person.length = person.counted = properties.length
+    this.history.spend(properties.length)
+    this.versions.push({ person_no: person.no, log_seq: seq, properties })
+  }
+
+  /** So many bytes of events came. */
+  noteEvent(bytes: number): void {
+    this.history.grant(bytes * historyOfByte)
   }
 
   /** Everything of `source` is `target`'s from now on. */
@@ -289,6 +314,6 @@ export class People {
 function append<K, V>(map: Map<K, V[]>, key: K, values: readonly V[]): void {
   if (values.length === 0) return
   const known = map.get(key)
-  if (known) known.push(...values)
+  if (known) for (const value of values) known.push(value)
   else map.set(key, [...values])
 }

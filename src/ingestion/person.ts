@@ -1,11 +1,12 @@
 import { own, setOwn } from '../lib/own.ts'
 import { isVisitFact } from './initial-properties.ts'
+import type { Measured } from './property-room.ts'
 import type { PropertyTime, PropertyTimes } from './property-times.ts'
 
 type Properties = Record<string, unknown>
 
 /** A person, or the number kept for a distinct id that has no person yet. Times are microseconds. */
-export interface Person {
+export interface Person extends Measured {
   readonly no: number
   readonly uuid: string
   hasRecord: boolean
@@ -41,21 +42,29 @@ export function isSame(a: unknown, b: unknown): boolean {
 
 const has = (properties: Readonly<Properties>, key: string): boolean => Object.hasOwn(properties, key)
 
-/** Writes in order of arrival: `$set_once` fills, `$set` overwrites, `$unset` removes. The same object comes back when nothing changes. */
-export function written(properties: Properties, writes: PropertyWrites): Properties {
-  let next = properties
-  const change = () => {
-    if (next === properties) next = { ...properties }
-    return next
-  }
-  for (const key in writes.setOnce ?? {}) if (!has(next, key)) setOwn(change(), key, writes.setOnce![key])
-  for (const key in writes.set ?? {}) if (!has(next, key) || !isSame(next[key], writes.set![key])) setOwn(change(), key, writes.set![key])
-  for (const key of writes.unset ?? []) if (has(next, key)) delete change()[key]
-  return next !== properties && writes.unset && hasSame(next, properties) ? properties : next
-}
+/** The properties that a write changed, as they were before; undefined for those that were not there. */
+export type Before = ReadonlyMap<string, unknown>
 
-const hasSame = (a: Readonly<Properties>, b: Readonly<Properties>): boolean =>
-  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => has(b, key) && isSame(a[key], b[key]))
+/** Writes in place, in order of arrival: `$set_once` fills, `$set` overwrites, `$unset` removes. */
+export function write(properties: Properties, { set, setOnce, unset }: PropertyWrites): Before {
+  const before = new Map<string, unknown>()
+  const note = (key: string) => {
+    if (!before.has(key)) before.set(key, has(properties, key) ? properties[key] : undefined)
+  }
+  const put = (key: string, value: unknown) => {
+    note(key)
+    setOwn(properties, key, value)
+  }
+  for (const key in setOnce) if (!has(properties, key)) put(key, setOnce[key])
+  for (const key in set) if (!has(properties, key) || !isSame(properties[key], set[key])) put(key, set[key])
+  for (const key of unset ?? [])
+    if (has(properties, key)) {
+      note(key)
+      delete properties[key]
+    }
+  if (unset) for (const [key, value] of before) if (isSame(value, has(properties, key) ? properties[key] : undefined)) before.delete(key)
+  return before
+}
 
 const isAfter = (value: unknown, time: number, other: unknown, otherTime: number): boolean =>
   time !== otherTime ? time > otherTime : JSON.stringify(value) > JSON.stringify(other) // equal times: any rule that arrival cannot change
@@ -130,14 +139,28 @@ export function writeInThePast(
   }
   for (const key in setOnce) fill(key)
   for (const key of unset ?? []) fill(key)
-  return { isChanged, saysMore: before ? saysMore(before, properties) : isMore }
+  return { isChanged, saysMore: before ? saysMore(changedNames(before, properties), properties) : isMore }
 }
 
 /** Facts of a visit stand in the event itself: a person that changed in nothing else needs no version of its own for it. */
-export function saysMore(before: Readonly<Properties>, after: Readonly<Properties>): boolean {
-  for (const name in after) if (!isSame(before[name], after[name]) && !isVisitFact(name)) return true
-  for (const name in before) if (!has(after, name)) return true
+export function saysMore(changed: Iterable<string>, after: Readonly<Properties>): boolean {
+  for (const name of changed) if (!has(after, name) || !isVisitFact(name)) return true
   return false
+}
+
+/** Names of what differs between two sets of properties. */
+function changedNames(before: Readonly<Properties>, after: Readonly<Properties>): string[] {
+  const removed = Object.keys(before).filter((name) => !own(after, name))
+  return [...removed, ...Object.keys(after).filter((name) => !isSame(before[name], after[name]))]
+}
+
+/** The properties of `source`, who is nobody any more, go into those of `target`, whose own stay. The shorter are written into the longer. */
+export function absorbProperties(target: Person, source: Person): void {
+  const length = target.length === undefined || source.length === undefined ? undefined : target.length + source.length
+  if (target.times || source.times) Object.assign(target, mergedProperties(target, source))
+  else if ((source.length ?? 0) > (target.length ?? 0)) target.properties = Object.assign(source.properties, target.properties)
+  else for (const key in source.properties) if (!own(target.properties, key)) target.properties[key] = source.properties[key]
+  target.length = length
 }
 
 /** Both people's properties in one: the target's win where both have one, unless an import knows the times. */

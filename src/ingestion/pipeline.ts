@@ -8,7 +8,8 @@ import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
 import { isOutOfMemory } from '../storage/duckdb/instance.ts'
 import { rowGroupRows } from '../storage/duckdb/schema.ts'
 import { Applier } from './applier.ts'
-import { decodeBatch, decodePast, isPast } from './decode-batch.ts'
+import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decodePast, readBody } from './decode-batch.ts'
+import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
 import { readWork } from './read-work.ts'
@@ -60,6 +61,8 @@ const eventsOfLook = 32
 const retryMs = [10, 50, 250, 1_000, 5_000]
 /** After so many failures in a row those who wait are told. */
 const patience = 3
+
+export type { BatchFacts } from './decode-batch.ts'
 
 export interface IngestAnswer {
   /** Stored by this call. */
@@ -198,16 +201,35 @@ export class Pipeline {
   }
 
   /** Answers when the batch is durable and its duplicates are counted. Takes what `POST /batch/` takes, less the key. */
-  ingest(body: unknown, about: { ip?: string | null; sentAt?: unknown } = {}): Promise<IngestAnswer> {
-    return this.keepAlive.during(this.take(body, about))
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
+    return this.keepAlive.during(this.ingestBody(body, about))
   }
 
-  private async take(body: unknown, about: { ip?: string | null; sentAt?: unknown }): Promise<IngestAnswer> {
+  private async ingestBody(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'>): Promise<IngestAnswer> {
     this.assertOpen()
-    const receivedAt = this.now()
+    const receipt = this.receipt(about)
+    const { events, facts } = readBody(body, about)
+    const batch = facts.isHistorical ? await decodePast(events, receipt, facts) : decodeEvents(events, receipt, facts)
+    return this.take(batch, receipt.receivedAt)
+  }
+
+  /** The same of events that are read while they are prepared, which gives others their turn in between. */
+  ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
+    return this.keepAlive.during(this.ingestSource(events, facts))
+  }
+
+  private async ingestSource(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
+    this.assertOpen()
+    const receipt = this.receipt(facts)
+    return this.take(await decodeInTurns(events, receipt, facts), receipt.receivedAt)
+  }
+
+  private receipt({ ip = null }: Pick<BatchFacts, 'ip'>) {
     const { anonymizeIps } = this.options.settings()
-    const receipt = { receivedAt, ip: about.ip ?? null, anonymizeIps, newUuid: this.newUuid }
-    const batch = isPast(body) ? await decodePast(body, receipt, about) : decodeBatch(body, receipt, about)
+    return { receivedAt: this.now(), ip, anonymizeIps, newUuid: this.newUuid }
+  }
+
+  private async take(batch: DecodedBatch, receivedAt: number): Promise<IngestAnswer> {
     const { events } = batch
     const dropped = events.filter((event) => event.isDropped).length
     if (events.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }

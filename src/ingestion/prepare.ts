@@ -5,11 +5,12 @@ import type { TextWriter } from '../lib/text-writer.ts'
 import { elementsChain } from './elements.ts'
 import { eventTime } from './event-time.ts'
 import { givesVisitFacts } from './initial-properties.ts'
+import { longestTime } from './parse-time.ts'
 import type { Shape } from './shape.ts'
 import { cut, readableJson } from './text.ts'
 import { readUuid } from './uuid.ts'
 import type { Warning } from './warnings.ts'
-import { fieldText, headText, isPlain, nestingLimit, type WrittenProperties, writeProperties } from './write-event.ts'
+import { fieldText, headText, heldWrites, isPlain, nestingLimit, type WrittenProperties, writeProperties } from './write-event.ts'
 
 type Properties = Record<string, unknown>
 
@@ -74,11 +75,13 @@ function objectAt(value: unknown, index: number | null, attr: string): Propertie
 const asText = (value: unknown): string =>
   typeof value === 'object' ? (readableJson(value) ?? '') : readable(typeof value === 'string' ? value : String(value))
 
-/** A time as it was sent, in a form that JSON can hold and that is as unreadable as it was. */
+/** A time as it was sent, in a form that JSON can hold and that is as unreadable as it was; the beginning of what is too long for one. */
 export function sentTime(value: unknown): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
-  return value === null || typeof value === 'boolean' ? value : value === undefined ? undefined : asText(value)
+  if (value === undefined || value === null || typeof value === 'boolean') return value
+  const text = asText(value)
+  return text.length <= longestTime ? text : `${cut(text, longestTime / 2)}…`
 }
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
@@ -92,7 +95,7 @@ function groupsOf(value: unknown): [string, string][] | null {
   if (!isObject(value)) return null
   const pairs = Object.entries(value)
     .filter(([, key]) => !isAbsent(key))
-    .map(([type, key]): [string, string] => [readable(type), cut(asText(key), groupKeyLimit)])
+    .map(([type, key]): [string, string] => [cut(readable(type), groupKeyLimit), cut(asText(key), groupKeyLimit)])
   return pairs.length ? pairs : null
 }
 
@@ -121,7 +124,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
         eventUuid: uuid,
         event: name,
         distinctId,
-        $process_person_profile: profile === null ? null : asText(profile),
+        $process_person_profile: profile === null ? null : cut(asText(profile), textLimit),
         message: '$process_person_profile must be true or false',
       },
     })
@@ -130,11 +133,21 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   if (isRefused)
     warnings.push({ type: 'invalid_event_when_process_person_profile_is_false', details: { eventUuid: uuid, event: name, distinctId } })
   const sentAt = sentTime(raw.sent_at ?? receipt.sentAt)
+  const time = eventTime(
+    {
+      timestamp: sentTime(raw.timestamp),
+      offset: sentTime(raw.offset),
+      sentAt,
+      ignoreSentAt: Boolean(given.$ignore_sent_at),
+    },
+    receipt.receivedAt * 1000,
+    { eventUuid: uuid, eventName: name },
+  )
   const additions = {
     set: isPersonless ? undefined : joined(given.$set, objectAt(raw.$set, index, '$set')),
     setOnce: isPersonless ? undefined : joined(given.$set_once, objectAt(raw.$set_once, index, '$set_once')),
     ip: receipt.anonymizeIps ? null : isAbsent(given.$ip) ? (raw.ip ?? receipt.ip) : given.$ip,
-    sentAt: isAbsent(sentAt) ? undefined : sentAt,
+    sentAt: isAbsent(sentAt) || time.isSentAtUnreadable ? undefined : sentAt,
   }
   const chain = chainOf(raw, given)
 
@@ -154,16 +167,6 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const isTooLarge = written.to - written.from + chain.length > eventBytesLimit
   if (isTooLarge) warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
 
-  const time = eventTime(
-    {
-      timestamp: sentTime(raw.timestamp),
-      offset: sentTime(raw.offset),
-      sentAt,
-      ignoreSentAt: Boolean(given.$ignore_sent_at),
-    },
-    receipt.receivedAt * 1000,
-    { eventUuid: uuid, eventName: name },
-  )
   if (time.warnings.length) warnings.push(...time.warnings)
   const isDropped = name === '$performance_event' || isRefused || isTooLarge
   if (isDropped) {
@@ -173,7 +176,8 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const other = name === '$identify' ? given.$anon_distinct_id : aliasEvents.has(name) ? given.alias : undefined
   const groupType = groupEvents.has(name) ? given.$group_type : undefined
   const groupKey = groupEvents.has(name) ? given.$group_key : undefined
-  return {
+  const isOfGroup = !isAbsent(groupType) && !isAbsent(groupKey)
+  const event = {
     name,
     distinctId,
     uuid,
@@ -189,14 +193,26 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     unset: isPersonless || given.$unset === undefined ? null : unsetKeys(given.$unset),
     mergeWith: isAbsent(other) ? null : cut(asText(other), textLimit),
     groups: given.$groups === undefined ? null : groupsOf(given.$groups),
-    group:
-      isAbsent(groupType) || isAbsent(groupKey)
-        ? null
-        : { type: asText(groupType), key: cut(asText(groupKey), groupKeyLimit), set: storable(given.$group_set) },
+    group: isOfGroup
+      ? withParsed(
+          { type: cut(asText(groupType), groupKeyLimit), key: cut(asText(groupKey), groupKeyLimit), set: groupWrites(given.$group_set) },
+          'set',
+        )
+      : null,
     shape: written.shape,
     warnings,
     isDropped,
   }
+  return withParsed(withParsed(event, 'set'), 'setOnce')
+}
+
+type Parsed<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]: Exclude<T[P], string> }
+
+/** What is held as JSON is parsed whenever it is asked for. */
+function withParsed<T extends object, K extends keyof T>(holder: T, key: K): Parsed<T, K> {
+  const held = holder[key]
+  if (typeof held === 'string') Object.defineProperty(holder, key, { get: () => JSON.parse(held) as unknown })
+  return holder as unknown as Parsed<T, K>
 }
 
 /** What an event says of its person beside its properties goes over what it says among them. */
@@ -216,4 +232,9 @@ function chainOf(raw: Readonly<Properties>, given: Readonly<Properties>): string
 function storable(value: unknown): Properties {
   const copy: unknown = isObject(value) ? JSON.parse(readableJson(value) ?? 'null') : null
   return isObject(copy) ? copy : {}
+}
+
+const groupWrites = (value: unknown): Properties | string => {
+  const json = isObject(value) ? readableJson(value) : undefined
+  return (json === undefined ? null : (heldWrites(json) as Properties | string | null)) ?? {}
 }

@@ -23,7 +23,11 @@ export interface PropertyKey {
 /** After so many values a key's type is settled, if all were of one type, and it gets a slot. */
 export const settlingCount = 1_000
 export const keyLimit = 20_000
+/** Characters of a key that is counted. */
+const longestKey = 400
 const shapesKept = 5_000
+/** Properties of them all. */
+const partsKept = 250_000
 
 const other = valueTypes.indexOf('Other')
 
@@ -47,13 +51,14 @@ const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b
 export class PropertyKeys {
   private readonly scopes = new Map<string, Map<string, PropertyKey>>()
   private readonly shapes = new Map<Shape, CountedShape>()
+  private shapeParts = 0
   private readonly changed = new Set<PropertyKey>()
   private readonly fresh = new Set<PropertyKey>()
   private readonly unsettled = new Set<PropertyKey>()
   /** `scope:column` of slots whose key has taken another: they hold old values and are not given out again. */
   readonly retired: Set<string>
   private isRetiredChanged = false
-  /** Keys that were refused because there are too many; read and cleared by the apply stage. */
+  /** Keys that were refused because there are too many, or because they are too long; read and cleared by the apply stage. */
   refused = 0
   /** Last record of the group before the one being worked out. */
   storedSeq: number
@@ -80,7 +85,7 @@ export class PropertyKeys {
     const keys = this.scope(scope)
     const known = keys.get(name)
     if (known) return known
-    if (keys.size >= keyLimit) {
+    if (keys.size >= keyLimit || name.length > longestKey) {
       this.refused++
       return null
     }
@@ -141,13 +146,14 @@ export class PropertyKeys {
   countShape(of: Shape, time: number): void {
     let shape = this.shapes.get(of)
     if (!shape) {
-      if (this.shapes.size >= shapesKept) this.flushShapes()
+      if (this.shapes.size >= shapesKept || this.shapeParts >= partsKept) this.flushShapes()
       const parts = of.parts().flatMap(({ name, type }) => {
         const key = this.key('event', name, time)
         return key ? [{ key, type }] : []
       })
       shape = { parts, count: 0, firstSeen: time, lastSeen: time }
       this.shapes.set(of, shape)
+      this.shapeParts += parts.length
     }
     shape.count++
     if (time < shape.firstSeen) shape.firstSeen = time
@@ -176,6 +182,7 @@ export class PropertyKeys {
   private flushShapes(): void {
     for (const shape of this.shapes.values()) this.countOut(shape)
     this.shapes.clear()
+    this.shapeParts = 0
   }
 
   define(scope: string, name: string, type: PropertyType, time: number): void {

@@ -57,7 +57,9 @@ export class Shape {
   readonly name: string
   /** Index into `valueTypes`. */
   readonly type: number
-  private readonly next = new Map<number, Shape>()
+  private readonly length: number
+  /** Only where there are several: most have one. */
+  private next: Map<number, Shape> | null = null
   private lastKey = -1
   private last: Shape | null = null
 
@@ -65,18 +67,23 @@ export class Shape {
     this.before = before
     this.name = name
     this.type = type
+    this.length = before === null ? 0 : before.length + 1
   }
 
-  /** With one more property; a value that says nothing (type -1) is left out. */
+  /** With one more property; a value that says nothing (type -1) is left out, and so is what comes behind very many. */
   with(name: PropertyName, type: number): Shape {
-    if (type < 0) return this
+    if (type < 0 || this.length >= longestShape) return this
     const key = name.number * 8 + type
     if (key === this.lastKey) return this.last!
-    let shape = this.next.get(key)
+    let shape = this.next?.get(key)
     if (!shape) {
       shape = new Shape(this, name.name, type)
       shapesMade++
-      this.next.set(key, shape)
+      shapeCharacters += name.name.length
+      if (this.last !== null) {
+        this.next ??= new Map([[this.lastKey, this.last]])
+        this.next.set(key, shape)
+      }
     }
     this.lastKey = key
     this.last = shape
@@ -91,15 +98,20 @@ export class Shape {
   }
 }
 
+/** Properties of one event whose names and types are counted. */
+const longestShape = 50_000
 const shapesKept = 50_000
+const shapeCharactersKept = 8_000_000
 let shapesMade = 0
+let shapeCharacters = 0
 let root = new Shape(null, '', -1)
 
 /** Of an event without properties. */
 export function emptyShape(): Shape {
-  if (shapesMade > shapesKept) {
+  if (shapesMade > shapesKept || shapeCharacters > shapeCharactersKept) {
     root = new Shape(null, '', -1)
     shapesMade = 0
+    shapeCharacters = 0
   }
   return root
 }

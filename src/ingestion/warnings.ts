@@ -8,6 +8,9 @@ export type WarningType =
   | 'invalid_event_when_process_person_profile_is_false'
   | 'too_many_group_types'
   | 'too_many_property_keys'
+  | 'person_properties_too_large'
+  | 'group_properties_too_large'
+  | 'person_history_too_large'
 
 /** Something about an event that was not as it should be, though the event's batch was accepted. */
 export interface Warning {

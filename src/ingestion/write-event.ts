@@ -9,15 +9,20 @@ import { isDeeperThan, readableJson } from './text.ts'
 type Properties = Record<string, unknown>
 
 export const nestingLimit = 200
+/** Characters of a list or an object that is a fact of a visit: clients write texts and numbers. */
+const longestNestedFact = 1_000
+const longestHeld = 4_000
 
 export interface WrittenProperties {
   readonly from: number
   readonly to: number
   readonly shape: Shape
-  /** What the person gets, in an object that is nobody else's. */
-  readonly set: Readonly<Properties> | null
-  readonly setOnce: Readonly<Properties> | null
+  readonly set: Writes
+  readonly setOnce: Writes
 }
+
+/** What the person gets, in an object that is nobody else's. As JSON where it is long and nested: its values take many times the memory. */
+export type Writes = Readonly<Properties> | string | null
 
 /** What stands behind the properties that were sent. */
 interface Additions {
@@ -68,12 +73,12 @@ export function writeProperties(
     }
     if (typeof value === 'object' && value !== null) isNested = true
     shape = shape.with(name, valueTypeOf(value))
-    if (name.initial !== null && givesFacts && value !== undefined) {
+    const json = name.initial !== null && givesFacts && value !== undefined ? (quickJson(value) ?? 'null') : null
+    if (json !== null && (typeof value !== 'object' || json.length <= longestNestedFact)) {
       latest ??= {}
       latest[key] = value
       first ??= {}
-      first[name.initial] = value
-      const json = quickJson(value) ?? 'null'
+      first[name.initial!] = value
       latestText += `,"${key}":${json}`
       firstText += `,"${name.initial}":${json}`
     }
@@ -90,7 +95,7 @@ export function writeProperties(
     if (typeof additions.ip === 'object') isNested = true
   }
   if (additions.sentAt !== undefined && given.$sent_at === undefined) add('$sent_at', additions.sentAt, readableJson(additions.sentAt))
-  const addWrites = (key: string, value: unknown, facts: Properties | null, factsText: string): Properties | null => {
+  const addWrites = (key: string, value: unknown, facts: Properties | null, factsText: string): Writes => {
     const all = facts === null ? value : isObject(value) ? { ...facts, ...value } : facts
     if (all === undefined) return null
     const json = facts !== null && all === facts ? `{${factsText.slice(1)}}` : readableJson(all)
@@ -98,8 +103,7 @@ export function writeProperties(
     if (!isObject(all) || json === undefined || json === '{}') return null
     if (isFlat(all) && !json.includes('\uFFFD')) return all === value ? { ...all } : all
     isNested = true
-    const copy: unknown = JSON.parse(json)
-    return isObject(copy) ? copy : null
+    return heldWrites(json)
   }
   const set = addWrites('$set', additions.set, latest, latestText)
   const setOnce = addWrites('$set_once', additions.setOnce, first, firstText)
@@ -116,6 +120,13 @@ export function writeProperties(
   const to = writer.length
   writer.write('}')
   return { from, to, shape, set, setOnce }
+}
+
+/** Properties from their JSON, unless that is long. */
+export function heldWrites(json: string): Writes {
+  if (json.length > longestHeld) return json
+  const copy: unknown = JSON.parse(json)
+  return isObject(copy) ? copy : null
 }
 
 /** Names that become one by it: the last one counts. */

@@ -29,7 +29,7 @@ export const isUnit = (word: string): boolean => Object.hasOwn(intervals, singul
 export function intervalCall(amount: Expr, unit: string | null, span: Span): Call | string {
   if (amount.kind !== 'literal' || amount.type !== 'string')
     return unit ? callNode(intervals[singular(unit)]!, [amount], span) : 'expected the unit of the interval'
-  const parts = /^\s*([+-]?\d+)\s*([a-z]*)\s*$/i.exec(String(amount.value))
+  const parts = /^([+-]?\d+)\s*([a-z]*)$/i.exec(String(amount.value).trim())
   const name = parts && (unit ?? parts[2]!)
   if (!parts || !name || !isUnit(name) || (unit && parts[2]))
     return `"${amount.value}" is no interval: write a number and a unit, as '2 days'`

@@ -5,14 +5,19 @@ import { parseExpr, parseOrder } from '../parser/parse.ts'
 
 // What lists of events and of actors share: columns and orders as texts, with labels that are no part of them.
 
-const labelled = /^(.*?)\s*--.*?(\s+(?:ASC|DESC))?\s*$/is
-const hasQuotedDashes = /'[^']*--[^']*'/
+const direction = /\s(?:ASC|DESC)$/i
+/** Between two quotes that follow one another. */
+const hasQuotedDashes = (text: string): boolean =>
+  text
+    .split("'")
+    .slice(1, -1)
+    .some((part) => part.includes('--'))
 
 /** `properties.email -- Email DESC` is `properties.email DESC`. */
 export function withoutLabel(text: string): string {
-  if (!text.includes('--') || hasQuotedDashes.test(text)) return text.trim()
-  const match = labelled.exec(text)
-  return match ? `${match[1]!.trim()}${match[2] ?? ''}` : text.trim()
+  const dashes = text.indexOf('--')
+  if (dashes < 0 || hasQuotedDashes(text)) return text.trim()
+  return `${text.slice(0, dashes).trim()}${direction.exec(text.slice(dashes + 2).trimEnd())?.[0] ?? ''}`
 }
 
 export const columnOf = (text: string): Expr => parseExpr(withoutLabel(text))

@@ -1,5 +1,6 @@
 import type { Alias, Columns, Expr, Node, Select, Star } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
+import { linearPattern } from '../lib/linear-pattern.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { aliasValue, attempt, resolveExpr } from './expressions.ts'
 import type { Scope } from './scope.ts'
@@ -104,13 +105,13 @@ function expandStar(session: Session, star: Star, scope: Scope): NamedExpr[] {
 
 function expandColumns(session: Session, columns: Columns, scope: Scope): NamedExpr[] {
   if (columns.pattern === null) return columns.items.flatMap((item) => resolveColumn(session, item, scope))
-  let pattern: RegExp
+  let matches: (name: string) => boolean
   try {
-    pattern = new RegExp(columns.pattern)
+    matches = linearPattern(columns.pattern)
   } catch {
     throw new QueryError('wrong-type', { message: `'${columns.pattern}' is not a regular expression` }, columns.span)
   }
-  const found = scope.sources.flatMap((source) => source.star()).filter((column) => pattern.test(column.name))
+  const found = scope.sources.flatMap((source) => source.star()).filter((column) => matches(column.name))
   if (found.length === 0) throw new QueryError('invalid-query', { message: `No column matches '${columns.pattern}'` }, columns.span)
   return found
 }

@@ -6,11 +6,11 @@ import type { ConstantNode, TypedExpr } from './typed.ts'
 
 // A text beside a time is a time: `timestamp >= '2024-01-01'`. Without an offset it is local to the project.
 
-const pattern = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?\s*$/i
+const pattern = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i
 
 /** The instant in microseconds; null when the text is no time. */
 export function parseInstant(text: string, timezone: string): Micros | null {
-  const match = pattern.exec(text)
+  const match = pattern.exec(text.trim())
   if (!match) {
     // Seconds since 1970, as the reference reads bare numbers.
     return /^\d{9,10}$/.test(text.trim()) ? Number(text.trim()) * 1_000_000 : null

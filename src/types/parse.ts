@@ -30,7 +30,7 @@ const others: Readonly<Record<string, ScalarName>> = {
 
 /** The type that a text such as `Array(Nullable(Int64))` names; null for a text that names none. */
 export function parseType(text: string): SqlType | null {
-  const match = /^\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*$/s.exec(text)
+  const match = /^([A-Za-z]\w*)\s*(?:\((.*)\))?$/s.exec(text.trim())
   if (!match) return null
   const name = match[1]!.toLowerCase()
   const inside = match[2]

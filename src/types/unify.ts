@@ -12,7 +12,7 @@ import {
   unknownType,
 } from './types.ts'
 
-const width = (name: string) => (name === 'Bool' ? 8 : Number(/\d+$/.exec(name)?.[0] ?? 64))
+const width = (name: string) => (name === 'Bool' ? 8 : Number(/^\D*(\d+)$/.exec(name)?.[1] ?? 64))
 const isSigned = (name: string) => name.startsWith('Int')
 
 /** The narrowest integer type that holds both. */

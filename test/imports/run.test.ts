@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, describe, expect, test } from 'vitest'
+import { readLines } from '../../src/imports/lines.ts'
 import { ImportFileError, openSource, type TableReader } from '../../src/imports/open.ts'
 import type { ImportedEvent, Row } from '../../src/imports/record.ts'
 import { type BatchResult, type Checkpoints, runImport } from '../../src/imports/run.ts'
@@ -187,5 +188,38 @@ describe('a run', () => {
     const summary = await runImport({ files: [opened], send: store.send })
     expect(summary.earliest).toBe('2026-01-01T00:00:00.000Z')
     expect([...store.events.values()][0]).toMatchObject({ event: 'e', distinct_id: 'u', properties: { n: 1 } })
+  })
+})
+
+describe('zstd', () => {
+  /** Frames of blocks that are one byte, repeated: four bytes for 128 KB. */
+  const repeated = (byte: number, blocks: number, window = 0x58) => {
+    const header = (isLast: boolean) => (131_072 << 3) | (1 << 1) | (isLast ? 1 : 0)
+    const bytes = [0x28, 0xb5, 0x2f, 0xfd, 0x00, window]
+    for (let i = 0; i < blocks; i++) {
+      const size = header(i === blocks - 1)
+      bytes.push(size & 0xff, (size >> 8) & 0xff, (size >> 16) & 0xff, byte)
+    }
+    return Uint8Array.from(bytes)
+  }
+
+  test('is unpacked as it is taken', async () => {
+    const lines = readLines(file('repeated.zst', repeated(0x0a, 8_000)))
+    const before = process.memoryUsage().arrayBuffers
+    expect((await lines.next()).value).toHaveLength(131_072)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200_000_000) // of a gigabyte
+    await lines.return()
+  })
+
+  test('whole, it is what was packed', async () => {
+    let count = 0
+    for await (const some of readLines(file('few.zst', repeated(0x0a, 20)))) count += some.length
+    expect(count).toBe(20 * 131_072)
+  })
+
+  test('with a window of gigabytes it is refused', async () => {
+    await expect(readLines(file('wide.zst', repeated(0x0a, 1, 0xa8))).next()).rejects.toThrow(
+      /window of 2147483648 bytes.*134217728 is the most/,
+    )
   })
 })

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/is-object.ts'
-import { type CaptureRequest, decodeBody } from './body.ts'
+import { type CaptureRequest, decodeBody, parseJson } from './body.ts'
 import { CaptureRefusal } from './refusal.ts'
 
 /** Who asks for flags: what a client says of its project and its user, in the body or the address. */
@@ -22,8 +22,9 @@ export async function readAsker(capture: CaptureRequest): Promise<Asker> {
   try {
     const decoded = await decodeBody(capture)
     form = decoded.form
-    if (isObject(decoded.value)) fields = decoded.value
-    else malformed = 'The body is no JSON object.'
+    const value = parseJson(decoded.json)
+    if (isObject(value)) fields = value
+    else malformed = 'The body is not a JSON object.'
   } catch (error) {
     if (!(error instanceof CaptureRefusal)) throw error
     if (error.reason !== 'no-data') malformed = error.detail

@@ -1,10 +1,11 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import lzString from 'lz-string'
+import { createGunzip } from 'node:zlib'
+import { unpackLz64 } from '../../lib/lz64.ts'
 import { own } from '../../lib/own.ts'
+import { inTurns } from '../../lib/turns.ts'
+import { FormError, multipartFields, urlEncodedFields } from '../form-fields.ts'
 import { CaptureRefusal } from './refusal.ts'
 
-// From the bytes of a request to the JSON value they carry, in every form that clients send: raw JSON, a form field, base64, gzip, lz64, a query
+// From the bytes of a request to the bytes of the JSON they carry, in every form that clients send: raw JSON, a form field, base64, gzip, lz64, a query
 // parameter. Clients label their bodies carelessly, so what the bytes are counts more than what the labels say.
 
 export interface CaptureRequest {
@@ -14,10 +15,12 @@ export interface CaptureRequest {
   readonly body: Uint8Array
   /** Most bytes of the events, unpacked. */
   readonly limit: number
+  /** Hears of memory that unpacking takes besides; throws when there is none left. */
+  readonly hold?: (bytes: number) => void
 }
 
 export interface DecodedBody {
-  readonly value: unknown
+  readonly json: Uint8Array
   /** The other fields of a form; empty for other bodies. */
   readonly form: URLSearchParams
 }
@@ -32,6 +35,7 @@ const compressionNames: Readonly<Record<string, Compression>> = {
   base64: 'base64',
   b64: 'base64',
 }
+const sliceMs = 8
 
 /** A value nobody knows is no compression. */
 export const compressionNamed = (name: string | null): Compression => own(compressionNames, (name ?? '').trim().toLowerCase()) ?? null
@@ -43,115 +47,182 @@ export async function decodeBody(request: CaptureRequest): Promise<DecodedBody> 
     compressionNamed(request.query.get('compression')) ??
     compressionNamed(form.get('compression')) ??
     compressionNamed(request.headers.get('content-encoding'))
-  const text = await textOf(data, compression, request.limit)
-  if (text.trim() === '') throw new CaptureRefusal('no-data', 'The request holds no event.')
-  return { value: parseJson(text), form }
+  const json = trimmed(await unpacked(data, compression, request))
+  if (json.length === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
+  return { json, form }
 }
 
 /** The bytes that hold the events, and the form fields beside them. */
 async function carried(request: CaptureRequest): Promise<{ data: Uint8Array; form: URLSearchParams }> {
   const none = new URLSearchParams()
   if (request.method === 'GET') return { data: encode(request.query.get('data') ?? ''), form: none }
-  const type = (request.headers.get('content-type') ?? '').toLowerCase()
-  if (type.startsWith('multipart/form-data')) {
-    const form = await formOf(request)
+  const type = request.headers.get('content-type') ?? ''
+  if (type.toLowerCase().startsWith('multipart/form-data')) {
+    const form = await formOf(request, type)
     return { data: encode(form.get('data') ?? ''), form }
   }
   // Beacons and some libraries label everything as a form, so only a body that looks like one is read as one.
   const body = isGzip(request.body) ? request.body : trimmed(request.body)
-  if (!isGzip(body) && (type.startsWith('application/x-www-form-urlencoded') || startsWith(body, 'data='))) {
-    const text = decode(body)
-    if (/^[\w$-]+=/.test(text)) {
-      const form = new URLSearchParams(text)
-      return { data: encode(form.get('data') ?? ''), form }
-    }
+  const isLabelled = type.toLowerCase().startsWith('application/x-www-form-urlencoded')
+  if (!isGzip(body) && (isLabelled || startsWith(body, 'data=')) && isFormLike(body)) {
+    const form = fieldsOf(body)
+    return { data: encode(form.get('data') ?? ''), form }
   }
   if (body.length === 0 && request.query.has('data')) return { data: encode(request.query.get('data')!), form: none }
   return { data: body, form: none }
 }
 
-async function formOf(request: CaptureRequest): Promise<URLSearchParams> {
+async function formOf(request: CaptureRequest, type: string): Promise<URLSearchParams> {
   const form = new URLSearchParams()
-  const headers = { 'content-type': request.headers.get('content-type')! }
-  try {
-    const parsed = await new Response(request.body, { headers }).formData()
-    for (const [name, value] of parsed) form.set(name, typeof value === 'string' ? value : await value.text())
-  } catch (cause) {
-    throw malformed('the multipart body cannot be read', cause)
-  }
+  for (const [name, value] of await multipartFields(request.body, type).catch(asRefusal))
+    form.set(name, typeof value === 'string' ? value : await value.text())
   return form
 }
 
-async function textOf(data: Uint8Array, compression: Compression, limit: number): Promise<string> {
-  if (isGzip(data)) return decode(await unzip(data, limit))
-  const text = decode(data)
-  if (compression === 'gzip') {
-    // A gzip body that went through a form arrives as base64.
-    const bytes = fromBase64(text)
-    if (bytes && isGzip(bytes)) return decode(await unzip(bytes, limit))
-    if (isJsonLike(text)) return text
-    throw malformed('the body is not gzip')
-  }
-  if (compression === 'lz64') {
-    if (isJsonLike(text)) return text
-    const plain = lzString.decompressFromBase64(text.replaceAll(' ', '+'))
-    if (!plain) throw malformed('the body is not LZString in base64')
-    if (plain.length > limit) throw tooLarge(limit)
-    return plain
-  }
-  if (isJsonLike(text) || text.trim() === '') return text
-  const bytes = fromBase64(text)
-  if (bytes) return isGzip(bytes) ? decode(await unzip(bytes, limit)) : decode(bytes)
-  return text
+function asRefusal(cause: unknown): never {
+  throw cause instanceof FormError ? malformed(cause.message, cause) : cause
 }
 
-const gunzipped = promisify(gunzip)
-async function unzip(data: Uint8Array, limit: number): Promise<Uint8Array> {
+function fieldsOf(body: Uint8Array): URLSearchParams {
   try {
-    return await gunzipped(data, { maxOutputLength: limit })
+    return urlEncodedFields(decode(body))
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit)
-    throw malformed('the body is broken gzip', cause)
+    return asRefusal(cause)
   }
+}
+
+async function unpacked(data: Uint8Array, compression: Compression, request: CaptureRequest): Promise<Uint8Array> {
+  if (isGzip(data)) return unzip(data, request)
+  if (compression === 'gzip') {
+    // A gzip body that went through a form arrives as base64.
+    const bytes = fromBase64(data)
+    if (bytes && isGzip(bytes)) return unzip(bytes, request)
+    if (isJsonLike(data)) return data
+    throw malformed('the body is not gzip')
+  }
+  if (compression === 'lz64') return isJsonLike(data) ? data : unpackedLz64(data, request)
+  if (isJsonLike(data) || trimmed(data).length === 0) return data
+  const bytes = fromBase64(data)
+  if (bytes) return isGzip(bytes) ? unzip(bytes, request) : bytes
+  return data
+}
+
+async function unpackedLz64(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8Array> {
+  try {
+    const plain = await inTurns(unpackLz64(trimmed(data), limit), sliceMs)
+    if (!plain || plain.length === 0) throw malformed('the body is not LZString in base64')
+    hold?.(plain.length)
+    return plain
+  } catch (cause) {
+    throw cause instanceof RangeError ? tooLarge(limit) : cause
+  }
+}
+
+const smallestChunk = 1 << 14
+const largestChunk = 1 << 17
+/** Texts shrink to about a quarter as a rule. */
+const usualRatio = 4
+
+function unzip(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunkSize = Math.min(largestChunk, Math.max(smallestChunk, data.length * usualRatio))
+    const stream = createGunzip({ chunkSize })
+    const chunks: Uint8Array[] = []
+    let size = 0
+    const fail = (error: unknown) => {
+      stream.destroy()
+      reject(error)
+    }
+    stream.on('data', (chunk: Uint8Array) => {
+      size += chunk.length
+      if (size > limit) return fail(tooLarge(limit))
+      try {
+        hold?.(chunk.length)
+      } catch (error) {
+        return fail(error)
+      }
+      chunks.push(chunk)
+    })
+    stream.on('error', (cause) => fail(malformed('the body is broken gzip', cause)))
+    stream.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    stream.end(data)
+  })
 }
 
 /** Missing padding and blanks for `+` are forgiven; null when it is no base64. */
-function fromBase64(text: string): Uint8Array | null {
-  const clean = text.trim().replaceAll(' ', '+').replaceAll('-', '+').replaceAll('_', '/')
-  if (clean === '' || !/^[A-Za-z0-9+/\r\n]+={0,2}$/.test(clean)) return null
-  return Buffer.from(clean, 'base64')
+function fromBase64(data: Uint8Array): Uint8Array | null {
+  const text = latin1(trimmed(data)).trimEnd()
+  if (text === '' || !/^[A-Za-z0-9+/_ \r\n-]+={0,2}$/.test(text)) return null
+  return Buffer.from(text.replaceAll(' ', '+'), 'base64')
 }
 
-function parseJson(text: string): unknown {
+/** What the body holds as one JSON value. */
+export function parseJson(json: Uint8Array): unknown {
+  const text = decode(json)
   try {
     return JSON.parse(text)
   } catch (cause) {
     // Clients in Python write NaN and Infinity, which no JSON has.
     if (/NaN|Infinity/.test(text)) {
       try {
-        return JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (part) => (part.startsWith('"') ? part : 'null')))
+        return JSON.parse(withoutNonNumbers(text))
       } catch {}
     }
     throw malformed((cause as Error).message, cause)
   }
 }
 
-const malformed = (why: string, cause?: unknown) => {
+const nonNumber = /-?\b(?:NaN|Infinity)\b/g
+
+/** `null` for NaN and Infinity, except inside of texts. */
+function withoutNonNumbers(text: string): string {
+  let result = ''
+  for (let from = 0; from < text.length; ) {
+    const quote = text.indexOf('"', from)
+    const start = quote < 0 ? text.length : quote
+    const end = quote < 0 ? text.length : endOfText(text, quote)
+    result += text.slice(from, start).replace(nonNumber, 'null') + text.slice(start, end)
+    from = end
+  }
+  return result
+}
+
+function endOfText(text: string, quote: number): number {
+  for (let at = quote + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === '"') return at + 1
+  }
+  return text.length
+}
+
+export const malformed = (why: string, cause?: unknown) => {
   const refusal = new CaptureRefusal('invalid-payload', `Malformed request data: ${why}`)
   refusal.cause = cause
   return refusal
 }
 const tooLarge = (limit: number) => new CaptureRefusal('too-large', `The body unpacks to more than ${limit} bytes, the most that is taken.`)
 
+const longestLiteral = 64
 const isGzip = (data: Uint8Array) => data[0] === 0x1f && data[1] === 0x8b && data[2] === 0x08
-const isJsonLike = (text: string) => /^\s*(?:[[{"]|(?:null|true|false|-?\d+(?:\.\d+)?)\s*$)/.test(text)
-const startsWith = (data: Uint8Array, text: string) => decode(data.subarray(0, text.length)) === text
+const isFormLike = (body: Uint8Array) => /^[\w$-]+=/.test(latin1(body.subarray(0, 200)))
+const isJsonLike = (data: Uint8Array) => {
+  const json = trimmed(data)
+  return (
+    '[{"'.includes(String.fromCharCode(json[0] ?? 0x20)) ||
+    (json.length <= longestLiteral && /^(?:null|true|false|-?\d+(?:\.\d+)?)$/.test(latin1(json).trim()))
+  )
+}
+const startsWith = (data: Uint8Array, text: string) => latin1(data.subarray(0, text.length)) === text
 const encode = (text: string) => new TextEncoder().encode(text)
 const decoder = new TextDecoder()
 const decode = (data: Uint8Array) => decoder.decode(data)
+const latin1 = (data: Uint8Array) => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1')
 
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+
+/** Without the blanks and the byte order mark before it. */
 function trimmed(data: Uint8Array): Uint8Array {
-  let start = 0
+  let start = byteOrderMark.every((byte, i) => data[i] === byte) ? byteOrderMark.length : 0
   while (start < data.length && data[start]! <= 0x20) start++
   return start === 0 ? data : data.subarray(start)
 }

@@ -1,8 +1,13 @@
+import { isIP } from 'node:net'
+import type { EventSource } from '../../ingestion/event-source.ts'
+import { cut } from '../../ingestion/text.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { inTurns } from '../../lib/turns.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
+import { scanJson } from './json-items.ts'
 import { CaptureRefusal } from './refusal.ts'
 
-// From the JSON value to the events in it: whose they are (token), who did them (distinct id), what they are called.
+// From the body to the events in it: whose they are (token), who did them (distinct id), what they are called.
 
 export interface CapturedEvent {
   readonly event: string
@@ -13,7 +18,8 @@ export interface CapturedEvent {
 
 export interface Capture {
   readonly token: string
-  readonly events: readonly CapturedEvent[]
+  /** Read one by one: what is wrong with one is thrown when it is its turn. */
+  readonly events: EventSource<CapturedEvent>
   readonly sentAt: string | null
   readonly isHistorical: boolean
   readonly ip: string | null
@@ -25,58 +31,86 @@ const longestId = 200
 const longestToken = 64
 const mostLevels = 200
 
+const sliceMs = 8
+
 /** `isEngage`: an event without a name is an `$identify`. `address`: of the connection, when no proxy names the client's. */
 export async function readCapture(
   request: CaptureRequest,
   now: Date,
   options: { isEngage: boolean; address: string | null },
 ): Promise<Capture> {
-  const { value, form } = await decodeBody(request)
-  const { items, batch } = itemsOf(value)
-  const token = tokenOf(items, batch, form, request.query)
-  const sentAt = sentAtOf(request.query, batch ?? (items.length === 1 ? items[0]! : null), form, now)
-  const events = items
-    .map((item, index) => eventOf(item, index, options.isEngage, sentAt !== null))
-    .filter((event) => event.event !== '$performance_event')
+  const { json, form } = await decodeBody(request)
+  const { items, value } = await inTurns(scanJson(json), sliceMs)
+  const batch = items && isObject(value) ? value : null
+  const list = items ?? oneItem(value, json.length)
+  if (list.count === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
+  const token = checkedToken(await inTurns(tokenOf(list, batch, form, request.query), sliceMs))
+  const [first] = !batch && list.count === 1 ? list : []
+  const sentAt = sentAtOf(request.query, batch ?? (isObject(first) ? first : null), form, now)
   return {
     token,
-    events,
+    events: eventsOf(list, { isEngage: options.isEngage, isSent: sentAt !== null, isTokenShared: batch === null || !hasToken(batch) }),
     sentAt,
     isHistorical: batch?.historical_migration === true || batch?.historicalMigration === true,
     ip: forwardedFor(request.headers) ?? options.address,
   }
 }
 
-function itemsOf(value: unknown): { items: readonly Json[]; batch: Json | null } {
-  if (Array.isArray(value)) return { items: objects(value), batch: null }
+/** A body that is one event. */
+function oneItem(value: unknown, bytes: number): EventSource {
   if (!isObject(value)) throw invalid(`All events must be dictionaries not '${kindOf(value)}'!`)
-  if (!('batch' in value)) {
-    if (Object.keys(value).length === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
-    return { items: [value], batch: null }
+  if ('batch' in value) throw invalid(`All events must be dictionaries not '${kindOf(value.batch)}'!`)
+  if (Object.keys(value).length === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
+  return { count: 1, bytes, [Symbol.iterator]: () => [value][Symbol.iterator]() }
+}
+
+function mustBeObject(item: unknown): Json {
+  if (!isObject(item)) throw invalid(`All events must be dictionaries not '${kindOf(item)}'!`)
+  return item
+}
+
+interface Reading {
+  readonly isEngage: boolean
+  /** The request says when it was sent, which then holds for each of its events. */
+  readonly isSent: boolean
+  /** No token stands for them all, so those of the events must be one. */
+  readonly isTokenShared: boolean
+}
+
+const eventsOf = (items: EventSource, reading: Reading): EventSource<CapturedEvent> => ({
+  count: items.count,
+  bytes: items.bytes,
+  *[Symbol.iterator]() {
+    let token: unknown
+    let index = 0
+    for (const raw of items) {
+      const item = mustBeObject(raw)
+      const own = reading.isTokenShared ? ownToken(item) : undefined
+      token ??= own
+      if (own !== undefined && own !== token) throw new CaptureRefusal('two-tokens', 'The events of one request carry different API keys.')
+      const event = eventOf(item, index++, reading)
+      if (event.event !== '$performance_event') yield event
+    }
+  },
+})
+
+const ownToken = (item: Json): unknown =>
+  firstSet(item.token, item.$token, item.api_key, isObject(item.properties) ? item.properties.token : undefined)
+const tokenOfBatch = (batch: Json): unknown => firstSet(batch.api_key, batch.token, batch.$token)
+const hasToken = (batch: Json): boolean => tokenOfBatch(batch) !== undefined
+
+/** What the batch says, else the first event that says something, else the form or the address. */
+function* tokenOf(items: EventSource, batch: Json | null, form: URLSearchParams, query: URLSearchParams): Generator<void, unknown> {
+  const ofBatch = batch === null ? undefined : tokenOfBatch(batch)
+  if (ofBatch !== undefined) return ofBatch
+  for (const item of items) {
+    const own = ownToken(mustBeObject(item))
+    if (own !== undefined) return own
+    yield
   }
-  if (!Array.isArray(value.batch)) throw invalid(`All events must be dictionaries not '${kindOf(value.batch)}'!`)
-  return { items: objects(value.batch), batch: value }
-}
-
-function objects(list: readonly unknown[]): readonly Json[] {
-  if (list.length === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
-  for (const item of list) if (!isObject(item)) throw invalid(`All events must be dictionaries not '${kindOf(item)}'!`)
-  return list as readonly Json[]
-}
-
-function tokenOf(items: readonly Json[], batch: Json | null, form: URLSearchParams, query: URLSearchParams): string {
-  const whole = firstSet(batch?.api_key, batch?.token, batch?.$token)
-  if (whole !== undefined) return checkedToken(whole)
   const beside = firstSet(form.get('api_key'), form.get('token'), query.get('api_key'), query.get('token'))
-  const own = items.map((item) =>
-    firstSet(item.token, item.$token, item.api_key, isObject(item.properties) ? item.properties.token : undefined),
-  )
-  const found = [...new Set(own.filter((token) => token !== undefined))]
-  if (found.length > 1) throw new CaptureRefusal('two-tokens', 'The events of one request carry different API keys.')
-  const token = found[0] ?? beside
-  if (token === undefined)
-    throw new CaptureRefusal('missing-token', 'API key not provided. You can find your project API key in your project settings.')
-  return checkedToken(token)
+  if (beside !== undefined) return beside
+  throw new CaptureRefusal('missing-token', 'API key not provided. You can find your project API key in your project settings.')
 }
 
 function checkedToken(token: unknown): string {
@@ -93,8 +127,7 @@ function checkedToken(token: unknown): string {
 /** Fields that clients put into events and that are not of the event. */
 const ofRequest: ReadonlySet<string> = new Set(['token', '$token', 'api_key', '$distinct_id'])
 
-/** `isSent`: the request says when it was sent, which then holds for each of its events. */
-function eventOf(item: Json, index: number, isEngage: boolean, isSent: boolean): CapturedEvent {
+function eventOf(item: Json, index: number, { isEngage, isSent }: Reading): CapturedEvent {
   const properties = item.properties ?? {}
   if (!isObject(properties)) throw invalid(`Event field "properties" should be a dictionary! (event ${index})`)
   const name = item.event ?? (isEngage ? '$identify' : undefined)
@@ -113,7 +146,7 @@ function distinctIdOf(item: Json, properties: Json): string {
   }
   const text = asText(given)
   if (text === '') throw invalid('Event field "distinct_id" should not be blank!')
-  return text.length > longestId ? [...text].slice(0, longestId).join('') : text
+  return cut(text, longestId)
 }
 
 const earliestMillis = 1e11 // before 1973: seconds, not milliseconds
@@ -125,13 +158,15 @@ function sentAtOf(query: URLSearchParams, body: Json | null, form: URLSearchPara
   return null
 }
 
-/** The first address of X-Forwarded-For, without its port. */
+const longestAddress = 64
+
+/** The first address of X-Forwarded-For, without its port; null when what stands there is none. */
 function forwardedFor(headers: Headers): string | null {
-  const first = headers.get('x-forwarded-for')?.split(',')[0]?.trim()
-  if (!first) return null
+  const [first = ''] = (headers.get('x-forwarded-for') ?? '').split(',', 1).map((part) => part.trim())
+  if (first.length > longestAddress) return null
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(first)
-  if (bracketed) return bracketed[1]!
-  return /^[\d.]+:\d+$/.test(first) ? first.slice(0, first.indexOf(':')) : first
+  const address = bracketed ? bracketed[1]! : /^[\d.]+:\d+$/.test(first) ? first.slice(0, first.indexOf(':')) : first
+  return isIP(address) === 0 ? null : address
 }
 
 /** Numbers and containers become text; the keys of an object in order, so that the same id is the same text. */

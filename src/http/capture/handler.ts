@@ -1,26 +1,29 @@
 import type { Scope } from '../../accounts/personal-keys.ts'
 import { WaymarkError } from '../../errors/errors.ts'
-import type { IngestAnswer } from '../../ingestion/pipeline.ts'
+import type { EventSource } from '../../ingestion/event-source.ts'
+import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
+import { inTurns } from '../../lib/turns.ts'
+import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
+import { failureBody, HttpError } from '../errors.ts'
+import type { Body, Intake } from '../intake.ts'
 import { mustBeWhole, readAsker } from './asker.ts'
 import type { CaptureRequest } from './body.ts'
 import { readCapture } from './events.ts'
-import { type EventResult, ingestEach, readPerEventBatch, summaryOf } from './per-event.ts'
+import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { quietAnswer } from './quiet.ts'
 import { CaptureRefusal } from './refusal.ts'
 
 // The routes of client libraries. They stand apart from the routes of people: no permission rows, no schemas, one reading for every path.
 
 export interface CaptureTarget {
-  take(
-    body: { readonly batch: readonly unknown[]; readonly sent_at?: string; readonly historical_migration?: boolean },
-    options: { readonly ip?: string },
-  ): Promise<IngestAnswer>
+  ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
 }
 
 export interface CaptureServices {
   /** The project whose key it is. Null: nobody's; its events are taken and dropped, as clients expect. */
   projectOf(token: string): Promise<CaptureTarget | null>
   clock(): Date
+  readonly intake: Intake
   /** Refuses an import beyond what the operator approved; null when it may go on. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
   /** Throws unless the request carries a personal key with the scope. */
@@ -45,11 +48,12 @@ const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
 const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'
 const retryAfterSeconds = 1
+const sliceMs = 8
 
 /** Null when the path is not of a client library. `address`: of the connection. */
 export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
   const url = new URL(request.url)
-  const path = url.pathname.length > 1 ? url.pathname.replace(/\/+$/, '') : url.pathname
+  const path = withoutTrailingSlashes(url.pathname)
   const limit = limits[path]
   if (limit === undefined) {
     return answerQuietly(request, services, url, path)
@@ -63,35 +67,44 @@ export async function handleCapture(request: Request, services: CaptureServices,
       { allow: 'GET, POST, OPTIONS' },
     )
 
+  let body: Body | null = null
   try {
-    const body = await bytesOf(request, limit)
-    const capture: CaptureRequest = {
-      method: request.method,
-      query: url.searchParams,
-      headers: request.headers,
-      body,
-      limit: unpackedLimit,
-    }
+    body = await services.intake.read(request, limit, tooLarge(limit))
+    const capture = captureOf(request, url, body, unpackedLimit)
     if (path === perEventPath) return await takeEach(request, capture, services, address)
     return await takeAll(request, capture, services, { isEngage: path === '/engage', address })
   } catch (error) {
     return refusal(request, error)
+  } finally {
+    body?.release()
   }
 }
+
+const captureOf = (request: Request, { searchParams }: URL, body: Body, limit: number): CaptureRequest => ({
+  method: request.method,
+  query: searchParams,
+  headers: request.headers,
+  body: body.bytes,
+  limit,
+  hold: (bytes) => body.hold(bytes),
+})
 
 /** What clients ask for besides. */
 async function answerQuietly(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
   const query = url.searchParams
   let token = query.get('token') ?? ''
+  let body: Body | null = null
   try {
     if (request.method === 'POST' && askingPaths.has(path)) {
-      const body = await bytesOf(request, askingLimit)
-      const asker = await readAsker({ method: 'POST', query, headers: request.headers, body, limit: askingLimit })
+      body = await services.intake.read(request, askingLimit, tooLarge(askingLimit))
+      const asker = await readAsker(captureOf(request, url, body, askingLimit))
       if (path === '/decide') await mustBeWhole(asker, async (key) => (await services.projectOf(key)) !== null)
       token = asker.token
     }
   } catch (error) {
     return refusal(request, error)
+  } finally {
+    body?.release()
   }
   const quiet = quietAnswer({ method: request.method, path, query, token })
   if (!quiet) return null
@@ -108,57 +121,45 @@ async function takeAll(
 ): Promise<Response> {
   const { token, events, sentAt, isHistorical, ip } = await readCapture(capture, services.clock(), options)
   const project = await services.projectOf(token)
-  if (project && events.length > 0) {
-    const limited = isHistorical ? await services.importLimit?.(token, events.length) : null
+  if (project) {
+    const limited = isHistorical ? await services.importLimit?.(token, events.count) : null
     if (limited) return throttled(request, limited)
-    await project.take(
-      { batch: events, ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) },
-      ip === null ? {} : { ip },
-    )
-  }
+    await project.ingestEvents(events, { sentAt, isHistorical, ip })
+  } else await inTurns(lookThrough(events), sliceMs)
   return capture.query.get('beacon') === '1'
     ? new Response(null, { status: 204, headers: cors(request) })
     : json(request, 200, { status: 1 })
 }
 
+/** What nobody's project takes must be right all the same. */
+function* lookThrough(events: EventSource): Generator<void, void> {
+  for (const _ of events) yield
+}
+
 async function takeEach(request: Request, capture: CaptureRequest, services: CaptureServices, address: string | null): Promise<Response> {
-  const { token, events, refused, sentAt, isHistorical } = await readPerEventBatch(capture)
+  const { token, items, sentAt, isHistorical } = await readPerEventBatch(capture)
   const project = await services.projectOf(token)
   if (!project) return json(request, 401, new CaptureRefusal('token-unknown', 'API key is not valid: unknown').body)
-  const results: Record<string, EventResult> = Object.fromEntries(refused)
-  const limited = isHistorical && events.length > 0 ? await services.importLimit?.(token, events.length) : null
+  const results: EventResults = {}
+  const limited = isHistorical ? await services.importLimit?.(token, items.count) : null
   if (limited) {
-    for (const { uuid } of events) results[uuid] = { result: 'limited', details: limited.detail }
+    await limitEach(items, results, limited.detail)
     return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
   }
-  const about = { ...(sentAt !== null && { sent_at: sentAt }), ...(isHistorical && { historical_migration: true }) }
-  const ingest = (batch: readonly unknown[]) => project.take({ batch, ...about }, address === null ? {} : { ip: address })
-  const answer = await ingestEach(events, results, ingest)
+  const about = { sentAt, isHistorical, ip: address }
+  const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
   const isAsked = capture.query.get('summary') === '1' && answer !== null
   return json(request, 200, { results, ...(isAsked && { summary: summaryOf(answer, Object.values(results)) }) })
 }
 
-async function bytesOf(request: Request, limit: number): Promise<Uint8Array> {
-  if (request.method === 'GET') return new Uint8Array()
-  const declared = request.headers.get('content-length')
-  const tooLarge = () => new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
-  if (Number(declared ?? 0) > limit) throw tooLarge()
-  // As a whole where its length is known: passing it through a stream of the web costs more than reading it.
-  if (declared !== null) return new Uint8Array(await request.arrayBuffer())
-  if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    length += chunk.length
-    if (length > limit) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-}
+const tooLarge = (limit: number) => () =>
+  new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
 
 function refusal(request: Request, error: unknown): Response {
   if (error instanceof CaptureRefusal) return json(request, error.status, error.body)
+  if (error instanceof HttpError) return json(request, error.status, failureBody(error), error.headers)
   if (error instanceof WaymarkError) {
+    if (error.status === 413) return json(request, 413, new CaptureRefusal('too-large', error.detail).body)
     const type = error.status === 503 ? 'server_error' : 'validation_error'
     const code = error.status === 503 ? 'server_error' : 'invalid_payload'
     const headers: Record<string, string> = error.isRetryable ? { 'retry-after': String(retryAfterSeconds) } : {}
@@ -175,7 +176,7 @@ const throttled = (request: Request, limited: { detail: string; retryAfterSecond
     { 'retry-after': String(limited.retryAfterSeconds) },
   )
 
-const json = (request: Request, status: number, body: object, headers: Record<string, string> = {}) =>
+const json = (request: Request, status: number, body: object, headers: Readonly<Record<string, string>> = {}) =>
   new Response(JSON.stringify(body), { status, headers: { ...cors(request), 'content-type': 'application/json', ...headers } })
 
 /** Any page may send events, with its cookies if it likes: the origin it names is the origin that may. */

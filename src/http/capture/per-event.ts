@@ -1,21 +1,29 @@
 import { WaymarkError } from '../../errors/errors.ts'
-import type { IngestAnswer } from '../../ingestion/pipeline.ts'
+import type { EventSource } from '../../ingestion/event-source.ts'
+import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { inTurns } from '../../lib/turns.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
+import { type JsonItems, scanJson } from './json-items.ts'
 import { CaptureRefusal } from './refusal.ts'
 
 // The newer protocol: the project's key as bearer, and a result for each event instead of one for the request, so that a client sends again
 // only what may still succeed.
 
 export type EventResult = { readonly result: 'ok' | 'drop' | 'limited' | 'retry'; readonly details?: string }
+export type EventResults = Record<string, EventResult>
 
 export interface PerEventBatch {
   readonly token: string
-  readonly events: readonly (Readonly<Record<string, unknown>> & { readonly uuid: string })[]
-  readonly refused: ReadonlyMap<string, EventResult>
+  readonly items: JsonItems
   /** The client's clock when it sent the request. */
   readonly sentAt: string | null
   readonly isHistorical: boolean
+}
+
+interface OwnedEvent {
+  readonly uuid: string
+  readonly [field: string]: unknown
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -28,6 +36,7 @@ const optionProperties: Readonly<Record<string, string>> = {
   product_tour_id: '$product_tour_id',
 }
 const fieldProperties: Readonly<Record<string, string>> = { session_id: '$session_id', window_id: '$window_id' }
+const sliceMs = 8
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export async function readPerEventBatch(request: CaptureRequest): Promise<PerEventBatch> {
@@ -35,54 +44,83 @@ export async function readPerEventBatch(request: CaptureRequest): Promise<PerEve
   if (token === undefined)
     throw new CaptureRefusal('missing-token', 'The project API key belongs in the Authorization header, as a bearer.')
   if (token.startsWith('phx_')) throw new CaptureRefusal('token-personal', 'API key is not valid: personal_api_key')
-  const { value } = await decodeBody(request)
-  if (!isObject(value) || !Array.isArray(value.batch))
-    throw new CaptureRefusal('invalid-payload', 'Invalid payload: the body needs a list "batch".')
-  if (value.batch.length === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
-  const events: PerEventBatch['events'][number][] = []
-  const refused = new Map<string, EventResult>()
-  for (const [index, item] of value.batch.entries()) {
-    if (!isObject(item) || typeof item.uuid !== 'string' || !uuidShape.test(item.uuid))
-      throw new CaptureRefusal('invalid-payload', `Invalid payload: event ${index} has no uuid to answer for.`)
-    const problem = problemOf(item)
-    if (problem !== null) refused.set(item.uuid, { result: 'drop', details: problem })
-    else events.push(eventOf(item, item.uuid))
-  }
+  const { json } = await decodeBody(request)
+  const { items, value } = await inTurns(scanJson(json), sliceMs)
+  if (!items || !isObject(value)) throw new CaptureRefusal('invalid-payload', 'Invalid payload: the body needs a list "batch".')
+  if (items.count === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
   return {
     token,
-    events,
-    refused,
+    items,
     sentAt: request.headers.get('posthog-request-timestamp') ?? (typeof value.created_at === 'string' ? value.created_at : null),
     isHistorical: value.historical_migration === true,
   }
 }
 
+/** Those that can be tried. What keeps the others from it goes into `results`. */
+const eventsOf = (items: JsonItems, results: EventResults): EventSource<OwnedEvent> => ({
+  count: items.count,
+  bytes: items.bytes,
+  *[Symbol.iterator]() {
+    let index = 0
+    for (const item of items) {
+      if (!isObject(item) || typeof item.uuid !== 'string' || !uuidShape.test(item.uuid))
+        throw new CaptureRefusal('invalid-payload', `Invalid payload: event ${index} has no uuid to answer for.`)
+      index++
+      const problem = problemOf(item)
+      if (problem === null) yield eventOf(item, item.uuid)
+      else results[item.uuid] = { result: 'drop', details: problem }
+    }
+  },
+})
+
+/** None comes in, and each is told so. */
+export async function limitEach(items: JsonItems, results: EventResults, details: string): Promise<void> {
+  const events = eventsOf(items, results)
+  await inTurns(
+    (function* () {
+      for (const { uuid } of events) {
+        results[uuid] = { result: 'limited', details }
+        yield
+      }
+    })(),
+    sliceMs,
+  )
+}
+
 /** Brings events in and says what became of each. One that ingestion refuses does not keep its neighbours out. Null: none came in. */
 export async function ingestEach(
-  events: PerEventBatch['events'],
-  results: Record<string, EventResult>,
-  ingest: (batch: PerEventBatch['events']) => Promise<IngestAnswer>,
+  items: JsonItems,
+  results: EventResults,
+  ingest: (events: EventSource, facts: Pick<BatchFacts, 'onRefused'>) => Promise<IngestAnswer>,
 ): Promise<IngestAnswer | null> {
-  for (let left = events; ; ) {
-    if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
-    try {
-      const answer = await ingest(left)
-      for (const { uuid } of left) results[uuid] = { result: 'ok' }
-      return answer
-    } catch (error) {
-      if (!(error instanceof WaymarkError)) throw error
-      const refused = error.code === 'bad-event' ? left[(error as WaymarkError<'bad-event'>).data.index ?? -1] : undefined
-      if (refused) {
-        results[refused.uuid] = { result: 'drop', details: error.detail }
-        left = left.filter((event) => event !== refused)
-        continue
+  const events = eventsOf(items, results)
+  const taken = new Set<string>()
+  const noted: EventSource = {
+    count: events.count,
+    bytes: events.bytes,
+    *[Symbol.iterator]() {
+      for (const event of events) {
+        taken.add(event.uuid)
+        yield event
       }
-      const result = error.isRetryable
-        ? ({ result: 'retry', details: error.code } as const)
-        : { result: 'drop' as const, details: error.detail }
-      for (const { uuid } of left) results[uuid] = result
-      return null
-    }
+    },
+  }
+  const onRefused = (event: unknown, error: WaymarkError) => {
+    const { uuid } = event as OwnedEvent
+    taken.delete(uuid)
+    results[uuid] = { result: 'drop', details: error.detail }
+  }
+  const tell = (result: EventResult) => {
+    for (const uuid of taken) results[uuid] = result
+  }
+  try {
+    const answer = await ingest(noted, { onRefused })
+    tell({ result: 'ok' })
+    return answer
+  } catch (error) {
+    if (!(error instanceof WaymarkError) || error.status === 413) throw error
+    tell(error.isRetryable ? { result: 'retry', details: error.code } : { result: 'drop', details: error.detail })
+    return null
   }
 }
 
@@ -105,7 +143,7 @@ function problemOf(item: Json): string | null {
   return null
 }
 
-function eventOf(item: Json, uuid: string): PerEventBatch['events'][number] {
+function eventOf(item: Json, uuid: string): OwnedEvent {
   const properties: Record<string, unknown> = { ...(isObject(item.properties) ? item.properties : {}) }
   lift(item, fieldProperties, properties)
   if (isObject(item.options)) lift(item.options, optionProperties, properties)

@@ -21,7 +21,7 @@ export function accessLogEvent(line: string): Converted {
   const properties: Record<string, unknown> = {
     $ip: address,
     $current_url: isPath ? path : unquoted(request!),
-    $pathname: isPath ? path.replace(/[?#].*$/, '') : unquoted(request!),
+    $pathname: isPath ? path.split(/[?#]/, 1)[0] : unquoted(request!),
     method: isPath ? method : null,
     protocol: protocol ?? null,
     status: Number(status),

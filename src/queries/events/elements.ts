@@ -8,8 +8,8 @@ interface Element {
 }
 
 /** One element: tag and classes up to the colon, then `name="value"` without anything between. Quotes inside values are escaped. */
-const elementPattern = /((?:[^;:"]|"(?:\\.|[^"\\])*")*)(?::((?:[\w-]+="(?:\\.|[^"\\])*")*))?(?:;|$)/gs
-const attributePattern = /([\w-]+)="((?:\\.|[^"\\])*)"/gs
+const elementPattern = /((?:[^;:"]|"(?:\\.|[^"\\])*")*)(?::((?:[\w-]+="(?:\\.|[^"\\])*")*))?(?:;|$)/gsy
+const attributePattern = /([\w-]+)="((?:\\.|[^"\\])*)"/gsy
 
 const known: Readonly<Record<string, string>> = { text: 'text', href: 'href', attr_id: 'attr_id' }
 const counted: Readonly<Record<string, string>> = { 'nth-child': 'nth_child', 'nth-of-type': 'nth_of_type' }

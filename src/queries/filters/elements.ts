@@ -51,7 +51,7 @@ function splitOutside(text: string, separator: string): string[] {
 
 /** The innermost part stands first in the chain, so the parts are looked for from last to first. */
 function selectorPattern(selector: string): string {
-  const words = splitOutside(selector.replace(/\s*>\s*/g, ' > ').replace(/\s+/g, ' '), ' ').filter((word) => word !== '')
+  const words = splitOutside(selector.replaceAll('>', ' > ').replace(/\s+/g, ' '), ' ').filter((word) => word !== '')
   let pattern = '(?:^|;)'
   let isDirect = false
   for (const [i, word] of words.reverse().entries()) {
@@ -67,7 +67,7 @@ function selectorPattern(selector: string): string {
 }
 
 const piece =
-  /([.#]?)((?:[\w-]|[^\x00-\x7f]|\\.)+)|\[\s*([\w-]+)\s*(?:[~^$*|]?=\s*(?:"([^"]*)"|'([^']*)'|([^\]]*)))?\s*\]|:nth-child\((\d+)\)|:nth-of-type\((\d+)\)|\*/g
+  /([.#]?)((?:[\w-]|[^\x00-\x7f]|\\.)+)|\[\s*([\w-]+)\s*(?:[~^$*|]?=(?:\s*"([^"]*)"\s*|\s*'([^']*)'\s*|([^\]["']*)))?\]|:nth-child\((\d+)\)|:nth-of-type\((\d+)\)|\*/g
 const restOfClasses = '(?:\\.[^.:;]*)*'
 const restOfAttributes = '[^;]*'
 
@@ -79,7 +79,7 @@ function elementPattern(word: string): string {
   const attribute = (name: string, value: string | undefined) =>
     attributes.push([name, value === undefined ? `${quoteRegex(name)}="` : `${quoteRegex(name)}="${quoteValue(value)}"`])
   for (const [, mark, name, key, ...values] of word.matchAll(piece)) {
-    const value = values[0] ?? values[1] ?? values[2]
+    const value = values[0] ?? values[1] ?? values[2]?.trim()
     if (key) attribute(chainName(key), value)
     else if (values[3]) attribute('nth-child', values[3])
     else if (values[4]) attribute('nth-of-type', values[4])

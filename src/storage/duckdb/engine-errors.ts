@@ -5,9 +5,14 @@ import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
 /** Kinds of complaint that a user could mend. Anything else is our fault. */
 const userErrors = /^(Conversion|Out of Range|Invalid Input|Invalid|Binder|Mismatch Type|Division by Zero|Not implemented) Error: /
 
+/** A message may hold a value of any size; what it is about stands at its ends. */
+const longestMessage = 2_000
+const shortened = (message: string): string =>
+  message.length <= longestMessage ? message : `${message.slice(0, longestMessage / 2)}…${message.slice(-longestMessage / 2)}`
+
 export function engineError(error: unknown, sql: string): Error {
   if (error instanceof WaymarkError || error instanceof InternalError) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = shortened(error instanceof Error ? error.message : String(error))
   if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
   if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
   if (userErrors.test(message)) {
@@ -38,7 +43,7 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/Cannot mix values of type (.+?) and (.+?) in /s, (a, b) => `In one place of the statement stand ${both(a, b)}`],
   [/Cannot combine types of (.+?) and (.+?)(?: - |$)/s, (a, b) => `In one place of the statement stand ${both(a, b)}`],
   [/for the function call "[^(]*\((.*?)\)"/s, (types) => `A function or an operator cannot take ${listed(types)}`],
-  [/given name and argument types '.*?\((.*)\)'/s, (types) => `A function or an operator cannot take ${listed(types)}`],
+  [/given name and argument types '[^(]*\((.*)\)'/s, (types) => `A function or an operator cannot take ${listed(types)}`],
   [
     /nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i,
     () => 'A regular expression of the statement cannot be read',

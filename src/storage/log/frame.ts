@@ -104,17 +104,15 @@ const uuidTexts = (uuids: readonly string[]): Data<Utf8> => {
   return makeData({ type: new Utf8(), length: uuids.length, nullCount: 0, valueOffsets, data })
 }
 
-const sameText = (value: string | null, length: number): Data<Utf8> => {
-  if (value !== null) return texts(Texts.of(new Array<string>(length).fill(value)))
+const sameText = (value: string, length: number): Data<Utf8> => texts(Texts.of(new Array<string>(length).fill(value)))
+
+/** What holds for the whole batch stands in its first row. */
+const firstText = (value: string | null, length: number): Data<Utf8> => {
+  const data = value === null ? new Uint8Array(0) : Buffer.from(value)
   const nullBitmap = new Uint8Array(Math.ceil(length / 8))
-  return makeData({
-    type: new Utf8(),
-    length,
-    nullCount: length,
-    nullBitmap,
-    valueOffsets: new Int32Array(length + 1),
-    data: new Uint8Array(0),
-  })
+  if (value !== null) nullBitmap[0] = 1
+  const valueOffsets = new Int32Array(length + 1).fill(data.length, 1)
+  return makeData({ type: new Utf8(), length, nullCount: value === null ? length : length - 1, nullBitmap, valueOffsets, data })
 }
 
 const sequence = (first: number, length: number): BigInt64Array => {
@@ -135,9 +133,9 @@ const toRecordBatch = (batch: LogBatch, firstSeq: number): RecordBatch<Columns> 
     makeData({ type: columns.seq, length, nullCount: 0, data: sequence(firstSeq, length) }),
     sameText(batch.kind, length),
     makeData({ type: columns.received_at, length, nullCount: 0, data: received }),
-    sameText(batch.sentAt, length),
+    firstText(batch.sentAt, length),
     makeData({ type: columns.historical, length, nullCount: 0, data: historical }),
-    sameText(batch.ip, length),
+    firstText(batch.ip, length),
     uuidTexts(batch.uuids),
     texts(batch.payloads),
   ]

@@ -113,20 +113,127 @@ describe('a body that is too large', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(150 * 1024 * 1024)
   })
 
-  test('a list of half a million empty things is refused at its first, and one of events is taken whole', async () => {
-    expect(await post('/batch/', JSON.stringify({ api_key: key, batch: Array.from({ length: 500_000 }, () => ({})) }))).toMatchObject(
-      refused(400, 'invalid_payload'),
-    )
+  test('a list of half a million empty things is refused before it is parsed, a shorter one at its first, and one of events is taken', async () => {
+    const empty = (length: number) => JSON.stringify({ api_key: key, batch: Array.from({ length }, () => ({})) })
+    expect(await post('/batch/', empty(500_000))).toMatchObject(refused(413, 'request_too_large', 'more than 50000 events'))
+    expect(await post('/batch/', gzipSync(empty(500_000)))).toMatchObject(refused(413, 'request_too_large', 'more than 50000 events'))
+    expect(await post('/batch/', empty(50_000))).toMatchObject(refused(400, 'invalid_payload', 'event name'))
     const before = await stored()
     const batch = Array.from({ length: 20_000 }, () => ({ event: 'e', distinct_id: 'd' }))
     expect((await post('/batch/', JSON.stringify({ api_key: key, batch }))).status).toBe(200)
     expect(await stored()).toBe(before + 20_000)
   })
 
+  test('an lz64 bomb is not unpacked beyond the limit', async () => {
+    // "x" packed again and again: each code repeats what came before and one character more, so half a megabyte would be gigabytes.
+    const bomb = lzBomb(12_000)
+    const before = process.memoryUsage().arrayBuffers
+    const answers = await Promise.all(Array.from({ length: 4 }, () => post('/batch/?compression=lz64', bomb)))
+    for (const answer of answers) expect(answer).toMatchObject(refused(413, 'request_too_large', '20971520 bytes'))
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(150 * 1024 * 1024)
+  })
+
+  test('a form of a million fields is refused before it is read', async () => {
+    const form = `data=x${'&a=1'.repeat(500_000)}`
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect(await post('/e/', form, type)).toMatchObject(refused(400, 'invalid_payload', 'more than 1000 fields'))
+    expect(await post('/api/login/', form, type)).toMatchObject(refused(400, 'parse_error', 'more than 1000 fields'))
+    const part = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+    const multipart = { 'content-type': 'multipart/form-data; boundary=b' }
+    expect(await post('/batch/', `${part.repeat(100_000)}--b--\r\n`, multipart)).toMatchObject(
+      refused(400, 'invalid_payload', 'more than 1000 fields'),
+    )
+  })
+
+  test('an event of many megabytes is refused before it is parsed', async () => {
+    const dense = `{"event":"e","distinct_id":"d","properties":{"a":[${'[],'.repeat(2_000_000)}[]]}}`
+    for (const body of [`{"api_key":"${key}","batch":[${dense}]}`, dense])
+      expect(await post('/batch/', body)).toMatchObject(refused(413, 'request_too_large', '4194304 is the most'))
+  })
+
+  test('JSON of too many values is refused by the other routes too', async () => {
+    expect(await post('/api/login/', `{"a":[${'[],'.repeat(600_000)}[]]}`)).toMatchObject(
+      refused(400, 'parse_error', 'more than 500000 values'),
+    )
+  })
+
   test('lists within lists beyond all measure are refused', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const body = `{"api_key":"${key}","event":"e","distinct_id":"d","properties":{"a":${deep}}}`
     expect((await post('/e/', body)).status).toBe(400)
+  })
+})
+
+/** LZString of a text of one letter with so many codes: of n codes come n * n / 2 letters. */
+function lzBomb(codes: number): string {
+  const bits: number[] = []
+  const write = (value: number, width: number) => {
+    for (let i = 0; i < width; i++) bits.push((value >> i) & 1)
+  }
+  write(0, 2)
+  write('x'.charCodeAt(0), 8)
+  let width = 3
+  let untilWider = 4
+  for (let next = 4; next < codes; next++) {
+    write(next, width) // the entry that is just being made
+    if (--untilWider === 0) untilWider = 2 ** width++
+  }
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  let text = ''
+  for (let i = 0; i < bits.length; i += 6)
+    text += alphabet[Number.parseInt(Array.from({ length: 6 }, (_, j) => bits[i + j] ?? 0).join(''), 2)]
+  return text
+}
+
+describe('what makes a reader look again and again', () => {
+  test('NaN behind two megabytes of escaped quotes', async () => {
+    const body = `{"api_key":"${key}","event":"e","distinct_id":"d","properties":{"a":NaN"${'\\"'.repeat(1_000_000)}`
+    expect(await post('/capture/', body.slice(0, 2_000_000))).toMatchObject(refused(400, 'invalid_payload'))
+  })
+
+  test('NaN among a hundred thousand texts is read', async () => {
+    const before = await stored()
+    const body = `{"api_key":"${key}","event":"e","distinct_id":"d","properties":{"a":[${'"\\"NaN",NaN,-Infinity,'.repeat(50_000)}1]}}`
+    expect((await post('/capture/', body)).status).toBe(200)
+    expect(await stored()).toBe(before + 1)
+  })
+
+  test.each(['/batch/', '/capture/', '/api/login/', '/'.repeat(15_000)])(
+    'blanks and slashes at the end of what is long: %.20s',
+    async (path) => {
+      const body = `{"a":"${' '.repeat(900_000)}"${' '.repeat(900_000)}x`
+      expect((await post(path, body, { authorization: `Bearer ${' '.repeat(10_000)}x y` })).status).toBeGreaterThanOrEqual(400)
+    },
+  )
+
+  test('a time and an address that are long', async () => {
+    const before = await stored()
+    const batch = Array.from({ length: 2_000 }, () => ({ event: 'e', distinct_id: 'd', timestamp: 'Z('.repeat(100) }))
+    const body = JSON.stringify({ api_key: key, sent_at: 'Z('.repeat(50_000), batch })
+    expect((await post('/batch/', body, { 'x-forwarded-for': '1'.repeat(15_000) })).status).toBe(200)
+    expect(await stored()).toBe(before + 2_000)
+  })
+
+  test('one bad event beside each good one of the per-event protocol', async () => {
+    const before = await stored()
+    const properties = { text: 'x'.repeat(100) }
+    const deep = JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) as unknown
+    const batch = Array.from({ length: 8_000 }, (_, i) => ({
+      event: 'each',
+      distinct_id: 'd',
+      uuid: uuidOf(1_000_000 + i),
+      properties: i % 2 === 0 ? properties : { deep },
+    }))
+    const answer = await post('/i/v1/analytics/events?summary=1', JSON.stringify({ batch }), { authorization: `Bearer ${key}` })
+    const { results, summary } = answer.body as { results: Record<string, { result: string; details?: string }>; summary: object }
+    expect([answer.status, Object.keys(results).length, summary]).toEqual([
+      200,
+      8_000,
+      { accepted: 4_000, duplicates: 0, dropped: 4_000, warnings: [] },
+    ])
+    expect(results[uuidOf(1_000_000)]).toEqual({ result: 'ok' })
+    expect(results[uuidOf(1_000_001)]).toEqual({ result: 'drop', details: expect.stringContaining('nested more than 200 levels') })
+    expect(await stored()).toBe(before + 4_000)
   })
 })
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type CaptureRequest, compressionNamed } from '../../../src/http/capture/body.ts'
 import { readCapture } from '../../../src/http/capture/events.ts'
 import { CaptureRefusal } from '../../../src/http/capture/refusal.ts'
+import { decodeInTurns } from '../../../src/ingestion/decode-batch.ts'
 import { event, form, forms, formType, json } from './forms.ts'
 
 const now = new Date('2026-01-02T03:04:05Z')
@@ -15,7 +16,10 @@ const request = ({ body = '', ...rest }: Made): CaptureRequest => ({
   ...rest,
   body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
 })
-const read = (made: Made, isEngage = false) => readCapture(request(made), now, { isEngage, address: '10.0.0.9' })
+const read = async (made: Made, isEngage = false) => {
+  const capture = await readCapture(request(made), now, { isEngage, address: '10.0.0.9' })
+  return { ...capture, events: [...capture.events] }
+}
 const asForm = new Headers(formType)
 
 describe('every form of body carries the same event', () => {
@@ -164,4 +168,22 @@ test.each([
   [null, null],
 ])('compression %j is read as %j', (name, expected) => {
   expect(compressionNamed(name)).toBe(expected)
+})
+
+test('others have their turn while a large body is looked through and prepared', async () => {
+  const sent = (i: number) => ({ event: 'large', distinct_id: `d${i % 100}`, properties: { text: 'x'.repeat(350), i } })
+  const body = JSON.stringify({ api_key: 't', batch: Array.from({ length: 45_000 }, (_, i) => sent(i)) })
+  const receipt = { receivedAt: now.getTime(), ip: null, anonymizeIps: false, newUuid: () => '0190a000-0000-7000-8000-000000000001' }
+  let turns = 0
+  let isGoing = true
+  const count = () => {
+    turns++
+    if (isGoing) setImmediate(count)
+  }
+  setImmediate(count)
+  const capture = await readCapture(request({ body, limit: 2e7 }), now, { isEngage: false, address: null })
+  const { events } = await decodeInTurns(capture.events, receipt, {})
+  isGoing = false
+  expect([capture.events.count, events.length]).toEqual([45_000, 45_000])
+  expect(turns).toBeGreaterThan(10) // one for every few milliseconds of work
 })

@@ -1,37 +1,41 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
-import { type CaptureServices, handleCapture } from '../../../src/http/capture/handler.ts'
+import { type CaptureServices, type CaptureTarget, handleCapture } from '../../../src/http/capture/handler.ts'
+import { Intake } from '../../../src/http/intake.ts'
 import { forms } from './forms.ts'
 
 interface Ingested {
   readonly batch: readonly Record<string, unknown>[]
-  readonly sent_at?: string
-  readonly historical_migration?: boolean
+  readonly sentAt: string | null
+  readonly isHistorical: boolean
+  readonly ip: string | null
 }
 
 class Service implements CaptureServices {
-  readonly taken: { body: Ingested; ip: string | undefined }[] = []
+  readonly taken: Ingested[] = []
   key = 'phc_known'
   failure: Error | null = null
   limit: { detail: string; retryAfterSeconds: number } | null = null
   clock = () => new Date('2026-01-02T03:04:05Z')
-  projectOf = async (token: string) =>
-    token === this.key
-      ? {
-          take: async (body: unknown, { ip }: { ip?: string }) => {
-            if (this.failure) throw this.failure
-            const { batch } = body as Ingested
-            const index = batch.findIndex(({ event }) => event === 'bad')
-            if (index >= 0) throw new WaymarkError('bad-event', { message: 'no good', index, attr: null })
-            this.taken.push({ body: body as Ingested, ip })
-            const warnings = batch.flatMap(({ event }) =>
-              event === 'odd' ? [{ type: 'ignored_invalid_timestamp' as const, event: null }] : [],
-            )
-            return { accepted: batch.length - 1, duplicates: 1, dropped: 0, warnings: warnings as never }
-          },
-        }
-      : null
+  intake = new Intake()
+  projectOf = async (token: string): Promise<CaptureTarget | null> => {
+    if (token !== this.key) return null
+    return {
+      ingestEvents: async (events, { sentAt, isHistorical, ip, onRefused }) => {
+        const read = [...events] as Record<string, unknown>[]
+        if (this.failure) throw this.failure
+        const refused = read.filter(({ event }) => event === 'bad')
+        for (const event of refused) onRefused?.(event, new WaymarkError('bad-event', { message: 'no good', index: 0, attr: null }))
+        const batch = read.filter((event) => !refused.includes(event))
+        this.taken.push({ batch, sentAt: (sentAt as string) ?? null, isHistorical: isHistorical === true, ip: ip ?? null })
+        const warnings = batch.flatMap(({ event }) =>
+          event === 'odd' ? [{ type: 'ignored_invalid_timestamp' as const, details: {} }] : [],
+        )
+        return { accepted: batch.length - 1, duplicates: 1, dropped: 0, warnings }
+      },
+    }
+  }
   importLimit = async () => this.limit
   mustBeAllowed = async (request: Request, _: URL, scope: string) => {
     if (request.headers.get('authorization') !== 'Bearer phx_flags') throw new Error(`no ${scope}`)
@@ -61,7 +65,7 @@ describe('every path takes an event', () => {
     const service = new Service()
     const answer = await call(service, path, post({ ...event, api_key: 'phc_known' }))
     expect([answer.status, answer.body]).toEqual([200, { status: 1 }])
-    expect(service.taken).toEqual([{ body: { batch: [event] }, ip: '10.1.1.1' }])
+    expect(service.taken).toEqual([{ batch: [event], sentAt: null, isHistorical: false, ip: '10.1.1.1' }])
   })
 
   const cells = [...new Set(paths.map((path) => path.replace(/\/$/, '')))].flatMap((path) =>
@@ -71,7 +75,7 @@ describe('every path takes an event', () => {
     const service = new Service()
     service.key = 'phc_x'
     expect((await call(service, `${path}/?${new URLSearchParams(query)}`, { method, headers, body })).status).toBe(200)
-    expect(service.taken.map(({ body: { batch } }) => batch)).toEqual([[{ event: 'paid', distinct_id: 'ü+1', properties: { sum: 3 } }]])
+    expect(service.taken.map(({ batch }) => batch)).toEqual([[{ event: 'paid', distinct_id: 'ü+1', properties: { sum: 3 } }]])
   })
 
   test.each(paths)('%s by GET', async (path) => {
@@ -97,7 +101,7 @@ test('sent_at, the historical flag and the address go along', async () => {
   const service = new Service()
   const body = { api_key: 'phc_known', batch: [event], sent_at: '2026-01-01T00:00:00Z', historical_migration: true }
   await call(service, '/batch/', post(body, { 'x-forwarded-for': '9.9.9.9:1' }))
-  expect(service.taken).toEqual([{ body: { batch: [event], sent_at: '2026-01-01T00:00:00Z', historical_migration: true }, ip: '9.9.9.9' }])
+  expect(service.taken).toEqual([{ batch: [event], sentAt: '2026-01-01T00:00:00Z', isHistorical: true, ip: '9.9.9.9' }])
 })
 
 describe('when it cannot take them', () => {
@@ -181,9 +185,9 @@ describe('the per-event protocol', () => {
     const full = { ...event, uuid, session_id: 's', options: { process_person_profile: false } }
     const answer = await send(service, [full, { ...event, uuid: other, distinct_id: '' }])
     expect(answer.body).toEqual({ results: { [uuid]: { result: 'ok' }, [other]: { result: 'drop', details: 'missing_distinct_id' } } })
-    expect(service.taken[0]?.body).toEqual({
+    expect(service.taken[0]).toMatchObject({
       batch: [{ event: 'paid', distinct_id: 'u', uuid, properties: { $session_id: 's', $process_person_profile: false } }],
-      sent_at: '2026-01-02T03:04:00Z',
+      sentAt: '2026-01-02T03:04:00Z',
     })
   })
 
@@ -206,7 +210,7 @@ describe('the per-event protocol', () => {
       results: { [uuid]: { result: 'ok' }, [other]: { result: 'drop', details: 'no good' }, [third]: { result: 'ok' } },
       summary: { accepted: 1, duplicates: 1, dropped: 1, warnings: [{ kind: 'ignored_invalid_timestamp', count: 1 }] },
     })
-    expect(service.taken[0]?.body.batch.map((one) => one.uuid)).toEqual([uuid, third])
+    expect(service.taken[0]?.batch.map((one) => one.uuid)).toEqual([uuid, third])
   })
 
   test('an import beyond what was approved is limited, event by event, and told when to come back', async () => {

@@ -1,0 +1,152 @@
+// Patterns that strangers write, matched in time that grows with the text alone: all ways through the pattern are followed at once, none is tried
+// again (Thompson, 1968). Knows what RE2 and JavaScript share: no references back, no looking around.
+
+type Step =
+  | { readonly kind: 'read'; readonly character: RegExp }
+  | { readonly kind: 'jump'; readonly to: number[] }
+  | { readonly kind: 'start' }
+  | { readonly kind: 'end' }
+
+const longestPattern = 1_000
+const mostSteps = 10_000
+
+class Compiler {
+  readonly steps: Step[] = []
+  private at = 0
+  private readonly source: string
+  private readonly flags: string
+
+  constructor(source: string, flags: string) {
+    this.source = source
+    this.flags = flags
+  }
+
+  whole(): readonly Step[] {
+    this.either()
+    if (this.at < this.source.length) throw new SyntaxError(`Unmatched "${this.source[this.at]}"`)
+    return this.steps
+  }
+
+  private add(step: Step): Step {
+    if (this.steps.length >= mostSteps) throw new SyntaxError(`The pattern unfolds to more than ${mostSteps} steps`)
+    this.steps.push(step)
+    return step
+  }
+
+  private jump(...to: number[]): number[] {
+    this.add({ kind: 'jump', to })
+    return to
+  }
+
+  private either(): void {
+    const ends: number[][] = []
+    for (;;) {
+      const branches = this.jump(this.steps.length + 1)
+      this.sequence()
+      ends.push(this.jump())
+      if (this.source[this.at] !== '|') break
+      this.at++
+      branches.push(this.steps.length)
+    }
+    for (const end of ends) end.push(this.steps.length)
+  }
+
+  private sequence(): void {
+    while (this.at < this.source.length && !'|)'.includes(this.source[this.at]!)) this.repeated()
+  }
+
+  private repeated(): void {
+    const [from, first] = [this.at, this.steps.length]
+    this.atom()
+    const [least, most] = this.counts()
+    const behind = this.at
+    this.steps.length = first
+    const again = () => {
+      this.at = from
+      this.atom()
+    }
+    for (let i = 0; i < least; i++) again()
+    if (most === Number.POSITIVE_INFINITY) {
+      const begin = this.steps.length
+      const exit = this.jump(begin + 1)
+      again()
+      this.jump(begin)
+      exit.push(this.steps.length)
+    } else {
+      const exits: number[][] = []
+      for (let i = least; i < most; i++) {
+        exits.push(this.jump(this.steps.length + 1))
+        again()
+      }
+      for (const exit of exits) exit.push(this.steps.length)
+    }
+    this.at = behind
+  }
+
+  private counts(): [least: number, most: number] {
+    const found = /[*+?]|\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/y
+    found.lastIndex = this.at
+    const match = found.exec(this.source)
+    if (!match) return [1, 1]
+    this.at += match[0].length
+    if (this.source[this.at] === '?') this.at++ // lazy: whether there is a match is the same
+    const [sign, least, comma, most] = match
+    if (sign === '*') return [0, Number.POSITIVE_INFINITY]
+    if (sign === '+') return [1, Number.POSITIVE_INFINITY]
+    if (sign === '?') return [0, 1]
+    return [Number(least), comma === undefined ? Number(least) : most === undefined ? Number.POSITIVE_INFINITY : Number(most)]
+  }
+
+  private atom(): void {
+    const character = this.source[this.at]!
+    if (character === '(') {
+      this.at++
+      if (this.source[this.at] === '?') {
+        if (this.source[this.at + 1] !== ':') throw new SyntaxError('Only (?: may follow a bracket')
+        this.at += 2
+      }
+      this.either()
+      if (this.source[this.at] !== ')') throw new SyntaxError('Unterminated group')
+      this.at++
+    } else if (character === '^' || character === '$') {
+      this.at++
+      this.add({ kind: character === '^' ? 'start' : 'end' })
+    } else {
+      const one = /\[\^?(?:\\.|[^\]\\])+\]|\\[dDwWsStnr]|\\[^A-Za-z0-9]|[^*+?{}[\]\\]/suy
+      one.lastIndex = this.at
+      const match = one.exec(this.source)
+      if (!match) throw new SyntaxError(`Nothing to read at "${this.source.slice(this.at, this.at + 10)}"`)
+      this.at += match[0].length
+      this.add({ kind: 'read', character: new RegExp(`^${match[0]}$`, this.flags) })
+    }
+  }
+}
+
+/** Whether a text has a part that matches. Throws a SyntaxError for what is no such pattern; `(?i)` in front ignores case. */
+export function linearPattern(pattern: string): (text: string) => boolean {
+  if (pattern.length > longestPattern) throw new SyntaxError(`A pattern has at most ${longestPattern} characters`)
+  const isFolded = pattern.startsWith('(?i)')
+  const steps = new Compiler(isFolded ? pattern.slice(4) : pattern, isFolded ? 'sui' : 'su').whole()
+  return (text) => {
+    const characters = [...text]
+    let places = new Set<number>()
+    for (let i = 0; i <= characters.length; i++) {
+      const reached = new Set<number>()
+      const left = [0, ...places]
+      for (let place = left.pop(); place !== undefined; place = left.pop()) {
+        if (reached.has(place)) continue
+        reached.add(place)
+        const step = steps[place]
+        if (!step) return true
+        if (step.kind === 'jump') left.push(...step.to)
+        else if ((step.kind === 'start' && i === 0) || (step.kind === 'end' && i === characters.length)) left.push(place + 1)
+      }
+      places = new Set()
+      for (const place of reached) {
+        const step = steps[place]!
+        if (step.kind === 'read' && i < characters.length && step.character.test(characters[i]!)) places.add(place + 1)
+      }
+    }
+    return false
+  }
+}

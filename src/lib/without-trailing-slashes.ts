@@ -1,0 +1,6 @@
+/** `/batch/` is `/batch`; a path of nothing else keeps its first slash. */
+export function withoutTrailingSlashes(path: string): string {
+  let end = path.length
+  while (end > 1 && path[end - 1] === '/') end--
+  return path.slice(0, end)
+}

@@ -1,4 +1,5 @@
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
+import { refusedIn } from '../../errors/refusal-mark.ts'
 
 // What DuckDB says of a statement, in the words of the language: its own speak of types and functions that nobody wrote.
 
@@ -8,6 +9,8 @@ const userErrors = /^(Conversion|Out of Range|Invalid Input|Invalid|Binder|Misma
 export function engineError(error: unknown, sql: string): Error {
   if (error instanceof WaymarkError || error instanceof InternalError) return error
   const message = error instanceof Error ? error.message : String(error)
+  const refused = refusedIn(message, error)
+  if (refused) return refused
   if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
   if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
   if (userErrors.test(message)) {

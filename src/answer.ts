@@ -6,6 +6,7 @@ import { QueryError, WaymarkError } from './errors/errors.ts'
 import { type Explainable, explain } from './explain.ts'
 import type { Progress } from './lib/progress.ts'
 import type { StoreSnapshot } from './plan/context.ts'
+import type { Budget } from './plan/footprint.ts'
 import { blamed } from './queries/blame.ts'
 import { misfitOf } from './queries/fields.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, QueryRun, StatementAsk } from './queries/kind.ts'
@@ -29,6 +30,7 @@ export interface QueryProject {
   env(facts: StoreFacts): QueryEnv
   /** Bytes for the statements that run, and for what queries do with their rows. */
   readonly memoryLimit?: number
+  readonly threads?: number
   run(statement: Statement, options: RunOptions): Promise<Table>
   runInParts(statement: Statement, take: TakePart, options: RunOptions): Promise<void>
   stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
@@ -66,8 +68,13 @@ export function compileFor(
   env: QueryEnv,
   settings: StatementSettings = {},
 ): Compiled {
-  return compile(query, { resolve: resolveContext(env, settings), store: snapshotOf(project.settings.id, facts), dialect: duckdb })
+  const budget = budgetOf(project)
+  return compile(query, { resolve: resolveContext(env, settings), store: snapshotOf(project.settings.id, facts), dialect: duckdb, budget })
 }
+
+/** Half as much as the engine may hold: what a statement makes at once comes on top of that. */
+const budgetOf = ({ memoryLimit, threads }: QueryProject): Budget | undefined =>
+  memoryLimit === undefined || threads === undefined ? undefined : { bytes: memoryLimit / 2, threads }
 
 export const statementOf = ({ sql, params, columns }: Compiled['printed'], timezone: string): Statement => ({
   sql,

@@ -5,6 +5,7 @@ import type { Dialect, PrintedQuery } from './dialects/dialect.ts'
 import { printQuery } from './dialects/printer.ts'
 import { InternalError } from './errors/errors.ts'
 import type { PlanContext, StoreSnapshot } from './plan/context.ts'
+import { type Budget, footprintOf } from './plan/footprint.ts'
 import { passes } from './plan/passes.ts'
 import { timeRange } from './plan/time-range.ts'
 import type { ResolveContext } from './resolver/context.ts'
@@ -17,7 +18,12 @@ export interface CompileContext {
   readonly resolve: ResolveContext
   readonly store: StoreSnapshot
   readonly dialect: Dialect
+  /** What statements may make at once. */
+  readonly budget?: Budget
 }
+
+/** A gibibyte of memory on four threads. */
+const usualBudget: Budget = { bytes: 2 ** 29, threads: 4 }
 
 export interface Compiled {
   readonly resolved: TypedQuery
@@ -25,7 +31,7 @@ export interface Compiled {
   readonly printed: PrintedQuery
 }
 
-export function compile(query: Query, { resolve: context, store, dialect }: CompileContext): Compiled {
+export function compile(query: Query, { resolve: context, store, dialect, budget = usualBudget }: CompileContext): Compiled {
   const resolved = resolve(query, context, columnName)
   const planContext: PlanContext = {
     capabilities: dialect.capabilities,
@@ -38,7 +44,8 @@ export function compile(query: Query, { resolve: context, store, dialect }: Comp
   const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)
   const { project, now } = context
   const range = project.timezone === 'UTC' ? undefined : timeRange(planned, now, project.timezone)
-  const printed = printQuery(planned, dialect, { ...project, now: now.getTime(), ...(range ? { timeRange: range } : {}) })
+  const footprint = dialect.guards && footprintOf(planned, budget)
+  const printed = printQuery(planned, dialect, { ...project, now: now.getTime(), footprint, ...(range ? { timeRange: range } : {}) })
   return { resolved, planned, printed }
 }
 

@@ -1,4 +1,6 @@
-import type { Cell, FunctionRow } from '../functions/row.ts'
+import type { Span } from '../errors/span.ts'
+import type { Counting } from '../functions/makes.ts'
+import type { Arg, Cell, FunctionRow } from '../functions/row.ts'
 import type { Capabilities } from '../plan/context.ts'
 import type {
   CastNode,
@@ -38,8 +40,31 @@ export interface SetItem {
   readonly mayBeNull: boolean
 }
 
+/** How an engine that does not count the memory of expressions is kept from making too much. All of it printed. */
+export interface Guards {
+  /** What is made, unless it has more bytes than a row may have: then the statement ends with a refusal that names what it is. */
+  within(bytes: string, made: string, refusal: Refusal): string
+  bytesOf(value: string, type: SqlType): string
+  /** Items of an array or entries of a map. */
+  items(value: string, type: SqlType): string
+  countingIn(args: readonly Arg[]): Counting<string>
+  /** Values that are written several times and computed once. */
+  named(values: readonly string[], name: string, body: (names: readonly string[]) => string): string
+  /** Bytes of all rows that are computed at once with this one, on its thread. */
+  together(bytes: string): string
+  /** Bytes of all rows of a group, or of a window. */
+  ofRows(bytes: string, filter: string, over: string): string
+}
+export interface Refusal {
+  readonly name: string | null
+  readonly most: number
+  readonly span: Span
+}
+
 export interface Dialect {
   readonly capabilities: Capabilities
+  /** Absent where the engine has limits of its own. */
+  readonly guards?: Guards
   cell(row: FunctionRow): Cell
   identifier(name: string): string
   /** A fixed text of ours as a literal. */

@@ -3,6 +3,7 @@ import { InternalError, placed, QueryError, UnsupportedError } from '../errors/e
 import type { Span } from '../errors/span.ts'
 import { type Arg, isUnsupported } from '../functions/row.ts'
 import { assertNever } from '../lib/assert-never.ts'
+import type { Footprint } from '../plan/footprint.ts'
 import { eachSource } from '../plan/rewrite.ts'
 import {
   type CallNode,
@@ -18,6 +19,7 @@ import {
   type TypedWindow,
 } from '../resolver/typed.ts'
 import { isNamed, isNullable } from '../types/types.ts'
+import { Bounded } from './bounded.ts'
 import type { Dialect, ParameterValue, PrintedQuery, Printing } from './dialect.ts'
 
 export interface PrintSettings {
@@ -26,6 +28,8 @@ export interface PrintSettings {
   readonly timeRange?: readonly [from: number, to: number]
   /** Milliseconds since 1970: what `now()` says in the statement. */
   readonly now?: number
+  /** What may be made in one row; absent: engines without limits of their own have none. */
+  readonly footprint?: Footprint
 }
 
 /** Of this process alone, and never seen outside: no name and no text of a statement can look like a parameter. */
@@ -55,10 +59,12 @@ class Printer implements Printing {
   private readonly calls = new Map<string, string>()
   private readonly items = new Set<string>()
   private names = 0
+  private readonly bounded: Bounded | null
 
   constructor(dialect: Dialect, settings: PrintSettings) {
     this.dialect = dialect
     this.settings = settings
+    this.bounded = dialect.guards && settings.footprint ? new Bounded(dialect.guards, settings.footprint, this) : null
   }
 
   // Equal values are one parameter, so that an expression of GROUP BY stays equal to itself in the select list. Numbers are given at the
@@ -272,7 +278,8 @@ class Printer implements Printing {
   expr(expr: TypedExpr): string {
     const known = this.printed.get(expr)
     if (known !== undefined) return known
-    const text = this.print(expr)
+    const printed = this.print(expr)
+    const text = this.bounded ? this.bounded.round(expr, printed) : printed
     if (text.length > longestStatement) throw new QueryError('too-deep', { limit: longestStatement }, expr.span)
     this.printed.set(expr, text)
     return text
@@ -364,14 +371,14 @@ class Printer implements Printing {
         }
       : undefined
     // Equal calls are the same text, names of our own lambdas included: what is grouped by is found again in the select list.
-    const key = JSON.stringify([call.name, args, params, aggregate ?? null], (_, value) =>
+    const key = JSON.stringify([call.name, args, params, aggregate ?? null, this.bounded?.keyOf(call)], (_, value) =>
       typeof value === 'bigint' ? `${value}n` : value,
     )
     const known = this.calls.get(key)
     if (known !== undefined) return known
     const { timezone, weekStartDay, timeRange, now } = this.settings
-    const text = placed(call.span, () =>
-      cell(args, {
+    const printed = (given: readonly Arg[]) =>
+      cell(given, {
         type: call.type,
         timezone,
         weekStartDay,
@@ -381,8 +388,11 @@ class Printer implements Printing {
         literal: (text) => this.dialect.literal(text),
         bind: (value) => this.bind(value),
         fresh: () => this.fresh(),
+        within: (bytes, made) => this.bounded?.within(call, bytes, made) ?? made,
         ...(aggregate ? { aggregate } : {}),
-      }),
+      })
+    const text = placed(call.span, () =>
+      this.bounded ? this.bounded.call(call, args, aggregate ?? { filter: '', over: '' }, printed) : printed(args),
     )
     this.calls.set(key, text)
     return text

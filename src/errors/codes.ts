@@ -27,6 +27,7 @@ export interface ErrorData {
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
   'engine-refused': { message: string; isAboutTypes?: boolean }
+  'makes-too-much': { name: string | null; bytes: number | null; most: number }
   'query-timeout': { seconds: number }
   'query-memory': { message: string }
   'query-cancelled': Record<string, never>
@@ -69,6 +70,15 @@ interface Row<D> {
   readonly isRetryable?: true
 }
 
+const byteUnits = [
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+  [1e3, 'KB'],
+] as const
+function byteText(bytes: number): string {
+  const unit = byteUnits.find(([size]) => bytes >= size)
+  return unit ? `${Number((bytes / unit[0]).toPrecision(3))} ${unit[1]}` : `${bytes} bytes`
+}
 const plural = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
 const didYouMean = (candidates: readonly string[] | undefined) => (candidates?.length ? `Did you mean: ${candidates.join(', ')}?` : null)
 const expects = (noun: string, d: { name: string; kind: string; min: number; max: number | null; found: number }) => {
@@ -136,6 +146,13 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'invalid-query': { text: (d) => d.message, status: 400 },
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
   'engine-refused': { text: (d) => d.message, status: 400 },
+  'makes-too-much': {
+    text: ({ name, bytes, most }) =>
+      `${name === null ? 'The statement' : `'${name}'`} would make ${bytes === null ? 'more' : byteText(bytes)} for one row; at most ${byteText(most)} may be made there.`,
+    suggestion: () =>
+      'Rows are computed some thousand at a time, and all that is made of them has to fit in memory: make less for each row, or give the server more memory (--memory).',
+    status: 400,
+  },
   'query-timeout': {
     text: (d) =>
       `The query took longer than ${d.seconds} seconds and was stopped. A shorter date range or fewer breakdown values make it lighter.`,

@@ -30,6 +30,8 @@ export interface AggregateSpec {
   readonly clickhouse: string | ClickHouseAggregate | SqlCell
   readonly duckdb: Cell
   readonly ofList?: ListFold
+  readonly makes?: FunctionRow['makes']
+  readonly keeps?: number
   readonly cases: readonly Case[]
   readonly differences?: FunctionRow['differences']
 }

@@ -66,7 +66,7 @@ const theilsU = overCounts((counts, context) => {
 })
 
 const association = (name: string, summary: string, duckdb: SqlCell, cases: readonly Case[]): AggregateRow =>
-  aggregate({ args: [2, 2], returns: floatLike, summary, clickhouse: name, duckdb, cases })
+  aggregate({ args: [2, 2], returns: floatLike, summary, keeps: 6, clickhouse: name, duckdb, cases })
 
 const pairs = "from (select arrayJoin([('a', 1), ('a', 1), ('b', 2), ('b', 1)]) as t)"
 const five = 'from (select arrayJoin([1, 2, 2, 4, 7]) as x)'

@@ -13,9 +13,9 @@ import {
   withoutDistinct,
 } from './aggregate.ts'
 import { sumType } from './aggregates.ts'
-import { boundedRange } from './bounds.ts'
 import { asNumber, defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
+import { fixedBytes, headBytes, inside } from './makes.ts'
 import { integerShape } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
 
@@ -97,6 +97,7 @@ const perKey = (name: 'sumMap' | 'minMap' | 'maxMap', engine: string, word: stri
     args: [1, 2],
     returns: (types) =>
       isArrays(types) ? tupleOf([arrayOf(keyType(types)), arrayOf(notNull(resultOf(types)))]) : mapOf(keyType(types), resultOf(types)),
+    keeps: 8,
     summary: `${word} of the values of each key, of maps or of arrays of keys and of values.`,
     clickhouse: name,
     duckdb: (args, context) => {
@@ -126,6 +127,7 @@ const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: read
   aggregate({
     args: [1, 1],
     returns: (args) => arrayOf(name === 'groupArrayMovingSum' ? notNull(sumType(args[0]!)) : scalar('Float64')),
+    keeps: 4,
     summary: name === 'groupArrayMovingSum' ? 'Running sums of the values.' : 'Running sums of the values, divided by their number.',
     clickhouse: name,
     duckdb: ([x], context) =>
@@ -143,6 +145,7 @@ const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: 
   aggregate({
     args: [2, 2],
     returns: (args) => (name === 'maxIntersections' ? scalar('UInt64') : args[0]!),
+    keeps: 12,
     summary:
       name === 'maxIntersections'
         ? 'How many stretches from a beginning to an end overlap at most.'
@@ -180,6 +183,7 @@ const texts = (name: 'string_agg', cases: readonly Case[]): AggregateRow =>
   aggregate({
     args: [2, 2],
     returns: () => scalar('String'),
+    keeps: 1,
     summary: 'The values as text, one after the other with a separator.',
     clickhouse: ([x, separator], context) => `arrayStringConcat(${collected(x!, context)}, ${separator!.sql})`,
     duckdb: ([x, separator], context) => `coalesce(${rowsCall(name, [toText(x!, context), separator!.sql], context)}, '')`,
@@ -192,6 +196,7 @@ export const collectionFunctions = aggregates({
   array_agg: aggregate({
     args: [1, 1],
     returns: (args) => (isNamed(args[0]!, 'Nothing') ? args[0]! : arrayOfItems(args)),
+    keeps: 1,
     summary: 'All values that are not NULL, in the order met or that of ORDER BY.',
     clickhouse: ([x], context) => collected(x!, context),
     duckdb: arrayAgg,
@@ -204,6 +209,7 @@ export const collectionFunctions = aggregates({
   json_agg: aggregate({
     args: [1, 1],
     returns: () => scalar('String'),
+    keeps: 6,
     summary: 'All values that are not NULL as the text of a JSON array.',
     clickhouse: ([x], context) => `toJSONString(${collected(x!, context)})`,
     duckdb: ([x], context) => `CAST(to_json(${asList(x!, context)}) AS VARCHAR)`,
@@ -232,6 +238,7 @@ export const collectionFunctions = aggregates({
     args: [1, 1],
     params: [0, 1],
     returns: (args) => arrayOf(notNull(itemOf(args[0]))),
+    keeps: 8,
     summary: 'The different items of arrays, in no given order; at most so many as the parameter says.',
     clickhouse: { name: 'groupUniqArrayArray', params: (context) => context.params.map((p) => p.sql) },
     duckdb: ([x], context) => {
@@ -244,6 +251,7 @@ export const collectionFunctions = aggregates({
     args: [2, 2],
     returns: (args) => arrayOf(args[0]!),
     summary: 'An array with each value at its position, counted from 0; the default of the type in the gaps.',
+    makes: inside,
     clickhouse: { name: 'groupArrayInsertAt', args: ([x, at]) => [x!.sql, `toUInt32(${at!.sql})`] },
     duckdb: ([x, at], context) => {
       const [i, e] = [context.fresh(), context.fresh()]
@@ -251,7 +259,11 @@ export const collectionFunctions = aggregates({
       return once(context, `coalesce(${rows}, [])`, (l) => {
         const last = `coalesce(list_max(list_transform(${l}, lambda ${e}: ${e}.i)), -1)`
         const found = `list_filter(${l}, lambda ${e}: ${e}.i = ${i})[1].v`
-        return `list_transform(${boundedRange('0', `(${last} + 1)`)}, lambda ${i}: ${orDefault(found, { ...context, type: x!.type })})`
+        const positions = context.within(
+          `(CAST(${last} AS DOUBLE) + 1) * ${(fixedBytes(x!.type) ?? headBytes) + 8}`,
+          `range(0, (${last} + 1))`,
+        )
+        return `list_transform(${positions}, lambda ${i}: ${orDefault(found, { ...context, type: x!.type })})`
       })
     },
     cases: [['select groupArrayInsertAt(x, x - 1) from (select arrayJoin([1, 2, 4]) as x)', [1, 2, 0, 4]]],
@@ -263,6 +275,7 @@ export const collectionFunctions = aggregates({
     params: [1, 2],
     returns: arrayOfItems,
     isVolatile: true,
+    keeps: 2,
     summary: 'So many values, picked by chance.',
     clickhouse: { name: 'groupArraySample', params: (context) => context.params.map((p) => p.sql) },
     duckdb: ([x], context) => {
@@ -275,6 +288,7 @@ export const collectionFunctions = aggregates({
     args: [1, 1],
     params: [1, 1],
     returns: arrayOfItems,
+    keeps: 3,
     summary:
       'The most frequent values, the most frequent one first. Exact on DuckDB, an estimate beyond some thousands of values on ClickHouse.',
     clickhouse: { name: 'topK', params: (context) => context.params.map((p) => p.sql) },
@@ -338,6 +352,7 @@ export const collectionFunctions = aggregates({
   deltaSum: aggregate({
     args: [1, 1],
     returns: same,
+    keeps: 4,
     summary: 'How much the value has risen from row to row, falls left out.',
     clickhouse: 'deltaSum',
     duckdb: ([x], context) =>
@@ -350,6 +365,7 @@ export const collectionFunctions = aggregates({
   deltaSumTimestamp: aggregate({
     args: [2, 2],
     returns: same,
+    keeps: 4,
     summary: 'As `deltaSum`, for rows that come in the order of the second argument.',
     clickhouse: 'deltaSumTimestamp',
     duckdb: ([x], context) =>

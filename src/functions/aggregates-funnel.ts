@@ -39,6 +39,7 @@ export const funnelFunctions = aggregates({
     args: [1, 99],
     params: [1, null],
     returns: () => scalar('UInt8'),
+    keeps: 6,
     summary:
       'How many of the conditions are met one after the other within a number of seconds. Modes (more parameters) on ClickHouse only.',
     clickhouse: {

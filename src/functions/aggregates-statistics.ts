@@ -67,6 +67,7 @@ function nearest(
     ...(params ? { params } : {}),
     returns: (args) => args[0]!,
     summary,
+    keeps: 2,
     clickhouse: engine,
     duckdb: ([x], context) => orDefault(pick(rowsCall('list', [x!.sql], withFilter(context, `${x!.sql} IS NOT NULL`)), context), context),
     ofList: (list, _item, context) => orDefault(pick(list, context), context),
@@ -198,6 +199,7 @@ export const statisticsFunctions = aggregates({
     args: [0, 1],
     params: [0, 2],
     returns: (_, { orderBy }) => orderBy?.[0] ?? scalar('Float64'),
+    keeps: 2,
     summary: 'The quantile of WITHIN GROUP (ORDER BY x): the first value that at least this share of the values does not exceed.',
     clickhouse: (args, context) =>
       ordered(args, context, (arg, level, inner) => {

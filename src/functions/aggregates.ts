@@ -3,6 +3,7 @@ import { isFloat, isInteger, isNamed, notNull, type SqlType, scalar } from '../t
 import {
   type AggregateRow,
   aggregate,
+  aggregateOf,
   aggregates,
   arrayOfItems,
   floatLike,
@@ -16,6 +17,7 @@ import {
 } from './aggregate.ts'
 import { beyond63Bits, beyond64Bits } from './arithmetic.ts'
 import { asNumber } from './duckdb-values.ts'
+import { part } from './makes.ts'
 import type { Arg, CellContext, SqlCell } from './row.ts'
 
 export function sumType(type: SqlType): SqlType {
@@ -139,6 +141,7 @@ export const aggregateFunctions = aggregates({
     args: [1, 1],
     returns: same,
     caseInsensitive: true,
+    makes: part,
     summary: 'Smallest value; the default of the type for none.',
     clickhouse: 'min',
     duckdb: oneOf('min'),
@@ -153,6 +156,7 @@ export const aggregateFunctions = aggregates({
     args: [1, 1],
     returns: same,
     caseInsensitive: true,
+    makes: part,
     summary: 'Largest value; the default of the type for none.',
     differences: [
       {
@@ -174,6 +178,7 @@ export const aggregateFunctions = aggregates({
   any: aggregate({
     args: [1, 1],
     returns: same,
+    makes: part,
     summary: 'The first value met that is not NULL.',
     clickhouse: 'any',
     duckdb: oneOf('any_value'),
@@ -186,6 +191,7 @@ export const aggregateFunctions = aggregates({
   anyLast: aggregate({
     args: [1, 1],
     returns: same,
+    makes: part,
     summary: 'The last value met that is not NULL.',
     clickhouse: 'anyLast',
     duckdb: (args, context) => orDefault(rowsCall('last', [args[0]!.sql], withFilter(context, `${args[0]!.sql} IS NOT NULL`)), context),
@@ -197,6 +203,7 @@ export const aggregateFunctions = aggregates({
   anyHeavy: aggregate({
     args: [1, 1],
     returns: same,
+    makes: part,
     summary: 'The most frequent value, when it makes up more than half of the values.',
     clickhouse: 'anyHeavy',
     duckdb: oneOf('mode'),
@@ -205,6 +212,7 @@ export const aggregateFunctions = aggregates({
   argMin: aggregate({
     args: [2, 2],
     returns: (args) => like(args[0]!, args),
+    makes: part,
     summary: 'The first argument in the row where the second is smallest.',
     clickhouse: 'argMin',
     duckdb: (args, context) => orDefault(rowsCall('arg_min', [args[0]!.sql, args[1]!.sql], context), context),
@@ -217,6 +225,7 @@ export const aggregateFunctions = aggregates({
   argMax: aggregate({
     args: [2, 2],
     returns: (args) => like(args[0]!, args),
+    makes: part,
     summary: 'The first argument in the row where the second is largest.',
     clickhouse: 'argMax',
     duckdb: (args, context) => orDefault(rowsCall('arg_max', [args[0]!.sql, args[1]!.sql], context), context),
@@ -251,6 +260,7 @@ export const aggregateFunctions = aggregates({
   groupArray: aggregate({
     args: [1, 1],
     returns: (args) => (isNamed(args[0]!, 'Nothing') ? args[0]! : arrayOfItems(args)),
+    keeps: 1,
     summary: 'All values that are not NULL, in the order met.',
     clickhouse: 'groupArray',
     duckdb: (args, context) => (isNamed(args[0]!.type, 'Nothing') ? 'NULL' : `coalesce(${listOf(args[0]!.sql, context)}, [])`),
@@ -263,9 +273,11 @@ export const aggregateFunctions = aggregates({
   groupUniqArray: aggregate({
     args: [1, 1],
     returns: (args) => arrayOfItems([notNull(args[0]!)]),
+    keeps: 1,
     summary: 'The different values that are not NULL, in no given order.',
     clickhouse: 'groupUniqArray',
-    duckdb: (args, context) => `coalesce(list_distinct(${listOf(args[0]!.sql, context)}), [])`,
+    duckdb: (args, context) =>
+      `coalesce(${listOf(args[0]!.sql, { ...context, aggregate: { ...aggregateOf(context), distinct: true } })}, [])`,
     ofList: (list) => `coalesce(list_distinct(${list}), [])`,
     cases: [
       ['select groupUniqArray(x) from (select arrayJoin([2, 1, 2]) as x)', [1, 2], { unordered: true }],

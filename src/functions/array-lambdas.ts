@@ -4,6 +4,7 @@ import { beyond63Bits, beyond64Bits } from './arithmetic.ts'
 import { byPosition, orDefault, type Returns, row, same, together } from './array-rows.ts'
 import { duckdbType, once } from './duckdb-values.ts'
 import { condition, each, firstArray, itemOf, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
+import { inSteps, times } from './makes.ts'
 import { always } from './results.ts'
 import { type Arg, type CellContext, functions, type SqlCell } from './row.ts'
 
@@ -223,7 +224,7 @@ export const arrayLambdaFunctions = functions({
     'Cuts the array before every item for which the lambda holds.',
     (args, context) => split(args, context, false),
     [['arraySplit(x -> x = 1, [0, 1, 2, 1, 3])', [[0], [1, 2], [1, 3]]]],
-    withLambda,
+    { ...withLambda, makes: times(3) },
   ),
   arrayReverseSplit: row(
     'arrayReverseSplit',
@@ -232,7 +233,7 @@ export const arrayLambdaFunctions = functions({
     'Cuts the array behind every item for which the lambda holds.',
     (args, context) => split(args, context, true),
     [['arrayReverseSplit(x -> x = 1, [0, 1, 2, 1, 3])', [[0, 1], [2, 1], [3]]]],
-    withLambda,
+    { ...withLambda, makes: times(3) },
   ),
   arraySort: row(
     'arraySort',
@@ -350,6 +351,7 @@ export const arrayLambdaFunctions = functions({
     args: [3, null],
     returns: (args) => args.at(-1)!,
     lambdas: (args) => args.map((_, i) => (i === 0 ? [args.at(-1)!, ...args.slice(1, -1).map(itemOf)] : null)),
+    makes: inSteps,
     summary:
       'Goes through the items with an accumulator: the lambda gets it and an item and gives the next one. The last argument is the first accumulator.',
     sql: {

@@ -1,8 +1,8 @@
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
-import { atMost, boundedRange } from './bounds.ts'
 import { defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
+import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from './makes.ts'
 import { always, commonType, integerShape, oneType } from './results.ts'
 import { type Arg, type CellContext, call, differing, functions } from './row.ts'
 
@@ -28,8 +28,8 @@ function resized([array, size, fill]: readonly Arg[], context: CellContext): str
   const item = itemOf(context.type)
   const value = fill?.sql ?? defaultOf(item)
   const list = `CAST(${array!.sql} AS ${duckdbType(context.type)})`
-  const right = (a: string, n: string): string => `list_resize(${a}, ${atMost(n)}, ${value})`
-  const left = (a: string, n: string): string => `list_reverse(list_resize(list_reverse(${a}), ${atMost(n)}, ${value}))`
+  const right = (a: string, n: string): string => `list_resize(${a}, ${n}, ${value})`
+  const left = (a: string, n: string): string => `list_reverse(list_resize(list_reverse(${a}), ${n}, ${value}))`
   const known = constant(size)
   if (known !== null) return known >= 0 ? right(list, String(known)) : left(list, String(-known))
   return `CASE WHEN ${size!.sql} >= 0 THEN ${right(list, size!.sql)} ELSE ${left(list, `-(${size!.sql})`)} END`
@@ -55,6 +55,25 @@ const rotated = (array: Arg, by: Arg, sign: '' | '-', context: CellContext): str
     const shift = `((${s}.n % len(${s}.a) + len(${s}.a)) % len(${s}.a))`
     return `CASE WHEN len(${s}.a) = 0 THEN ${s}.a ELSE list_concat(list_slice(${s}.a, ${shift} + 1, len(${s}.a)), list_slice(${s}.a, 1, ${shift})) END`
   })
+
+const resizedTo = ({ args, type }: MadeCall): Makes => {
+  const fixed = fixedBytes(itemOf(type))
+  return counted((c) =>
+    c.plus(c.item(0), c.times(c.size(c.value(1)), args[2] && fixed === null ? c.item(2) : c.number(fixed ?? headBytes))),
+  )
+}
+const numbersOf = ({ args: { length } }: MadeCall): Makes =>
+  counted((c) => {
+    const span = length === 1 ? c.value(0) : c.plus(c.value(1), c.times(c.number(-1), c.value(0)))
+    return c.times(c.number(8), length === 3 ? c.over(span, c.value(2)) : span)
+  })
+/** An item has the bytes of two numbers at least, so that a constant separator is in proportion to the items. */
+const joinedBy = ({ args: [array, separator] }: MadeCall): Makes => {
+  const ofText = textTimes([itemOf(array?.type)])
+  if (!separator || typeof separator.constant === 'string')
+    return times(ofText + 2 + Buffer.byteLength(String(separator?.constant ?? '')) / 8)
+  return counted((c) => c.times(c.item(0), c.plus(c.number(ofText + 2), c.bytes(1))))
+}
 
 function flattened(array: Arg): string {
   let text = array.sql
@@ -110,6 +129,7 @@ export const arrayFunctions = functions({
       const found = a!.kind === 'map' ? a!.value : itemOf(a)
       return index && isNullable(index) ? nullable(found) : found
     },
+    makes: part,
     summary: 'The item at a position, counted from 1, or from the end when negative; of a map the value of a key. The same as `a[n]`.',
     sql: {
       duckdb: ([a, index]) => {
@@ -138,6 +158,7 @@ export const arrayFunctions = functions({
     kind: 'scalar',
     args: [1, 1],
     returns: ([a]) => itemOf(a),
+    makes: part,
     summary: 'One row for each item of the array; none for an empty one.',
     sql: { duckdb: call('unnest'), clickhouse: call('arrayJoin') },
     cases: [['select sum(x) from (select arrayJoin([1, 2, 3]) as x)', 6]],
@@ -326,6 +347,7 @@ export const arrayFunctions = functions({
       ['arrayResize([1, 2, 3], -2)', [2, 3]],
       ['arrayResize([1, 2], -4)', [0, 0, 1, 2]],
     ],
+    { makes: resizedTo },
   ),
   arrayReverse: row('arrayReverse', [1, 1], firstType, 'The items from the last to the first.', ([a]) => `list_reverse(${a!.sql})`, [
     ['arrayReverse([1, 2, 3])', [3, 2, 1]],
@@ -379,14 +401,16 @@ export const arrayFunctions = functions({
       ["arrayStringConcat(['a', 'b'])", 'ab'],
       ["arrayStringConcat(['a'], null)", null],
     ],
+    { makes: joinedBy },
   ),
   arrayWithConstant: row(
     'arrayWithConstant',
     [2, 2],
     ([, x]) => arrayOf(x!),
     'So many times the same value.',
-    ([n, x], context) => `list_transform(${boundedRange('0', `CAST(${n!.sql} AS BIGINT)`)}, lambda ${context.fresh()}: ${x!.sql})`,
+    ([n, x], context) => `list_transform(range(0, CAST(${n!.sql} AS BIGINT)), lambda ${context.fresh()}: ${x!.sql})`,
     [["arrayWithConstant(3, 'x')", ['x', 'x', 'x']]],
+    { makes: counted((c) => c.times(c.value(0), c.plus(c.item(1), c.number(8)))) },
   ),
   arrayZip: row(
     'arrayZip',
@@ -507,7 +531,7 @@ export const arrayFunctions = functions({
     'Numbers from 0 (or the first argument) up to below the second, with a step.',
     (args) => {
       const [from, to, step] = (args.length === 1 ? [null, args[0]!] : args).map((arg) => (arg ? `CAST(${arg.sql} AS BIGINT)` : '0'))
-      return boundedRange(from!, to!, step)
+      return `range(${[from, to, ...(step === undefined ? [] : [step])].join(', ')})`
     },
     [
       ['range(3)', [0, 1, 2]],
@@ -515,5 +539,6 @@ export const arrayFunctions = functions({
       ['range(1, 10, 3)', [1, 4, 7]],
       ['range(5, 1, -2)', [5, 3]],
     ],
+    { makes: numbersOf },
   ),
 })

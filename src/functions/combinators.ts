@@ -32,7 +32,10 @@ const typed = (type: SqlType, context: CellContext): CellContext => ({ ...contex
 function make(
   row: Made,
   suffix: string,
-  change: Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'ofList'> & { readonly duckdb: Cell; readonly clickhouse?: SqlCell },
+  change: Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'ofList' | 'keeps'> & {
+    readonly duckdb: Cell
+    readonly clickhouse?: SqlCell
+  },
 ): Made {
   const all = row.suffix + suffix
   const { duckdb, clickhouse, ...rest } = change
@@ -41,6 +44,8 @@ function make(
     kind: 'aggregate',
     ...(row.params ? { params: row.params } : {}),
     ...(row.isVolatile ? { isVolatile: true } : {}),
+    ...(row.keeps === undefined ? {} : { keeps: row.keeps }),
+    ...(row.makes ? { makes: row.makes } : {}),
     ...rest,
     suffix: all,
     clickhouse: engine,
@@ -93,6 +98,8 @@ function addOrDefault(row: Made): Made {
   })
 }
 
+/** The list, its items in one, and what is folded of them. */
+const keptOfFold = 4
 const noList = 'this aggregate cannot be applied to a list'
 type Change = Pick<AggregateRow, 'args' | 'returns' | 'summary'>
 
@@ -104,7 +111,11 @@ function folded(
   cell: (fold: ListFold, args: readonly Arg[], context: CellContext) => string,
 ): Made {
   const fold = row.ofList
-  return make(row, suffix, { ...change, duckdb: fold ? (args, context) => cell(fold, args, context) : unsupported(noList) })
+  return make(row, suffix, {
+    ...change,
+    keeps: keptOfFold,
+    duckdb: fold ? (args, context) => cell(fold, args, context) : unsupported(noList),
+  })
 }
 
 /** Folds the list of the group's arrays or maps, or such a list that is there already. */
@@ -112,6 +123,7 @@ function foldedEach(row: Made, suffix: string, change: Change, body: (fold: List
   const fold = row.ofList && body(row.ofList)
   return make(row, suffix, {
     ...change,
+    keeps: 2 * keptOfFold,
     ...(fold ? { ofList: fold } : {}),
     duckdb: fold ? (args, context) => fold(arrays(args[0]!, context), args[0]!.type, context) : unsupported(noList),
   })
@@ -218,6 +230,7 @@ function addState(row: Made): Made {
     returns: (args): StateType => ({ kind: 'state', aggregate: `${row.clickhouse?.name ?? ''}${row.suffix}`, args }),
     summary: `The intermediate state of: ${row.summary}`,
     ofList: (list) => list,
+    keeps: 1,
     duckdb: row.ofList
       ? (args, context) => {
           const value = args.length === 1 ? args[0]!.sql : args.length === 0 ? '1' : `row(${args.map((a) => a.sql).join(', ')})`

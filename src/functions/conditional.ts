@@ -1,3 +1,4 @@
+import { part } from './makes.ts'
 import { commonType } from './results.ts'
 import { call, functions, type SqlCell } from './row.ts'
 
@@ -13,6 +14,7 @@ export const conditionalFunctions = functions({
     args: [3, 3],
     caseInsensitive: true,
     returns: ([, yes, no]) => commonType([yes!, no!]),
+    makes: part,
     summary: 'The second argument when the first is true, else the third; NULL counts as false.',
     sql: { duckdb: caseWhen, clickhouse: call('if') },
     cases: [
@@ -26,6 +28,7 @@ export const conditionalFunctions = functions({
     kind: 'scalar',
     args: [3, null],
     returns: (args) => commonType(args.filter((_, i) => i % 2 === 1 || i === args.length - 1)),
+    makes: part,
     summary: 'The value behind the first true condition, else the last argument.',
     sql: { duckdb: caseWhen, clickhouse: call('multiIf') },
     cases: [

@@ -1,6 +1,7 @@
 import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, type SqlType, scalar, unknownType } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
 import { once, timeText, toText } from './duckdb-values.ts'
+import { textTimes, times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type CellContext, type Difference, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 import { instantOfText } from './text-times.ts'
@@ -151,6 +152,7 @@ const textOf: FunctionRow = {
   args: [1, 2],
   returns: whenAll('String'),
   summary: 'The value as text; times in a zone when one is given.',
+  makes: ({ args }) => times(textTimes([args[0]!.type])),
   sql: {
     duckdb: ([x, zone], context) =>
       zone && isTime(x!.type) && !isNamed(x!.type, 'Date')

@@ -1,6 +1,6 @@
 import { arrayOf, isFloat, isNamed, isNullable, notNull, nullable, type ScalarType, type SqlType, scalar } from '../types/types.ts'
-import { boundedRange } from './bounds.ts'
 import { asInteger, asNumber, onceAll, unlessNull } from './duckdb-values.ts'
+import { inside } from './makes.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from './row.ts'
 import { localTime, momentOf, zoneArgument } from './zone-text.ts'
@@ -253,13 +253,15 @@ export const dateMakerFunctions = functions({
     kind: 'scalar',
     args: [2, 3],
     returns: ([x]) => arrayOf(notNull(dateTimeLike(x))),
+    makes: inside,
     summary: 'The beginnings of the slots (half hours, or of a number of seconds) that a time of so many seconds touches.',
     sql: {
       duckdb: ([x, duration, size], context) => {
         const [slot, seconds] = [context.fresh(), size ? in32Bits(asInteger(size)) : '1800']
         const from = `CAST(epoch(${moment(x!, context)}) AS BIGINT)`
         const to = in32Bits(`${from} + ${in32Bits(asInteger(duration!))}`)
-        const slots = boundedRange(`(${from} // ${seconds})`, `(${to} // ${seconds} + 1)`)
+        const [first, last] = [`(${from} // ${seconds})`, `(${to} // ${seconds} + 1)`]
+        const slots = context.within(`(CAST(${last} AS DOUBLE) - CAST(${first} AS DOUBLE)) * 16`, `range(${first}, ${last})`)
         const list = `list_transform(${slots}, lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
         return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NULL THEN [] ELSE ${list} END` : list
       },

@@ -1,5 +1,6 @@
 import { QueryError } from '../errors/errors.ts'
 import { scalar } from '../types/types.ts'
+import { times } from './makes.ts'
 import { clickHouseMoment, clickHouseZone, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type CellContext, type FunctionRow, functions } from './row.ts'
 
@@ -86,6 +87,8 @@ const format = (name: string, summary: string): FunctionRow => ({
   args: [2, 3],
   returns: ([x]) => whenTime(scalar('String'), x),
   summary,
+  // %W is Wednesday.
+  makes: times(8),
   sql: {
     duckdb: formatted,
     clickhouse: ([time, text, zone], context) => {

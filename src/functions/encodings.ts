@@ -1,5 +1,6 @@
 import { isInteger, isNullable, isText } from '../types/types.ts'
 import { asNumber, once } from './duckdb-values.ts'
+import { times } from './makes.ts'
 import { integerShape, whenAll } from './results.ts'
 import { type Arg, type SqlCell, sql, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -76,6 +77,7 @@ export const encodingFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The bytes of a text, or a whole number, in hexadecimal digits.',
+    makes: times(2),
     duckdb: hex,
     cases: [
       ["hex('abc')", '616263'],
@@ -146,6 +148,7 @@ export const encodingFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The text in base64.',
+    makes: times(1.5),
     duckdb: sql`to_base64(encode(${0}))`,
     cases: [["base64Encode('hello')", 'aGVsbG8=']],
   },

@@ -2,6 +2,7 @@ import { arrayOf, isNullable, type SqlType, scalar, tupleOf } from '../types/typ
 import { orDefaultWhereNull } from './clickhouse-values.ts'
 import { once, unlessNull } from './duckdb-values.ts'
 import { jsonAt, jsonItems, jsonMember, jsonTextAt, rawOf, wholeOf } from './json-values.ts'
+import { times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionRow, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -46,6 +47,9 @@ const textAt: Reader = ([json, ...steps], context) => jsonTextAt(json!.sql, step
 
 /** Arrays cannot be NULL on ClickHouse: NULL is read like '', and a key that is NULL finds nothing. */
 const list = (name: string, item: SqlType, summary: string, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
+  // An item has two letters, and is a text.
+  makes: times(10),
+  scratch: 10,
   args: [1, null],
   returns: () => arrayOf(item),
   summary,

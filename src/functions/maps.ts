@@ -1,9 +1,9 @@
 import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
 import { clickHouseArg } from './array-rows.ts'
-import { boundedRange } from './bounds.ts'
 import { defaultOf, duckdbType, once, unlessNull } from './duckdb-values.ts'
 import { applied, itemOf, truth } from './lambda.ts'
+import { inside } from './makes.ts'
 import { commonType, integerShape, oneType } from './results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from './row.ts'
 
@@ -85,7 +85,10 @@ function populated(args: readonly Arg[], context: CellContext): string {
   const key = context.fresh()
   return once(context, map, (m) => {
     const last = most ? `CAST(${most.sql} AS BIGINT)` : `list_max(map_keys(${m}))`
-    const keys = boundedRange(`list_min(map_keys(${m}))`, `(${last} + 1)`)
+    const first = `list_min(map_keys(${m}))`
+    // A key and a value, and both are made before they are a map.
+    const bytes = `(CAST(${last} AS DOUBLE) - CAST(${first} AS DOUBLE) + 1) * 64`
+    const keys = context.within(bytes, `range(${first}, (${last} + 1))`)
     const filled = `coalesce(map_extract_value(${m}, CAST(${key} AS ${duckdbType(isArrays ? itemOf(args[0]!.type) : keyTypeOf(args[0]!.type))})), ${defaultOf(value)})`
     if (isArrays) return `row(${keys}, list_transform(${keys}, lambda ${key}: ${filled}))`
     return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${filled})))`
@@ -266,6 +269,7 @@ export const mapFunctions = functions({
       ],
     ],
     {
+      makes: inside,
       differences: [
         {
           expression: 'mapPopulateSeries(map(1, null), 2)',

@@ -5,6 +5,7 @@ import { asJson, orDefaultWhereNull } from './clickhouse-values.ts'
 import { duckdbCast } from './conversion.ts'
 import { argOf, asNumber, defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { jsonAs, jsonAt, jsonMember } from './json-values.ts'
+import { leastBytes, type MadeCall, type Makes, textTimes, times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type CellContext, type FunctionRow, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -78,6 +79,17 @@ const passed =
       : orDefaultWhereNull(context.type, members(args), context, call)
   }
 
+/** The widest item of arrays in a type: in JSON it may be two letters. */
+const widestItem = (type: SqlType): number =>
+  type.kind === 'array'
+    ? Math.max(leastBytes(type.item), widestItem(type.item))
+    : type.kind === 'map'
+      ? leastBytes(tupleOf([type.key, type.value])) + widestItem(type.value)
+      : type.kind === 'tuple'
+        ? leastBytes(type) + Math.max(0, ...type.items.map(widestItem))
+        : 8
+const ofJson = ({ type }: MadeCall): Makes => times(2 + widestItem(type))
+
 const cast: Pick<FunctionRow, 'returns'>['returns'] = (_, { args }) => nullable(namedType(args[1]))
 
 export const namedCastFunctions = scalars({
@@ -85,6 +97,7 @@ export const namedCastFunctions = scalars({
     args: 2,
     returns: cast,
     summary: 'The value as the named type; NULL when it does not fit.',
+    makes: times(8),
     duckdb: (args, context) => duckdbCast(args[0]!, notNull(namedType(args[1])), context),
     cases: [
       ["accurateCastOrNull('5', 'Int64')", 5],
@@ -97,6 +110,7 @@ export const namedCastFunctions = scalars({
     args: 2,
     returns: ([x], { args }) => (isNullable(x!) ? nullable(namedType(args[1])) : namedType(args[1])),
     summary: 'The value as the named type; fails when it does not fit.',
+    makes: times(8),
     duckdb: ([x, type], context) =>
       once(context, x!.sql, (v) => {
         const value = duckdbCast({ ...x!, sql: v }, notNull(namedType(type)), context)
@@ -135,6 +149,8 @@ export const namedCastFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The value as JSON.',
+    // A letter below the blank has six.
+    makes: ({ args }) => times(6 * textTimes([args[0]!.type])),
     duckdb: ([x], context) => jsonText(x!, context),
     clickhouse: ([x], context) => asJson(x!, context),
     cases: [
@@ -153,6 +169,8 @@ export const namedCastFunctions = scalars({
   JSONExtract: {
     args: [2, null],
     returns: (_, { args }) => (members(args).some(({ type }) => isNullable(type)) ? nullable(last(args)) : last(args)),
+    makes: ofJson,
+    scratch: 10,
     summary: "The value at a path as the named type, which stands last; the type's default where it does not fit.",
     duckdb: (args, context) => {
       const value = jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context)
@@ -181,6 +199,8 @@ export const namedCastFunctions = scalars({
   JSONExtractKeysAndValues: {
     args: [1, 3],
     returns: (_, { args }) => ({ kind: 'array', item: tupleOf([scalar('String'), last(args)]) }),
+    makes: ofJson,
+    scratch: 10,
     summary: 'Keys and values of the object at a path; values that are not of the named type, which stands last, are left out.',
     duckdb: (args, context) =>
       once(context, jsonAt(args[0]!.sql, members(args), context), (v) => {

@@ -1,5 +1,6 @@
 import { isNullable, notNull, nullable } from '../types/types.ts'
 import { defaultOf } from './duckdb-values.ts'
+import { part } from './makes.ts'
 import { always, commonType } from './results.ts'
 import { call, functions, sql } from './row.ts'
 
@@ -32,6 +33,7 @@ export const nullFunctions = functions({
     args: [1, null],
     caseInsensitive: true,
     returns: (args) => (args.every(isNullable) ? commonType(args) : notNull(commonType(args))),
+    makes: part,
     summary: 'The first argument that is not NULL.',
     sql: { duckdb: call('coalesce'), clickhouse: call('coalesce') },
     cases: [
@@ -45,6 +47,7 @@ export const nullFunctions = functions({
     args: [2, 2],
     caseInsensitive: true,
     returns: (args) => (args.every(isNullable) ? commonType(args) : notNull(commonType(args))),
+    makes: part,
     summary: 'The first argument, or the second when the first is NULL.',
     sql: { duckdb: call('coalesce'), clickhouse: call('ifNull') },
     cases: [
@@ -57,6 +60,7 @@ export const nullFunctions = functions({
     args: [2, 2],
     caseInsensitive: true,
     returns: ([x]) => nullable(x!),
+    makes: part,
     summary: 'NULL when both arguments are equal, else the first.',
     sql: { duckdb: call('nullif'), clickhouse: call('nullIf') },
     cases: [
@@ -69,6 +73,7 @@ export const nullFunctions = functions({
     kind: 'scalar',
     args: [1, 1],
     returns: ([x]) => notNull(x!),
+    makes: part,
     summary: 'The value with a type that has no NULL; what a NULL becomes is not given.',
     sql: {
       duckdb: ([x], { type }) => (isNullable(x!.type) && defaultOf(type) !== 'NULL' ? `coalesce(${x!.sql}, ${defaultOf(type)})` : x!.sql),
@@ -80,6 +85,7 @@ export const nullFunctions = functions({
     kind: 'scalar',
     args: [1, 1],
     returns: ([x]) => nullable(x!),
+    makes: part,
     summary: 'The value with a type that may be NULL.',
     sql: { duckdb: sql`${0}`, clickhouse: call('toNullable') },
     cases: [

@@ -1,6 +1,6 @@
 import { isNullable, isText, scalar } from '../types/types.ts'
-import { atMost } from './bounds.ts'
 import { asFloat, once, onceAll, unlessNull } from './duckdb-values.ts'
+import { counted, part } from './makes.ts'
 import { always, commonType, whenAll } from './results.ts'
 import { type Arg, call, differing, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -61,13 +61,14 @@ const bar: SqlCell = (args, context) =>
   onceAll(context, args.map(asFloat), (x, low, high, width) => {
     const share = `CASE WHEN ${x} <= ${low} THEN 0 WHEN ${x} >= ${high} THEN 1 ELSE (${x} - ${low}) / (${high} - ${low}) END`
     const eighths = `CAST(floor((${share}) * ${width} * 8) AS BIGINT)`
-    return `repeat('█', CAST(${atMost(`(${eighths} // 8)`)} AS INTEGER)) || CASE ${eighths} % 8 ${[...'▏▎▍▌▋▊▉'].map((block, i) => `WHEN ${i + 1} THEN '${block}'`).join(' ')} ELSE '' END`
+    return `repeat('█', CAST((${eighths} // 8) AS INTEGER)) || CASE ${eighths} % 8 ${[...'▏▎▍▌▋▊▉'].map((block, i) => `WHEN ${i + 1} THEN '${block}'`).join(' ')} ELSE '' END`
   })
 
 const extreme = (name: 'greatest' | 'least', cases: ScalarSpec['cases']): ScalarSpec => ({
   args: 2,
   caseInsensitive: true,
   returns: commonType,
+  makes: part,
   summary: `The ${name === 'greatest' ? 'bigger' : 'smaller'} of two values; a NULL is passed over.`,
   duckdb: call(name),
   cases,
@@ -147,6 +148,7 @@ export const readableFunctions = scalars({
     args: 4,
     returns: whenAll('String'),
     summary: 'A bar as long as a number is between two others, in a width of characters.',
+    makes: counted((c) => c.times(c.value(3), c.number(3))),
     duckdb: (args, context) => unlessNull(args, bar(args, context)),
     cases: [
       ['bar(5, null, 10, 10)', null],
@@ -168,6 +170,7 @@ export const readableFunctions = scalars({
   transform: {
     args: [3, 4],
     returns: ([x, , to, otherwise]) => commonType([to?.kind === 'array' ? to.item : to!, otherwise ?? x!]),
+    makes: part,
     summary: 'The value of the third array at the place where the second has the first argument; else the fourth argument, or the first.',
     duckdb: mapped((args) => args[3]?.sql ?? args[0]!.sql),
     cases: [

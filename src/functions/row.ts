@@ -1,4 +1,5 @@
 import type { SqlType } from '../types/types.ts'
+import type { MadeCall, Makes } from './makes.ts'
 
 // What one row of the registry holds. A row is everything about one function: arity, result type, a cell for each engine, cases.
 
@@ -38,6 +39,8 @@ export interface CellContext {
   readonly now?: number
   /** Set for aggregates and window functions. */
   readonly aggregate?: AggregateContext
+  /** What is made of so many bytes: refused where a row may not have as many. */
+  within(bytes: string, made: string): string
 }
 
 export interface AggregateContext {
@@ -113,6 +116,12 @@ export interface FunctionRow {
   readonly differences?: readonly Difference[]
   /** Results differ from call to call (`now()`, `rand()`): never folded, never compared. */
   readonly isVolatile?: true
+  /** How large a result can be. Absent: it has a fixed size, or at most the bytes of all arguments. */
+  readonly makes?: Makes | ((call: MadeCall) => Makes)
+  /** Bytes that DuckDB's cell makes on the way to the result, for each byte of the arguments. */
+  readonly scratch?: number
+  /** An aggregate that keeps all values of a group on DuckDB: so many bytes are made of each byte it has kept. */
+  readonly keeps?: number
 }
 
 /** A family file exports one of these: the key is the name in the language. */

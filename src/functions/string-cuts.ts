@@ -1,5 +1,5 @@
-import { atMost } from './bounds.ts'
 import { once, unlessNull } from './duckdb-values.ts'
+import { counted } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type SqlCell, sql } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -44,7 +44,7 @@ const padded =
         ? fill.sql
         : `coalesce(nullif(${fill.sql}, ''), ' ')`
       : "' '"
-    const pad = (text: string, size: string) => `${name}(${text}, CAST(${atMost(size)} AS INTEGER), ${filling})`
+    const pad = (text: string, size: string) => `${name}(${text}, CAST(${size} AS INTEGER), ${filling})`
     if (!countsBytes) return pad(x!.sql, length!.sql)
     return once(context, x!.sql, (t) => pad(t, `greatest(${length!.sql} - (strlen(${t}) - length(${t})), 0)`))
   }
@@ -58,6 +58,8 @@ const padding = (
   args: arity,
   returns: whenAll('String'),
   summary: `The text filled ${name === 'lpad' ? 'in front' : 'at its end'}, or cut, to a length in ${countsBytes ? 'bytes' : 'characters'}.`,
+  // A letter has up to four bytes.
+  makes: counted((c) => c.times(c.value(1), c.number(4))),
   duckdb: padded(name, countsBytes),
   clickhouse,
   cases,

@@ -1,4 +1,5 @@
 import { unlessNull } from './duckdb-values.ts'
+import { times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { sql, unsupported } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -42,6 +43,8 @@ export const markupFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The text with the special characters of XML escaped.',
+    makes: times(6),
+    scratch: 10,
     duckdb: ([x]) => xmlNames.reduce((text, [char, name]) => `replace(${text}, '${char}', '${name}')`, x!.sql),
     cases: [["encodeXMLComponent('<a & \"b\" ''c''>')", '&lt;a &amp; &quot;b&quot; &apos;c&apos;&gt;']],
   },

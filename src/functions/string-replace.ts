@@ -1,4 +1,5 @@
 import { asTextOrNull, once, unlessNull } from './duckdb-values.ts'
+import { counted, type MadeCall, type Makes, times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { call, type SqlCell } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -12,6 +13,22 @@ const replaceRegexp =
     if (typeof pattern!.constant === 'string') return replaced
     return unlessNull([replacement!], `CASE WHEN ${pattern!.sql} = '' THEN ${text!.sql} ELSE ${replaced} END`)
   }
+
+/** As often as the text sought fits into the other one. */
+const ofAll = ({ args: [, from, to] }: MadeCall): Makes =>
+  typeof from?.constant === 'string' && typeof to?.constant === 'string'
+    ? times(Math.max(1, Buffer.byteLength(to.constant) / Math.max(1, Buffer.byteLength(from.constant))))
+    : counted((c) => c.plus(c.bytes(0), c.over(c.times(c.bytes(0), c.bytes(2)), c.most(c.bytes(1), c.number(1)))))
+/** A pattern may match nothing between any two letters; \\0 stands for the whole match. */
+const ofMatches = ({ args: [, , to] }: MadeCall): Makes =>
+  typeof to?.constant === 'string'
+    ? times(2 + Buffer.byteLength(to.constant))
+    : counted((c) => c.plus(c.bytes(0), c.times(c.plus(c.bytes(0), c.number(1)), c.bytes(2))))
+/** One match may be the whole text. */
+const ofMatch = ({ args: [, , to] }: MadeCall): Makes =>
+  typeof to?.constant === 'string'
+    ? times(1 + (to.constant.match(/\\\d/g) ?? []).length)
+    : counted((c) => c.plus(c.bytes(0), c.times(c.bytes(0), c.bytes(2))))
 
 const replaceAll: SqlCell = call('replace')
 const replaceOne: SqlCell = ([text, from, to], context) => {
@@ -31,6 +48,7 @@ export const replaceFunctions = scalars({
     caseInsensitive: true,
     returns: whenAll('String'),
     summary: all,
+    makes: ofAll,
     duckdb: replaceAll,
     clickhouse: 'replaceAll',
     cases: [
@@ -43,6 +61,7 @@ export const replaceFunctions = scalars({
     args: 3,
     returns: whenAll('String'),
     summary: all,
+    makes: ofAll,
     duckdb: replaceAll,
     cases: [["replaceAll('aaa', 'a', 'bb')", 'bbbbbb']],
   },
@@ -65,6 +84,7 @@ export const replaceFunctions = scalars({
     args: 3,
     returns: whenAll('String'),
     summary: 'The first match of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
+    makes: ofMatch,
     duckdb: replaceRegexp('s'),
     cases: [
       ["replaceRegexpOne('hello world', '(o)', '<\\\\1>')", 'hell<o> world'],
@@ -75,6 +95,7 @@ export const replaceFunctions = scalars({
     args: 3,
     returns: whenAll('String'),
     summary: 'All matches of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
+    makes: ofMatches,
     duckdb: replaceRegexp('gs'),
     cases: [
       ["replaceRegexpAll('a1b2', '[0-9]', '<\\\\0>')", 'a<1>b<2>'],
@@ -89,6 +110,7 @@ export const replaceFunctions = scalars({
     args: 3,
     returns: whenAll('String'),
     summary: 'Each character of the second text replaced by the one at its place in the third; without one it goes away.',
+    makes: times(4),
     duckdb: call('translate'),
     cases: [
       ["translate('abcabc', 'ab', 'xy')", 'xycxyc'],
@@ -99,6 +121,7 @@ export const replaceFunctions = scalars({
     args: 3,
     returns: whenAll('String'),
     summary: 'As translate, for any characters.',
+    makes: times(4),
     duckdb: call('translate'),
     cases: [["translateUTF8('aéc', 'é', 'e')", 'aec']],
   },
@@ -106,6 +129,7 @@ export const replaceFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The text with everything escaped that means something in a regular expression.',
+    makes: times(2),
     duckdb: ([text]) => `regexp_replace(${text!.sql}, '([\\\\|()^$.\\[\\]?*+{}:-])', '\\\\\\1', 'g')`,
     cases: [["regexpQuoteMeta('a.b-c+d_e é(:)')", 'a\\.b\\-c\\+d_e é\\(\\:\\)']],
   },

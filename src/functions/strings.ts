@@ -1,8 +1,8 @@
 import { QueryError } from '../errors/errors.ts'
 import { isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
-import { boundedBy } from './bounds.ts'
 import { asText } from './clickhouse-values.ts'
 import { once, toText, unlessNull } from './duckdb-values.ts'
+import { counted, perItem, textTimes, times } from './makes.ts'
 import { always, whenAll } from './results.ts'
 import { type Arg, type CellContext, call, type SqlCell, sql } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -58,6 +58,7 @@ export const stringFunctions = scalars({
     caseInsensitive: true,
     returns: always('String'),
     summary: "The arguments as one text; NULL counts as ''.",
+    makes: ({ args }) => times(textTimes(args.map(({ type }) => type))),
     duckdb: concatenated,
     clickhouse: (args, context) => `concat(${args.map((arg) => filledText(arg, context)).join(', ')})`,
     cases: [
@@ -72,6 +73,7 @@ export const stringFunctions = scalars({
     args: [2, null],
     returns: whenAll('String'),
     summary: 'The arguments behind the first as one text with the first between them; NULL when one is NULL.',
+    makes: ({ args }) => (args[0]?.constant === undefined ? times(args.length) : times(textTimes(args.map(({ type }) => type)) + 1)),
     duckdb: ([separator, ...rest], context) => `(${rest.map((arg) => toText(arg, context)).join(` || ${separator!.sql} || `)})`,
     clickhouse: ([separator, ...rest], context) =>
       `concatWithSeparator(${[separator!.sql, ...rest.map((arg) => asText(arg, context))].join(', ')})`,
@@ -125,6 +127,7 @@ export const stringFunctions = scalars({
   },
   lowerUTF8: {
     args: 1,
+    makes: times(2),
     returns: whenAll('String'),
     summary: 'All letters as small ones.',
     duckdb: call('lower'),
@@ -132,6 +135,7 @@ export const stringFunctions = scalars({
   },
   upperUTF8: {
     args: 1,
+    makes: times(2),
     returns: whenAll('String'),
     summary: 'All letters as capitals.',
     duckdb: call('upper'),
@@ -141,6 +145,7 @@ export const stringFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'Words of the letters A to Z and digits with a capital first.',
+    scratch: 3 * perItem,
     duckdb: ([x], context) => {
       const w = context.fresh()
       const words = `regexp_extract_all(${x!.sql}, '[A-Za-z0-9]+|[^A-Za-z0-9]+')`
@@ -181,8 +186,8 @@ export const stringFunctions = scalars({
     args: 2,
     returns: whenAll('String'),
     summary: 'The text a number of times.',
-    duckdb: ([text, times]) =>
-      boundedBy(`CAST(strlen(${text!.sql}) AS DOUBLE) * ${times!.sql}`, `repeat(${text!.sql}, CAST(${times!.sql} AS INTEGER))`),
+    makes: counted((c) => c.times(c.bytes(0), c.value(1))),
+    duckdb: ([text, times]) => `repeat(${text!.sql}, CAST(${times!.sql} AS INTEGER))`,
     cases: [
       ["repeat('pg', 3)", 'pgpgpg'],
       ["repeat('a', -1)", ''],
@@ -227,6 +232,7 @@ export const stringFunctions = scalars({
     args: [2, null],
     returns: whenAll('String'),
     summary: 'A text with the other arguments in place of {} or {0}, {1}, …; {{ and }} are braces.',
+    makes: ({ args }) => times(textTimes(args.map(({ type }) => type)) * Math.max(1, formatParts(String(args[0]?.constant)).length)),
     duckdb: ([format, ...rest], context) => {
       if (typeof format!.constant !== 'string') throw new QueryError('invalid-query', { message: 'The format must be a constant.' })
       const parts = formatParts(format!.constant).map((part) =>

@@ -1,5 +1,6 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asInteger, once, unlessNull } from './duckdb-values.ts'
+import { counted, type Makes, perItem, times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -62,7 +63,8 @@ const netlocOf = (url: string, context: CellContext): string =>
 
 /** Arrays cannot be NULL on ClickHouse: NULL is taken like ''. */
 const texts = (): SqlType => arrayOf(scalar('String'))
-const listed = (name: string, summary: string, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
+const listed = (name: string, summary: string, makes: Makes, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
+  makes,
   args: 1,
   returns: texts,
   summary,
@@ -75,6 +77,8 @@ const parameters = (url: string): string => found(url, '^[^?#]*[?#](.*)$')
 /** A parameter's name as part of a regular expression. */
 const nameOf = (name: Arg): string => `regexp_escape(${name.sql})`
 
+/** Up to every mark of its path once more. */
+const ofParts = counted((c) => c.times(c.item(0), c.plus(c.letters(0, '/?#'), c.number(1))))
 const prefixes = (base: string, rest: string, from: number): SqlCell => {
   const cell: SqlCell = ([url], context) =>
     once(context, url!.sql, (u) =>
@@ -243,6 +247,7 @@ export const urlFunctions = scalars({
   extractURLParameters: listed(
     'extractURLParameters',
     'All parameters as name=value.',
+    times(perItem),
     ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '[^&#]+')`,
     [
       ["extractURLParameters('https://e.com/a?x=1&y=2&z#f=3')", ['x=1', 'y=2', 'z', 'f=3']],
@@ -252,6 +257,7 @@ export const urlFunctions = scalars({
   extractURLParameterNames: listed(
     'extractURLParameterNames',
     'The names of all parameters that have a value.',
+    times(perItem),
     ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '([^&#=]+)=[^&#]*', 1)`,
     [["extractURLParameterNames('https://e.com/a?x=1&y=2&z')", ['x', 'y']]],
   ),
@@ -271,6 +277,7 @@ export const urlFunctions = scalars({
   URLHierarchy: listed(
     'URLHierarchy',
     'The URL cut after each / ? and # of its path, from short to whole.',
+    ofParts,
     prefixes('^([A-Za-z0-9+.-]+://[^/?#]*)', '^[A-Za-z0-9+.-]+://[^/?#]*(.*)$', 1),
     [
       ["URLHierarchy('https://e.com/a/b?x=1')", ['https://e.com/', 'https://e.com/a/', 'https://e.com/a/b?', 'https://e.com/a/b?x=1']],
@@ -282,6 +289,7 @@ export const urlFunctions = scalars({
   URLPathHierarchy: listed(
     'URLPathHierarchy',
     'The path cut after each / ? and #, without the root.',
+    ofParts,
     prefixes('', '^[A-Za-z0-9+.-]+://[^/?#]*(.*)$', 2),
     [
       ["URLPathHierarchy('https://e.com/a/b?x=1')", ['/a/', '/a/b?', '/a/b?x=1']],
@@ -302,6 +310,7 @@ export const urlFunctions = scalars({
     args: 1,
     returns: component,
     summary: 'The text with everything but letters, digits and -_.~ as %XX.',
+    makes: times(3),
     duckdb: ([x]) => `url_encode(${x!.sql})`,
     cases: [["encodeURLComponent('a b+c/é?~')", 'a%20b%2Bc%2F%C3%A9%3F~']],
   },
@@ -316,6 +325,7 @@ export const urlFunctions = scalars({
     args: 1,
     returns: component,
     summary: 'As encodeURLComponent, with + for a space.',
+    makes: times(3),
     duckdb: ([x]) => `replace(url_encode(${x!.sql}), '%20', '+')`,
     cases: [["encodeURLFormComponent('a b+c/é')", 'a+b%2Bc%2F%C3%A9']],
   },

@@ -3,6 +3,7 @@ import { defaultOf } from '../../functions/duckdb-values.ts'
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
+import { guards } from './guards.ts'
 import { scanQuery } from './tables.ts'
 import { duckType } from './types.ts'
 
@@ -31,6 +32,7 @@ export const unequalArrays = 'The arrays of ARRAY JOIN have different lengths'
 
 export const duckdb: Dialect = {
   capabilities: { engine: 'DuckDB', hasEventDictionary: true, hasSlots: true, hasArrayJoinCall: false, foldsInEngine: false },
+  guards,
   distinctSet: '',
   hasSetTail: true,
   hasLimitBy: false,

@@ -1,4 +1,5 @@
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
+import { refusedIn } from '../../errors/refusal-mark.ts'
 
 // What DuckDB says of a statement, in the words of the language: its own speak of types and functions that nobody wrote.
 
@@ -12,7 +13,10 @@ const shortened = (message: string): string =>
 
 export function engineError(error: unknown, sql: string): Error {
   if (error instanceof WaymarkError || error instanceof InternalError) return error
-  const message = shortened(error instanceof Error ? error.message : String(error))
+  const whole = error instanceof Error ? error.message : String(error)
+  const refused = refusedIn(whole, error)
+  if (refused) return refused
+  const message = shortened(whole)
   if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
   if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
   if (userErrors.test(message)) {

@@ -6,6 +6,7 @@ import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { defaultConnections, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
 import { interruptAtExit } from './live-instances.ts'
+import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
 import { ConnectionPool } from './pool.ts'
 import { rowGroupRows } from './schema.ts'
@@ -59,6 +60,9 @@ const lockHolder = (error: unknown): number | null => {
   return /Conflicting lock is held/.test(message) ? Number(/PID (\d+)/.exec(message)?.[1] ?? 0) : null
 }
 
+/** What the allocator keeps for later, and other work of the process while a statement runs. */
+const besideTheEngine = 256 * 1024 ** 2
+
 /**
  * The one DuckDB instance of a data directory. All files are attached to it, so memory and threads have one budget. It must live in one thread of
  * the process: the same file opened again elsewhere in the process would silently be a second, different database.
@@ -67,6 +71,8 @@ export class Instance implements Sql {
   readonly dataDir: string
   readonly memoryLimit: number
   readonly threads: number
+  /** Stops statements that take much more memory than the engine counts. */
+  readonly memory: MemoryWatch
   private readonly database: DuckDBInstance
   private readonly pool: ConnectionPool
   /** For short statements of our own: account data, facts of a store. Long queries do not keep them waiting. */
@@ -90,6 +96,7 @@ export class Instance implements Sql {
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
     this.quick = new ConnectionPool(() => this.connect(), 2)
     this.forgetAtExit = interruptAtExit(this)
+    this.memory = watchMemory({ most: options.memoryLimit / 2 + besideTheEngine, counted: () => this.counted() })
   }
 
   get isInMemory(): boolean {
@@ -163,6 +170,12 @@ export class Instance implements Sql {
     }
     this.readers.add(close)
     return { connection, close }
+  }
+
+  /** Bytes of memory that the engine knows of. */
+  private async counted(): Promise<number> {
+    const [row] = await this.rows<{ bytes: number }>('SELECT CAST(sum(memory_usage_bytes) AS DOUBLE) AS bytes FROM duckdb_memory()')
+    return row?.bytes ?? 0
   }
 
   run(sql: string, params?: readonly SqlValue[]): Promise<number> {

@@ -5,6 +5,7 @@ import type { Progress } from '../../lib/progress.ts'
 import { BatchBuilder, type BatchShape, type ResultColumn, WideColumns } from './arrow.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
+import type { MemoryWatch } from './memory-watch.ts'
 
 export interface Statement {
   readonly sql: string
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly timeoutSeconds?: number
   /** Is told how far the statement is. */
   readonly progress?: Progress
+  /** Stops it where the process grows too much. */
+  readonly memory?: MemoryWatch
 }
 
 const defaultTimeout = 60
@@ -27,17 +30,22 @@ const chunksPerPart = 32
 export type TakePart = (part: Table) => void
 
 /** Runs statements on connections lent by the instance. */
-export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn' | 'memoryLimit'>) => ({
+export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn' | 'memoryLimit' | 'threads' | 'memory'>) => ({
   memoryLimit: instance.memoryLimit,
+  threads: instance.threads,
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
-    instance.use((connection) => runStatement(connection, statement, options), options.signal),
+    instance.use((connection) => runStatement(connection, statement, { ...options, memory: instance.memory }), options.signal),
   runInParts: (statement: Statement, take: TakePart, options: RunOptions = {}): Promise<void> =>
-    instance.use((connection) => runInParts(connection, statement, take, options), options.signal),
+    instance.use((connection) => runInParts(connection, statement, take, { ...options, memory: instance.memory }), options.signal),
   /** On a connection of its own: whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
   async *stream(statement: Statement, options: StreamOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
     const { connection, close } = await instance.beside()
     try {
-      yield* streamStatement(connection, statement, { ...options, turn: (work) => instance.turn(work, options.signal) })
+      yield* streamStatement(connection, statement, {
+        ...options,
+        memory: instance.memory,
+        turn: (work) => instance.turn(work, options.signal),
+      })
     } finally {
       await close()
     }
@@ -129,7 +137,7 @@ export async function* streamStatement(
     turn(async () => {
       const started = performance.now()
       try {
-        return await guarded(connection, statement, { signal: options.signal, timeoutSeconds: Math.max(0.001, left) }, work)
+        return await guarded(connection, statement, { ...options, timeoutSeconds: Math.max(0.001, left) }, work)
       } finally {
         left -= (performance.now() - started) / 1000
       }
@@ -205,8 +213,8 @@ async function guarded<T>(
 type Watch = ReturnType<typeof watchOver>
 const everybodyElse = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
-/** Interrupts the connection when the caller cancels or the time is up. */
-function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defaultTimeout }: RunOptions) {
+/** Interrupts the connection when the caller cancels, the time is up, or the process grows too much. */
+function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defaultTimeout, memory }: RunOptions) {
   let reason: WaymarkError | null = signal?.aborted ? new QueryError('query-cancelled', {}) : null
   let again: NodeJS.Timeout | undefined
   const stop = (error: WaymarkError) => {
@@ -218,6 +226,7 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
   const cancel = () => stop(new QueryError('query-cancelled', {}))
   signal?.addEventListener('abort', cancel, { once: true })
   const timer = setTimeout(() => stop(new QueryError('query-timeout', { seconds: timeoutSeconds })), timeoutSeconds * 1000)
+  const leave = memory?.follow(() => stop(new QueryError('query-memory', { message: '' })))
   return {
     stopped: () => reason,
     throwIfStopped() {
@@ -230,6 +239,7 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
     },
     end() {
       clearTimeout(timer)
+      leave?.()
       clearInterval(again)
       signal?.removeEventListener('abort', cancel)
     },

@@ -1,0 +1,131 @@
+import type { AggregateContext, Arg } from '../functions/row.ts'
+import { type Bound, columnKey, type EachBound, type Footprint } from '../plan/footprint.ts'
+import { makesOf } from '../plan/known-sizes.ts'
+import { isFixed } from '../plan/sizes.ts'
+import type { CallNode, TypedExpr } from '../resolver/typed.ts'
+import type { Guards } from './dialect.ts'
+
+// Prints the bounds of a footprint around the calls that have one.
+
+/** Longer arguments are named: the size and the call both use them. */
+const longestTwice = 300
+
+/** Which rows an aggregate sees, printed. */
+type Rows = Pick<AggregateContext, 'filter' | 'over'>
+
+interface Parts {
+  fresh(): string
+  expr(expr: TypedExpr): string
+}
+
+export class Bounded {
+  private readonly guards: Guards
+  private readonly footprint: Footprint
+  private readonly parts: Parts
+
+  constructor(guards: Guards, footprint: Footprint, parts: Parts) {
+    this.guards = guards
+    this.footprint = footprint
+    this.parts = parts
+  }
+
+  /** What equal calls have to have in common besides their arguments to be one text. */
+  keyOf = (call: CallNode): readonly (number | undefined)[] =>
+    [this.footprint.calls, this.footprint.kept, this.footprint.each].map((bounds) => bounds.get(call)?.most)
+
+  within(call: CallNode, bytes: string, made: string): string {
+    const bound = this.footprint.calls.get(call)
+    return bound ? this.guard(call, bound, bytes, made) : made
+  }
+
+  round(expr: TypedExpr, text: string): string {
+    const bound = this.footprint.rounds.get(expr)
+    if (!bound || expr.kind === 'column') return text
+    const refusal = { name: expr.kind === 'call' ? expr.name : null, most: bound.most, span: expr.span }
+    return this.guards.named([text], this.parts.fresh(), ([value]) =>
+      this.guards.within(this.guards.bytesOf(value!, expr.type), value!, refusal),
+    )
+  }
+
+  call(call: CallNode, args: readonly Arg[], rows: Rows, cell: (args: readonly Arg[]) => string): string {
+    const given = isFixed(call.type) ? args : args.map((arg, i) => this.column(call.args[i], arg))
+    const each = this.footprint.each.get(call)
+    if (each) return this.each(call, each, given, cell)
+    const kept = this.footprint.kept.get(call)
+    if (kept) return this.kept(call, kept, given, rows, cell(given))
+    const bound = this.footprint.calls.get(call)
+    const makes = bound && makesOf(call)
+    if (makes?.kind !== 'counted') return cell(given)
+    return this.once(given, (args) => this.guard(call, bound!, makes.bytes(this.guards.countingIn(args)), cell(args)))
+  }
+
+  private column(expr: TypedExpr | undefined, arg: Arg): Arg {
+    const name = expr?.kind === 'column' ? columnKey(expr.source, expr.name) : null
+    const bound = name === null ? undefined : this.footprint.columns.get(name)
+    if (!bound || expr?.kind !== 'column') return arg
+    const refusal = { name: expr.name, most: bound.most, span: expr.span }
+    return { ...arg, sql: this.guards.within(this.guards.bytesOf(arg.sql, arg.type), arg.sql, refusal) }
+  }
+
+  private kept(
+    call: CallNode,
+    kept: Bound & { readonly isSummed: boolean },
+    args: readonly Arg[],
+    { filter, over }: Rows,
+    text: string,
+  ): string {
+    const { guards } = this
+    const isWhole = call.row.keeps === 1 && !isFixed(call.type)
+    const ofArgs = () => args.map((arg) => guards.bytesOf(arg.sql, arg.type)).join(' + ') || '8'
+    const bytes = isWhole ? guards.bytesOf(text, call.type) : guards.ofRows(ofArgs(), filter, over)
+    return kept.isSummed ? this.guard(call, kept, guards.together(bytes), text) : this.guard(call, kept, bytes, text)
+  }
+
+  private each(call: CallNode, bound: EachBound, args: readonly Arg[], cell: (args: readonly Arg[]) => string): string {
+    const { guards } = this
+    const list = args.findIndex((arg) => !arg.lambda)
+    if (bound.captured) {
+      const array = args[list]!
+      const ofOne = bound.captured.map(([expr, times]) => `coalesce(${guards.bytesOf(this.parts.expr(expr), expr.type)}, 0) * ${times}`)
+      const guarded = (sql: string) => this.guard(call, bound, `(${ofOne.join(' + ')}) * ${guards.items(sql, array.type)}`, sql)
+      const wrapped = this.once([array], ([one]) => guarded(one!.sql))
+      return cell(args.map((arg, i) => (i === list ? { ...arg, sql: wrapped } : arg)))
+    }
+    if (bound.isStep)
+      return cell(args.map((arg) => this.withBody(arg, (value) => this.guard(call, bound, guards.bytesOf(value, call.type), value))))
+    return this.once(
+      args,
+      (named) => {
+        const array = named[list]!
+        const type = (arg: Arg) => arg.lambda!.type
+        return cell(
+          named.map((arg) =>
+            this.withBody(arg, (value) =>
+              this.guard(call, bound, `${guards.bytesOf(value, type(arg))} * ${guards.items(array.sql, array.type)}`, value),
+            ),
+          ),
+        )
+      },
+      0,
+    )
+  }
+
+  private withBody(arg: Arg, guarded: (value: string) => string): Arg {
+    const { lambda } = arg
+    if (!lambda || isFixed(lambda.type)) return arg
+    return { ...arg, lambda: { ...lambda, body: this.guards.named([lambda.body], this.parts.fresh(), ([value]) => guarded(value!)) } }
+  }
+
+  private once(args: readonly Arg[], body: (args: readonly Arg[]) => string, longest = longestTwice): string {
+    const isLong = (arg: Arg) => !arg.lambda && arg.constant === undefined && arg.sql.length > longest
+    const long = args.filter(isLong)
+    if (long.length === 0) return body(args)
+    const values = long.map(({ sql }) => sql)
+    return this.guards.named(values, this.parts.fresh(), (names) =>
+      body(args.map((arg) => (isLong(arg) ? { ...arg, sql: names[long.indexOf(arg)]!, items: undefined, call: undefined } : arg))),
+    )
+  }
+
+  private guard = (call: CallNode, { most }: Bound, bytes: string, made: string): string =>
+    this.guards.within(bytes, made, { name: call.name, most, span: call.span })
+}

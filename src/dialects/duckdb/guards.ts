@@ -1,0 +1,25 @@
+import { refusalMark } from '../../errors/refusal-mark.ts'
+import { bytesOf, countingIn } from '../../functions/duckdb-sizes.ts'
+import type { Guards } from '../dialect.ts'
+
+// DuckDB computes 2,048 rows at once on each thread, and what it makes then is not in its account of memory.
+
+/** Longer expressions are not written once more into the text of the error. */
+const longestSize = 400
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+export const guards: Guards = {
+  bytesOf: (value, type) => bytesOf(value, type),
+  countingIn,
+  items: (value, type) => `CAST(${type.kind === 'map' ? `cardinality(${value})` : `len(${value})`} AS DOUBLE)`,
+  within(bytes, made, { name, most, span }) {
+    const mark = literal(refusalMark(name, most, span))
+    const text = bytes.length > longestSize ? mark : `${mark} || CAST(${bytes} AS VARCHAR)`
+    return `CASE WHEN ${bytes} > ${most} THEN error(${text}) ELSE ${made} END`
+  },
+  named: (values, name, body) =>
+    `list_transform([{${values.map((value, i) => `v${i}: ${value}`).join(', ')}}], lambda ${name}: ${body(values.map((_, i) => `${name}.v${i}`))})[1]`,
+  together: (bytes) => `sum(${bytes}) OVER (ROWS BETWEEN 2047 PRECEDING AND CURRENT ROW)`,
+  ofRows: (bytes, filter, over) => `coalesce(sum(${bytes})${filter ? ` FILTER (WHERE ${filter})` : ''}${over}, 0)`,
+}

@@ -1,0 +1,460 @@
+import { QueryError } from '../errors/errors.ts'
+import { fixedBytes, headBytes, leastBytes, type Makes } from '../functions/makes.ts'
+import { type CallNode, outputColumns, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSource } from '../resolver/typed.ts'
+import { hasAggregate, hasWindow } from './has-aggregate.ts'
+import { countingKnown, makesOf } from './known-sizes.ts'
+import { isFixed, larger, largest, nothing, ofSource, plus, type Seen, type Size, type Source, scaled, sized, sumOf } from './sizes.ts'
+
+// What a statement makes at once. An engine computes an expression for some thousand rows at a time on each thread, and what it makes then is not in
+// its own account of memory. Sizes are followed from the columns to what is answered; what may be more than it is made of gets a number of bytes that
+// it may have in one row, and all of these together stay below a share of the memory.
+
+export interface Budget {
+  /** For everything that a statement makes at once. */
+  readonly bytes: number
+  readonly threads: number
+}
+
+/** Bytes that something may have in one row. */
+export interface Bound {
+  readonly most: number
+  /** How many rows at once that leaves room for. */
+  readonly atOnce: number
+}
+/** A lambda whose value is not in proportion to the item: the values for all items together are bounded. */
+export interface EachBound extends Bound {
+  /** What the value is made of besides the item, and how often: known before there is a value. Null: only the value itself tells. */
+  readonly captured: readonly (readonly [TypedExpr, number])[] | null
+  /** The value is the next accumulator: there is one at a time. */
+  readonly isStep: boolean
+}
+
+export interface Footprint {
+  readonly calls: ReadonlyMap<TypedExpr, Bound>
+  /** Aggregates that keep all values of a group. `isSummed`: the bound is for all groups that are computed at once. */
+  readonly kept: ReadonlyMap<TypedExpr, Bound & { readonly isSummed: boolean }>
+  readonly each: ReadonlyMap<TypedExpr, EachBound>
+  /** What a recursive query adds in each round. */
+  readonly rounds: ReadonlyMap<TypedExpr, Bound>
+  /** Columns of tables that very much is made of, by source and name. */
+  readonly columns: ReadonlyMap<string, Bound>
+}
+export const columnKey = (source: string, name: string): string => `${source}.${name}`
+
+const rowsAtOnce = 2048
+/** What one call may make, however much memory there is: nothing stops an engine in the middle of a call. */
+const mostOfCall = 8 * 1024 ** 2
+/** The engine holds what a constant call makes value by value, in some twelve times the bytes of a column. */
+const constantFactor = 12
+/** Smaller constants are copied into every row uncounted. */
+const smallConstant = 4096
+/** So many times its size may be made of a column, or of what a group keeps, before anybody asks how large it is. */
+const freelyOf = ({ kind, atOnce, isInWindow }: Source): number => {
+  if (atOnce === 1 || isInWindow) return 0
+  return kind === 'column' ? 64 : kind === 'kept' ? 8 : 0
+}
+/** Hardly ever are all values of a column as large as the largest ones. */
+const unevenness = 4
+
+interface Found {
+  readonly size: Size
+  /** The same in every row. */
+  readonly isConstant: boolean
+  /** Made of whole groups of rows. */
+  readonly isOfGroups: boolean
+}
+/** In a lambda: what it sees of the scope around it. */
+interface Each {
+  readonly around: Scope
+  readonly params: ReadonlyMap<string, Size>
+  readonly captured: Map<string, Seen>
+}
+interface Scope {
+  readonly rows: number
+  /** What groups keep can be added up over the groups that are computed at once: windows may stand where it is used. */
+  readonly isSummed?: boolean
+  /** Rows of what is made of groups. */
+  readonly groups: number
+  readonly each: Each | null
+  /** A lambda's body may hold what stands outside of it too, where it is another thing. */
+  readonly found: Map<TypedExpr, Found>
+}
+const scopeOf = (rows: number, groups = rows): Scope => ({ rows, groups, each: null, found: new Map() })
+
+interface Answer {
+  readonly columns: ReadonlyMap<string, Size>
+  /** At most so many. */
+  readonly rows: number
+}
+const unknownRows = Number.POSITIVE_INFINITY
+
+export function footprintOf(query: TypedQuery, budget: Budget): Footprint {
+  const survey = new Survey(budget)
+  survey.query(query)
+  return survey.footprint()
+}
+
+class Survey {
+  private readonly budget: Budget
+  private readonly columns = new Map<string, Size>()
+  private readonly ctes = new Map<string, Answer>()
+  private readonly sources: Source[] = []
+  /** Bytes of constants that calls make. */
+  private constants = 0
+  /** Bytes of constants that each row gets a copy of. */
+  private copied = 0
+
+  constructor(budget: Budget) {
+    this.budget = budget
+  }
+
+  footprint(): Footprint {
+    const bounded = this.sources.filter((source) => source.weight > freelyOf(source))
+    const weights = bounded.reduce((sum, { weight }) => sum + weight, 0)
+    const boundOf = ({ kind, atOnce }: Source): Bound => {
+      const share = (this.budget.bytes / atOnce - (atOnce > 1 ? this.copied : 0)) / weights
+      const most = kind === 'call' || kind === 'round' ? Math.min(share, mostOfCall) : kind === 'column' ? share * unevenness : share
+      return { most: Math.floor(most), atOnce }
+    }
+    const ofKind = <T>(kind: Source['kind'], make: (source: Source) => T) =>
+      new Map(bounded.flatMap((source) => (source.kind === kind && source.node ? [[source.node, make(source)] as const] : [])))
+    return {
+      calls: ofKind('call', boundOf),
+      kept: ofKind('kept', (source) => {
+        const { most, atOnce } = boundOf(source)
+        const isSummed = source.isSummed === true && atOnce > 1
+        return { most: isSummed ? most * rowsAtOnce : most, atOnce, isSummed }
+      }),
+      rounds: ofKind('round', boundOf),
+      each: ofKind('each', (source) => ({ ...boundOf(source), captured: source.captured ?? null, isStep: source.isStep === true })),
+      columns: new Map(bounded.filter(({ kind }) => kind === 'column').map((source) => [source.name, boundOf(source)])),
+    }
+  }
+
+  // --- queries ---------------------------------------------------------------------------------
+
+  query(query: TypedQuery): Answer {
+    for (const cte of query.ctes) {
+      if (cte.recursive && cte.query.kind === 'set') this.recursive(cte.name, cte.query)
+      else this.ctes.set(cte.name, this.query(cte.query))
+    }
+    const { columns, rows } = query.kind === 'set' ? set(query, this.query(query.left), this.query(query.right)) : this.select(query)
+    const { limit } = query
+    return { columns, rows: limit && limit.limit !== null && !limit.percent && !limit.withTies ? Math.min(rows, limit.limit) : rows }
+  }
+
+  /** What grows a little in every round has no end: what a round adds is bounded. */
+  private recursive(name: string, query: Extract<TypedQuery, { kind: 'set' }>): void {
+    const first = this.query(query.left)
+    const made = query.right.kind === 'select' ? query.right.columns : []
+    const rounds = outputColumns(query).map(({ alias, type }, i) => {
+      const size = isFixed(type)
+        ? sized(headBytes)
+        : this.source({ kind: 'round', name: alias, node: made[i]?.expr, atOnce: this.atOnce(scopeOf(unknownRows)), weight: 1 })
+      return [alias, size] as const
+    })
+    const answer = { columns: new Map(rounds), rows: unknownRows }
+    this.ctes.set(name, answer)
+    this.query(query.right)
+    this.ctes.set(name, set(query, first, answer))
+  }
+
+  private select(select: TypedSelect): Answer {
+    const rows = select.from ? this.from(select.from) : 1
+    const { groupBy } = select
+    const isByKey = groupBy !== null && (groupBy.mode === 'sets' || groupBy.items.some(({ kind }) => kind !== 'constant'))
+    const shown = [...select.columns.map(({ expr }) => expr), ...select.orderBy.map(({ expr }) => expr)]
+    const isOfGroups = groupBy !== null || hasAggregate([...shown, ...(select.having ? [select.having] : [])])
+    const isSummed = !select.having && !select.qualify && !select.limitBy && select.distinctOn.length === 0 && !hasWindow(shown)
+    const scope = { ...scopeOf(rows, isOfGroups && !isByKey ? 1 : rows), isSummed }
+    const columns = select.columns.map(({ alias, expr }) => [alias, this.expr(expr, scope).size] as const)
+    const others = [
+      ...select.distinctOn,
+      ...(groupBy?.items ?? []),
+      ...(groupBy?.sets.flat() ?? []),
+      ...select.orderBy.map(({ expr }) => expr),
+      ...(select.limitBy?.by ?? []),
+    ]
+    for (const expr of [...others, select.where, select.having, select.qualify]) if (expr) this.expr(expr, scope)
+    return { columns: new Map(columns), rows: scope.groups }
+  }
+
+  /** How many rows there are at most. */
+  private from(source: TypedSource): number {
+    switch (source.kind) {
+      case 'scan':
+        for (const read of source.reads) {
+          const name = columnKey(source.alias, read.name)
+          if (!isFixed(read.type))
+            this.columns.set(name, this.source({ kind: 'column', name, atOnce: this.atOnce(scopeOf(unknownRows)), weight: 0 }))
+        }
+        return unknownRows
+      case 'derived':
+        return this.answered(source.alias, this.query(source.query))
+      case 'cteRef':
+        return this.answered(source.alias, this.ctes.get(source.name) ?? { columns: new Map(), rows: unknownRows })
+      case 'rows': {
+        const scope = scopeOf(source.rows.length)
+        const sizes = source.rows.map((row) => row.map((item) => this.expr(item, scope).size))
+        const columns = source.names.map((name, i) => [name, largest(sizes.map((row) => row[i] ?? nothing))] as const)
+        return this.answered(source.alias, { columns: new Map(columns), rows: source.rows.length })
+      }
+      case 'tableFunction': {
+        for (const arg of source.args) this.expr(arg, scopeOf(1))
+        const count = source.name === 'numbers' ? source.args.at(-1) : undefined
+        return count?.kind === 'constant' && typeof count.value === 'number' ? count.value : unknownRows
+      }
+      case 'join': {
+        const [left, right] = [this.from(source.left), this.from(source.right)]
+        const rows = left * right + left + right
+        if (source.on) this.expr(source.on, scopeOf(rows))
+        return rows
+      }
+      case 'unnest': {
+        const scope = scopeOf(source.input ? this.from(source.input) : 1)
+        const columns = source.items.map(({ name, expr }) => {
+          const { size } = this.expr(expr, scope)
+          return [name, expr.kind === 'array' ? largest(expr.items.map((item) => this.expr(item, scope).size)) : size] as const
+        })
+        return this.answered(source.alias, { columns: new Map(columns), rows: unknownRows })
+      }
+    }
+  }
+
+  private answered(alias: string, { columns, rows }: Answer): number {
+    for (const [name, size] of columns) this.columns.set(columnKey(alias, name), size)
+    return rows
+  }
+
+  // --- expressions -----------------------------------------------------------------------------
+
+  private expr(node: TypedExpr, scope: Scope): Found {
+    const known = scope.found.get(node)
+    if (known) return known
+    const found = this.look(node, scope)
+    scope.found.set(node, found)
+    return found
+  }
+
+  private look(node: TypedExpr, scope: Scope): Found {
+    const leaf = (size: Size, isConstant = false): Found => ({ size, isConstant, isOfGroups: false })
+    switch (node.kind) {
+      case 'constant':
+        return leaf(sized(headBytes + (typeof node.value === 'string' ? Buffer.byteLength(node.value) : 0)), true)
+      case 'column':
+      case 'parameter': {
+        const bytes = fixedBytes(node.type)
+        // An item is the same in every row where the arrays are.
+        return leaf(bytes === null ? this.seen(node, scope) : sized(bytes), node.kind === 'parameter')
+      }
+      case 'json':
+      case 'cast':
+      case 'arrayJoin': {
+        const inner = this.expr(node.expr, scope)
+        // The text of an array has more bytes than its numbers, and an array read from a text may have an item in every second byte.
+        const isOther = node.kind === 'cast' && (isNested(node) || isNested(node.expr))
+        return this.made(node, scope, [inner], scaled(inner.size, isOther ? 8 : 1))
+      }
+      case 'array':
+      case 'tuple': {
+        const items = node.items.map((item) => this.expr(item, scope))
+        return this.made(node, scope, items, plus(sized(headBytes), sumOf(items.map(({ size }) => size))))
+      }
+      case 'lambda':
+        return leaf(nothing, true)
+      case 'scalarQuery':
+        return leaf([...this.query(node.query).columns.values()][0] ?? nothing)
+      case 'exists':
+        this.query(node.query)
+        return leaf(sized(headBytes))
+      case 'in': {
+        if ('query' in node.set) this.query(node.set.query)
+        const parts = [node.expr, ...('items' in node.set ? node.set.items : 'value' in node.set ? [node.set.value] : [])]
+        const found = parts.map((part) => this.expr(part, scope))
+        return this.made(node, scope, found, sized(headBytes))
+      }
+      case 'call':
+        return this.call(node, scope)
+    }
+  }
+
+  /** A column, or the parameter of a lambda; in a lambda what is from outside of it is told apart. */
+  private seen(node: Extract<TypedExpr, { kind: 'column' | 'parameter' }>, { each }: Scope): Size {
+    const key = node.kind === 'column' ? columnKey(node.source, node.name) : node.name
+    if (!each) return this.columns.get(key) ?? nothing
+    const own = node.kind === 'parameter' ? each.params.get(key) : undefined
+    if (own) return own
+    let seen = each.captured.get(key)
+    if (!seen) {
+      seen = { kind: 'captured', node, from: this.seen(node, each.around) }
+      each.captured.set(key, seen)
+    }
+    return ofSource(seen)
+  }
+
+  private call(node: CallNode, scope: Scope): Found {
+    const isAggregate = node.row.kind === 'aggregate' && !node.over
+    const inside = isAggregate ? { ...scope, groups: scope.rows } : scope
+    const args = node.args.map((arg) => this.expr(arg, inside))
+    const others = [...node.params, ...node.orderBy.map(({ expr }) => expr), ...(node.over ? windowParts(node.over) : [])]
+    const found = [...args, ...[...others, ...(node.filter ? [node.filter] : [])].map((part) => this.expr(part, inside))]
+    const sizes = args.map(({ size }) => size)
+    if (isAggregate || node.over) {
+      const isOfGroups = isAggregate || found.some((part) => part.isOfGroups)
+      return {
+        size: this.aggregated(node, { ...scope, rows: isOfGroups ? scope.groups : scope.rows }, sizes),
+        isConstant: false,
+        isOfGroups,
+      }
+    }
+    const isOfGroups = found.some((part) => part.isOfGroups)
+    const here = { ...scope, rows: isOfGroups ? scope.groups : scope.rows }
+    const each = this.lambdas(node, here, sizes)
+    return this.made(node, here, [...found, ...each.found], this.result(node, here, sizes, each.size))
+  }
+
+  private result(node: CallNode, scope: Scope, args: readonly Size[], each: Size | null): Size {
+    const makes = makesOf(node)
+    if (node.row.scratch) this.charge(scaled(sumOf(args), node.row.scratch))
+    if (makes?.kind === 'inside') return this.bounded(node, scope)
+    if (makes?.kind === 'counted') {
+      const bytes = makes.bytes(countingKnown(node, args))
+      if (bytes === null) return this.bounded(node, scope)
+      if (bytes > mostOfCall) this.refuse(node, bytes, mostOfCall)
+      return sized(bytes)
+    }
+    const fixed = fixedBytes(node.type)
+    if (fixed !== null) return sized(fixed)
+    return plus(sized(headBytes), each ? proportion(makes, [each]) : proportion(makes, args))
+  }
+
+  private aggregated(node: CallNode, scope: Scope, args: readonly Size[]): Size {
+    const makes = makesOf(node)
+    const { keeps } = node.row
+    if (makes?.kind === 'inside') {
+      const size = this.bounded(node, scope)
+      this.charge(size)
+      return size
+    }
+    if (keeps !== undefined) {
+      const kept = this.source({
+        kind: 'kept',
+        name: node.name,
+        node,
+        atOnce: this.atOnce(scope),
+        weight: 0,
+        isSummed: scope.isSummed && !node.over,
+        isInWindow: node.over !== null,
+      })
+      this.charge(scaled(kept, keeps))
+      return isFixed(node.type) ? sized(fixedBytes(node.type)!) : kept
+    }
+    return isFixed(node.type) ? sized(fixedBytes(node.type)!) : proportion(makes, args)
+  }
+
+  /** What the lambdas of a call answer for all items together, and what is found in them. */
+  private lambdas(node: CallNode, scope: Scope, args: readonly Size[]): { size: Size | null; found: readonly Found[] } {
+    const lambdas = node.args.filter((arg) => arg.kind === 'lambda')
+    const lists = sumOf(args)
+    const found: Found[] = []
+    let size: Size | null = null
+    for (const lambda of lambdas) {
+      const value = this.lambda(node, lambda, scope, lists)
+      found.push(value)
+      size = larger(size ?? lists, value.size)
+    }
+    return { size, found }
+  }
+
+  private lambda(node: CallNode, { params, body }: Extract<TypedExpr, { kind: 'lambda' }>, scope: Scope, lists: Size): Found {
+    const isStep = makesOf(node)?.kind === 'steps'
+    const item: Seen = { kind: 'item', from: lists }
+    const bound: { -readonly [K in keyof Source]: Source[K] } = {
+      kind: 'each',
+      name: node.name,
+      node,
+      atOnce: this.atOnce(scope),
+      weight: 0,
+    }
+    const each: Each = {
+      around: scope,
+      params: new Map(params.map((name, i) => [name, ofSource(isStep && i === 0 ? bound : item)])),
+      captured: new Map(),
+    }
+    const value = this.expr(body, { ...scope, each, found: new Map() })
+    const ofItems = value.size.of.get(item) ?? 0
+    const others = [...value.size.of].filter(([source]) => source !== item)
+    const fixed = fixedBytes(body.type)
+    if (fixed !== null) return { ...value, size: isStep ? sized(headBytes) : scaled(lists, fixed / leastOfItems(node)) }
+    if (isStep) {
+      this.sources.push(bound)
+      return { ...value, size: ofSource(bound) }
+    }
+    // An item has some bytes itself, so that what is the same for every item is in proportion to all of them.
+    const inProportion = scaled(lists, ofItems + (value.size.bytes + headBytes) / leastOfItems(node))
+    if (others.length === 0) return { ...value, size: inProportion }
+    bound.captured = others.every(([source]) => source.kind === 'captured')
+      ? others.map(([source, times]) => [source.node!, times] as const)
+      : null
+    this.sources.push(bound)
+    return { ...value, size: plus(inProportion, ofSource(bound)) }
+  }
+
+  /** A value that is computed for every row, or once where it is the same in all. */
+  private made(node: TypedExpr, scope: Scope, parts: readonly Found[], size: Size): Found {
+    const isVolatile = node.kind === 'call' && node.row.isVolatile === true
+    const isConstant = !isVolatile && parts.every((part) => part.isConstant)
+    if (!isFixed(node.type)) {
+      this.charge(size)
+      if (isConstant) this.constants += node.kind === 'call' ? size.bytes : 0
+      else if (size.bytes >= smallConstant && scope.rows > 1) this.copied += size.bytes
+      if (this.constants * constantFactor > this.budget.bytes) this.refuse(node, size.bytes, this.budget.bytes / constantFactor)
+      if (this.copied * this.atOnce(scope) > this.budget.bytes) this.refuse(node, size.bytes, this.budget.bytes / this.atOnce(scope))
+    }
+    return { size, isConstant, isOfGroups: parts.some((part) => part.isOfGroups) }
+  }
+
+  private charge({ of }: Size, times = 1): void {
+    for (const [source, n] of of) {
+      if ('from' in source) this.charge(source.from, n * times)
+      else source.weight += n * times
+    }
+  }
+
+  private bounded = (node: CallNode, scope: Scope): Size =>
+    this.source({ kind: 'call', name: node.name, node, atOnce: this.atOnce(scope), weight: 0 })
+
+  private source(source: Source): Size {
+    this.sources.push(source)
+    return ofSource(source)
+  }
+
+  private atOnce({ rows, each }: Scope): number {
+    const threads = rows <= rowsAtOnce ? 1 : this.budget.threads
+    return (each ? rowsAtOnce : Math.max(1, Math.min(rows, rowsAtOnce))) * threads
+  }
+
+  private refuse(node: TypedExpr, bytes: number, most: number): never {
+    const name = node.kind === 'call' ? node.name : null
+    throw new QueryError('makes-too-much', { name, bytes: Math.ceil(bytes), most: Math.floor(most) }, node.span)
+  }
+}
+
+const set = (query: TypedQuery, left: Answer, right: Answer): Answer => {
+  const [lefts, rights] = [[...left.columns.values()], [...right.columns.values()]]
+  const columns = outputColumns(query).map(({ alias }, i) => [alias, larger(lefts[i] ?? nothing, rights[i] ?? nothing)] as const)
+  return { columns: new Map(columns), rows: left.rows + right.rows }
+}
+
+const proportion = (makes: Makes | undefined, args: readonly Size[]): Size =>
+  makes?.kind === 'part' ? largest(args) : scaled(sumOf(args), makes?.kind === 'times' ? makes.times : 1)
+
+const leastOfItems = ({ args }: CallNode): number =>
+  Math.min(...args.flatMap(({ type }) => (type.kind === 'array' ? [leastBytes(type.item)] : [])), headBytes)
+
+const isNested = ({ type }: TypedExpr): boolean => type.kind === 'array' || type.kind === 'tuple' || type.kind === 'map'
+
+const windowParts = ({ partitionBy, orderBy }: NonNullable<CallNode['over']>): readonly TypedExpr[] => [
+  ...partitionBy,
+  ...orderBy.map(({ expr }) => expr),
+]

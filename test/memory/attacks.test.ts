@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+
+// Statements that would each take more than the process may have, in one process with a budget of 256 MB and two threads.
+
+const statements = [
+  'select sum(length(range(1000000 - number % 3))) from numbers(100000)',
+  'select sum(length(arrayMap(x -> x + number, range(100000)))) from numbers(100000)',
+  'select sum(length(arrayMap(x -> range(x + number % 2), range(3000)))) from numbers(4096)',
+  'select sum(length(arrayMap(x -> arrayMap(y -> x + y, range(3000 + number % 2)), range(3000)))) from numbers(4096)',
+  "select sum(length(replaceAll(repeat('a', 1000 + number % 2), 'a', repeat('b', 1000)))) from numbers(100000)",
+  "select sum(length(hex(hex(hex(hex(hex(hex(repeat('ab', 20000 + number % 2))))))))) from numbers(100000)",
+  "select sum(length(extractAll(repeat('a', 900000 + number % 2), '.'))) from numbers(100000)",
+  `select sum(length(concat(${Array.from({ length: 20 }, (_, i) => `repeat('a', 100000 + number % ${i + 2})`).join(', ')}))) from numbers(100000)`,
+  "select sum(length(arrayStringConcat(range(1000 + number % 2), repeat('ab', 1000)))) from numbers(100000)",
+  'select sum(length(arrayConcat(range(400000), [number]))) from numbers(100000)',
+  'select sum(length(arrayFold((a, x) -> concat(a, a), range(20), toString(number)))) from numbers(100000)',
+  "with recursive r as (select 1 as n, 'ab' as t union all select n + 1, concat(t, t) from r where n < 30) select max(length(t)) from r",
+  'select sum(length(g)) from (select groupArray(number) over (order by number) as g from numbers(100000))',
+  `select max(length(hex(hex(hex(hex(hex(hex(properties.note)))))))) from events`,
+  `select ${Array.from({ length: 300 }, (_, i) => `max(concat(properties.note, '${i}'))`).join(', ')} from events`,
+  'select median(number) from numbers(60000000)',
+]
+
+/** Bytes beside what the process had before: the budget, and what lies beside it when statements of every kind have run. */
+const allowed = 1.5 * 256e6 + 300e6
+const mark = 1.5e9
+
+test('no statement takes the process past its budget', async () => {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'child.ts'), String(mark)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: 200_000,
+  })
+  child.stdin.end(JSON.stringify(statements))
+  const lines = (await text(child.stdout))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { statement: string; answer?: string; peak?: number; passed?: number })
+  if (process.env.WAYMARK_FIGURES)
+    for (const line of lines) console.log(JSON.stringify({ ...line, statement: line.statement.slice(0, 90) }))
+  expect(lines.filter(({ passed }) => passed)).toEqual([])
+  expect(lines.length).toBe(statements.length)
+  expect(lines.filter(({ answer }) => answer?.startsWith('fault'))).toEqual([])
+  expect(Math.max(...lines.map(({ peak }) => peak ?? 0))).toBeLessThan(allowed)
+}, 240_000)

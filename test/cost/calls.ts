@@ -29,7 +29,9 @@ export function startCalls(script: string): Calls {
     stop()
     starts++
     const made = fork(script, { serialization: 'advanced', execArgv: ['--max-old-space-size=1800'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
-    process.once('exit', () => made.kill('SIGKILL'))
+    const orphaned = () => made.kill('SIGKILL')
+    process.once('exit', orphaned)
+    made.once('exit', () => process.off('exit', orphaned))
     await new Promise<void>((resolve, reject) => {
       made.once('message', () => resolve())
       made.once('exit', (code) => reject(new Error(`the worker ended with ${code}`)))

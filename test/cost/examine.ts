@@ -78,24 +78,34 @@ export async function examine(probe: Probe, subject: Subject, sizes: readonly nu
       }
     if (passed(figures, budget) === null) continue
     const sure = [figures]
-    while (sure.length < repeatsFor(figures) && passed(cheapest(sure), budget) !== null) {
+    while (sure.length < repeatsFor(figures, budget) && passed(cheapest(sure), budget) !== null) {
       if (figures.residentMb > budget.residentMb) await subject.renew(make(size))
       sure.push(await at(size))
     }
     const over = cheapest(sure)
     if (passed(over, budget) === null) continue
-    const least = await smallest(over, before, budget, at)
-    const smaller = [Math.floor(least.size / 4), Math.floor(least.size / 2)].filter((one) => one > 0)
+    const smallest = await smallestOver(over, before, budget, at)
+    const smaller = [Math.floor(smallest.size / 4), Math.floor(smallest.size / 2)].filter((one) => one > 0)
     const all: Figures[] = []
-    for (const one of smaller) all.push(await at(one))
-    return outcome(finding(passed(least, budget)!, [...all, least]))
+    for (const one of smaller) all.push(scanned.find(({ size }) => size === one) ?? (await at(one)))
+    return outcome(finding(passed(smallest, budget)!, [...all, smallest]))
   }
   return outcome(null)
 }
 
-/** What took long, or ended the process, is no noise. */
-const repeatsFor = ({ cpuMs, end }: Figures) => (end !== null || cpuMs > sureMs ? 2 : growth.repeats)
+/** What took long, ended the process or is far over a budget is no noise. */
+const repeatsFor = (figures: Figures, budget?: Budget) => {
+  if (budget && passed(half(figures), budget) !== null) return 1
+  return figures.end !== null || figures.cpuMs > sureMs ? 2 : growth.repeats
+}
 const sureMs = 2_000
+const half = (figures: Figures): Figures => ({
+  ...figures,
+  cpuMs: figures.cpuMs / 2,
+  holdMs: figures.holdMs / 2,
+  residentMb: figures.residentMb / 2,
+  diskBytes: figures.diskBytes / 2,
+})
 
 const cheapest = (all: readonly Figures[]): Figures => ({
   ...all[0]!,
@@ -121,10 +131,13 @@ async function steepness(size: number, measure: Measure, at: (size: number) => P
 }
 
 const halvings = 3
+/** Longer than this nobody looks for a smaller input. */
+const searchMs = 20_000
 /** Between a size that was within the budget and one that is not. */
-async function smallest(over: Figures, within: Figures | undefined, budget: Budget, at: (size: number) => Promise<Figures>) {
+async function smallestOver(over: Figures, within: Figures | undefined, budget: Budget, at: (size: number) => Promise<Figures>) {
   let [low, high] = [within, over]
-  for (let i = 0; low && i < halvings && high.size > low.size + 1; i++) {
+  const until = performance.now() + searchMs
+  for (let i = 0; low && i < halvings && high.size > low.size + 1 && performance.now() < until; i++) {
     const figures = await at(Math.floor((low.size + high.size) / 2))
     if (passed(figures, budget) === null) low = figures
     else high = figures

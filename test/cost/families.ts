@@ -36,7 +36,7 @@ export const families: readonly Family[] = [
   { name: 'query', share: 3, prefix: /^query/, probes: queryProbes },
   { name: 'regexp', share: 1, prefix: /^regexp /, probes: regexpProbes },
   { name: 'call', share: 1, prefix: /^(csv|formula|parse) /, probes: callProbes },
-  { name: 'crowd', share: 2, prefix: /^crowd/, probes: crowdProbes },
+  { name: 'crowd', share: 1, prefix: /^crowd/, probes: crowdProbes },
 ]
 
 /** How far a list is read for one that is wanted by its name. */

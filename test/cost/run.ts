@@ -27,8 +27,12 @@ const seed = Number(values.seed)
 const until = performance.now() + Number(values.minutes) * 60_000
 const begun = performance.now()
 
+// Whatever ends this ends what it started.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const built = await bundle()
+process.once('exit', built.remove)
 const template = await makeTemplate()
+process.once('exit', () => rmSync(template.dataDir, { recursive: true, force: true }))
 const server = await startServer(built.serve, template)
 const calls = startCalls(built.worker)
 const subject: Subject = {
@@ -91,8 +95,6 @@ for (const { probe, sizes, took } of turns()) {
 }
 await server.close()
 calls.close()
-rmSync(template.dataDir, { recursive: true, force: true })
-built.remove()
 const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
 console.log(`\nseed ${seed}, ${minutes} minutes, ${server.starts} servers, ${counts.refused} probes were refused at their smallest`)
 console.log(`${counts.passed} passed, ${findings.length} failed`)

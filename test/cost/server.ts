@@ -52,7 +52,12 @@ export async function startServer(script: string, template: Template): Promise<S
       env: { PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    process.once('exit', () => child.kill('SIGKILL'))
+    const orphaned = () => {
+      child.kill('SIGKILL')
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+    process.once('exit', orphaned)
+    child.once('exit', () => process.off('exit', orphaned))
     let said = ''
     child.stderr!.on('data', (text) => {
       said = (said + text).slice(-2_000)

@@ -12,7 +12,15 @@ import { statementInput } from './statements.ts'
 // function that is added is driven without a change here.
 
 type Tree = Expr | Query
-const parsed = (text: string): Tree | null => (/^\s*(select|with)\b/i.test(text) ? collectQuery(text).ast : collectExpr(text).ast)
+const read = (text: string): Tree | null => (/^\s*(select|with)\b/i.test(text) ? collectQuery(text).ast : collectExpr(text).ast)
+const trees = new Map<string, Tree | null>()
+const parsed = (text: string): Tree | null => {
+  const known = trees.get(text)
+  if (known !== undefined) return known
+  const tree = read(text)
+  trees.set(text, tree)
+  return tree
+}
 
 const constantsOf = (tree: Tree): Literal[] => {
   const found: Literal[] = []
@@ -41,7 +49,7 @@ const growths: Readonly<Record<string, Growth>> = {
     of: 'string',
     grows: 'data',
     from: 64,
-    most: 300_000,
+    most: 16_384,
     make: (size, old) => named('repeat', literal(String(old.value) || 'a'), named('minus', literal(size), named('modulo', row, literal(3)))),
   },
   'a large number': { of: 'number', grows: 'data', from: 100, most: 1e12, make: (size, old) => literal(Number(old.value) < 0 ? -size : size) },
@@ -61,8 +69,8 @@ const shows: readonly ((value: string) => string)[] = ['sum(length(_))', 'max(_)
   (show) => (value) => `select ${show.replace('_', () => value)} from numbers(${rowsOfProbe})`,
 )
 
-/** All constants of a case at once, or one of them. */
-type Which = number | 'all'
+/** All constants of a case at once, one of them, or the rows that an aggregate reads. */
+type Which = number | 'all' | 'rows'
 export interface Place {
   readonly name: string
   readonly kase: number
@@ -70,39 +78,55 @@ export interface Place {
   readonly growth: string
 }
 
+const probeOf = (place: Place, growth: Pick<Growth, 'grows' | 'from' | 'most'>, write: (size: number) => string[], of = ''): Probe => ({
+  name: `function ${place.name}${of} ${place.kase}.${place.constant}: ${place.growth}`,
+  door: 'ask',
+  grows: growth.grows,
+  from: growth.from,
+  most: growth.most,
+  step: 16,
+  make: (size) => statementInput(write(size)[0]!),
+  others: write(1)
+    .slice(1)
+    .map((_, i) => (size: number) => statementInput(write(size)[i + 1]!)),
+})
+
+/** The case over many rows instead of the few that it reads. */
+const overRows = (text: string, rows: number): string =>
+  text
+    .replace(/\(select arrayJoin\((\[.*?\])\) as x\)/g, (_, list: string) => `(select arrayElement(${list}, 1 + number % 3) as x from numbers(${rows}))`)
+    .replace(/from numbers\(\d+\)/g, `from numbers(${rows})`)
+
 /** `inner`: what stands for the text of each row, where that is another function's. */
-export function functionProbe({ name, kase, constant, growth }: Place, inner?: { readonly name: string; readonly tree: (size: number) => Expr }): Probe | null {
-  const tree = parsed(registry.get(name)!.cases[kase]![0])
+export function functionProbe(place: Place, inner?: { readonly name: string; readonly tree: (size: number) => Expr }): Probe | null {
+  const { name, kase, constant, growth } = place
+  const [text] = registry.get(name)!.cases[kase]!
+  if (constant === 'rows')
+    return overRows(text, 7) === text ? null : probeOf(place, { grows: 'data', from: 1_000, most: 100_000_000 }, (size) => [overRows(text, size)])
+  const tree = parsed(text)
   const grown = growths[growth]!
-  if (!tree) return null
-  const isAsked = (one: Literal, place: number) => typeof one.value === grown.of && (constant === 'all' || place === constant)
+  const isWhole = tree?.kind === 'select' || tree?.kind === 'set'
+  if (!tree || (isWhole && grown.grows === 'data')) return null
+  const isAsked = (one: Literal, at: number) => typeof one.value === grown.of && (constant === 'all' || at === constant)
   const places = constantsOf(tree).filter(isAsked)
-  const isWhole = tree.kind === 'select' || tree.kind === 'set'
-  if (places.length === 0 || (isWhole && grown.grows === 'data')) return null
-  const written = (size: number, show: (value: string) => string): HttpInput => {
-    const after = rewrite(tree as Node, (node) =>
-      places.includes(node as Literal) ? (inner?.tree(size) ?? grown.make(size, node as Literal)) : node,
-    ) as Tree
-    if (isWhole) return statementInput(print(after))
-    return statementInput(grown.grows === 'data' ? show(print(after)) : `select ${print(after)}`)
+  if (places.length === 0) return null
+  const written = (size: number): string[] => {
+    const after = print(
+      rewrite(tree as Node, (node) =>
+        places.includes(node as Literal) ? (inner?.tree(size) ?? grown.make(size, node as Literal)) : node,
+      ) as Tree,
+    )
+    if (isWhole) return [after]
+    return grown.grows === 'data' ? shows.map((show) => show(after)) : [`select ${after}`]
   }
-  const [first, ...others] = shows
-  return {
-    name: `function ${name}${inner ? ` of ${inner.name}` : ''} ${kase}.${constant}: ${growth}`,
-    door: 'ask',
-    grows: grown.grows,
-    from: grown.from,
-    most: grown.most,
-    step: 16,
-    make: (size) => written(size, first!),
-    ...(grown.grows === 'data' ? { others: others.map((show) => (size: number) => written(size, show)) } : {}),
-  }
+  return probeOf(place, grown, written, inner ? ` of ${inner.name}` : '')
 }
 
+const rowsGrowth = 'many rows'
 export function functionNamed(name: string): Probe | null {
   const [, of = '', kase = '', constant = '', growth = ''] = /^function (\w+) (\d+)\.(\w+): (.*)$/.exec(name) ?? []
-  if (!registry.has(of) || !(growth in growths)) return null
-  return functionProbe({ name: of, kase: Number(kase), constant: constant === 'all' ? 'all' : Number(constant), growth })
+  if (!registry.has(of) || !(growth in growths || growth === rowsGrowth)) return null
+  return functionProbe({ name: of, kase: Number(kase), constant: constant === 'all' || constant === 'rows' ? constant : Number(constant), growth })
 }
 
 /** The first cases with constants: the others ask about corners. */
@@ -121,12 +145,14 @@ export function* functionProbes(draw: () => number): Generator<Probe> {
   const late = new Set(derived.flatMap((family) => Object.keys(families[family] ?? {})))
   const all: [rank: number, place: Place][] = []
   for (const name of registry.keys())
-    for (const { kase, constants } of usefulCases(name))
+    for (const { kase, constants } of usefulCases(name)) {
+      all.push([draw() + (late.has(name) ? 2 : 0.7) + kase, { name, kase, constant: 'rows', growth: rowsGrowth }])
       for (const growth of Object.keys(growths))
         for (const constant of ['all' as const, ...Array.from({ length: constants }, (_, i) => i)]) {
           const rank = draw() + (late.has(name) ? 2 : 0) + (constant === 'all' && kase === 0 ? 0 : 1) - (growths[growth]!.grows === 'data' ? 0.3 : 0)
           all.push([rank, { name, kase, constant, growth }])
         }
+    }
   for (const [, place] of all.sort(([a], [b]) => a - b)) {
     const probe = functionProbe(place)
     if (probe) yield probe

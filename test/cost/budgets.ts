@@ -30,7 +30,7 @@ export const diskAllowance = 4 * megabyte
 export const afterLeavingSeconds = 3
 
 /** A process beyond these is ended. The limit of data is the kernel's, should memory grow faster than anybody looks. */
-export const watch = { residentMb: 1_536, dataKb: 4_000_000, cpuSeconds: 20, wallSeconds: 120 } as const
+export const watch = { residentMb: 1_536, dataKb: 6_000_000, cpuSeconds: 20, wallSeconds: 120 } as const
 
 export const growth = {
   /** Cost is in proportion up to this power of the size, with slack for noise. */

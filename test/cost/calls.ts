@@ -28,7 +28,11 @@ export function startCalls(script: string): Calls {
     if (child && residentMb(child.pid!) < idleMb + grownMb) return child
     stop()
     starts++
-    const made = fork(script, { serialization: 'advanced', execArgv: ['--max-old-space-size=1800'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    const made = fork(script, {
+      serialization: 'advanced',
+      execArgv: ['--max-old-space-size=1800'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
     const orphaned = () => made.kill('SIGKILL')
     process.once('exit', orphaned)
     made.once('exit', () => process.off('exit', orphaned))

@@ -34,7 +34,12 @@ describe('growth', () => {
     expect(exponentOf(at(cost), 30)).toBeCloseTo(expected, 1)
   })
   test('what costs next to nothing has no power', () => {
-    expect(exponentOf(at((n) => n / 1_000), 30)).toBeNull()
+    expect(
+      exponentOf(
+        at((n) => n / 1_000),
+        30,
+      ),
+    ).toBeNull()
   })
   test('a step is looked at again when it is out of proportion and no noise', () => {
     const steep = (a: number, b: number) =>
@@ -76,12 +81,18 @@ describe('a probe', () => {
     expect(subject.sizes).toEqual(sizesOf(probe))
   })
   test('that costs its square is found with n, 2n and 4n', async () => {
-    const { finding } = await examine(probe, subjectOf((size) => ({ cpuMs: size ** 2 / 1e7 })))
+    const { finding } = await examine(
+      probe,
+      subjectOf((size) => ({ cpuMs: size ** 2 / 1e7 })),
+    )
     expect(finding?.what).toBe('grows with the power 2.0 of its size in processor time')
     expect(finding?.figures.map(({ size }) => size)).toEqual([finding!.size / 4, finding!.size / 2, finding!.size])
   })
   test('that is over a budget is found near the smallest size that is', async () => {
-    const { finding } = await examine(probe, subjectOf((size) => ({ holdMs: size > 40_000 ? 900 : 1 })))
+    const { finding } = await examine(
+      probe,
+      subjectOf((size) => ({ holdMs: size > 40_000 ? 900 : 1 })),
+    )
     expect(finding?.what).toContain('holds the event loop for 900 ms')
     expect(finding!.size).toBeGreaterThan(40_000)
     expect(finding!.size).toBeLessThan(50_000)
@@ -96,7 +107,18 @@ describe('a probe', () => {
     expect((await examine(probe, subject)).finding).toBeNull()
   })
   test('is over each budget in its own words', () => {
-    const none: Figures = { size: 1, bytes: 1_000_000, cpuMs: 0, wallMs: 0, holdMs: 0, residentMb: 0, diskBytes: 0, answerBytes: 0, status: 200, end: null }
+    const none: Figures = {
+      size: 1,
+      bytes: 1_000_000,
+      cpuMs: 0,
+      wallMs: 0,
+      holdMs: 0,
+      residentMb: 0,
+      diskBytes: 0,
+      answerBytes: 0,
+      status: 200,
+      end: null,
+    }
     const words = (change: Partial<Figures>) => passed({ ...none, ...change }, budgets.capture)
     expect(words({})).toBeNull()
     expect(words({ holdMs: 1e5 })).toContain('holds the event loop')
@@ -129,9 +151,7 @@ describe('what is driven', () => {
   test('every route that takes a body', () => {
     const driven = new Set(names(routeProbes(random(1), nothingMade), 1e6).map((name) => name.split(' ').slice(1, 3).join(' ')))
     const rows = places.flatMap((place) =>
-      [...place.rows.values()]
-        .filter(({ body }) => body)
-        .map(({ method }) => `${method} ${place.path.replace(/:(\w+)/g, '{$1}')}/`),
+      [...place.rows.values()].filter(({ body }) => body).map(({ method }) => `${method} ${place.path.replace(/:(\w+)/g, '{$1}')}/`),
     )
     expect(rows.filter((row) => !driven.has(row))).toEqual([])
     expect(rows.length).toBeGreaterThan(20)

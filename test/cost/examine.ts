@@ -46,7 +46,9 @@ export function passed(figures: Figures, budget: Budget): string | null {
   return times > budget.disk ? `writes ${times} times its bytes to disk, over ${budget.disk}` : null
 }
 
-export async function examine(probe: Probe, subject: Subject, sizes: readonly number[] = sizesOf(probe)): Promise<Outcome> {
+/** `known`: sizes of what was found before, which is not made smaller again. */
+export async function examine(probe: Probe, subject: Subject, known?: readonly number[]): Promise<Outcome> {
+  const sizes = known ?? sizesOf(probe)
   const budget = budgets[probe.door]
   let make = probe.make
   const at = (size: number) => subject.measure(make(size), size, budget)
@@ -74,7 +76,8 @@ export async function examine(probe: Probe, subject: Subject, sizes: readonly nu
         const pair = [before, figures].map((one): Point => [one.bytes, measure.of(one)]) as [Point, Point]
         if (!looksSteep(pair, measure.floor, growth.exponent)) continue
         const steep = await steepness(size, measure, at)
-        if (steep) return outcome(finding(`grows with the power ${steep.exponent.toFixed(1)} of its size in ${measure.name}`, steep.figures))
+        if (steep)
+          return outcome(finding(`grows with the power ${steep.exponent.toFixed(1)} of its size in ${measure.name}`, steep.figures))
       }
     if (passed(figures, budget) === null) continue
     const sure = [figures]
@@ -84,7 +87,7 @@ export async function examine(probe: Probe, subject: Subject, sizes: readonly nu
     }
     const over = cheapest(sure)
     if (passed(over, budget) === null) continue
-    const smallest = await smallestOver(over, before, budget, at)
+    const smallest = known ? over : await smallestOver(over, before, budget, at)
     const smaller = [Math.floor(smallest.size / 4), Math.floor(smallest.size / 2)].filter((one) => one > 0)
     const all: Figures[] = []
     for (const one of smaller) all.push(scanned.find(({ size }) => size === one) ?? (await at(one)))

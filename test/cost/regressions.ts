@@ -32,7 +32,12 @@ export function regressionProbe({ probe }: Regression, template: Pick<Template, 
   throw new Error(`There is no probe ${probe}, which test/cost/regressions names.`)
 }
 
-const slug = (name: string) => name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(0, 80)
+const slug = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 80)
 
 export function saveRegression({ probe, size, what }: Finding): void {
   const regression: Regression = { probe, size, was: what }

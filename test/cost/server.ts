@@ -162,7 +162,8 @@ export async function startServer(script: string, template: Template): Promise<S
       peak = Math.max(peak, now)
       lastCpu = Math.max(lastCpu, cpu())
       if (now > watch.residentMb) kill(`ended at ${Math.round(now)} MB of resident memory`)
-      if (lastCpu > Math.max(watch.cpuSeconds, budget.cpuSeconds) * 1000) kill(`ended after ${Math.round(lastCpu / 1000)} s of processor time`)
+      if (lastCpu > Math.max(watch.cpuSeconds, budget.cpuSeconds) * 1000)
+        kill(`ended after ${Math.round(lastCpu / 1000)} s of processor time`)
       if (performance.now() - begun > watch.wallSeconds * 1000) kill(`ended after ${watch.wallSeconds} s`)
       const seconds = budget.leavesAfter
       if (seconds !== null && hasLeftAt === null && !isAnswered && lastCpu > seconds * 1000) {

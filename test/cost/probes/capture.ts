@@ -50,7 +50,11 @@ export function captureNamed(name: string): Probe | null {
 /** All of them: each shape once, the plainest way, before anything else. */
 export function* captureProbes(draw: () => number): Generator<Probe> {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(draw() * of.length)]!
-  const shuffled = <T>(of: readonly T[]): T[] => of.map((one) => [draw(), one] as const).sort(([a], [b]) => a - b).map(([, one]) => one)
+  const shuffled = <T>(of: readonly T[]): T[] =>
+    of
+      .map((one) => [draw(), one] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, one]) => one)
   yield* bombs
   for (const shape of shuffled(Object.keys(perEventShapes))) yield captureProbe('/i/v1/analytics/events', 'plain', shape)
   for (const shape of shuffled(Object.keys(shapes))) yield captureProbe('/batch/', 'plain', shape)
@@ -64,13 +68,24 @@ export function* captureProbes(draw: () => number): Generator<Probe> {
 /** Small bodies that unpack to more than anybody takes. The size is that of the packed body. */
 export const bombs: readonly Probe[] = [
   bomb('lz64', 256, 320 * kilobyte, (size) => ({ body: lzBomb(size), path: '/e/?compression=lz64' })),
-  bomb('lz64 in a form', 256, 320 * kilobyte, (size) => ({ body: `data=${encodeURIComponent(lzBomb(size))}&compression=lz64`, path: '/e/' })),
+  bomb('lz64 in a form', 256, 320 * kilobyte, (size) => ({
+    body: `data=${encodeURIComponent(lzBomb(size))}&compression=lz64`,
+    path: '/e/',
+  })),
   ...(['gzip', 'deflate', 'br', 'zstd'] as const).map((name) =>
     bomb(name, 64 * kilobyte, 256 * megabyte, (size) => ({ ...encodings[name].encode(fill(' ', size)), path: '/batch/' })),
   ),
-  bomb('gzip in base64', 64 * kilobyte, 256 * megabyte, (size) => ({ ...encodings['gzip in a form'].encode(fill(' ', size)), path: '/batch/' })),
+  bomb('gzip in base64', 64 * kilobyte, 256 * megabyte, (size) => ({
+    ...encodings['gzip in a form'].encode(fill(' ', size)),
+    path: '/batch/',
+  })),
 ]
-function bomb(name: string, from: number, most: number, make: (size: number) => Pick<HttpInput, 'body' | 'path'> & Partial<HttpInput>): Probe {
+function bomb(
+  name: string,
+  from: number,
+  most: number,
+  make: (size: number) => Pick<HttpInput, 'body' | 'path'> & Partial<HttpInput>,
+): Probe {
   return {
     name: `capture bomb: ${name}`,
     door: 'capture',

@@ -6,7 +6,12 @@ import { statementInput } from './statements.ts'
 // Many at once, each within its limits. The size is their number.
 
 const megabyte = 1024 * 1024
-const post = (path: string, body: string | Uint8Array, as: HttpInput['as'] = 'nobody', headers: Readonly<Record<string, string>> = {}): HttpInput => ({
+const post = (
+  path: string,
+  body: string | Uint8Array,
+  as: HttpInput['as'] = 'nobody',
+  headers: Readonly<Record<string, string>> = {},
+): HttpInput => ({
   to: 'server',
   method: 'POST',
   path,

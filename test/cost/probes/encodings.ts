@@ -54,11 +54,21 @@ const table = {
     }),
   },
   zstd: { times: null, encode: (text) => ({ body: zstdFrame(Buffer.from(text)), headers: { ...json, 'content-encoding': 'zstd' } }) },
-  lz64: { times: null, encode: (text) => ({ body: lzString.compressToBase64(text), headers: json, query: 'compression=lz64' }), most: 2 * megabyte },
+  lz64: {
+    times: null,
+    encode: (text) => ({ body: lzString.compressToBase64(text), headers: json, query: 'compression=lz64' }),
+    most: 2 * megabyte,
+  },
   base64: { times: 4 / 3, encode: (text) => ({ body: base64(text), headers: { 'content-type': 'text/plain' } }) },
   form: { times: 2.2, encode: (text) => ({ body: `data=${encodeURIComponent(text)}`, headers: form }) },
-  'base64 in a form': { times: 1.5, encode: (text) => ({ body: `data=${encodeURIComponent(base64(text))}&compression=base64`, headers: form }) },
-  'gzip in a form': { times: null, encode: (text) => ({ body: `data=${encodeURIComponent(base64(gzipSync(text)))}&compression=gzip`, headers: form }) },
+  'base64 in a form': {
+    times: 1.5,
+    encode: (text) => ({ body: `data=${encodeURIComponent(base64(text))}&compression=base64`, headers: form }),
+  },
+  'gzip in a form': {
+    times: null,
+    encode: (text) => ({ body: `data=${encodeURIComponent(base64(gzipSync(text)))}&compression=gzip`, headers: form }),
+  },
   multipart: { times: 1, encode: multipart },
   'base64 in multipart': { times: 4 / 3, encode: (text) => multipart(base64(text)) },
 } satisfies Record<string, Encoding>

@@ -1,10 +1,10 @@
-import { print } from '../../../src/ast/print.ts'
+import { call, field, literal } from '../../../src/ast/build.ts'
 import type { Expr, Literal, Node, Query } from '../../../src/ast/nodes.ts'
+import { print } from '../../../src/ast/print.ts'
 import { rewrite, walk } from '../../../src/ast/walk.ts'
 import { families, registry } from '../../../src/functions/registry.ts'
 import { collectExpr, collectQuery } from '../../../src/parser/parse.ts'
-import { call, field, literal } from '../../../src/ast/build.ts'
-import type { HttpInput, Probe } from '../probe.ts'
+import type { Probe } from '../probe.ts'
 import { fill } from './shapes.ts'
 import { statementInput } from './statements.ts'
 
@@ -43,16 +43,35 @@ interface Growth {
 }
 const kilobyte = 1024
 const growths: Readonly<Record<string, Growth>> = {
-  'a long text': { of: 'string', grows: 'input', from: kilobyte, most: 4 * 1024 * kilobyte, make: (size, old) => literal(fill(String(old.value) || 'a', size)) },
-  'a text of one letter': { of: 'string', grows: 'input', from: kilobyte, most: 4 * 1024 * kilobyte, make: (size) => literal(fill('a', size)) },
+  'a long text': {
+    of: 'string',
+    grows: 'input',
+    from: kilobyte,
+    most: 4 * 1024 * kilobyte,
+    make: (size, old) => literal(fill(String(old.value) || 'a', size)),
+  },
+  'a text of one letter': {
+    of: 'string',
+    grows: 'input',
+    from: kilobyte,
+    most: 4 * 1024 * kilobyte,
+    make: (size) => literal(fill('a', size)),
+  },
   'a long text in each row': {
     of: 'string',
     grows: 'data',
     from: 64,
     most: 16_384,
-    make: (size, old) => named('repeat', literal(String(old.value) || 'a'), named('minus', literal(size), named('modulo', row, literal(3)))),
+    make: (size, old) =>
+      named('repeat', literal(String(old.value) || 'a'), named('minus', literal(size), named('modulo', row, literal(3)))),
   },
-  'a large number': { of: 'number', grows: 'data', from: 100, most: 1e12, make: (size, old) => literal(Number(old.value) < 0 ? -size : size) },
+  'a large number': {
+    of: 'number',
+    grows: 'data',
+    from: 100,
+    most: 1e12,
+    make: (size, old) => literal(Number(old.value) < 0 ? -size : size),
+  },
   'a large number in each row': {
     of: 'number',
     grows: 'data',
@@ -65,9 +84,13 @@ const growths: Readonly<Record<string, Growth>> = {
 /** Several vectors of the engine, so that all its threads are at work on some. */
 const rowsOfProbe = 16_384
 /** Ways to read a value to its end, so that it is made: what has a length is read cheapest. */
-const shows: readonly ((value: string) => string)[] = ['sum(length(_))', 'max(_)', 'sum(length(toString(_)))', 'sum(length(toJSONString(_)))', 'count(_)'].map(
-  (show) => (value) => `select ${show.replace('_', () => value)} from numbers(${rowsOfProbe})`,
-)
+const shows: readonly ((value: string) => string)[] = [
+  'sum(length(_))',
+  'max(_)',
+  'sum(length(toString(_)))',
+  'sum(length(toJSONString(_)))',
+  'count(_)',
+].map((show) => (value) => `select ${show.replace('_', () => value)} from numbers(${rowsOfProbe})`)
 
 /** All constants of a case at once, one of them, or the rows that an aggregate reads. */
 type Which = number | 'all' | 'rows'
@@ -94,7 +117,10 @@ const probeOf = (place: Place, growth: Pick<Growth, 'grows' | 'from' | 'most'>, 
 /** The case over many rows instead of the few that it reads. */
 const overRows = (text: string, rows: number): string =>
   text
-    .replace(/\(select arrayJoin\((\[.*?\])\) as x\)/g, (_, list: string) => `(select arrayElement(${list}, 1 + number % 3) as x from numbers(${rows}))`)
+    .replace(
+      /\(select arrayJoin\((\[.*?\])\) as x\)/g,
+      (_, list: string) => `(select arrayElement(${list}, 1 + number % 3) as x from numbers(${rows}))`,
+    )
     .replace(/from numbers\(\d+\)/g, `from numbers(${rows})`)
 
 /** `inner`: what stands for the text of each row, where that is another function's. */
@@ -102,7 +128,9 @@ export function functionProbe(place: Place, inner?: { readonly name: string; rea
   const { name, kase, constant, growth } = place
   const [text] = registry.get(name)!.cases[kase]!
   if (constant === 'rows')
-    return overRows(text, 7) === text ? null : probeOf(place, { grows: 'data', from: 1_000, most: 100_000_000 }, (size) => [overRows(text, size)])
+    return overRows(text, 7) === text
+      ? null
+      : probeOf(place, { grows: 'data', from: 1_000, most: 100_000_000 }, (size) => [overRows(text, size)])
   const tree = parsed(text)
   const grown = growths[growth]!
   const isWhole = tree?.kind === 'select' || tree?.kind === 'set'
@@ -126,7 +154,12 @@ const rowsGrowth = 'many rows'
 export function functionNamed(name: string): Probe | null {
   const [, of = '', kase = '', constant = '', growth = ''] = /^function (\w+) (\d+)\.(\w+): (.*)$/.exec(name) ?? []
   if (!registry.has(of) || !(growth in growths || growth === rowsGrowth)) return null
-  return functionProbe({ name: of, kase: Number(kase), constant: constant === 'all' || constant === 'rows' ? constant : Number(constant), growth })
+  return functionProbe({
+    name: of,
+    kase: Number(kase),
+    constant: constant === 'all' || constant === 'rows' ? constant : Number(constant),
+    growth,
+  })
 }
 
 /** The first cases with constants: the others ask about corners. */
@@ -149,7 +182,8 @@ export function* functionProbes(draw: () => number): Generator<Probe> {
       all.push([draw() + (late.has(name) ? 2 : 0.7) + kase, { name, kase, constant: 'rows', growth: rowsGrowth }])
       for (const growth of Object.keys(growths))
         for (const constant of ['all' as const, ...Array.from({ length: constants }, (_, i) => i)]) {
-          const rank = draw() + (late.has(name) ? 2 : 0) + (constant === 'all' && kase === 0 ? 0 : 1) - (growths[growth]!.grows === 'data' ? 0.3 : 0)
+          const rank =
+            draw() + (late.has(name) ? 2 : 0) + (constant === 'all' && kase === 0 ? 0 : 1) - (growths[growth]!.grows === 'data' ? 0.3 : 0)
           all.push([rank, { name, kase, constant, growth }])
         }
     }

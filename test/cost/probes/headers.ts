@@ -41,7 +41,22 @@ const firsts: Readonly<Record<string, string>> = {
 }
 
 const event = shapes['small events']!
-const parameters = ['token', 'api_key', '_', 'data', 'compression', 'ip', 'ver', 'v', 'distinct_id', 'limit', 'offset', 'prompt', 'personal_api_key', 'callback']
+const parameters = [
+  'token',
+  'api_key',
+  '_',
+  'data',
+  'compression',
+  'ip',
+  'ver',
+  'v',
+  'distinct_id',
+  'limit',
+  'offset',
+  'prompt',
+  'personal_api_key',
+  'callback',
+]
 const places = ['/e/', '/api/projects/1/actions/', '/api/projects/1/query/draft_sql', '/flags/', '/api/users/@me/', '/array/x/config']
 
 const headerProbe = (path: string, header: string, piece: string, end: string): Probe => ({

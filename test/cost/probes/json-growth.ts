@@ -139,7 +139,10 @@ export const growths: Readonly<Record<string, Growth>> = {
       ...Object.fromEntries(times(count(bytes, 10), (i) => [`f${i}`, i])),
     }),
   },
-  'a long name of a field': { fits: ofObjects, grow: (bytes, like) => ({ ...(typeof like === 'object' ? like : {}), [fill('abc', bytes)]: 1 }) },
+  'a long name of a field': {
+    fits: ofObjects,
+    grow: (bytes, like) => ({ ...(typeof like === 'object' ? like : {}), [fill('abc', bytes)]: 1 }),
+  },
   'lists in lists': { fits: always, grow: (bytes) => nested(Math.min(count(bytes, 2), 5_000), (inner) => [inner]) },
   'objects in objects': { fits: always, grow: (bytes) => nested(Math.min(count(bytes, 6), 5_000), (inner) => ({ a: inner })) },
 }

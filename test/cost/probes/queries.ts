@@ -81,60 +81,238 @@ const wide = { from: 4, most: 8_192 } as const
 /** What anybody may give any number of, filters of each type and operator among them. */
 const table: Readonly<Record<string, Rule>> = {
   'series of a trend': { ...wide, query: (n) => trend({ series: times(n, event) }) },
-  'series with a math each': { ...wide, query: (n) => trend({ series: times(n, (i) => ({ ...event(i), math: ['dau', 'weekly_active', 'avg', 'p90', 'first_time_for_user'][i % 5], math_property: 'price' })) }) },
-  'series with filters each': { from: 4, most: 512, query: (n) => trend({ series: times(n, (i) => ({ ...event(i), properties: times(n, condition) })) }) },
-  'series broken down': { ...wide, most: 1_024, query: (n) => trend({ series: times(n, event), breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' } }) },
-  'formulas': { ...wide, query: (n) => trend({ trendsFilter: { formulas: times(n, () => 'A + A') } }) },
-  'formulas over series': { from: 4, most: 512, query: (n) => trend({ series: times(n, event), trendsFilter: { formulas: times(n, () => 'A + B') } }) },
+  'series with a math each': {
+    ...wide,
+    query: (n) =>
+      trend({
+        series: times(n, (i) => ({
+          ...event(i),
+          math: ['dau', 'weekly_active', 'avg', 'p90', 'first_time_for_user'][i % 5],
+          math_property: 'price',
+        })),
+      }),
+  },
+  'series with filters each': {
+    from: 4,
+    most: 512,
+    query: (n) => trend({ series: times(n, (i) => ({ ...event(i), properties: times(n, condition) })) }),
+  },
+  'series broken down': {
+    ...wide,
+    most: 1_024,
+    query: (n) => trend({ series: times(n, event), breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' } }),
+  },
+  formulas: { ...wide, query: (n) => trend({ trendsFilter: { formulas: times(n, () => 'A + A') } }) },
+  'formulas over series': {
+    from: 4,
+    most: 512,
+    query: (n) => trend({ series: times(n, event), trendsFilter: { formulas: times(n, () => 'A + B') } }),
+  },
   'a long formula': { from: 64, most: 4_000_000, query: (n) => trend({ trendsFilter: { formula: `${fill('A+', n)}A` } }) },
   'a deep formula': { from: 64, most: 1_000_000, query: (n) => trend({ trendsFilter: { formula: `${'('.repeat(n)}A${')'.repeat(n)}` } }) },
   'a formula of powers': { from: 64, most: 1_000_000, query: (n) => trend({ trendsFilter: { formula: `${fill('A^', n)}A` } }) },
   'a formula of blanks': { from: 1_024, most: 4_000_000, query: (n) => trend({ trendsFilter: { formula: `A${fill(' ', n)}+ A` } }) },
   'a formula of letters': { from: 64, most: 4_000_000, query: (n) => trend({ trendsFilter: { formula: fill('A', n) } }) },
   'a long smoothing': { grows: 'data', from: 4, most: 1e9, query: (n) => trend({ trendsFilter: { smoothingIntervals: n } }) },
-  'buckets of a trend': { grows: 'data', from: 4, most: 4_000_000, query: (n) => trend({ interval: 'minute', dateRange: { date_from: `-${n}M` } }) },
-  'days of a trend': { grows: 'data', from: 4, most: 4_000_000, query: (n) => trend({ interval: 'day', dateRange: { date_from: `-${n}d` } }) },
-  'days of a trend broken down': { grows: 'data', from: 4, most: 400_000, query: (n) => trend({ dateRange: { date_from: `-${n}d` }, breakdownFilter: { breakdown: 'distinct_id', breakdown_type: 'event_metadata', breakdown_limit: 100_000 } }) },
-  'days of active users': { grows: 'data', from: 4, most: 400_000, query: (n) => trend({ series: [{ ...event(), math: 'monthly_active' }], dateRange: { date_from: `-${n}d` } }) },
-  'days of a lifecycle': { grows: 'data', from: 4, most: 400_000, query: (n) => ({ ...examples.LifecycleQuery, dateRange: { date_from: `-${n}d` } }) },
-  'days of a funnel': { grows: 'data', from: 4, most: 400_000, query: (n) => funnel({ dateRange: { date_from: `-${n}d` }, funnelsFilter: { funnelVizType: 'trends' } }) },
-  'bins of a funnel': { grows: 'data', from: 4, most: 100_000_000, query: (n) => funnel({ funnelsFilter: { funnelVizType: 'time_to_convert', binCount: n } }) },
-  'bins of a histogram': { grows: 'data', from: 4, most: 10_000, query: (n) => trend({ breakdownFilter: { breakdowns: times(3, () => ({ property: 'price', type: 'event', histogram_bin_count: n })) } }) },
-  'cohorts of a breakdown': { ...wide, query: (n) => trend({ breakdownFilter: { breakdown_type: 'cohort', breakdown: times(n, () => 1) } }) },
-  'a limit of breakdowns': { grows: 'data', from: 4, most: 1e9, query: (n) => trend({ breakdownFilter: { breakdown: 'distinct_id', breakdown_type: 'event_metadata', breakdown_limit: n } }) },
+  'buckets of a trend': {
+    grows: 'data',
+    from: 4,
+    most: 4_000_000,
+    query: (n) => trend({ interval: 'minute', dateRange: { date_from: `-${n}M` } }),
+  },
+  'days of a trend': {
+    grows: 'data',
+    from: 4,
+    most: 4_000_000,
+    query: (n) => trend({ interval: 'day', dateRange: { date_from: `-${n}d` } }),
+  },
+  'days of a trend broken down': {
+    grows: 'data',
+    from: 4,
+    most: 400_000,
+    query: (n) =>
+      trend({
+        dateRange: { date_from: `-${n}d` },
+        breakdownFilter: { breakdown: 'distinct_id', breakdown_type: 'event_metadata', breakdown_limit: 100_000 },
+      }),
+  },
+  'days of active users': {
+    grows: 'data',
+    from: 4,
+    most: 400_000,
+    query: (n) => trend({ series: [{ ...event(), math: 'monthly_active' }], dateRange: { date_from: `-${n}d` } }),
+  },
+  'days of a lifecycle': {
+    grows: 'data',
+    from: 4,
+    most: 400_000,
+    query: (n) => ({ ...examples.LifecycleQuery, dateRange: { date_from: `-${n}d` } }),
+  },
+  'days of a funnel': {
+    grows: 'data',
+    from: 4,
+    most: 400_000,
+    query: (n) => funnel({ dateRange: { date_from: `-${n}d` }, funnelsFilter: { funnelVizType: 'trends' } }),
+  },
+  'bins of a funnel': {
+    grows: 'data',
+    from: 4,
+    most: 100_000_000,
+    query: (n) => funnel({ funnelsFilter: { funnelVizType: 'time_to_convert', binCount: n } }),
+  },
+  'bins of a histogram': {
+    grows: 'data',
+    from: 4,
+    most: 10_000,
+    query: (n) =>
+      trend({ breakdownFilter: { breakdowns: times(3, () => ({ property: 'price', type: 'event', histogram_bin_count: n })) } }),
+  },
+  'cohorts of a breakdown': {
+    ...wide,
+    query: (n) => trend({ breakdownFilter: { breakdown_type: 'cohort', breakdown: times(n, () => 1) } }),
+  },
+  'a limit of breakdowns': {
+    grows: 'data',
+    from: 4,
+    most: 1e9,
+    query: (n) => trend({ breakdownFilter: { breakdown: 'distinct_id', breakdown_type: 'event_metadata', breakdown_limit: n } }),
+  },
   'steps of a funnel': { from: 2, most: 128, query: (n) => funnel({ series: times(n, event) }) },
-  'steps of an unordered funnel': { from: 2, most: 128, query: (n) => funnel({ series: times(n, event), funnelsFilter: { funnelOrderType: 'unordered' } }) },
-  'steps of a strict funnel broken down': { from: 2, most: 128, query: (n) => funnel({ series: times(n, event), funnelsFilter: { funnelOrderType: 'strict', breakdownAttributionType: 'all_events' }, breakdownFilter: { breakdown: '$browser' } }) },
-  'exclusions of a funnel': { ...wide, query: (n) => funnel({ funnelsFilter: { exclusions: times(n, (i) => ({ kind: 'EventsNode', event: `x${i}`, funnelFromStep: 0, funnelToStep: 1 })) } }) },
-  'exclusions with filters each': { from: 4, most: 512, query: (n) => funnel({ funnelsFilter: { exclusions: times(n, (i) => ({ kind: 'EventsNode', event: `x${i}`, properties: times(n, condition), funnelFromStep: 0, funnelToStep: 1 })) } }) },
-  'a window of a funnel': { grows: 'data', from: 4, most: 1e12, query: (n) => funnel({ funnelsFilter: { funnelWindowInterval: n, funnelWindowIntervalUnit: 'second' } }) },
-  'an expression that a funnel is counted by': { from: 64, most: 200_000, query: (n) => funnel({ funnelsFilter: { funnelAggregateByHogQL: `concat(${times(n / 4, () => 'event').join(',')})` } }) },
-  'filters': { ...wide, most: 40_000, query: (n) => trend({ properties: times(n, condition) }) },
+  'steps of an unordered funnel': {
+    from: 2,
+    most: 128,
+    query: (n) => funnel({ series: times(n, event), funnelsFilter: { funnelOrderType: 'unordered' } }),
+  },
+  'steps of a strict funnel broken down': {
+    from: 2,
+    most: 128,
+    query: (n) =>
+      funnel({
+        series: times(n, event),
+        funnelsFilter: { funnelOrderType: 'strict', breakdownAttributionType: 'all_events' },
+        breakdownFilter: { breakdown: '$browser' },
+      }),
+  },
+  'exclusions of a funnel': {
+    ...wide,
+    query: (n) =>
+      funnel({
+        funnelsFilter: { exclusions: times(n, (i) => ({ kind: 'EventsNode', event: `x${i}`, funnelFromStep: 0, funnelToStep: 1 })) },
+      }),
+  },
+  'exclusions with filters each': {
+    from: 4,
+    most: 512,
+    query: (n) =>
+      funnel({
+        funnelsFilter: {
+          exclusions: times(n, (i) => ({
+            kind: 'EventsNode',
+            event: `x${i}`,
+            properties: times(n, condition),
+            funnelFromStep: 0,
+            funnelToStep: 1,
+          })),
+        },
+      }),
+  },
+  'a window of a funnel': {
+    grows: 'data',
+    from: 4,
+    most: 1e12,
+    query: (n) => funnel({ funnelsFilter: { funnelWindowInterval: n, funnelWindowIntervalUnit: 'second' } }),
+  },
+  'an expression that a funnel is counted by': {
+    from: 64,
+    most: 200_000,
+    query: (n) => funnel({ funnelsFilter: { funnelAggregateByHogQL: `concat(${times(n / 4, () => 'event').join(',')})` } }),
+  },
+  filters: { ...wide, most: 40_000, query: (n) => trend({ properties: times(n, condition) }) },
   'filters of people': { ...wide, query: (n) => trend({ properties: times(n, (i) => ({ ...condition(i), type: 'person' })) }) },
-  'filters of groups': { ...wide, query: (n) => trend({ properties: times(n, (i) => ({ ...condition(i), type: 'group', group_type_index: i % 5 })) }) },
-  'filters of sessions': { from: 4, most: 1_024, query: (n) => trend({ properties: times(n, () => ({ type: 'session', key: '$session_duration', operator: 'gt', value: 1 })) }) },
+  'filters of groups': {
+    ...wide,
+    query: (n) => trend({ properties: times(n, (i) => ({ ...condition(i), type: 'group', group_type_index: i % 5 })) }),
+  },
+  'filters of sessions': {
+    from: 4,
+    most: 1_024,
+    query: (n) => trend({ properties: times(n, () => ({ type: 'session', key: '$session_duration', operator: 'gt', value: 1 })) }),
+  },
   'filters of cohorts': { ...wide, query: (n) => trend({ properties: times(n, () => ({ type: 'cohort', key: 'id', value: 1 })) }) },
-  'filters of elements': { ...wide, query: (n) => trend({ properties: times(n, (i) => ({ type: 'element', key: 'selector', operator: 'exact', value: [`a.c${i} > b`] })) }) },
-  'filters that are expressions': { ...wide, query: (n) => trend({ properties: times(n, () => ({ type: 'hogql', key: "event != 'x'" })) }) },
-  'filters by date': { ...wide, query: (n) => trend({ properties: times(n, () => ({ type: 'event', key: 'd', operator: 'is_date_before', value: '-7d' })) }) },
-  'filters by version': { ...wide, query: (n) => trend({ properties: times(n, () => ({ type: 'event', key: 'v', operator: 'semver_gt', value: '1.2.3' })) }) },
-  'filters by pattern': { ...wide, query: (n) => trend({ properties: times(n, (i) => ({ type: 'event', key: 'v', operator: 'regex', value: `(a|b)*${i}` })) }) },
-  'values of a filter': { ...wide, most: 400_000, query: (n) => trend({ properties: [{ ...condition(), value: times(n, (i) => `v${i}`) }] }) },
-  'values that a filter contains': { ...wide, most: 40_000, query: (n) => trend({ properties: [{ ...condition(), operator: 'icontains', value: times(n, (i) => `v${i}`) }] }) },
-  'values that a filter does not contain': { ...wide, most: 40_000, query: (n) => trend({ properties: [{ ...condition(), operator: 'not_icontains', value: times(n, (i) => `v${i}`) }] }) },
-  'a long value of a filter': { from: 1_024, most: 8_000_000, query: (n) => trend({ properties: [{ ...condition(), operator: 'icontains', value: fill('abc', n) }] }) },
-  'a long version': { from: 1_024, most: 4_000_000, query: (n) => trend({ properties: [{ ...condition(), operator: 'semver_gt', value: fill('1.', n) }] }) },
-  'a long pattern of a filter': { from: 1_024, most: 1_000_000, query: (n) => trend({ properties: [{ ...condition(), operator: 'regex', value: fill('(a|b)*', n) }] }) },
-  'a long selector': { from: 1_024, most: 1_000_000, query: (n) => trend({ properties: [{ type: 'element', key: 'selector', operator: 'exact', value: [fill('a.b > ', n)] }] }) },
-  'a selector of brackets': { from: 1_024, most: 1_000_000, query: (n) => trend({ properties: [{ type: 'element', key: 'selector', operator: 'exact', value: [`a${fill('[b="', n)}`] }] }) },
+  'filters of elements': {
+    ...wide,
+    query: (n) => trend({ properties: times(n, (i) => ({ type: 'element', key: 'selector', operator: 'exact', value: [`a.c${i} > b`] })) }),
+  },
+  'filters that are expressions': {
+    ...wide,
+    query: (n) => trend({ properties: times(n, () => ({ type: 'hogql', key: "event != 'x'" })) }),
+  },
+  'filters by date': {
+    ...wide,
+    query: (n) => trend({ properties: times(n, () => ({ type: 'event', key: 'd', operator: 'is_date_before', value: '-7d' })) }),
+  },
+  'filters by version': {
+    ...wide,
+    query: (n) => trend({ properties: times(n, () => ({ type: 'event', key: 'v', operator: 'semver_gt', value: '1.2.3' })) }),
+  },
+  'filters by pattern': {
+    ...wide,
+    query: (n) => trend({ properties: times(n, (i) => ({ type: 'event', key: 'v', operator: 'regex', value: `(a|b)*${i}` })) }),
+  },
+  'values of a filter': {
+    ...wide,
+    most: 400_000,
+    query: (n) => trend({ properties: [{ ...condition(), value: times(n, (i) => `v${i}`) }] }),
+  },
+  'values that a filter contains': {
+    ...wide,
+    most: 40_000,
+    query: (n) => trend({ properties: [{ ...condition(), operator: 'icontains', value: times(n, (i) => `v${i}`) }] }),
+  },
+  'values that a filter does not contain': {
+    ...wide,
+    most: 40_000,
+    query: (n) => trend({ properties: [{ ...condition(), operator: 'not_icontains', value: times(n, (i) => `v${i}`) }] }),
+  },
+  'a long value of a filter': {
+    from: 1_024,
+    most: 8_000_000,
+    query: (n) => trend({ properties: [{ ...condition(), operator: 'icontains', value: fill('abc', n) }] }),
+  },
+  'a long version': {
+    from: 1_024,
+    most: 4_000_000,
+    query: (n) => trend({ properties: [{ ...condition(), operator: 'semver_gt', value: fill('1.', n) }] }),
+  },
+  'a long pattern of a filter': {
+    from: 1_024,
+    most: 1_000_000,
+    query: (n) => trend({ properties: [{ ...condition(), operator: 'regex', value: fill('(a|b)*', n) }] }),
+  },
+  'a long selector': {
+    from: 1_024,
+    most: 1_000_000,
+    query: (n) => trend({ properties: [{ type: 'element', key: 'selector', operator: 'exact', value: [fill('a.b > ', n)] }] }),
+  },
+  'a selector of brackets': {
+    from: 1_024,
+    most: 1_000_000,
+    query: (n) => trend({ properties: [{ type: 'element', key: 'selector', operator: 'exact', value: [`a${fill('[b="', n)}`] }] }),
+  },
   'groups of filters in groups': { from: 2, most: 4_000, query: (n) => trend({ properties: nestedGroups(n, 1) }) },
-  'groups of filters side by side': { ...wide, query: (n) => trend({ properties: { type: 'AND', values: times(n, (i) => ({ type: 'OR', values: [condition(i)] })) } }) },
+  'groups of filters side by side': {
+    ...wide,
+    query: (n) => trend({ properties: { type: 'AND', values: times(n, (i) => ({ type: 'OR', values: [condition(i)] })) } }),
+  },
   'groups in pairs': { from: 2, most: 14, query: (n) => trend({ properties: nestedGroups(n, 2) }) },
   'columns of events': { ...wide, query: (n) => ({ ...examples.EventsQuery, select: times(n, (i) => `properties.p${i}`) }) },
   'conditions of events': { ...wide, query: (n) => ({ ...examples.EventsQuery, where: times(n, (i) => `event != 'e${i}'`) }) },
   'orders of events': { ...wide, query: (n) => ({ ...examples.EventsQuery, orderBy: times(n, (i) => `properties.p${i}`) }) },
   'names of events': { ...wide, most: 100_000, query: (n) => ({ ...examples.EventsQuery, events: times(n, (i) => `e${i}`) }) },
-  'steps of an action of events': { ...wide, query: (n) => ({ ...examples.EventsQuery, actionSteps: times(n, (i) => ({ event: `e${i}`, url: '/x', url_matching: 'regex' })) }) },
+  'steps of an action of events': {
+    ...wide,
+    query: (n) => ({ ...examples.EventsQuery, actionSteps: times(n, (i) => ({ event: `e${i}`, url: '/x', url_matching: 'regex' })) }),
+  },
   'stars of events': { from: 2, most: 512, query: (n) => ({ ...examples.EventsQuery, select: times(n, () => '*') }) },
   'an offset of events': { grows: 'data', from: 4, most: 1e12, query: (n) => ({ ...examples.EventsQuery, offset: n }) },
   'columns of actors': { ...wide, query: (n) => ({ ...examples.ActorsQuery, select: times(n, (i) => `properties.p${i}`) }) },
@@ -148,7 +326,7 @@ const table: Readonly<Record<string, Rule>> = {
       return source
     },
   },
-  'wrappers': {
+  wrappers: {
     from: 2,
     most: 100_000,
     query: (n) => {
@@ -163,7 +341,13 @@ const table: Readonly<Record<string, Rule>> = {
 
 export function* queryProbes(draw: () => number): Generator<Probe> {
   const ruled = Object.entries(table).map(
-    ([name, { query, ...sizes }]): Probe => ({ name: `query: ${name}`, door: 'ask', grows: 'input', ...sizes, make: (size) => asked(query(size)) }),
+    ([name, { query, ...sizes }]): Probe => ({
+      name: `query: ${name}`,
+      door: 'ask',
+      grows: 'input',
+      ...sizes,
+      make: (size) => asked(query(size)),
+    }),
   )
   const placed = Object.keys(queryKinds).flatMap((kind) =>
     placesOf(schemaOf(kind)).flatMap((place) => growthsOf(place).map((growth) => placeProbe(kind, place, growth))),

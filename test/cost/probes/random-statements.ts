@@ -8,16 +8,94 @@ import { asked, compiled, type Rule } from './statements.ts'
 
 /** `_` is the hole; a construct with two of them doubles what is meant, and through a name only what is meant. */
 const constructs: readonly string[] = [
-  ...['(_)', '-_', 'not _', '_ + 1', '_ * _', '_ || _', '_ = _', '_ and _', '_ or 1', '_ ?? _', '_ between 1 and _', '_ in (1, 2)', '_ in (_, 2)'],
-  ...['[_]', '[_, _]', '(_, 1)', '(_, _)', '[_][1]', '(_, 1).1', "{'k': _}", "{'k': _}['k']", '_::String', '_::Int64', 'cast(_ as Float64)'],
-  ...['case when _ then 1 else _ end', 'case _ when 1 then 2 when _ then 3 end', 'if(_, _, 1)', 'multiIf(_, 1, _, 2, 3)', '_ ? _ : 1', 'coalesce(_, _)', 'ifNull(_, 1)', 'nullIf(_, _)'],
-  ...['arrayMap(x -> _, [1])', 'arrayMap(x -> x, [_])', 'arrayFilter(x -> x = _, [_])', 'arraySort(x -> -x, [_, 1])', 'arraySum([_, 1])', 'arrayConcat([_], [_])', 'arrayFlatten([[_]])'],
-  ...['concat(toString(_), toString(_))', "replaceAll(toString(_), 'a', 'b')", 'length(toString(_))', 'toDateTime(_)', 'toStartOfDay(toDateTime(_))', "toDate('2024-01-01') + _", 'interval _ day'],
-  ...['(select _)', '(select max(x) from (select _ as x))', 'exists(select 1 where _ = 1)', '1 in (select _)', "f'{_}-{_}'", 'tuple(_, _).1', 'greatest(_, _)', 'round(_, 1)', 'least(_, 1)'],
-  ...['toInt(toString(_))', 'JSONExtractInt(toString(_), 1)', 'splitByChar(\',\', toString(_))[1]', 'arrayExists(x -> x = _, [_])', 'arrayReduce(\'sum\', [_, _])', 'mapKeys({\'a\': _})[1]'],
+  ...[
+    '(_)',
+    '-_',
+    'not _',
+    '_ + 1',
+    '_ * _',
+    '_ || _',
+    '_ = _',
+    '_ and _',
+    '_ or 1',
+    '_ ?? _',
+    '_ between 1 and _',
+    '_ in (1, 2)',
+    '_ in (_, 2)',
+  ],
+  ...[
+    '[_]',
+    '[_, _]',
+    '(_, 1)',
+    '(_, _)',
+    '[_][1]',
+    '(_, 1).1',
+    "{'k': _}",
+    "{'k': _}['k']",
+    '_::String',
+    '_::Int64',
+    'cast(_ as Float64)',
+  ],
+  ...[
+    'case when _ then 1 else _ end',
+    'case _ when 1 then 2 when _ then 3 end',
+    'if(_, _, 1)',
+    'multiIf(_, 1, _, 2, 3)',
+    '_ ? _ : 1',
+    'coalesce(_, _)',
+    'ifNull(_, 1)',
+    'nullIf(_, _)',
+  ],
+  ...[
+    'arrayMap(x -> _, [1])',
+    'arrayMap(x -> x, [_])',
+    'arrayFilter(x -> x = _, [_])',
+    'arraySort(x -> -x, [_, 1])',
+    'arraySum([_, 1])',
+    'arrayConcat([_], [_])',
+    'arrayFlatten([[_]])',
+  ],
+  ...[
+    'concat(toString(_), toString(_))',
+    "replaceAll(toString(_), 'a', 'b')",
+    'length(toString(_))',
+    'toDateTime(_)',
+    'toStartOfDay(toDateTime(_))',
+    "toDate('2024-01-01') + _",
+    'interval _ day',
+  ],
+  ...[
+    '(select _)',
+    '(select max(x) from (select _ as x))',
+    'exists(select 1 where _ = 1)',
+    '1 in (select _)',
+    "f'{_}-{_}'",
+    'tuple(_, _).1',
+    'greatest(_, _)',
+    'round(_, 1)',
+    'least(_, 1)',
+  ],
+  ...[
+    'toInt(toString(_))',
+    'JSONExtractInt(toString(_), 1)',
+    "splitByChar(',', toString(_))[1]",
+    'arrayExists(x -> x = _, [_])',
+    "arrayReduce('sum', [_, _])",
+    "mapKeys({'a': _})[1]",
+  ],
 ]
 const leaves = ['1', "'a'", 'null', 'number', '1.5', "toDateTime('2024-01-01 00:00:00')", 'now()', '[1, 2]', '(1, 2)']
-const eventLeaves = ['event', 'timestamp', 'properties.price', 'person.properties.plan', 'distinct_id', 'person_id', 'session.$session_duration', 'properties', 'elements_chain']
+const eventLeaves = [
+  'event',
+  'timestamp',
+  'properties.price',
+  'person.properties.plan',
+  'distinct_id',
+  'person_id',
+  'session.$session_duration',
+  'properties',
+  'elements_chain',
+]
 const relations = [
   'select * from (_) t',
   'select a.x as x from (_) a join (_) b on a.x = b.x',
@@ -49,7 +127,6 @@ function anyCall(draw: Draw): string {
   return `${name}(${Array.from({ length: count }, (_, i) => (i === hole || draw() < 0.3 ? '_' : pick(draw, leaves))).join(', ')})`
 }
 
-
 function drawnRule(seed: number): Rule {
   const draw = random(seed)
   const isOfEvents = draw() < 0.4
@@ -79,13 +156,15 @@ function drawnRule(seed: number): Rule {
       return {
         from: 2,
         most: 256,
-        write: (n) => `select ${[`${leaf} as a0`, ...Array.from({ length: n }, (_, i) => `${put(step(i), `a${i}`)} as a${i + 1}`)].join(', ')}${source}${tail}`,
+        write: (n) =>
+          `select ${[`${leaf} as a0`, ...Array.from({ length: n }, (_, i) => `${put(step(i), `a${i}`)} as a${i + 1}`)].join(', ')}${source}${tail}`,
       }
     case 'scalar':
       return {
         from: 2,
         most: 256,
-        write: (n) => `with ${[`${pick(random(seed), leaves)} as a0`, ...Array.from({ length: n }, (_, i) => `${put(step(i), `a${i}`)} as a${i + 1}`)].join(', ')} select a${n}${source}${tail}`,
+        write: (n) =>
+          `with ${[`${pick(random(seed), leaves)} as a0`, ...Array.from({ length: n }, (_, i) => `${put(step(i), `a${i}`)} as a${i + 1}`)].join(', ')} select a${n}${source}${tail}`,
       }
     case 'cte': {
       const relation = pick(draw, relations)
@@ -106,7 +185,11 @@ function drawnRule(seed: number): Rule {
           return inner
         })
       }
-      return { from: 2, most: 128, write: (n) => Array.from({ length: n }).reduce<string>((inner) => once(inner), `select ${leaf} as x${source}`) }
+      return {
+        from: 2,
+        most: 128,
+        write: (n) => Array.from({ length: n }).reduce<string>((inner) => once(inner), `select ${leaf} as x${source}`),
+      }
     }
     case 'wide': {
       const clause = pick(draw, ['select *', 'select where', 'select order', 'select group', 'select having'] as const)

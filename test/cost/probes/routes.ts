@@ -37,7 +37,8 @@ const addressOf = (path: string, ids: ReadonlyMap<string, string>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string, at: number) => {
     if (name === 'project_id' || name === 'organization_id') return '@current'
     const before = path.slice(0, at).replace(/\{\w+\}/g, '@current')
-    if (before === '/api/projects/' || before === '/api/organizations/' || before === '/api/users/') return before === '/api/users/' ? '@me' : '@current'
+    if (before === '/api/projects/' || before === '/api/organizations/' || before === '/api/users/')
+      return before === '/api/users/' ? '@me' : '@current'
     return ids.get(before) ?? nobody
   })
 
@@ -83,7 +84,15 @@ export function routeProbe(route: Route, place: Place, growth: string, ids: Read
     }
   }
   const where = place.path.length > 0 ? place.path.join('.') : 'the body'
-  return { name: `route ${route.method} ${route.path} ${where}: ${growth}`, door: 'route', grows: 'input', from: 4096, most: mostBody, step: 16, make }
+  return {
+    name: `route ${route.method} ${route.path} ${where}: ${growth}`,
+    door: 'route',
+    grows: 'input',
+    from: 4096,
+    most: mostBody,
+    step: 16,
+    make,
+  }
 }
 
 type Form = (size: number) => Pick<HttpInput, 'body' | 'headers'>
@@ -91,14 +100,20 @@ const multipart = (parts: string) => ({ body: `${parts}--b--\r\n`, headers: { 'c
 const part = (name: string, value: string) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
 const forms: Readonly<Record<string, Form>> = {
   'a form of many fields': (size) => ({ body: fill('name=a&', size), headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
-  'a form of percent signs': (size) => ({ body: `name=${fill('%41', size)}`, headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+  'a form of percent signs': (size) => ({
+    body: `name=${fill('%41', size)}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  }),
   'a form of many parts': (size) => multipart(fill(part('a', ''), size)),
   'a form of one long part': (size) => multipart(part('csv', fill('abc\n', size))),
   'a form of almost boundaries': (size) => multipart(part('csv', fill('\r\n--', size))),
   'deep JSON': (size) => ({ body: fill('[', size), headers: { 'content-type': 'application/json' } }),
   'JSON of blanks': (size) => ({ body: `${fill(' ', size)}{}`, headers: { 'content-type': 'application/json' } }),
   'JSON of empty objects': (size) => ({ body: `[${fill('{},', size)}{}]`, headers: { 'content-type': 'application/json' } }),
-  'JSON with the same field': (size) => ({ body: `{${fill('"name":"a",', size)}"name":"b"}`, headers: { 'content-type': 'application/json' } }),
+  'JSON with the same field': (size) => ({
+    body: `{${fill('"name":"a",', size)}"name":"b"}`,
+    headers: { 'content-type': 'application/json' },
+  }),
 }
 const csvs: Readonly<Record<string, Form>> = Object.fromEntries(
   Object.entries({

@@ -90,13 +90,15 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'many groups': (bytes) => withProperties(`"$groups":{${series(bytes, (i) => `"g${i}":"k"`)}}`),
   'much to set': (bytes) => withProperties(`"$set":{${series(bytes, (i) => `"p${i}":${i}`)}},"$set_once":{}`),
   'much to unset': (bytes) => withProperties(`"$unset":[${series(bytes, (i) => `"p${i}"`)}]`),
-  'many elements': (bytes) => withProperties(`"$elements":[${series(bytes, (i) => `{"tag_name":"a","$el_text":"t","attr__class":"c${i}"}`)}]`),
+  'many elements': (bytes) =>
+    withProperties(`"$elements":[${series(bytes, (i) => `{"tag_name":"a","$el_text":"t","attr__class":"c${i}"}`)}]`),
   'an element of many classes': (bytes) => withProperties(`"$elements":[{"tag_name":"a","attr__class":"${fill('b a ', bytes)}"}]`),
   'an element of many attributes': (bytes) => withProperties(`"$elements":[{${series(bytes, (i) => `"attr__${i}":"\\"\\n"`)}}]`),
   'a long chain of elements': (bytes) => withProperties(`"$elements_chain":"${fill('a:x=\\"\\\\\\"\\";', bytes)}"`),
   'a chain of quotes': (bytes) => withProperties(`"$elements_chain":"${fill('a\\"', bytes)}"`),
   'a long address of a page': (bytes) => withProperties(`"$current_url":"https://x.org/?${fill('utm_source=a&', bytes)}"`),
-  'an address of a page that is one host': (bytes) => withProperties(`"$current_url":"https://${fill('a.', bytes)}/","$referrer":"${fill('a:', bytes / 4)}"`),
+  'an address of a page that is one host': (bytes) =>
+    withProperties(`"$current_url":"https://${fill('a.', bytes)}/","$referrer":"${fill('a:', bytes / 4)}"`),
   'a long user agent': (bytes) => withProperties(`"$raw_user_agent":"${fill('Mozilla/5.0 (', bytes)}","$useragent":"${fill(' ', 100)}"`),
   'a long internet address': (bytes) => withProperties(`"$ip":"${fill('1.', bytes)}"`),
   // many events
@@ -130,7 +132,12 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'one bad event at the end': (bytes) => batch(`${series(bytes, () => small())},{}`),
   'good and bad events': (bytes) => batch(series(bytes, (i) => (i % 2 ? small() : '{"event":"","distinct_id":"d"}'))),
   'good events and ones with bad ids': (bytes) =>
-    batch(series(bytes, (i) => `{"event":"e","distinct_id":"${i % 2 ? 'd' : '\\u0000'}","uuid":"${uuid(i)}","timestamp":"${i % 2 ? '' : 'x'}"}`)),
+    batch(
+      series(
+        bytes,
+        (i) => `{"event":"e","distinct_id":"${i % 2 ? 'd' : '\\u0000'}","uuid":"${uuid(i)}","timestamp":"${i % 2 ? '' : 'x'}"}`,
+      ),
+    ),
   // what stands once and is meant for each
   'a long time of sending': shared((half) => `"sent_at":"${fill('2', half)}"`),
   'a long time of sending, as the browser writes it': shared((half) => `"sentAt":"2024-01-01T00:00:00.${fill('0', half)}Z"`),
@@ -149,7 +156,8 @@ export const perEventShapes: Readonly<Record<string, Shape>> = {
     batch(
       series(
         bytes,
-        (i) => `{"event":"e","distinct_id":"d","uuid":"${uuid(i)}","properties":{"a":${i % 2 ? '1' : `${'['.repeat(210)}${']'.repeat(210)}`}}}`,
+        (i) =>
+          `{"event":"e","distinct_id":"d","uuid":"${uuid(i)}","properties":{"a":${i % 2 ? '1' : `${'['.repeat(210)}${']'.repeat(210)}`}}}`,
       ),
     ),
   'events of one id, for the protocol': (bytes) => batch(series(bytes, () => `{"event":"e","distinct_id":"d","uuid":"${uuid(1)}"}`)),

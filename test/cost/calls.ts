@@ -89,6 +89,7 @@ export function startCalls(script: string): Calls {
       cpuMs: Math.round(ms * 10) / 10,
       wallMs: Math.round(performance.now() - begun),
       holdMs: Math.round(ms * 10) / 10,
+      othersMs: 0,
       residentMb: Math.round(Math.max(peak, called ? peakMb(pid) : 0) - mbBefore),
       diskBytes: 0,
       answerBytes: 0,

@@ -60,7 +60,7 @@ const subjectOf = (cost: (size: number) => Partial<Figures>): Subject & { readon
   const sizes: number[] = []
   const measure: Subject['measure'] = async (input, size) => {
     sizes.push(size)
-    const none = { cpuMs: 0, wallMs: 0, holdMs: 0, residentMb: 0, diskBytes: 0, answerBytes: 0, status: 200, end: null }
+    const none = { cpuMs: 0, wallMs: 0, holdMs: 0, othersMs: 0, residentMb: 0, diskBytes: 0, answerBytes: 0, status: 200, end: null }
     return { size, bytes: input.bytes, ...none, ...cost(size) }
   }
   return { sizes, measure, renew: async () => {} }
@@ -113,6 +113,7 @@ describe('a probe', () => {
       cpuMs: 0,
       wallMs: 0,
       holdMs: 0,
+      othersMs: 0,
       residentMb: 0,
       diskBytes: 0,
       answerBytes: 0,

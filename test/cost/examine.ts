@@ -37,9 +37,11 @@ const measures: readonly Measure[] = [
 
 /** The first budget that is passed, in words. */
 export function passed(figures: Figures, budget: Budget): string | null {
-  const { holdMs, cpuMs, residentMb, diskBytes, bytes, end } = figures
+  const { holdMs, othersMs, cpuMs, residentMb, diskBytes, bytes, end } = figures
   if (end !== null) return end
   if (holdMs > budget.holdMs) return `holds the event loop for ${Math.round(holdMs)} ms, over ${budget.holdMs}`
+  if (budget.othersMs !== null && othersMs > budget.othersMs)
+    return `makes a small request of another project wait for ${Math.round(othersMs)} ms, over ${budget.othersMs}`
   if (cpuMs > budget.cpuSeconds * 1000) return `takes ${Math.round(cpuMs / 100) / 10} s of processor time, over ${budget.cpuSeconds}`
   if (residentMb > budget.residentMb) return `takes ${residentMb} MB of memory, over ${budget.residentMb}`
   const times = Math.round((diskBytes - diskAllowance) / bytes)
@@ -75,7 +77,7 @@ export async function examine(probe: Probe, subject: Subject, known?: readonly n
       for (const measure of measures) {
         const pair = [before, figures].map((one): Point => [one.bytes, measure.of(one)]) as [Point, Point]
         if (!looksSteep(pair, measure.floor, growth.exponent)) continue
-        const steep = await steepness(size, measure, at)
+        const steep = await steepness(scanned, size, measure, at)
         if (steep)
           return outcome(finding(`grows with the power ${steep.exponent.toFixed(1)} of its size in ${measure.name}`, steep.figures))
       }
@@ -106,6 +108,7 @@ const half = (figures: Figures): Figures => ({
   ...figures,
   cpuMs: figures.cpuMs / 2,
   holdMs: figures.holdMs / 2,
+  othersMs: figures.othersMs / 2,
   residentMb: figures.residentMb / 2,
   diskBytes: figures.diskBytes / 2,
 })
@@ -114,22 +117,23 @@ const cheapest = (all: readonly Figures[]): Figures => ({
   ...all[0]!,
   cpuMs: Math.min(...all.map((one) => one.cpuMs)),
   holdMs: Math.min(...all.map((one) => one.holdMs)),
+  othersMs: Math.min(...all.map((one) => one.othersMs)),
   residentMb: Math.min(...all.map((one) => one.residentMb)),
   diskBytes: Math.min(...all.map((one) => one.diskBytes)),
   end: all.some((one) => one.end === null) ? null : all[0]!.end,
 })
 
-/** n, 2n and 4n anew, several times each: the least of each counts, and every round has to be out of proportion. */
-async function steepness(size: number, measure: Measure, at: (size: number) => Promise<Figures>) {
+/** n, 2n and 4n, again while it may be noise: the least of each counts, and every round has to be out of proportion. */
+async function steepness(scanned: readonly Figures[], size: number, measure: Measure, at: (size: number) => Promise<Figures>) {
   const sizes = [Math.max(1, Math.floor(size / 4)), Math.max(2, Math.floor(size / 2)), size]
-  const rounds: Figures[][] = [[], [], []]
-  for (let round = 0; ; round++) {
-    for (const [i, one] of sizes.entries()) rounds[i]!.push(await at(one))
+  const rounds = sizes.map((one) => scanned.filter((figures) => figures.size === one))
+  for (let round = 1; ; round++) {
+    for (const [i, one] of sizes.entries()) while (rounds[i]!.length < round) rounds[i]!.push(await at(one))
     const figures = rounds.map((all) => least(all, measure.of))
     const points = figures.map((one): Point => [one.bytes, measure.of(one)]) as [Point, Point, Point]
     const exponent = exponentOf(points, measure.floor)
     if (exponent === null || exponent <= growth.exponent) return null
-    if (round === repeatsFor(figures[2]!) - 1) return { exponent, figures }
+    if (round === growth.repeats || (round > 1 && exponent > growth.surely)) return { exponent, figures }
   }
 }
 

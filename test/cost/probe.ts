@@ -15,6 +15,8 @@ export interface HttpInput {
   readonly as: As
   /** So many of the same at once. Default 1. */
   readonly connections?: number
+  /** What it begins goes on behind its answer: the process is ended with it after a while, and that is no finding. */
+  readonly isEndless?: boolean
   /** The last byte of each body is held back until all the others have been sent. */
   readonly isHeldBack?: boolean
 }
@@ -57,6 +59,8 @@ export interface Figures {
   /** The most processor time that the main thread used while a light request waited for its answer. */
   readonly holdMs: number
   /** Peak of resident memory above what it was before. */
+  /** The longest that somebody else's small request waited, by the processor time that the server used meanwhile, all cores at work. */
+  readonly othersMs: number
   readonly residentMb: number
   /** Growth of the data directory. */
   readonly diskBytes: number

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoEvents } from '../../src/cli/demo.ts'
-import { open } from '../../src/engine.ts'
+import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { creations } from './probes/routes.ts'
 
@@ -12,6 +12,8 @@ export const keys = { project: 'phc_cost', personal: 'phx_cost_fuzzer_of_the_fir
 export interface Template {
   readonly dataDir: string
   readonly session: string
+  /** Somebody else, with a project of their own. */
+  readonly other: { readonly project: number; readonly token: string; readonly key: string }
   /** Ids that stand for `:id`, by the path of their resource. */
   readonly ids: ReadonlyMap<string, string>
 }
@@ -27,6 +29,7 @@ export async function makeTemplate(): Promise<Template> {
     await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })
     const handler = createHandler(waymark)
     const session = await waymark.accounts.sessions.start(user)
+    const other = await somebodyElse(waymark)
     const ids = new Map<string, string>()
     for (const { path, body } of creations()) {
       const response = await handler(
@@ -39,8 +42,16 @@ export async function makeTemplate(): Promise<Template> {
       const made = (await response.json().catch(() => null)) as { id?: unknown } | null
       if (response.ok && made?.id !== undefined) ids.set(path, String(made.id))
     }
-    return { dataDir, session, ids }
+    return { dataDir, session, other, ids }
   } finally {
     await waymark.close()
   }
+}
+
+async function somebodyElse({ accounts }: Waymark): Promise<Template['other']> {
+  const user = await accounts.createUser(null, { email: 'else@waymark.local' }, 'owner')
+  const organization = await accounts.organizations.create(user, { name: 'Else' })
+  const project = (await accounts.context.store.read.projects.first({ organization_id: organization.id }))!
+  const { value } = await accounts.personalKeys.create(user, { label: 'a', scopes: ['*'] })
+  return { project: project.id, token: project.api_token, key: value }
 }

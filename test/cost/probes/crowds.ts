@@ -31,6 +31,18 @@ const crowds: Readonly<Record<string, () => HttpInput>> = {
   'packed empty objects': () => ({ ...post('/batch/', ''), ...encodings.gzip.encode(shapes['empty objects']!(19 * megabyte)) }),
   'bodies nobody may send': () => post('/api/projects/1/cohorts/', `{"name":"a","csv":"${fill('a,', 9 * megabyte)}"}`),
   logins: () => post('/api/login/', JSON.stringify({ email: 'owner@waymark.local', password: 'wrong password' })),
+  'queries that never end': () => statementInput('select sum(cityHash64(number)) from numbers(100000000000)'),
+  'queries in the background that never end': () => ({
+    ...post(
+      '/api/projects/1/query/',
+      JSON.stringify({
+        query: { kind: 'SqlLikeQuery', query: 'select sum(cityHash64(number)) from numbers(100000000000)' },
+        refresh: 'force_async',
+      }),
+      'key',
+    ),
+    isEndless: true,
+  }),
   'small queries': () => statementInput('select 1'),
   'queries that hold much': () => statementInput('select groupArray(number) from numbers(3000000)'),
   'queries that sort much': () => statementInput('select number from numbers(3000000) order by cityHash64(number) limit 10000'),

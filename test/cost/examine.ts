@@ -83,7 +83,7 @@ export async function examine(probe: Probe, subject: Subject, known?: readonly n
       }
     if (passed(figures, budget) === null) continue
     const sure = [figures]
-    while (sure.length < repeatsFor(figures, budget) && passed(cheapest(sure), budget) !== null) {
+    while (sure.length < repeatsFor(figures) && passed(cheapest(sure), budget) !== null) {
       if (figures.residentMb > budget.residentMb) await subject.renew(make(size))
       sure.push(await at(size))
     }
@@ -98,20 +98,9 @@ export async function examine(probe: Probe, subject: Subject, known?: readonly n
   return outcome(null)
 }
 
-/** What took long, ended the process or is far over a budget is no noise. */
-const repeatsFor = (figures: Figures, budget?: Budget) => {
-  if (budget && passed(half(figures), budget) !== null) return 1
-  return figures.end !== null || figures.cpuMs > sureMs ? 2 : growth.repeats
-}
+/** What took long, or ended the process, is hardly noise, and is measured once more; the rest several times. */
+const repeatsFor = ({ cpuMs, end }: Figures) => (end !== null || cpuMs > sureMs ? 2 : growth.repeats)
 const sureMs = 2_000
-const half = (figures: Figures): Figures => ({
-  ...figures,
-  cpuMs: figures.cpuMs / 2,
-  holdMs: figures.holdMs / 2,
-  othersMs: figures.othersMs / 2,
-  residentMb: figures.residentMb / 2,
-  diskBytes: figures.diskBytes / 2,
-})
 
 const cheapest = (all: readonly Figures[]): Figures => ({
   ...all[0]!,

@@ -164,12 +164,22 @@ export function functionNamed(name: string): Probe | null {
 
 /** The first cases with constants: the others ask about corners. */
 const casesOfEach = 2
-const usefulCases = (name: string): { kase: number; constants: number }[] =>
-  registry
+interface UsefulCase {
+  readonly kase: number
+  readonly constants: number
+}
+const useful = new Map<string, readonly UsefulCase[]>()
+const usefulCases = (name: string): readonly UsefulCase[] => {
+  const known = useful.get(name)
+  if (known) return known
+  const found = registry
     .get(name)!
     .cases.map(([expression], kase) => ({ kase, constants: constantsOf(parsed(expression) ?? literal(null)).length }))
     .filter(({ constants }) => constants > 0)
     .slice(0, casesOfEach)
+  useful.set(name, found)
+  return found
+}
 
 /** Rows that are made of other rows by rule come late. */
 const derived = ['Aggregates with suffixes', 'Aggregates over an array']

@@ -104,6 +104,9 @@ const nested = (depth: number, wrap: (inner: unknown) => unknown) => {
   return value
 }
 
+/** What JSON can be made of here; the server refuses far less. */
+const mostNested = 1_500
+
 interface Growth {
   readonly fits: (type: string | undefined) => boolean
   /** A value of about so many bytes in JSON. `like` is one that fits the place. */
@@ -143,8 +146,8 @@ export const growths: Readonly<Record<string, Growth>> = {
     fits: ofObjects,
     grow: (bytes, like) => ({ ...(typeof like === 'object' ? like : {}), [fill('abc', bytes)]: 1 }),
   },
-  'lists in lists': { fits: always, grow: (bytes) => nested(Math.min(count(bytes, 2), 5_000), (inner) => [inner]) },
-  'objects in objects': { fits: always, grow: (bytes) => nested(Math.min(count(bytes, 6), 5_000), (inner) => ({ a: inner })) },
+  'lists in lists': { fits: always, grow: (bytes) => nested(Math.min(count(bytes, 2), mostNested), (inner) => [inner]) },
+  'objects in objects': { fits: always, grow: (bytes) => nested(Math.min(count(bytes, 6), mostNested), (inner) => ({ a: inner })) },
 }
 
 export const growthsOf = ({ schema }: Place): string[] => Object.keys(growths).filter((name) => growths[name]!.fits(typeOf(schema)))

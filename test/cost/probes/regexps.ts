@@ -9,13 +9,19 @@ import { fill } from './shapes.ts'
 
 const src = join(import.meta.dirname, '../../../src')
 
-export interface Found {
+interface Found {
   readonly place: string
   readonly source: string
   readonly flags: string
 }
 
-export function expressionsOf(folder = src): Found[] {
+let read: readonly Found[] | undefined
+const expressions = (): readonly Found[] => {
+  read ??= expressionsOf(src)
+  return read
+}
+
+function expressionsOf(folder: string): Found[] {
   const found: Found[] = []
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))) {
     const text = readFileSync(join(folder, file), 'utf8')
@@ -47,7 +53,7 @@ const kilobyte = 1024
 
 export function* regexpProbes(draw: () => number): Generator<Probe> {
   const seen = new Set<string>()
-  const all = expressionsOf()
+  const all = expressions()
     .filter(({ source, flags }) => !seen.has(`${source} ${flags}`) && seen.add(`${source} ${flags}`))
     // Without a repetition there is nothing to go back to.
     .filter(({ source }) => /[*+]|\{\d+,/.test(source))

@@ -1,0 +1,57 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { demoEvents } from '../../src/cli/demo.ts'
+import { open, type Waymark } from '../../src/engine.ts'
+import { createHandler } from '../../src/http/create-handler.ts'
+import { creations } from './probes/routes.ts'
+
+/** Credentials of every server that the fuzzer starts. */
+export const keys = { project: 'phc_cost', personal: 'phx_cost_fuzzer_of_the_first_owner_0123456' } as const
+
+export interface Template {
+  readonly dataDir: string
+  readonly session: string
+  /** Somebody else, with a project of their own. */
+  readonly other: { readonly project: number; readonly token: string; readonly key: string }
+  /** Ids that stand for `:id`, by the path of their resource. */
+  readonly ids: ReadonlyMap<string, string>
+}
+
+/** A directory with a small project and one of everything that can be made, which each server gets a copy of. */
+export async function makeTemplate(): Promise<Template> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'waymark-cost-template-'))
+  const waymark = await open({ dataDir, memoryLimit: '256MB', surroundings: undefined })
+  try {
+    const { user, project: first } = await waymark.accounts.firstStart({ projectKey: keys.project, personalKey: keys.personal })
+    const project = await waymark.project(first.id)
+    await project.ingest({ batch: demoEvents(new Date()) })
+    await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })
+    const handler = createHandler(waymark)
+    const session = await waymark.accounts.sessions.start(user)
+    const other = await somebodyElse(waymark)
+    const ids = new Map<string, string>()
+    for (const { path, body } of creations()) {
+      const response = await handler(
+        new Request(`http://localhost${path}`, {
+          method: 'POST',
+          headers: { cookie: `waymark_session=${session}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      )
+      const made = (await response.json().catch(() => null)) as { id?: unknown } | null
+      if (response.ok && made?.id !== undefined) ids.set(path, String(made.id))
+    }
+    return { dataDir, session, other, ids }
+  } finally {
+    await waymark.close()
+  }
+}
+
+async function somebodyElse({ accounts }: Waymark): Promise<Template['other']> {
+  const user = await accounts.createUser(null, { email: 'else@waymark.local' }, 'owner')
+  const organization = await accounts.organizations.create(user, { name: 'Else' })
+  const project = (await accounts.context.store.read.projects.first({ organization_id: organization.id }))!
+  const { value } = await accounts.personalKeys.create(user, { label: 'a', scopes: ['*'] })
+  return { project: project.id, token: project.api_token, key: value }
+}

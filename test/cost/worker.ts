@@ -1,0 +1,51 @@
+import { resolveContext, snapshotOf } from '../../src/answer.ts'
+import { compile } from '../../src/compile.ts'
+import { csvIds } from '../../src/definitions/csv-ids.ts'
+import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
+import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
+import { WaymarkError } from '../../src/errors/errors.ts'
+import { parseQuery } from '../../src/parser/parse.ts'
+import { parseFormula } from '../../src/queries/trends/formula.ts'
+import { openTestProject } from '../harness/duckdb.ts'
+
+// The process in which functions of ours are called. One message in, one out: what it took, and why it was refused.
+
+export interface Called {
+  readonly cpuMs: number
+  readonly refusal: string | null
+}
+
+const project = await openTestProject({ timezone: 'Europe/Berlin' })
+await project.project.ingest({ batch: [{ event: 'view', distinct_id: 'u', properties: { price: 1, plan: 'pro' } }] })
+const facts = await project.facts()
+const context = { resolve: resolveContext(project.env(facts), {}), store: snapshotOf(project.settings.id, facts) }
+
+const calls: Readonly<Record<string, (given: never) => unknown>> = {
+  parse: (text: string) => parseQuery(text),
+  'compile for DuckDB': (text: string) => compile(parseQuery(text), { ...context, dialect: duckdb }),
+  'compile for ClickHouse': (text: string) => compile(parseQuery(text), { ...context, dialect: clickhouse }),
+  formula: (text: string) => parseFormula(text, 30),
+  csv: (text: string) => csvIds(text),
+  regexp: ({ source, flags, texts }: { source: string; flags: string; texts: string[] }) => {
+    const expression = new RegExp(source, flags)
+    for (const text of texts) {
+      expression.lastIndex = 0
+      if (flags.includes('g')) text.replace(expression, '')
+      else expression.test(text)
+    }
+  },
+}
+export type CallName = keyof typeof calls
+
+process.on('message', ({ call, given }: { call: string; given: unknown }) => {
+  let refusal: string | null = null
+  const start = process.cpuUsage()
+  try {
+    calls[call]!(given as never)
+  } catch (error) {
+    refusal = error instanceof WaymarkError ? error.code : String(error)
+  }
+  const { user, system } = process.cpuUsage(start)
+  process.send!({ cpuMs: (user + system) / 1000, refusal } satisfies Called)
+})
+process.send!('ready')

@@ -54,6 +54,7 @@ export interface ErrorData {
   'bad-event': { message: string; index: number | null; attr: string | null }
   'queue-full': { bytes: number; limit: number }
   'disk-full': { free: number; floor: number }
+  'no-space': Record<string, never>
   'log-failed': { reason: string }
   'log-damaged': { file: string; offset: number; fromSeq: number; toSeq: number | null }
 }
@@ -188,6 +189,11 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   },
   'disk-full': {
     text: (d) => `Only ${d.free} bytes are free on the disk, less than the floor of ${d.floor}. Events are refused until there is space.`,
+    status: 503,
+    isRetryable: true,
+  },
+  'no-space': {
+    text: () => 'The disk is full, so nothing was changed. Free some space and send the request again.',
     status: 503,
     isRetryable: true,
   },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { open } from '../src/engine.ts'
+import { createHandler } from '../src/http/create-handler.ts'
 
 // A whole Waymark on a disk that is really full: 64 MiB of memory, mounted.
 
@@ -46,6 +47,55 @@ test.skipIf(!isMounted)(
     const counted = { kind: 'SqlLikeQuery', query: 'select count(), uniq(uuid), uniq(person_id) from events' }
     expect(await sameProject.answer(counted)).toHaveProperty('results', [[acknowledged, acknowledged, 100]])
     expect(await sameProject.ingest({ batch: batch(acknowledged - 250) })).toMatchObject({ accepted: 250, duplicates: 250 })
+    await again.close()
+  },
+  60_000,
+)
+
+test.skipIf(!isMounted)(
+  'changes of accounts are refused with 503 while the disk is full, are read as before, and go on when there is space',
+  async () => {
+    const dataDir = join(mountPoint, 'accounts')
+    const waymark = await open({ dataDir, minFreeBytes: 0, threads: 1, onError: () => undefined })
+    const { organization, project, personalKey } = await waymark.accounts.firstStart({})
+    await waymark.accounts.context.store.write((tables) => tables.users.update({}, { first_name: 'Ada' }))
+    const faults: unknown[] = []
+    const handler = createHandler(waymark, { log: (line) => line.level === 'error' && faults.push(line) })
+    const call = async (method: string, path: string, body?: object, more: Record<string, string> = {}) => {
+      const headers = { authorization: `Bearer ${personalKey}`, 'content-type': 'application/json', ...more }
+      const response = await handler(new Request(`http://localhost${path}`, { method, headers, body: body && JSON.stringify(body) }))
+      return { status: response.status, body: (await response.json()) as Record<string, unknown>, headers: response.headers }
+    }
+    const roles = `/api/organizations/${organization.id}/roles/`
+    const made: string[] = []
+    const make = async (name: string, more?: Record<string, string>) => {
+      const answer = await call('POST', roles, { name }, more)
+      if (answer.status === 201) made.push(name)
+      return answer
+    }
+    fillDisk()
+    // What is left of a page that was begun takes a few.
+    let answer = await make('first')
+    for (let i = 0; answer.status === 201 && i < 1000; i++) answer = await make(`${i}`.padEnd(200, 'x'))
+    expect(answer).toMatchObject({ status: 503, body: { type: 'server_error', code: 'error', attr: null } })
+    expect([answer.body.detail, answer.headers.get('retry-after')]).toEqual([expect.stringContaining('The disk is full'), '1'])
+    const changes: [string, string, object][] = [
+      ['PATCH', `/api/organizations/${organization.id}/`, { name: 'Other' }],
+      ['PATCH', '/api/users/@me/', { first_name: 'Other' }],
+      ['PATCH', `/api/projects/${project.id}/`, { name: 'Other' }],
+      ['POST', '/api/organizations/', { name: 'x'.repeat(60) }],
+    ]
+    for (const [method, path, body] of changes) expect((await call(method, path, body)).status, `${method} ${path}`).toBe(503)
+    const listed = async () => ((await call('GET', `${roles}?limit=1000`)).body.results as { name: string }[]).map(({ name }) => name)
+    expect(await listed()).toEqual(made)
+    expect((await call('GET', '/api/users/@me/')).body).toMatchObject({ first_name: 'Ada' })
+
+    rmSync(ballast)
+    expect((await make('after')).status).toBe(201)
+    expect(faults).toEqual([])
+    await waymark.close()
+    const again = await open({ dataDir, minFreeBytes: 0, threads: 1 })
+    expect((await again.accounts.roles.list(organization.id)).map(({ name }) => name)).toEqual(made)
     await again.close()
   },
   60_000,

@@ -165,11 +165,13 @@ export const createPersonalKeys = (context: AccountContext) => {
       return key && user?.is_active ? { key, user } : undefined
     },
 
-    /** Noted at most once an hour, so that a busy key costs no writes. */
+    /** Noted at most once an hour, so that a busy key costs no writes. Where it cannot be noted the key is used all the same. */
     async noteUse(key: PersonalKey): Promise<void> {
       const now = context.clock()
       if (key.last_used_at && Math.abs(now.getTime() - key.last_used_at.getTime()) < hour) return
-      await store.write((tables) => tables.personal_keys.update({ id: key.id }, { last_used_at: now }))
+      await store
+        .write((tables) => tables.personal_keys.update({ id: key.id }, { last_used_at: now }))
+        .catch((error: unknown) => context.report('the use of a key could not be noted', error))
     },
   }
 }

@@ -56,6 +56,7 @@ export interface ErrorData {
   'batch-too-large': { events: number; limit: number }
   'queue-full': { bytes: number; limit: number }
   'disk-full': { free: number; floor: number }
+  'no-space': Record<string, never>
   'log-failed': { reason: string }
   'log-damaged': { file: string; offset: number; fromSeq: number; toSeq: number | null; isGone?: boolean }
 }
@@ -213,6 +214,11 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   },
   'disk-full': {
     text: (d) => `Only ${d.free} bytes are free on the disk, less than the floor of ${d.floor}. Events are refused until there is space.`,
+    status: 503,
+    isRetryable: true,
+  },
+  'no-space': {
+    text: () => 'The disk is full, so nothing was changed. Free some space and send the request again.',
     status: 503,
     isRetryable: true,
   },

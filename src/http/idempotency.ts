@@ -24,7 +24,7 @@ export interface Answer {
 }
 
 export const createIdempotency = (accounts: Accounts) => {
-  const { store, clock } = accounts.context
+  const { store, clock, report } = accounts.context
   const running = new Set<string>()
   let sweptAt = Number.NEGATIVE_INFINITY
   /** Answers whose day is over go, an hour apart. */
@@ -53,7 +53,7 @@ export const createIdempotency = (accounts: Accounts) => {
         return { status: known.status, body: known.body }
       }
       const answer = await act()
-      await store.write(async (tables) => {
+      const kept = store.write(async (tables) => {
         await sweep(tables, clock().getTime())
         await tables.idempotent_answers.remove({ key: id })
         await tables.idempotent_answers.insert({
@@ -64,6 +64,8 @@ export const createIdempotency = (accounts: Accounts) => {
           created_at: clock(),
         })
       })
+      // It has happened: who asked must hear so, also when it cannot be kept for a repeat.
+      await kept.catch((error: unknown) => report('an answer could not be kept for a repeat of its request', error))
       return answer
     } finally {
       running.delete(id)

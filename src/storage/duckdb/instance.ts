@@ -55,6 +55,9 @@ const isOutsideFault = (error: unknown): boolean =>
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && /Out of Memory Error|failed to (pin|allocate)|could not allocate/.test(error.message)
 
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && /No space left on device|Disk quota exceeded/.test(error.message)
+
 const lockHolder = (error: unknown): number | null => {
   const message = error instanceof Error ? error.message : ''
   return /Conflicting lock is held/.test(message) ? Number(/PID (\d+)/.exec(message)?.[1] ?? 0) : null

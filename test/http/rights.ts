@@ -1,0 +1,178 @@
+// Who may ask what of one organization and one project in it: what is promised, said once more, apart from the code. A route that is in none of the
+// lists, or in two, fails.
+
+/** Those that ask, in the order of the columns. */
+export const callers = [
+  'nobody',
+  "the project's token",
+  'a member of another organization',
+  'somebody invited who has not joined',
+  'a deactivated user',
+  'a removed member',
+  //
+  'a member',
+  'an administrator',
+  'the owner',
+  // Keys of the owner, by their scopes,
+  'a key for everything',
+  "a key that may read the route's object",
+  "a key that may write the route's object",
+  'a key for all other objects',
+  // for everything, by their limits,
+  'a key limited to the project',
+  'a key limited to another project of the organization',
+  'a key limited to the organization',
+  'a key limited to another organization of its owner',
+  // and those of others.
+  "a member's key",
+  "a deactivated user's key",
+  "a removed member's key",
+] as const
+export type CallerName = (typeof callers)[number]
+
+/** `ok` is the status of the row. */
+export const rights: Readonly<Record<string, readonly string[]>> = {
+  // The organization's things, by its path.
+  '401 401 403 403 401 403 | ok ok ok | ok ok ok 403 | 403 403 ok 403 | ok 401 403': [
+    'members.list',
+    'invites.list',
+    'domains.list',
+    'domains.retrieve',
+    'roles.list',
+    'roles.retrieve',
+    'role_memberships.list',
+    'proxy_records.list',
+    'proxy_records.retrieve',
+    'organization_project_list.list',
+  ],
+  '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | 403 403 ok 403 | ok 401 403': [
+    'invites.create',
+    'invites.create_many',
+    'invites.resend',
+    'invites.remove',
+  ],
+  '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | 403 403 ok 403 | 403 401 403': [
+    'members.update',
+    'members.remove',
+    'domains.create',
+    'domains.update',
+    'domains.verify',
+    'domains.remove',
+    'roles.create',
+    'roles.update',
+    'roles.remove',
+    'role_memberships.create',
+    'role_memberships.remove',
+    'proxy_records.create',
+    'proxy_records.update',
+    'proxy_records.retry',
+    'proxy_records.remove',
+    'organization_project_list.create',
+  ],
+
+  // The organization itself.
+  '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | 403 403 ok 404 | ok 401 404': ['organizations.retrieve'],
+  '401 401 404 404 401 404 | 403 ok ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.update'],
+  '401 401 404 404 401 404 | 403 403 ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.remove'],
+
+  // The project's things, by its path. Asking takes a scope to read.
+  '401 401 403 403 401 403 | ok ok ok | ok ok ok 403 | ok 403 ok 403 | ok 401 403': [
+    'actions.list',
+    'actions.retrieve',
+    'actions.activity',
+    'cohorts.list',
+    'cohorts.retrieve',
+    'cohorts.persons',
+    'cohorts.activity',
+    'historical_import.retrieve',
+    'query.create',
+    'query.retrieve',
+    'query.cancel',
+    'query.upgrade',
+    'query.check_auth_for_async',
+    'query.draft_sql',
+    'annotations.list',
+    'dashboards.list',
+    'early_access_feature.list',
+    'experiments.list',
+    'feature_flags.list',
+    'insights.list',
+    'notebooks.list',
+    'session_recordings.list',
+    'surveys.list',
+  ],
+  '401 401 403 403 401 403 | 404 404 404 | 404 404 404 403 | 404 403 404 403 | 404 401 403': [
+    'annotations.retrieve',
+    'dashboards.retrieve',
+    'early_access_feature.retrieve',
+    'experiments.retrieve',
+    'feature_flags.retrieve',
+    'insights.retrieve',
+    'notebooks.retrieve',
+    'session_recordings.retrieve',
+    'surveys.retrieve',
+  ],
+  '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | ok 403 ok 403 | ok 401 403': [
+    'actions.create',
+    'actions.update',
+    'actions.replace',
+    'actions.remove',
+    'cohorts.create',
+    'cohorts.update',
+    'cohorts.replace',
+    'cohorts.remove',
+  ],
+  '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [
+    'historical_import.update',
+    'historical_import.replace',
+  ],
+
+  // The project itself.
+  '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | ok 403 ok 404 | ok 401 404': [
+    'projects.retrieve',
+    'projects.activity',
+    'projects.is_generating_demo_data',
+  ],
+  '401 401 404 404 401 404 | ok ok ok | ok 403 ok 403 | ok 403 ok 404 | ok 401 404': ['projects.update'],
+  '401 401 404 404 401 404 | 403 ok ok | ok 403 ok 403 | ok 403 ok 404 | 403 401 404': ['projects.reset_token', 'projects.remove'],
+  // The same under its organization, whose path others may not enter.
+  '401 401 403 403 401 403 | ok ok ok | ok ok ok 403 | ok 403 ok 404 | ok 401 403': [
+    'organization_projects.retrieve',
+    'organization_projects.activity',
+    'organization_projects.is_generating_demo_data',
+  ],
+  '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | ok 403 ok 404 | ok 401 403': ['organization_projects.update'],
+  '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 404 | 403 401 403': [
+    'organization_projects.reset_token',
+    'organization_projects.remove',
+  ],
+
+  // The caller's own things: everybody has some, and limited keys are shown those that they reach.
+  '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | 403 403 ok ok | ok 401 ok': ['organizations.list', 'project_list.list'],
+  '401 401 ok ok 401 ok | ok ok ok | ok 403 ok 403 | 403 403 403 403 | ok 401 ok': ['organizations.create', 'users.update'],
+  '401 401 ok 400 401 400 | 403 ok ok | ok 403 ok 403 | 403 403 ok ok | 403 401 400': ['project_list.create'],
+  '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 ok': ['users.retrieve'],
+  '401 401 ok ok 401 ok | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+    'personal_api_keys.list',
+    'personal_api_keys.create',
+    'personal_api_keys.retrieve',
+    'personal_api_keys.update',
+    'personal_api_keys.roll',
+    'personal_api_keys.remove',
+  ],
+  '401 401 404 404 401 404 | 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
+}
+
+/** Open to anybody. An invitation is for one address: others who are logged in cannot accept it, and no key counts as a login. */
+export const openCallers = [
+  'nobody',
+  "the project's token",
+  'a member of another organization',
+  'somebody invited who has not joined',
+  'the owner',
+  'a key for everything',
+] as const satisfies readonly CallerName[]
+export const openRights: Readonly<Record<string, readonly string[]>> = {
+  'ok ok ok ok ok ok': ['login.create', 'login.remove'],
+  '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
+}

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -109,4 +109,38 @@ test('an import by its address counts what the server stored, found there alread
     out: '',
     err: `waymark: ${facts.url} refused the events (401): API key is not valid: unknown\n`,
   })
+})
+
+test("a copy of the directory is nobody's: commands work on the copy, and the server stays with the original", async () => {
+  const copy = join(folder, 'copy')
+  const events = async (at: string) => {
+    const { code, out, err } = await run(['query', '--data', at, '--project', '1', '--format', 'json', 'select count() from events'])
+    expect([code, err]).toEqual([0, ''])
+    return JSON.parse(out).results[0][0]
+  }
+  const before = await events(data)
+  await cp(data, copy, { recursive: true })
+  expect(await readdir(copy)).toEqual(expect.arrayContaining(['server.json', 'waymark.lock']))
+  const file = join(folder, 'copied.jsonl')
+  await writeFile(file, JSON.stringify({ event: 'copied', distinct_id: 'u', timestamp: '2026-01-01T00:00:00Z' }))
+
+  const doctor = await run(['doctor', '--data', copy])
+  expect(doctor).toMatchObject({ code: 0, err: '', out: expect.stringContaining('it was copied while a process had the original open') })
+  expect(doctor.out).not.toContain('Server')
+  expect((await run(['import', file, '--data', copy, '--project', '1'])).out).toContain('Stored           1 events of 1 rows')
+  expect([await events(copy), await events(data)]).toEqual([before + 1, before])
+  expect(await run(['init', '--data', copy, '--json'])).toMatchObject({ code: 0, err: '' })
+  expect((await command('doctor')).out).toContain(`Server           ${facts.url} owns it`)
+})
+
+test('a server whose file was left behind by a process that is no more is not asked', async () => {
+  const left = join(folder, 'left')
+  await run(['init', '--data', left])
+  // The address of a server that answers, in the name of a process that is dead.
+  const announced = JSON.parse(await readFile(join(data, 'server.json'), 'utf8'))
+  const { dev, ino } = await stat(left, { bigint: true })
+  const directory = { path: await realpath(left), device: String(dev), inode: String(ino) }
+  await writeFile(join(left, 'server.json'), JSON.stringify({ ...announced, directory, process: { ...announced.process, started: '1' } }))
+  expect((await run(['doctor', '--data', left])).out).not.toContain('Server')
+  expect((await stat(join(data, 'server.json'))).mode & 0o777).toBe(0o600)
 })

@@ -65,7 +65,7 @@ const resizedTo = ({ args, type }: MadeCall): Makes => {
 const numbersOf = ({ args: { length } }: MadeCall): Makes =>
   counted((c) => {
     const span = length === 1 ? c.value(0) : c.plus(c.value(1), c.times(c.number(-1), c.value(0)))
-    return c.times(c.number(8), length === 3 ? c.over(span, c.value(2)) : span)
+    return c.times(c.number(8), length === 3 ? c.plus(c.over(span, c.value(2)), c.number(1)) : span)
   })
 /** An item has the bytes of two numbers at least, so that a constant separator is in proportion to the items. */
 const joinedBy = ({ args: [array, separator] }: MadeCall): Makes => {
@@ -427,6 +427,8 @@ export const arrayFunctions = functions({
         ],
       ],
     ],
+    // The shorter ones are filled up.
+    { makes: ({ args }) => times(2 * args.length) },
   ),
   arrayAUC: row(
     'arrayAUC',

@@ -1,5 +1,6 @@
 import { QueryError } from '../errors/errors.ts'
 import { scalar } from '../types/types.ts'
+import { once } from './duckdb-values.ts'
 import { times } from './makes.ts'
 import { clickHouseMoment, clickHouseZone, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type CellContext, type FunctionRow, functions } from './row.ts'
@@ -57,27 +58,36 @@ function zoneText(arg: Arg, local: string, context: CellContext, zone?: Arg): st
 
 function formatted([time, format, zone]: readonly Arg[], context: CellContext): string {
   if (typeof format!.constant !== 'string') throw new QueryError('invalid-query', { message: 'A date format must be a text constant.' })
+  const pieces = piecesOf(format!.constant)
   const local = `CAST(${wall(time!, context, zone)} AS TIMESTAMP)`
-  const parts: string[] = []
+  if (pieces.length === 0) return `CASE WHEN ${local} IS NOT NULL THEN '' END`
+  const printed = (at: string) =>
+    pieces.map((piece) => {
+      if ('plain' in piece) return `strftime(${at}, ${context.bind(piece.plain)})`
+      return piece.letter === 'z' ? zoneText(time!, at, context, zone) : expressions[piece.letter]!.replaceAll('{}', () => at)
+    })
+  // The time of a zone is long, and each piece has it once or several times.
+  return pieces.length === 1 ? printed(local)[0]! : once(context, local, (at) => `(${printed(at).join(' || ')})`)
+}
+
+type Piece = { readonly plain: string } | { readonly letter: string }
+function piecesOf(format: string): readonly Piece[] {
+  const pieces: Piece[] = []
   let plain = ''
   const flush = (): void => {
-    if (plain) parts.push(`strftime(${local}, ${context.bind(plain)})`)
+    if (plain) pieces.push({ plain })
     plain = ''
   }
-  for (const [text, letter] of format!.constant.matchAll(/%([\s\S]?)|[^%]+/g)) {
+  for (const [text, letter] of format.matchAll(/%([\s\S]?)|[^%]+/g)) {
     if (letter === undefined) plain += text
     else if (letter in letters) plain += letters[letter]
-    else if (letter in expressions) {
+    else if (letter in expressions || letter === 'z') {
       flush()
-      parts.push(expressions[letter]!.replaceAll('{}', () => local))
-    } else if (letter === 'z') {
-      flush()
-      parts.push(zoneText(time!, local, context, zone))
+      pieces.push({ letter })
     } else throw new QueryError('invalid-query', { message: `'%${letter}' is not a letter of date formats.` })
   }
   flush()
-  if (parts.length === 0) return `CASE WHEN ${local} IS NOT NULL THEN '' END`
-  return parts.length === 1 ? parts[0]! : `(${parts.join(' || ')})`
+  return pieces
 }
 
 const t = "toDateTime('2024-01-07 15:05:06')"

@@ -38,6 +38,8 @@ export interface Footprint {
   readonly rounds: ReadonlyMap<TypedExpr, Bound>
   /** Columns of tables that very much is made of, by source and name. */
   readonly columns: ReadonlyMap<string, Bound>
+  /** Bytes that a column of the answer has in one row at most; no end where nothing bounds the values of a table. */
+  mostOf(column: string): number
 }
 export const columnKey = (source: string, name: string): string => `${source}.${name}`
 
@@ -90,8 +92,7 @@ const unknownRows = Number.POSITIVE_INFINITY
 
 export function footprintOf(query: TypedQuery, budget: Budget): Footprint {
   const survey = new Survey(budget)
-  survey.query(query)
-  return survey.footprint()
+  return survey.footprint(survey.query(query))
 }
 
 class Survey {
@@ -108,7 +109,7 @@ class Survey {
     this.budget = budget
   }
 
-  footprint(): Footprint {
+  footprint(answer: Answer): Footprint {
     const bounded = this.sources.filter((source) => source.weight > freelyOf(source))
     const weights = bounded.reduce((sum, { weight }) => sum + weight, 0)
     const boundOf = ({ kind, atOnce }: Source): Bound => {
@@ -128,6 +129,12 @@ class Survey {
       rounds: ofKind('round', boundOf),
       each: ofKind('each', (source) => ({ ...boundOf(source), captured: source.captured ?? null, isStep: source.isStep === true })),
       columns: new Map(bounded.filter(({ kind }) => kind === 'column').map((source) => [source.name, boundOf(source)])),
+      mostOf(column) {
+        const size = answer.columns.get(column) ?? nothing
+        const most = (source: Source | Seen) =>
+          'from' in source || !bounded.includes(source) ? Number.POSITIVE_INFINITY : boundOf(source).most
+        return [...size.of].reduce((sum, [source, times]) => sum + times * most(source), size.bytes)
+      },
     }
   }
 
@@ -321,7 +328,7 @@ class Survey {
       const bytes = makes.bytes(countingKnown(node, args))
       if (bytes === null) return this.bounded(node, scope)
       if (bytes > mostOfCall) this.refuse(node, bytes, mostOfCall)
-      return sized(bytes)
+      return sized(Math.max(0, bytes) + headBytes)
     }
     const fixed = fixedBytes(node.type)
     if (fixed !== null) return sized(fixed)

@@ -28,7 +28,8 @@ export interface Exchange {
 }
 
 /** Where a connection comes from; an IPv4 address as such, also when the socket speaks IPv6. */
-export const addressOf = ({ incoming }: Exchange): string | null => incoming.socket.remoteAddress?.replace(/^::ffff:([\d.]+)$/, '$1') ?? null
+export const addressOf = ({ incoming }: Exchange): string | null =>
+  incoming.socket.remoteAddress?.replace(/^::ffff:([\d.]+)$/, '$1') ?? null
 
 export const startServer = (
   handler: (request: Request, address: string | null, cut: () => void) => Promise<Response>,

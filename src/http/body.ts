@@ -5,9 +5,9 @@ import type { Intake } from './intake.ts'
 export const largestBody = 10 * 1024 * 1024
 
 /** More levels than anybody writes, and few enough for whatever calls itself for each of them. */
-const mostLevels = 200
+export const mostLevels = 200
 /** A value takes many times the memory of its text. */
-const mostValues = 500_000
+export const mostValues = 500_000
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d

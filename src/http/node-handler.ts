@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Waymark } from '../engine.ts'
+import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { createHandler, type HandlerOptions } from './create-handler.ts'
 import { addressOf, type Exchange } from './node-server.ts'
 
@@ -20,7 +21,7 @@ const wholeUrl = (request: IncomingMessage): string => (request as { originalUrl
  */
 export const toNodeHandler = (waymark: Waymark, { at = '', ...options }: HandlerOptions & { readonly at?: string } = {}): NodeHandler => {
   const handler = createHandler(waymark, options)
-  const prefix = at.replace(/\/+$/, '')
+  const prefix = at === '/' ? '' : withoutTrailingSlashes(at)
   const listen = getRequestListener(
     (request, env) => handler(request, addressOf(env as Exchange), () => (env as Exchange).outgoing.destroy()),
     { overrideGlobalObjects: false },

@@ -1,3 +1,6 @@
+import { largestBody, mostLevels, mostValues } from './body.ts'
+import { mostFormFields } from './form-fields.ts'
+import { intakeDefaults } from './intake.ts'
 import { places } from './places.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
@@ -13,6 +16,9 @@ const scope = (row: Row): string => {
   if (row.reach === 'open') return ''
   return row.scope === 'none' ? 'login only' : row.scope === 'any' ? 'any key' : `\`${row.scope}\``
 }
+
+const { bytes, bytesPerSecond, measuredMs, longestMs } = intakeDefaults
+const number = (value: number) => value.toLocaleString('en')
 
 const preface = `# The HTTP API
 
@@ -33,6 +39,10 @@ the method (405) or the object (404) exists. The record of a foreign organizatio
 request with the same key within a day gets the first answer again, less secrets. Calls with keys are limited per key: 480 a minute and 4800 an hour,
 120 queries an hour; \`RateLimit\` says what is left, \`Retry-After\` how long to wait. Keys may have three queries of a project running at once; one
 more is refused with 429 and no time to wait.
+
+**Bodies** have at most ${number(largestBody)} bytes (else 413), ${number(mostValues)} values and ${mostLevels} levels of JSON, and ${number(mostFormFields)} fields of a form (else 400). One must
+bring ${number((bytesPerSecond * measuredMs) / 1000)} bytes every ${measuredMs / 1000} seconds and be whole within ${longestMs / 1000} (else 408). All that are in flight hold ${number(bytes)} bytes at most; beyond
+that a request gets 503 with \`Retry-After\`. What holds for events is in [ingestion.md](ingestion.md).
 
 **Rows in other forms.** A query asked with \`Accept: text/csv\` or \`application/vnd.apache.arrow.stream\` is answered as the engine makes the rows, no
 faster than they are taken. A chart is small and comes as a whole, a row for each point (\`label\`, \`date\`, \`value\`), each total (\`label\`, \`value\`),

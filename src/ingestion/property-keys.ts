@@ -24,7 +24,7 @@ export interface PropertyKey {
 export const settlingCount = 1_000
 export const keyLimit = 20_000
 /** Characters of a key that is counted. */
-const longestKey = 400
+export const longestKey = 400
 const shapesKept = 5_000
 /** Properties of them all. */
 const partsKept = 250_000

@@ -9,6 +9,8 @@ import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
 import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts'
+import type { EventSource } from '../../src/ingestion/event-source.ts'
+import type { BatchFacts } from '../../src/ingestion/pipeline.ts'
 import type { Project } from '../../src/project.ts'
 
 export { compressionNamed } from '../../src/http/capture/body.ts'
@@ -68,11 +70,13 @@ export interface World {
 
 const watch = (project: Project, token: string, taken: TakenEvent[]): Project =>
   Object.create(project, {
-    ingest: {
-      value: async (body: { batch: readonly object[]; sent_at?: string }, about: { ip?: string }) => {
-        const answer = await project.take(body, about)
-        const isStored = answer.accepted === body.batch.length
-        for (const event of body.batch) taken.push({ ...event, token, ip: about.ip ?? null, sent_at: body.sent_at ?? null, isStored })
+    ingestEvents: {
+      value: async (events: EventSource<object>, facts: BatchFacts) => {
+        const answer = await project.ingestEvents(events, facts)
+        const read = [...events]
+        const isStored = answer.accepted === read.length
+        const about = { token, ip: facts.ip ?? null, sent_at: (facts.sentAt as string | undefined) ?? null, isStored }
+        for (const event of read) taken.push({ ...event, ...about })
         return answer
       },
     },

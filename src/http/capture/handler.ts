@@ -32,7 +32,7 @@ export interface CaptureServices {
 
 const megabyte = 1024 * 1024
 /** Most bytes of a body by path. */
-const limits: Readonly<Record<string, number>> = {
+export const bodyLimits: Readonly<Record<string, number>> = {
   '/batch': 20 * megabyte,
   '/i/v1/analytics/events': 20 * megabyte,
   '/capture': 2 * megabyte,
@@ -42,7 +42,7 @@ const limits: Readonly<Record<string, number>> = {
   '/engage': 2 * megabyte,
 }
 /** Most bytes of what was packed, on every path. */
-const unpackedLimit = 20 * megabyte
+export const unpackedLimit = 20 * megabyte
 /** Where clients ask for flags, and say in the body for whom. */
 const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
 const askingLimit = 2 * megabyte
@@ -54,7 +54,7 @@ const sliceMs = 8
 export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
   const url = new URL(request.url)
   const path = withoutTrailingSlashes(url.pathname)
-  const limit = limits[path]
+  const limit = bodyLimits[path]
   if (limit === undefined) {
     return answerQuietly(request, services, url, path)
   }

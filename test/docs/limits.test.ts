@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { bodyLimits, unpackedLimit } from '../../src/http/capture/handler.ts'
+import { longestItem, mostItems } from '../../src/http/capture/json-items.ts'
+import { mostFormFields } from '../../src/http/form-fields.ts'
+import { intakeDefaults } from '../../src/http/intake.ts'
+import { batchBytesLimit } from '../../src/ingestion/decode-batch.ts'
+import { longestTime } from '../../src/ingestion/parse-time.ts'
+import { eventBytesLimit } from '../../src/ingestion/prepare.ts'
+import { keyLimit, longestKey } from '../../src/ingestion/property-keys.ts'
+import { propertiesLimit } from '../../src/ingestion/property-room.ts'
+
+// The page that says what is taken names the numbers that hold.
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/ingestion.md'), 'utf8')
+const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`
+const number = (value: number) => value.toLocaleString('en')
+
+test.each<[string, string]>([
+  ['a body of events', `| a body | ${mebibytes(bodyLimits['/batch']!)} on \`/batch/\``],
+  ['a body of one event', `${mebibytes(bodyLimits['/e']!)} on the others`],
+  ['unpacked', `${mebibytes(unpackedLimit)} unpacked`],
+  ['events of a request', `| events of a request | ${number(mostItems)} |`],
+  ['the JSON of an event', `| the JSON of one event | ${mebibytes(longestItem)} |`],
+  ['a batch in the log', `| a batch in the log | ${mebibytes(batchBytesLimit)} |`],
+  ['fields of a form', `| fields of a form | ${number(mostFormFields)} |`],
+  ['bodies in flight', `| ${mebibytes(intakeDefaults.bytes)} | 503`],
+  [
+    'the pace',
+    `${number((intakeDefaults.bytesPerSecond * intakeDefaults.measuredMs) / 1000)} bytes every ${intakeDefaults.measuredMs / 1000} seconds`,
+  ],
+  ['the time', `within ${intakeDefaults.longestMs / 1000} seconds`],
+  ['patience', `arriving for ${['zero', 'one', 'two'][intakeDefaults.patienceMs / 1000]} seconds`],
+  ['a time', `more than ${longestTime} characters is no time`],
+  ['properties of an event', `${number(eventBytesLimit)} bytes of properties`],
+  ['properties of a person', `${number(propertiesLimit)} characters of properties`],
+  ['keys', `${number(keyLimit)} keys of one scope, or ${longestKey} characters`],
+])('%s', (_, text) => {
+  expect(page.replaceAll('\n', ' ')).toContain(text)
+})

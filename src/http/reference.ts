@@ -25,17 +25,29 @@ const preface = `# The HTTP API
 Generated from the routes: \`npm run docs\`. \`GET /openapi.json\` describes bodies and answers field by field.
 
 **Keys.** \`Authorization: Bearer phx_…\`, else the field \`personal_api_key\` of the body, else the query parameter of that name; only the first one
-found is tried. A key has scopes (\`write\` includes \`read\`, \`*\` is everything) and may be limited to projects or organizations. Managing keys takes a
-login (\`POST /api/login/\`), not a key. \`@current\` stands for the organization or project the caller works in, \`@me\` for the caller.
+found is tried. A key has scopes (\`write\` includes \`read\`, \`*\` is everything) and may be limited to projects or organizations; it never does what its
+user may not. Managing keys and changing the own address take a recent login (\`POST /api/login/\`), not a key, and a key starts no login. \`@current\` stands
+for the organization or project the caller works in, as far as its key reaches, \`@me\` for the caller.
+
+**Limited keys.** A key limited to projects reaches routes of these projects, the key itself and, of \`GET /api/users/@me/\`, what is not about others:
+\`team\` is one of its projects, \`organization\` is null and \`organizations\` is empty. A key limited to organizations reaches these, what is in them, and of
+lists and the own account the part about them. Neither changes the own account or makes an organization.
 
 **Order of checks.** Who calls (401), how often (429), what the key may do and whose things they are (403), which level it takes (403); only then whether
-the method (405) or the object (404) exists. The record of a foreign organization or project is simply not there (404).
+the method (405) or the object (404) exists. The record of a foreign organization or project is simply not there (404); what is in a project is refused
+with the same 403 whether the project is somebody else's or nobody's. A login counts only for pages of the same site, and who may is looked at again once
+the body has arrived.
 
-**Pages.** Lists take \`limit\` (100; pages hold at most 1000) and \`offset\` and answer \`{"count", "next", "previous", "results"}\`.
+**Invitations.** What accepts an invitation is its secret, not its \`id\`: it is in the link of the mail, or where no mail goes out in the field \`secret\` of
+the answer that made it, this once. An invitation lasts three days and as long as whoever sent it may invite to it; \`resend\` makes a new secret.
+
+**Pages.** Lists take \`limit\` (100; pages hold at most 1000) and \`offset\` and answer \`{"count", "next", "previous", "results"}\`. Links begin with the
+public URL of the server ([operations.md](operations.md)), else with the host of the request where it is a local one; they are relative otherwise.
 
 **Failures.** Every one has the body \`{"type", "code", "detail", "attr"}\`; \`attr\` names the field to blame, nested ones joined by \`__\`.
 
-**Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one. \`Idempotency-Key\` on a post that creates makes it happen once: the same
+**Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one, \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`,
+\`Referrer-Policy: no-referrer\`, and \`X-Frame-Options\` and \`Content-Security-Policy\` that let no page frame it. \`Idempotency-Key\` on a post that creates makes it happen once: the same
 request with the same key within a day gets the first answer again, less secrets. Calls with keys are limited per key: 480 a minute and 4800 an hour,
 120 queries an hour; \`RateLimit\` says what is left, \`Retry-After\` how long to wait. Keys may have three queries of a project running at once; one
 more is refused with 429 and no time to wait.

@@ -35,8 +35,8 @@ export interface QueryProject {
 }
 
 export interface AnswerOptions {
+  /** Aborts when nobody wants the answer any more or its time is over. */
   readonly signal?: AbortSignal
-  readonly timeoutSeconds?: number
   readonly progress?: Progress
 }
 
@@ -224,7 +224,6 @@ function settingsOf(query: unknown): StatementSettings {
 function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions, request: unknown) {
   const settings = settingsOf(request)
   const env = envFor(project, facts, settings)
-  const seconds = options.timeoutSeconds ?? 60
   const asked: AskedStatement[] = []
   const statementFor = ({ query, blame }: StatementAsk): { compiled: Compiled; statement: Statement } => {
     try {
@@ -234,38 +233,35 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
       throw blamed(blame ? blame(error) : error, request)
     }
   }
-  const run = async (ask: StatementAsk, deadline: number): Promise<Table> => {
+  const run = async (ask: StatementAsk): Promise<Table> => {
     const { compiled, statement } = statementFor(ask)
     const started = performance.now()
     const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
     asked.push(entry)
-    const left = Math.max(0.001, (deadline - Date.now()) / 1000)
-    const limits = { ...options, timeoutSeconds: left }
     const { take } = ask
-    const table = take ? await project.runInParts(statement, take, limits).then(() => new Table()) : await project.run(statement, limits)
+    const table = take ? await project.runInParts(statement, take, options).then(() => new Table()) : await project.run(statement, options)
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const answerTo = async (ask: Ask, deadline: number): Promise<Answer> => {
-    if ('query' in ask) return run(ask, deadline)
+  const answerTo = async (ask: Ask): Promise<Answer> => {
+    if ('query' in ask) return run(ask)
     if ('kind' in ask) {
       await new Promise((resume) => setImmediate(resume))
-      if (options.signal?.aborted) throw new QueryError('query-cancelled', {})
-      if (Date.now() > deadline) throw new QueryError('query-timeout', { seconds })
+      const { signal } = options
+      if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
       return undefined
     }
-    return Promise.all(ask.map((one) => run(one, deadline)))
+    return Promise.all(ask.map(run))
   }
   return {
     env,
     asked,
     statementFor,
-    /** One generator to its end. Each has the whole time. */
+    /** One generator to its end. */
     async complete<R>(generator: QueryRun<R>): Promise<R> {
-      const deadline = Date.now() + seconds * 1000
       try {
         let step = generator.next()
-        while (!step.done) step = generator.next(await answerTo(step.value, deadline))
+        while (!step.done) step = generator.next(await answerTo(step.value))
         return step.value
       } catch (error) {
         throw blamed(error, request)

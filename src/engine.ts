@@ -109,6 +109,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       asking: () => asking,
+      upkeep: (id, seconds) => ({ turn: (work, options) => asking.admission.upkeep(id, seconds).turn(work, options) }),
       onError: options.onError ?? warn,
     })
     accounts = await openControl(instance, clock, projects, options.surroundings)

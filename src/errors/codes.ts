@@ -27,7 +27,7 @@ export interface ErrorData {
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
   'engine-refused': { message: string; isAboutTypes?: boolean }
-  'query-timeout': { seconds: number }
+  'query-timeout': { seconds: number; waited: number; ran: number }
   'query-memory': { message: string }
   'query-cancelled': Record<string, never>
   // requests and the library
@@ -134,8 +134,11 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
   'engine-refused': { text: (d) => d.message, status: 400 },
   'query-timeout': {
-    text: (d) =>
-      `The query took longer than ${d.seconds} seconds and was stopped. A shorter date range or fewer breakdown values make it lighter.`,
+    text: (d) => `The query took longer than ${d.seconds} seconds and was stopped: waited ${d.waited} s, ran ${d.ran} s`,
+    suggestion: (d) =>
+      d.waited > d.ran
+        ? 'Other queries had their turn before it: ask again later, or fewer at once.'
+        : 'A shorter date range or fewer breakdown values make it lighter.',
     status: 504,
   },
   'query-memory': {

@@ -3,6 +3,7 @@ import { compileFor, type QueryProject, runStatement } from '../../src/answer.ts
 import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
 import type { Compiled } from '../../src/compile.ts'
+import { atOnce } from '../../src/lib/turns.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { closeProject, openProject, type Project } from '../../src/project.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
@@ -49,7 +50,16 @@ export async function openTestProject({
   }
   // Without accounts there is nothing that keeps answers: tests ask past it.
   const asking = () => onError(new Error('A test project answers statements, not requests.'))
-  const home = { instance, storage, clock, noteFirstEvents: async () => {}, record: async () => record, asking, onError }
+  const home = {
+    instance,
+    storage,
+    clock,
+    noteFirstEvents: async () => {},
+    record: async () => record,
+    asking,
+    upkeep: () => atOnce(),
+    onError,
+  }
   const project = await openProject(home, record)
   const target = await project.forQueries()
 

@@ -4,7 +4,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
-import { defaultConnections, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
+import { defaultMemoryLimit, defaultPlaces, defaultThreads, memoryBytes } from './budget.ts'
 import { storeFile } from './migrations.ts'
 import { ConnectionPool } from './pool.ts'
 import { rowGroupRows } from './schema.ts'
@@ -14,7 +14,9 @@ export interface InstanceOptions {
   readonly dataDir: string
   readonly memoryLimit?: number | string
   readonly threads?: number
-  /** How many statements may run at once, besides those on connections of their own. */
+  /** How many statements of queries may run at once. */
+  readonly places?: number
+  /** Open for queries: for each that runs one, and another one for each whose rows are being read. */
   readonly connections?: number
 }
 
@@ -52,6 +54,8 @@ export class Instance implements Sql {
   readonly dataDir: string
   readonly memoryLimit: number
   readonly threads: number
+  /** How many statements of queries may run at once. */
+  readonly places: number
   private readonly database: DuckDBInstance
   private readonly pool: ConnectionPool
   /** For short statements of our own: account data, facts of a store. Long queries do not keep them waiting. */
@@ -61,12 +65,13 @@ export class Instance implements Sql {
 
   constructor(
     database: DuckDBInstance,
-    options: { dataDir: string; memoryLimit: number; threads: number; connections: readonly DuckDBConnection[] },
+    options: { dataDir: string; memoryLimit: number; threads: number; places: number; connections: readonly DuckDBConnection[] },
   ) {
     this.database = database
     this.dataDir = options.dataDir
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
+    this.places = options.places
     this.pool = new ConnectionPool(() => database.connect(), options.connections.length, options.connections)
     this.quick = new ConnectionPool(() => database.connect(), 2)
   }
@@ -95,21 +100,6 @@ export class Instance implements Sql {
   /** A short look at something, past the queries that run. */
   look<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return this.quick.use(work)
-  }
-
-  /** How many statements of queries run at once. */
-  get places(): number {
-    return this.pool.size
-  }
-
-  /** Waits for a place among the statements that run, and works in it without the connection that comes with it. */
-  async turn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const connection = await this.acquire(signal)
-    try {
-      return await work()
-    } finally {
-      this.release(connection)
-    }
   }
 
   /** A connection for a result that is read bit by bit. What is still open when the instance closes is ended then. */
@@ -279,7 +269,8 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
     throw new WaymarkError('validation-failed', { message: `threads must be a whole number from 1, got ${threads}`, attr: 'threads' })
   }
   const database = await DuckDBInstance.create(':memory:')
-  const connections = await Promise.all(Array.from({ length: options.connections ?? defaultConnections() }, () => progressing(database)))
+  const places = options.places ?? defaultPlaces()
+  const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * places }, () => progressing(database)))
   const connection = await database.connect()
   try {
     const freedKept = Math.ceil(memoryLimit / 24 / 1024)
@@ -308,7 +299,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   } finally {
     connection.closeSync()
   }
-  return new Instance(database, { dataDir, memoryLimit, threads, connections })
+  return new Instance(database, { dataDir, memoryLimit, threads, places, connections })
 }
 
 /** A connection that knows how far its statement is. It has to be told so before the configuration is locked, and can only be told by itself. */

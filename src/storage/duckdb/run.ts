@@ -1,7 +1,8 @@
-import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
-import { QueryError, type WaymarkError } from '../../errors/errors.ts'
+import { QueryError, WaymarkError } from '../../errors/errors.ts'
 import type { Progress } from '../../lib/progress.ts'
+import { atOnce, type Turn, type Turns } from '../../lib/turns.ts'
 import { BatchBuilder, type BatchShape, type ResultColumn, WideColumns } from './arrow.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
@@ -13,31 +14,44 @@ export interface Statement {
 }
 
 export interface RunOptions {
+  /** Aborts when the statement has to stop. A WaymarkError as its reason is what the statement fails with. */
   readonly signal?: AbortSignal
-  readonly timeoutSeconds?: number
   /** Is told how far the statement is. */
   readonly progress?: Progress
+  /** Is called when the engine has made all rows. */
+  readonly hasRows?: () => void
 }
 
-const defaultTimeout = 60
 const rowsPerChunk = 2048
 const chunksPerPart = 32
 
 /** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
 export type TakePart = (part: Table) => void
 
-/** Runs statements on connections lent by the instance. */
-export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn' | 'memoryLimit'>) => ({
+const during = (turn: Turn, options: RunOptions): RunOptions => ({
+  ...options,
+  signal: options.signal ? AbortSignal.any([options.signal, turn.signal]) : turn.signal,
+  hasRows: () => turn.hasRows(),
+})
+
+/** Runs statements on connections lent by the instance, each when it has its turn. */
+export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memoryLimit'>, turns: Turns) => ({
   memoryLimit: instance.memoryLimit,
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
-    instance.use((connection) => runStatement(connection, statement, options), options.signal),
+    turns.turn((turn) => {
+      const inTurn = during(turn, options)
+      return instance.use((connection) => runStatement(connection, statement, inTurn), inTurn.signal)
+    }),
   runInParts: (statement: Statement, take: TakePart, options: RunOptions = {}): Promise<void> =>
-    instance.use((connection) => runInParts(connection, statement, take, options), options.signal),
+    turns.turn((turn) => {
+      const inTurn = during(turn, options)
+      return instance.use((connection) => runInParts(connection, statement, take, inTurn), inTurn.signal)
+    }),
   /** On a connection of its own: whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
   async *stream(statement: Statement, options: StreamOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
     const { connection, close } = await instance.beside()
     try {
-      yield* streamStatement(connection, statement, { ...options, turn: (work) => instance.turn(work, options.signal) })
+      yield* streamStatement(connection, statement, { ...options, turns })
     } finally {
       await close()
     }
@@ -49,6 +63,8 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
   return guarded(connection, statement, options, async (watch) => {
     const { result, shape, end } = await execute(connection, statement)
     try {
+      watch.throwIfStopped()
+      options.hasRows?.()
       const builder = new BatchBuilder(shape, result.rowCount)
       for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; chunk++) {
         builder.append(result.getChunk(chunk))
@@ -71,6 +87,8 @@ export async function runInParts(
   return guarded(connection, statement, options, async (watch) => {
     const { result, shape, end } = await execute(connection, statement)
     try {
+      watch.throwIfStopped()
+      options.hasRows?.()
       const builder = new BatchBuilder(shape, Math.min(result.rowCount, chunksPerPart * rowsPerChunk))
       for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; builder.restart()) {
         const last = Math.min(chunks, chunk + chunksPerPart)
@@ -111,49 +129,40 @@ export interface StreamOptions extends RunOptions {
   /** About how many rows a batch has. */
   readonly batchRows?: number
 }
-interface Turns {
-  /** Waits until the engine has room for one step. */
-  turn<T>(work: () => Promise<T>): Promise<T>
-}
-const always: Turns = { turn: (work) => work() }
 
-/** The same without ever holding all rows: batches as DuckDB makes them. The time limit counts the engine's time, not the reader's. */
+/** The same without ever holding all rows: batches as DuckDB makes them, each in a turn of its own. */
 export async function* streamStatement(
   connection: DuckDBConnection,
   statement: Statement,
-  { turn = always.turn, ...options }: StreamOptions & Partial<Turns> = {},
+  { turns, ...options }: StreamOptions & { readonly turns?: Turns } = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const most = options.batchRows ?? 65_536
-  let left = options.timeoutSeconds ?? defaultTimeout
-  const step = <T>(work: () => Promise<T>): Promise<T> =>
-    turn(async () => {
-      const started = performance.now()
-      try {
-        return await guarded(connection, statement, { signal: options.signal, timeoutSeconds: Math.max(0.001, left) }, work)
-      } finally {
-        left -= (performance.now() - started) / 1000
-      }
-    })
+  const { turn } = turns ?? atOnce()
   let prepared: DuckDBPreparedStatement | undefined
+  let shape: BatchShape | undefined
+  const step = <T>(work: () => Promise<T>, canRestart: boolean): Promise<T> =>
+    turn((one) => guarded(connection, statement, during(one, options), work), { canRestart })
+  const next = async (result: DuckDBResult, isFirst = false) => {
+    const builder = new BatchBuilder(shape!)
+    while (builder.rows < most) {
+      const chunk = await result.fetchChunk()
+      if (!chunk || chunk.rowCount === 0) break
+      builder.append(chunk)
+    }
+    return { batch: builder.rows > 0 || isFirst ? builder.finish() : null, rows: builder.rows }
+  }
   try {
-    const result = await step(async () => {
+    const { result, ...first } = await step(async () => {
+      prepared?.destroySync() // of a first try that made room for others
       prepared = await prepare(connection, statement)
-      return prepared.stream()
-    })
-    const names = result.columnNames()
-    const shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
-    for (let isFirst = true; ; isFirst = false) {
-      const { batch, rows } = await step(async () => {
-        const builder = new BatchBuilder(shape)
-        while (builder.rows < most) {
-          const chunk = await result.fetchChunk()
-          if (!chunk || chunk.rowCount === 0) break
-          builder.append(chunk)
-        }
-        return { batch: builder.rows > 0 || isFirst ? builder.finish() : null, rows: builder.rows }
-      })
-      if (batch) yield batch
-      if (rows < most) return
+      const result = await prepared.stream()
+      const names = result.columnNames()
+      shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
+      return { result, ...(await next(result, true)) }
+    }, true)
+    for (let page = first; ; page = await step(() => next(result), false)) {
+      if (page.batch) yield page.batch
+      if (page.rows < most) return
     }
   } finally {
     prepared?.destroySync()
@@ -205,9 +214,10 @@ async function guarded<T>(
 type Watch = ReturnType<typeof watchOver>
 const everybodyElse = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
-/** Interrupts the connection when the caller cancels or the time is up. */
-function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defaultTimeout }: RunOptions) {
-  let reason: WaymarkError | null = signal?.aborted ? new QueryError('query-cancelled', {}) : null
+/** Interrupts the connection when the signal aborts. */
+function watchOver(connection: DuckDBConnection, { signal }: RunOptions) {
+  const wanted = () => (signal?.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {}))
+  let reason: WaymarkError | null = signal?.aborted ? wanted() : null
   let again: NodeJS.Timeout | undefined
   const stop = (error: WaymarkError) => {
     reason ??= error
@@ -215,9 +225,8 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
     // An interrupt that comes between two steps of the engine is lost: ask until it has stopped.
     again ??= setInterval(() => connection.interrupt(), 20)
   }
-  const cancel = () => stop(new QueryError('query-cancelled', {}))
+  const cancel = () => stop(wanted())
   signal?.addEventListener('abort', cancel, { once: true })
-  const timer = setTimeout(() => stop(new QueryError('query-timeout', { seconds: timeoutSeconds })), timeoutSeconds * 1000)
   return {
     stopped: () => reason,
     throwIfStopped() {
@@ -229,7 +238,6 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
       if (reason) throw reason
     },
     end() {
-      clearTimeout(timer)
       clearInterval(again)
       signal?.removeEventListener('abort', cancel)
     },

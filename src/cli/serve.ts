@@ -5,7 +5,6 @@ import { open, type Waymark } from '../engine.ts'
 import { createHandler } from '../http/create-handler.ts'
 import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
 import { startServer } from '../http/node-server.ts'
-import { defaultRateLimits, type RateLimits } from '../http/rate-limits.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
@@ -13,6 +12,7 @@ import { makeDemo } from './demo.ts'
 import { dataOption, memoryOption } from './directory.ts'
 import { errands } from './errands.ts'
 import { bootstrapKeys, shown } from './init.ts'
+import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { announce, newSecret } from './running-server.ts'
 
 const portOf = (text: string): number => {
@@ -47,27 +47,6 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
 }
 
 const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
-
-const countOf = (values: Values, name: string): number => {
-  const text = values.required(name)
-  if (!/^\d{1,9}$/.test(text)) throw wrongUsage(`--${name} is a whole number, not ${text}.`)
-  return Number(text)
-}
-
-const limitsOf = (values: Values): RateLimits => {
-  const [api, query] = [countOf(values, 'api-limit'), countOf(values, 'query-limit')]
-  return {
-    ...defaultRateLimits,
-    api:
-      api === 0
-        ? []
-        : [
-            { count: api, seconds: 60 },
-            { count: api * 10, seconds: 3600 },
-          ],
-    query: query === 0 ? [] : [{ count: query, seconds: 3600 }],
-  }
-}
 
 const localWork = (waymark: Waymark): LocalWork =>
   Object.fromEntries(Object.entries(errands).map(([name, errand]) => [name, (input) => errand(waymark, input as never)]))
@@ -107,17 +86,7 @@ export const serve: Command = {
     demo: { summary: 'a first start makes a demo project' },
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
-    'query-limit': { value: 'N', summary: 'queries that one key may ask in an hour; 0 for no limit', default: '120' },
-    'api-limit': {
-      value: 'N',
-      summary: 'requests that one key may make in a minute, ten times that in an hour; 0 for no limit',
-      default: '480',
-    },
-    'concurrent-queries': {
-      value: 'N',
-      summary: 'queries of one project that keys may have running at once; 0 for no limit',
-      default: '3',
-    },
+    ...limitOptions,
     'drain-seconds': { value: 'N', summary: 'how long a stop waits for requests and queries that run', default: '20' },
     'public-url': {
       value: 'URL',
@@ -135,8 +104,7 @@ export const serve: Command = {
   },
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
-    const limits = limitsOf(values)
-    const concurrent = countOf(values, 'concurrent-queries') || Number.POSITIVE_INFINITY
+    const { limits, concurrency } = requestLimits(values)
     const drainMs = countOf(values, 'drain-seconds') * 1000
     const clock = () => new Date()
     const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
@@ -149,7 +117,7 @@ export const serve: Command = {
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
       const handler = createHandler(waymark, {
         limits: () => limits,
-        concurrentQueries: () => concurrent,
+        concurrency: () => concurrency,
         publicUrl: values.text('public-url'),
         trustedProxies: listOf(values.text('trusted-proxies')),
         log: ({ level, message, ...fields }) => log(level, message, fields),

@@ -12,7 +12,6 @@ import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
-  answer(query: unknown, options?: QueryOptions): Promise<object>
   ask(asked: Asked, asker: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
   events(): Promise<readonly KnownEvent[]>

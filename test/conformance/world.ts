@@ -8,7 +8,8 @@ import { insertUser } from '../../src/accounts/users.ts'
 import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
-import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts'
+import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
+import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } from '../../src/http/rate-limits.ts'
 import type { Project } from '../../src/project.ts'
 
 export { compressionNamed } from '../../src/http/capture/body.ts'
@@ -108,7 +109,7 @@ export async function startWorld(): Promise<World> {
   const handler = createHandler(watched, {
     limits: () => world.limits,
     rows: () => world.rows,
-    concurrentQueries: () => world.concurrentQueries,
+    concurrency: () => ({ ...defaultConcurrency, perProject: world.concurrentQueries }),
     log: (line) => line.level === 'error' && world.reports.push(line),
   })
   const server = await startServer(handler, { host: '127.0.0.1', port: 0 })
@@ -118,7 +119,7 @@ export async function startWorld(): Promise<World> {
     accounts,
     now: null,
     settings: { ...defaultSettings, siteUrl: server.url },
-    limits: defaultRateLimits,
+    limits: { ...defaultRateLimits, query: perHour(hostedQueriesPerHour) },
     rows: { defaultRows: 100, mostRows: 10_000 },
     concurrentQueries: 3,
     hasMail: false,

@@ -1,6 +1,8 @@
 import type { ProjectRecord } from '../../accounts/records.ts'
 import type { Asker, Outcome } from '../../asking/asking.ts'
 import type { App } from '../app.ts'
+import type { ProjectVisit } from '../resource.ts'
+import { askerOf } from './asker.ts'
 import { type QueryRequest, queryFailure } from './request.ts'
 import { peek, type StreamHooks, streamed } from './streamed.ts'
 
@@ -12,6 +14,13 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
   } catch (error) {
     throw queryFailure(error, request.query.kind)
   }
+}
+
+/** The answer to a query that a route asks for its visitor. */
+export async function answerTo(visit: ProjectVisit, query: QueryRequest['query']): Promise<object> {
+  const request: QueryRequest = { query, refresh: 'blocking', client_query_id: null, wantsStatus: false }
+  const outcome = await ask(visit.app, visit.project, request, askerOf(visit))
+  return 'answer' in outcome ? outcome.answer : outcome.status
 }
 
 export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patience'> {

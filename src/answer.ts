@@ -29,6 +29,8 @@ export interface QueryProject {
   env(facts: StoreFacts): QueryEnv
   /** Bytes for the statements that run, and for what queries do with their rows. */
   readonly memoryLimit?: number
+  /** Bytes of the rows of an answer that is sent as JSON. */
+  readonly answerBytes?: number
   run(statement: Statement, options: RunOptions): Promise<Table>
   runInParts(statement: Statement, take: TakePart, options: RunOptions): Promise<void>
   stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
@@ -56,8 +58,11 @@ export async function runStatement(query: Query, project: QueryProject, options:
   const facts = await project.facts()
   const env = envFor(project, facts, options)
   const { printed } = compileFor(query, project, facts, env, options)
-  return project.run(statementOf(printed, env.project.timezone), options)
+  return project.run(statementOf(printed, env.project.timezone), { ...options, mostBytes: bytesBetween(project) })
 }
+
+/** Of rows that a query reads on the way to its answer. */
+const bytesBetween = ({ memoryLimit }: QueryProject) => memoryLimit && Math.floor(memoryLimit / 4)
 
 export function compileFor(
   query: Query,
@@ -115,7 +120,8 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   const started = performance.now()
   const { kind, parsed } = check(query)
   const facts = await project.facts()
-  const { env, asked, complete } = driverOf(project, facts, options, query)
+  const mostBytes = kind.rows ? project.answerBytes : bytesBetween(project)
+  const { env, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query)
   const answer = await complete(kind.run(parsed, env))
   const seconds = (since: number) => (performance.now() - since) / 1000
   return {
@@ -221,7 +227,7 @@ function settingsOf(query: unknown): StatementSettings {
 }
 
 /** Runs what a kind's generators ask. */
-function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions, request: unknown) {
+function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions & Pick<RunOptions, 'mostBytes'>, request: unknown) {
   const settings = settingsOf(request)
   const env = envFor(project, facts, settings)
   const asked: AskedStatement[] = []

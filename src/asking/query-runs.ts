@@ -7,6 +7,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { Progress } from '../lib/progress.ts'
 import { maybeTime, time } from '../lib/wire-time.ts'
+import { withText } from './answer-text.ts'
 
 // Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
 // process dies under it, the word that it was interrupted.
@@ -146,7 +147,7 @@ export const createQueryRuns = (accounts: Accounts) => {
         try {
           const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)])
           const answer = await work(signal, () => begin(held), { progress, seconds: longestSeconds })
-          return { is_error: false, error_message: null, results: JSON.parse(jsonText(answer)) as Json }
+          return { is_error: false, error_message: null, results: JSON.parse(jsonText(withText(answer))) as Json }
         } catch (error) {
           if (stop.signal.reason === ending) return { is_error: true, error_message: stoppedByEnd, results: null }
           if (error instanceof WaymarkError) return { is_error: true, error_message: said(error), results: null }

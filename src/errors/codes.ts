@@ -29,6 +29,7 @@ export interface ErrorData {
   'engine-refused': { message: string; isAboutTypes?: boolean }
   'query-timeout': { seconds: number; waited: number; ran: number }
   'query-memory': { message: string }
+  'answer-too-large': { bytes: number }
   'query-cancelled': Record<string, never>
   // requests and the library
   'validation-failed': { message: string; attr: string | null }
@@ -144,6 +145,12 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'query-memory': {
     text: () => 'The query needed more memory than it may use and was stopped. A shorter date range or fewer columns make it lighter.',
     status: 504,
+  },
+  'answer-too-large': {
+    text: (d) => `The answer is larger than ${Math.floor(d.bytes / 1024 ** 2)} MiB, which is the most that is sent as JSON`,
+    suggestion: () =>
+      'Ask for fewer rows or columns, or for `text/csv` or `application/vnd.apache.arrow.stream` in the Accept header: those are streamed, however long they are.',
+    status: 400,
   },
   'query-cancelled': { text: () => 'The query was cancelled.', status: 400 },
   'validation-failed': { text: (d) => d.message, status: 400 },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withText } from '../../asking/answer-text.ts'
 import { statusAnswer } from '../../asking/asking.ts'
 import { presentRun } from '../../asking/query-runs.ts'
 import { freeSchema, timeSchema } from '../present.ts'
@@ -54,7 +55,7 @@ export const query = defineResource({
         }
         const outcome = await ask(app, project, asked, asker)
         if ('status' in outcome) return statusAnswer(outcome.status)
-        if (form === 'json') return outcome.answer
+        if (form === 'json') return withText(outcome.answer)
         const other = inForm(outcome.answer, form)
         return new Reply(200, other.body, other.headers)
       },

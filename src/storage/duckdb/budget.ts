@@ -37,6 +37,12 @@ export const memoryBytes = (value: number | string): number => {
 /** People whose state the process keeps, beside what the engine takes of the budget: as objects each is some two thousand bytes. */
 export const peopleOf = (memoryLimit: number): number => Math.min(100_000, Math.max(5_000, Math.floor(memoryLimit / (16 * 1024))))
 
+/**
+ * Of the rows of an answer that is held as a whole. It is there several times while it becomes JSON, and six times as long at worst, which V8's longest
+ * text has to hold.
+ */
+export const answerBytes = (memoryLimit: number): number => Math.min(64 * 1024 ** 2, Math.max(8 * 1024 ** 2, Math.floor(memoryLimit / 16)))
+
 export const defaultThreads = (): number => availableParallelism()
 
 /** They share one memory, so more of them is not more work done. */

@@ -1,11 +1,13 @@
-import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBMaterializedResult, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
 import { QueryError, WaymarkError } from '../../errors/errors.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { atOnce, type Turn, type Turns } from '../../lib/turns.ts'
 import { BatchBuilder, type BatchShape, type ResultColumn, WideColumns } from './arrow.ts'
+import { answerBytes } from './budget.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
+import { Bytes } from './vector-memory.ts'
 
 export interface Statement {
   readonly sql: string
@@ -18,12 +20,16 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   /** Is told how far the statement is. */
   readonly progress?: Progress
+  /** Rows that take more are refused. */
+  readonly mostBytes?: number
   /** Is called when the engine has made all rows. */
   readonly hasRows?: () => void
 }
 
 const rowsPerChunk = 2048
 const chunksPerPart = 32
+const bytesPerPart = 4 * 1024 ** 2
+const bytesPerBatch = 2 * bytesPerPart
 
 /** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
 export type TakePart = (part: Table) => void
@@ -37,6 +43,7 @@ const during = (turn: Turn, options: RunOptions): RunOptions => ({
 /** Runs statements on connections lent by the instance, each when it has its turn. */
 export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memoryLimit'>, turns: Turns) => ({
   memoryLimit: instance.memoryLimit,
+  answerBytes: answerBytes(instance.memoryLimit),
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     turns.turn((turn) => {
       const inTurn = during(turn, options)
@@ -65,10 +72,14 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
     try {
       watch.throwIfStopped()
       options.hasRows?.()
-      const builder = new BatchBuilder(shape, result.rowCount)
+      const builder = new BatchBuilder(shape, result.rowCount, new Bytes(options.mostBytes))
+      let bytesThen = 0
       for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; chunk++) {
         builder.append(result.getChunk(chunk))
-        if (chunk % chunksPerPart === chunksPerPart - 1) await watch.turn()
+        const isMuch = builder.bytes.taken - bytesThen >= bytesPerPart
+        if (!isMuch && chunk % chunksPerPart !== chunksPerPart - 1) continue
+        bytesThen = builder.bytes.taken
+        await watch.turn()
       }
       return tableOf(builder)
     } finally {
@@ -142,30 +153,54 @@ export async function* streamStatement(
   let shape: BatchShape | undefined
   const step = <T>(work: () => Promise<T>, canRestart: boolean): Promise<T> =>
     turn((one) => guarded(connection, statement, during(one, options), work), { canRestart })
-  const next = async (result: DuckDBResult, isFirst = false) => {
+  const next = async (chunks: ChunkReader, isFirst = false) => {
     const builder = new BatchBuilder(shape!)
-    while (builder.rows < most) {
-      const chunk = await result.fetchChunk()
-      if (!chunk || chunk.rowCount === 0) break
-      builder.append(chunk)
-    }
-    return { batch: builder.rows > 0 || isFirst ? builder.finish() : null, rows: builder.rows }
+    while (builder.rows < most && builder.bytes.taken < bytesPerBatch && (await chunks.appendTo(builder)));
+    return builder.rows > 0 || isFirst ? builder.finish() : null
   }
   try {
-    const { result, ...first } = await step(async () => {
+    const { chunks, first } = await step(async () => {
       prepared?.destroySync() // of a first try that made room for others
       prepared = await prepare(connection, statement)
       const result = await prepared.stream()
       const names = result.columnNames()
       shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
-      return { result, ...(await next(result, true)) }
+      const chunks = new ChunkReader(result)
+      return { chunks, first: await next(chunks, true) }
     }, true)
-    for (let page = first; ; page = await step(() => next(result), false)) {
-      if (page.batch) yield page.batch
-      if (page.rows < most) return
-    }
+    for (let batch = first; batch; batch = chunks.isOver ? null : await step(() => next(chunks), false)) yield batch
   } finally {
     prepared?.destroySync()
+  }
+}
+
+/** The chunks of a result, some rows at a time: of texts that are very long a chunk is more than one would want to hold. */
+class ChunkReader {
+  isOver = false
+  private chunk: DuckDBDataChunk | null = null
+  private row = 0
+  private step = 64
+
+  constructor(private readonly result: DuckDBResult) {}
+
+  /** False when there are no more rows. */
+  async appendTo(builder: BatchBuilder): Promise<boolean> {
+    this.chunk ??= await this.result.fetchChunk()
+    if (!this.chunk || this.chunk.rowCount === 0) {
+      this.isOver = true
+      return false
+    }
+    const end = Math.min(this.chunk.rowCount, this.row + this.step)
+    const before = builder.bytes.taken
+    builder.append(this.chunk, this.row, end)
+    const isMuch = builder.bytes.taken - before > bytesPerBatch / 8
+    this.step = isMuch ? Math.max(1, this.step >> 2) : Math.min(rowsPerChunk, this.step * 2)
+    this.row = end
+    if (end === this.chunk.rowCount) {
+      this.chunk = null
+      this.row = 0
+    }
+    return true
   }
 }
 

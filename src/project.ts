@@ -4,7 +4,17 @@ import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
 import { type AnswerOptions, answerQuery, answerRows, type QueryProject, queryArrow, queryArrowBatches, type RowsAnswer } from './answer.ts'
 import { type Claim, ended } from './asking/admission.ts'
-import { type Asked, type Asker, type Asking, library, type Outcome, type Source, statusAnswer, waitedForSeconds } from './asking/asking.ts'
+import {
+  type Asked,
+  type Asker,
+  type Asking,
+  library,
+  longestQueryId,
+  type Outcome,
+  type Source,
+  statusAnswer,
+  waitedForSeconds,
+} from './asking/asking.ts'
 import { presentRun, type QueryStatus } from './asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './asking/refresh.ts'
 import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
@@ -212,8 +222,10 @@ export class Project {
     mustKnow(options, queryOptionNames, 'query')
     const { signal, rows, client_query_id = null } = options
     const refresh = refreshMode(options.refresh)
-    if (client_query_id !== null && (typeof client_query_id !== 'string' || client_query_id === ''))
-      throw new WaymarkError('validation-failed', { message: 'client_query_id must be a text that is not empty', attr: 'client_query_id' })
+    if (client_query_id !== null && !isQueryId(client_query_id)) {
+      const message = `client_query_id must be a text of 1 to ${longestQueryId} characters`
+      throw new WaymarkError('validation-failed', { message, attr: 'client_query_id' })
+    }
     if (!hasKind(query)) return answerQuery(query, await this.forQueries()) // which says what is wrong with it
     const asked = { query, refresh, client_query_id, wantsStatus: false }
     const outcome = await this.ask(asked, { signal, rows })
@@ -366,6 +378,8 @@ export class Project {
 }
 
 const queryOptionNames = ['signal', 'refresh', 'client_query_id', 'rows']
+
+const isQueryId = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= longestQueryId
 
 const hasKind = (query: unknown): query is Asked['query'] =>
   query !== null && typeof query === 'object' && typeof (query as { kind?: unknown }).kind === 'string'

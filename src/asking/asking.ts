@@ -43,6 +43,8 @@ export interface Source {
 
 export type Outcome = { readonly answer: object } | { readonly status: QueryRun }
 
+/** Characters that an id of the client's own may have. */
+export const longestQueryId = 200
 /** Of a query that somebody waits for. */
 export const waitedForSeconds = 60
 /** Who asks in the process itself. */
@@ -108,7 +110,7 @@ export const createAsking = (accounts: Accounts, places: number): Asking => {
           return compute(signal, begin, working).finally(give)
         }
         try {
-          return { status: await runs.start(project.id, client_query_id, isForced, work) }
+          return { status: await runs.start(project.id, client_query_id, key, isForced, work) }
         } finally {
           if (!isRunning) give() // it was known already, or could not begin
         }
@@ -120,7 +122,7 @@ export const createAsking = (accounts: Accounts, places: number): Asking => {
       const known = isCached ? results.find(key, query, source.position(), clock(), isLazy) : undefined
       if (known?.isFresh) {
         const answer = cachedAnswer(known.entry)
-        return wantsStatus ? { status: await runs.start(project.id, client_query_id, false, async () => answer) } : { answer }
+        return wantsStatus ? { status: await runs.start(project.id, client_query_id, key, false, async () => answer) } : { answer }
       }
       if (refresh === 'blocking' || (refresh === 'async_except_on_cache_miss' && !known)) return wait()
       return start(false)

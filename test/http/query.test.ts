@@ -51,6 +51,11 @@ const misfits: [string, unknown, string][] = [
   ['a query that is no object', { query: 'select 1' }, 'Input should be an object'],
   ['what its kind does not allow', { query: { kind: 'TrendsQuery', series: 1 } }, 'query.TrendsQuery.series'],
   ['a refresh that is none', { query: trends, refresh: 'sometimes' }, 'refresh'],
+  [
+    'a name that is too long',
+    { query: trends, client_query_id: 'x'.repeat(201) },
+    'client_query_id\n  String should have at most 200 characters',
+  ],
 ]
 test.each(misfits)('a body with %s cannot be read', async (_, body, part) => {
   const answer = await ask(body)
@@ -188,7 +193,16 @@ test("an error in the background is the caller's to read", async () => {
 
 test('what a dead process left running is said to be over', async () => {
   const { world, project } = held.home
-  const left = { id: 'left', project_id: project.id, task_id: 't', is_complete: false, is_error: false, error_message: null, results: null }
+  const left = {
+    id: 'left',
+    project_id: project.id,
+    query_key: null,
+    task_id: 't',
+    is_complete: false,
+    is_error: false,
+    error_message: null,
+    results: null,
+  }
   await world.accounts.context.store.write((tables) =>
     tables.query_runs.insert({ ...left, start_time: new Date(), end_time: null, expiration_time: null }),
   )

@@ -1,3 +1,4 @@
+import type { Passwords } from './passwords.ts'
 import type { AccountStore, AccountTables, User } from './records.ts'
 import type { Json } from './store.ts'
 
@@ -48,6 +49,7 @@ export interface AccountContext {
   readonly lookupTxt: (name: string) => Promise<readonly string[]>
   /** The name that a name's CNAME record points at; null when there is none. */
   readonly lookupCname: (name: string) => Promise<string | null>
+  readonly passwords: Passwords
   readonly projectStores: ProjectStores
   /** For what went wrong behind an answer that was given. */
   readonly report: (message: string, error: unknown) => void

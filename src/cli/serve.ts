@@ -94,7 +94,7 @@ export const serve: Command = {
     },
     'trusted-proxies': {
       value: 'LIST',
-      summary: 'addresses and networks of proxies, a.b.c.d/n,…, whose X-Forwarded-Proto and X-Forwarded-Host count; none when not given',
+      summary: 'addresses and networks of proxies, a.b.c.d/n,…, whose X-Forwarded-Proto, -Host and -For count; none when not given',
     },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
     'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },

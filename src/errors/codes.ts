@@ -46,6 +46,7 @@ export interface ErrorData {
   'unusable-directory': { dataDir: string; reason: string }
   'store-broken': { file: string; lostTo: number }
   'unclean-close': { reason: string }
+  busy: { what: string }
   closed: Record<string, never>
   stopping: Record<string, never>
   'cannot-listen': { host: string; port: number; reason: string }
@@ -188,6 +189,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
       `Nothing acknowledged is lost: the next opening takes it out of the logs.`,
     status: 503,
   },
+  busy: { text: (d) => `Too many ${d.what} at once. Try again shortly.`, status: 503, isRetryable: true },
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
   stopping: { text: () => 'The server is stopping.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },

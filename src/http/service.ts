@@ -29,8 +29,14 @@ const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-max-age': '86400',
 }
 
-const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-  new Response(jsonText(body), { status, headers: { 'content-type': 'application/json', ...headers } })
+const headersOf = (all: Reply['headers']): Headers => {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(all)) for (const one of typeof value === 'string' ? [value] : value) headers.append(name, one)
+  return headers
+}
+
+const json = (status: number, body: unknown, headers: Reply['headers'] = {}) =>
+  new Response(jsonText(body), { status, headers: headersOf({ 'content-type': 'application/json', ...headers }) })
 
 /** What is asked beside the path; whose key it is asked with does not matter. */
 const searchOf = ({ searchParams }: URL) => {
@@ -105,9 +111,9 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
     const { body: sent } = reply
     if (sent instanceof ReadableStream || sent instanceof Uint8Array)
-      return new Response(sent as ReadableStream, { status: reply.status, headers })
+      return new Response(sent as ReadableStream, { status: reply.status, headers: headersOf(headers) })
     return reply.body === undefined || reply.status === 204
-      ? new Response(null, { status: reply.status, headers })
+      ? new Response(null, { status: reply.status, headers: headersOf(headers) })
       : json(reply.status, reply.body, headers)
   }
 

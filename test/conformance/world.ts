@@ -165,16 +165,18 @@ export async function startWorld(): Promise<World> {
       await context.projectStores.create(project.id)
       return project
     },
-    makeUser: ({ organizationId, level: at, email, password, first_name, last_name, ...others }) =>
-      store.write(async (tables) => {
-        const user = await insertUser(context, tables, { email, password, first_name, last_name })
+    makeUser: async ({ organizationId, level: at, email, password, first_name, last_name, ...others }) => {
+      const password_hash = password === undefined ? null : await context.passwords.hash(password, 'world')
+      return store.write(async (tables) => {
+        const user = await insertUser(context, tables, { email, password_hash, first_name, last_name })
         if (organizationId !== null) await insertMembership(context, tables, user, organizationId, at)
         const flags = Object.fromEntries(Object.entries(others).filter(([name]) => name in user))
         const project = organizationId === null ? undefined : await tables.projects.first({ organization_id: organizationId })
         const direct = { current_organization_id: organizationId, current_project_id: project?.id ?? null, ...flags }
         await tables.users.update({ id: user.id }, direct)
         return { ...user, ...direct }
-      }),
+      })
+    },
     makeKey: (user, { value = randomKey('phx_'), ...given }) =>
       store.write(async (tables) => {
         const key = {

@@ -8,6 +8,7 @@ import { createInvites } from './invites.ts'
 import { createJoining } from './joining.ts'
 import { createMembers } from './members.ts'
 import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
+import { createOutside } from './outside.ts'
 import { createPasswords } from './passwords.ts'
 import { createPersonalKeys } from './personal-keys.ts'
 import { createProjects, insertProject, type NewProject } from './projects.ts'
@@ -42,6 +43,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     lookupTxt: options.lookupTxt ?? (async () => []),
     lookupCname: options.lookupCname ?? (async () => null),
     passwords: options.passwords ?? createPasswords(),
+    outside: options.outside ?? createOutside(),
     projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {} },
     report: options.report ?? (() => {}),
   }

@@ -98,6 +98,7 @@ export const createJoining = (context: AccountContext) => {
     const who = joined.first_name || joined.email
     await post(
       context,
+      organization.id,
       users.map((user) => ({
         to: user.email,
         subject: `${who} joined ${organization.name}`,

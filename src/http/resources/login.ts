@@ -16,13 +16,13 @@ const year = 365 * 86_400
 /** Says that its user has signed in here before: then what others try counts for them alone. */
 const deviceCookie = 'waymark_device'
 
-const cookie = ({ site }: Visit, name: string, value: string, seconds: number) =>
-  `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
+const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
+  `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
 
 const signIn = async (visit: Visit, { accounts }: App, user: User) => {
   const session = cookie(visit, sessionCookie, await accounts.sessions.start(user), sessionLifetime / 1000)
   const device = accounts.users.deviceToken(user)
-  return { 'set-cookie': device === null ? session : [session, cookie(visit, deviceCookie, device, year)] }
+  return { 'set-cookie': device === null ? session : [session, cookie(visit, deviceCookie, device, year, '/api/login')] }
 }
 
 const tried = async (visit: Visit, email: string, password: string): Promise<User> => {

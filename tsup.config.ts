@@ -23,7 +23,7 @@ export default defineConfig([
     entry: { index: 'src/index.ts' },
     format: ['cjs'],
     // Modules without a CommonJS form: `require` of those came to Node 20 only with its later versions.
-    noExternal: ['chevrotain', /^@chevrotain\//, 'lodash-es', 'p-queue', 'p-timeout', 'eventemitter3'],
+    noExternal: ['chevrotain', /^@chevrotain\//, 'lodash-es'],
     dts: types,
   },
 ])

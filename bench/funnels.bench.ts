@@ -78,7 +78,7 @@ function countsOf(results: FunnelsAnswer['results']): number[] {
 }
 
 const ask = async (question: Question, project: Parameters<typeof answerQuery>[1]) =>
-  ((await answerQuery(queryOf(question), project, { timeoutSeconds: 600 })) as FunnelsAnswer).results
+  ((await answerQuery(queryOf(question), project)) as FunnelsAnswer).results
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const from = performance.now()
   await work()

@@ -19,10 +19,14 @@ const project = await waymark.project(start.project.id)
 for (let sent = 0, seed = 1; sent < events; sent += batchSize, seed++)
   await project.ingest({ batch: makeEvents(Math.min(batchSize, events - sent), 50_000, seed) })
 const unlimited = { api: [], query: [], draft: [] }
-const server = await startServer(createHandler(waymark, { limits: () => unlimited, concurrentQueries: () => Number.POSITIVE_INFINITY }), {
-  host: '127.0.0.1',
-  port: 0,
-})
+const many = Number.POSITIVE_INFINITY
+const server = await startServer(
+  createHandler(waymark, { limits: () => unlimited, concurrency: () => ({ perProject: many, perUser: many, inAll: many }) }),
+  {
+    host: '127.0.0.1',
+    port: 0,
+  },
+)
 const constant = JSON.stringify({ id: 1, name: 'constant' })
 const bare = serve(
   { fetch: () => new Response(constant, { headers: { 'content-type': 'application/json' } }), hostname: '127.0.0.1', port: 0 },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { QueryProject } from '../src/answer.ts'
+import { atOnce } from '../src/lib/turns.ts'
 import type { ProjectSettings } from '../src/queries/kind.ts'
 import { queryEnv } from '../src/query-env.ts'
 import { readFacts, type StoreFacts } from '../src/storage/duckdb/facts.ts'
@@ -99,7 +100,7 @@ export async function openBenchProject(
       return known
     },
     env: (facts) => queryEnv(settings, now, facts),
-    ...statementRunner(instance),
+    ...statementRunner(instance, atOnce()),
   }
   return { project, close: () => instance.close() }
 }

@@ -31,14 +31,16 @@ export interface QueryProject {
   /** Bytes for the statements that run, and for what queries do with their rows. */
   readonly memoryLimit?: number
   readonly threads?: number
+  /** Bytes of the rows of an answer that is sent as JSON. */
+  readonly answerBytes?: number
   run(statement: Statement, options: RunOptions): Promise<Table>
   runInParts(statement: Statement, take: TakePart, options: RunOptions): Promise<void>
   stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
 }
 
 export interface AnswerOptions {
+  /** Aborts when nobody wants the answer any more or its time is over. */
   readonly signal?: AbortSignal
-  readonly timeoutSeconds?: number
   readonly progress?: Progress
 }
 
@@ -58,8 +60,11 @@ export async function runStatement(query: Query, project: QueryProject, options:
   const facts = await project.facts()
   const env = envFor(project, facts, options)
   const { printed } = compileFor(query, project, facts, env, options)
-  return project.run(statementOf(printed, env.project.timezone), options)
+  return project.run(statementOf(printed, env.project.timezone), { ...options, mostBytes: bytesBetween(project) })
 }
+
+/** Of rows that a query reads on the way to its answer. */
+const bytesBetween = ({ memoryLimit }: QueryProject) => memoryLimit && Math.floor(memoryLimit / 4)
 
 export function compileFor(
   query: Query,
@@ -122,7 +127,8 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   const started = performance.now()
   const { kind, parsed } = check(query)
   const facts = await project.facts()
-  const { env, asked, complete } = driverOf(project, facts, options, query)
+  const mostBytes = kind.rows ? project.answerBytes : bytesBetween(project)
+  const { env, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query)
   const answer = await complete(kind.run(parsed, env))
   const seconds = (since: number) => (performance.now() - since) / 1000
   return {
@@ -228,10 +234,9 @@ function settingsOf(query: unknown): StatementSettings {
 }
 
 /** Runs what a kind's generators ask. */
-function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions, request: unknown) {
+function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions & Pick<RunOptions, 'mostBytes'>, request: unknown) {
   const settings = settingsOf(request)
   const env = envFor(project, facts, settings)
-  const seconds = options.timeoutSeconds ?? 60
   const asked: AskedStatement[] = []
   const statementFor = ({ query, blame }: StatementAsk): { compiled: Compiled; statement: Statement } => {
     try {
@@ -241,38 +246,35 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
       throw blamed(blame ? blame(error) : error, request)
     }
   }
-  const run = async (ask: StatementAsk, deadline: number): Promise<Table> => {
+  const run = async (ask: StatementAsk): Promise<Table> => {
     const { compiled, statement } = statementFor(ask)
     const started = performance.now()
     const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
     asked.push(entry)
-    const left = Math.max(0.001, (deadline - Date.now()) / 1000)
-    const limits = { ...options, timeoutSeconds: left }
     const { take } = ask
-    const table = take ? await project.runInParts(statement, take, limits).then(() => new Table()) : await project.run(statement, limits)
+    const table = take ? await project.runInParts(statement, take, options).then(() => new Table()) : await project.run(statement, options)
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const answerTo = async (ask: Ask, deadline: number): Promise<Answer> => {
-    if ('query' in ask) return run(ask, deadline)
+  const answerTo = async (ask: Ask): Promise<Answer> => {
+    if ('query' in ask) return run(ask)
     if ('kind' in ask) {
       await new Promise((resume) => setImmediate(resume))
-      if (options.signal?.aborted) throw new QueryError('query-cancelled', {})
-      if (Date.now() > deadline) throw new QueryError('query-timeout', { seconds })
+      const { signal } = options
+      if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
       return undefined
     }
-    return Promise.all(ask.map((one) => run(one, deadline)))
+    return Promise.all(ask.map(run))
   }
   return {
     env,
     asked,
     statementFor,
-    /** One generator to its end. Each has the whole time. */
+    /** One generator to its end. */
     async complete<R>(generator: QueryRun<R>): Promise<R> {
-      const deadline = Date.now() + seconds * 1000
       try {
         let step = generator.next()
-        while (!step.done) step = generator.next(await answerTo(step.value, deadline))
+        while (!step.done) step = generator.next(await answerTo(step.value))
         return step.value
       } catch (error) {
         throw blamed(error, request)

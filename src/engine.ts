@@ -126,6 +126,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       asking: () => asking,
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
+      upkeep: (id, seconds) => ({ turn: (work, options) => asking.admission.upkeep(id, seconds).turn(work, options) }),
     })
     if (lock) await mustHaveControl(dataDir)
     accounts = await openControl(instance, clock, projects, options.surroundings)

@@ -4,6 +4,7 @@ import type { Query } from './ast/nodes.ts'
 import { check } from './definitions/records.ts'
 import type { DefinitionStore } from './definitions/store.ts'
 import type { Pipeline } from './ingestion/pipeline.ts'
+import type { Turns } from './lib/turns.ts'
 import type { ActorsResponse } from './queries/actors/index.ts'
 import { tableRows } from './queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
@@ -16,6 +17,7 @@ interface Parts {
   readonly database: string
   readonly pipeline: Pick<Pipeline, 'writeRecords'>
   readonly clock: () => Date
+  readonly turns: Turns
   /** The project as its queries see it, with everything acknowledged. */
   queries(): Promise<QueryProject>
 }
@@ -23,8 +25,8 @@ interface Parts {
 const idsFrom = (offset: number) => ({ select: ['id'], orderBy: ['id'], limit: 10_000, offset })
 
 /** The store of a project as the services of actions and cohorts see it. */
-export function definitionStore({ instance, database, pipeline, clock, queries }: Parts): DefinitionStore {
-  const members = cohortMembers(instance, database)
+export function definitionStore({ instance, database, pipeline, clock, turns, queries }: Parts): DefinitionStore {
+  const members = cohortMembers(instance, database, turns)
   const texts: DefinitionStore['texts'] = async (query) => {
     const project = await queries()
     return tableRows(await runStatement(query, project), project.settings.timezone).flatMap(([value]) =>

@@ -3,7 +3,18 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
 import { type AnswerOptions, answerQuery, answerRows, type QueryProject, queryArrow, queryArrowBatches, type RowsAnswer } from './answer.ts'
-import { type Asked, type Asker, type Asking, type Outcome, type Source, statusAnswer } from './asking/asking.ts'
+import { type Claim, ended } from './asking/admission.ts'
+import {
+  type Asked,
+  type Asker,
+  type Asking,
+  library,
+  longestQueryId,
+  type Outcome,
+  type Source,
+  statusAnswer,
+  waitedForSeconds,
+} from './asking/asking.ts'
 import { presentRun, type QueryStatus } from './asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './asking/refresh.ts'
 import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
@@ -15,6 +26,7 @@ import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
+import { atOnce, type Turns } from './lib/turns.ts'
 import { definitionStore } from './project-definitions.ts'
 import type { ActionInput } from './queries/action-definition.ts'
 import type { ProjectSettings, QueryEnv } from './queries/kind.ts'
@@ -46,6 +58,8 @@ export interface ProjectHome {
   noteFirstEvents(id: number): Promise<void>
   /** What all projects of the directory are asked through. */
   asking(): Asking
+  /** Turns for what a project asks its store by itself; no longer than so many seconds each. */
+  upkeep(id: number, seconds?: number): Turns
   onError(error: unknown): void
   onRecovery(projectId: number, notice: RecoveryNotice): void
   /** Aborts when the directory is closed. */
@@ -68,6 +82,9 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
   /** Rows of an answer: when the query does not say, and at most. */
   readonly rows?: QueryEnv['limits']
 }
+
+/** Of each statement that finds members for a cohort. */
+const upkeepSeconds = 60
 
 export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
   const { instance, clock, onError, signal } = home
@@ -142,7 +159,8 @@ export class Project {
       database: storage.database,
       pipeline,
       clock: home.clock,
-      queries: () => this.forQueries(),
+      turns: home.upkeep(this.id),
+      queries: () => this.forQueries(home.upkeep(this.id, upkeepSeconds)),
     })
     this.actions = actionService(definitions)
     this.cohorts = cohortService(definitions)
@@ -238,9 +256,11 @@ export class Project {
     mustKnow(options, queryOptionNames, 'query')
     const { signal, rows, client_query_id = null } = options
     const refresh = refreshMode(options.refresh)
-    if (client_query_id !== null && (typeof client_query_id !== 'string' || client_query_id === ''))
-      throw new WaymarkError('validation-failed', { message: 'client_query_id must be a text that is not empty', attr: 'client_query_id' })
-    if (!hasKind(query)) return answerQuery(query, await this.readyFor(query)) // which says what is wrong with it
+    if (client_query_id !== null && !isQueryId(client_query_id)) {
+      const message = `client_query_id must be a text of 1 to ${longestQueryId} characters`
+      throw new WaymarkError('validation-failed', { message, attr: 'client_query_id' })
+    }
+    if (!hasKind(query)) return answerQuery(query, await this.forQueries()) // which says what is wrong with it
     const asked = { query, refresh, client_query_id, wantsStatus: false }
     const outcome = await this.ask(asked, { signal, rows })
     return 'status' in outcome ? statusAnswer(outcome.status) : outcome.answer
@@ -252,7 +272,8 @@ export class Project {
     const source: Source = {
       project: this.current.record,
       position: () => this.pipeline.position,
-      compute: async (query, options) => answerQuery(query, limited(await this.readyFor(query), rows), options),
+      compute: async (query, { claim, progress }) =>
+        answerQuery(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal, progress }),
     }
     return this.home.asking().ask(source, asked, asker)
   }
@@ -283,17 +304,27 @@ export class Project {
    * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
    */
   async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
-    return queryArrow(query, await this.readyFor(query), { signal: options.signal })
+    const claim = this.claim(options)
+    return ended(
+      claim,
+      this.readyFor(query, claim).then((project) => queryArrow(query, project, { signal: claim.signal })),
+    )
   }
 
   /** The same batch by batch, so that a result larger than memory can pass through. */
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    yield* queryArrowBatches(query, await this.readyFor(query), { signal: options.signal })
+    const claim = this.claim(options)
+    try {
+      yield* claim.paced(queryArrowBatches(query, await this.readyFor(query, claim), { signal: claim.signal }))
+    } finally {
+      claim.end()
+    }
   }
 
   /** @internal The rows of an answer as the engine makes them, with its limits; null where an answer is no list of rows. */
-  async queryRows(query: unknown, options: QueryOptions = {}): Promise<RowsAnswer | null> {
-    return answerRows(query, limited(await this.readyFor(query), options.rows), { signal: options.signal })
+  async queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
+    const answer = await answerRows(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal })
+    return answer && { ...answer, batches: claim.paced(answer.batches) }
   }
 
   /**
@@ -348,10 +379,14 @@ export class Project {
     await this.storage.close()
   }
 
-  private async readyFor(query: unknown): Promise<QueryProject> {
-    const project = await this.forQueries()
+  private claim({ signal }: QueryOptions): Claim {
+    return this.home.asking().admission.claim({ project: this.id, caller: library, signal, seconds: waitedForSeconds })
+  }
+
+  private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
+    const project = await claim.awaits(this.forQueries(claim))
     if (!namesCohorts([query, project.settings.testAccountFilters])) return project
-    const failures = await this.cohorts.refresh()
+    const failures = await claim.awaits(this.cohorts.refresh())
     return failures.size > 0 ? { ...project, env: (facts) => withFailures(project.env(facts), failures) } : project
   }
 
@@ -362,8 +397,8 @@ export class Project {
     this.current.record = record
   }
 
-  /** @internal The project as a query sees it: nothing changes while it runs but the rows themselves. */
-  async forQueries(): Promise<QueryProject> {
+  /** @internal The project as a query sees it, with everything acknowledged: nothing changes while it runs but the rows themselves. */
+  async forQueries(turns: Turns = atOnce()): Promise<QueryProject> {
     await this.refresh()
     await this.pipeline.caughtUp()
     const { instance, clock } = this.home
@@ -376,12 +411,14 @@ export class Project {
         return this.facts
       },
       env: (facts) => queryEnv(settings, now, facts),
-      ...statementRunner(instance),
+      ...statementRunner(instance, turns),
     }
   }
 }
 
 const queryOptionNames = ['signal', 'refresh', 'client_query_id', 'rows']
+
+const isQueryId = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= longestQueryId
 
 const hasKind = (query: unknown): query is Asked['query'] =>
   query !== null && typeof query === 'object' && typeof (query as { kind?: unknown }).kind === 'string'

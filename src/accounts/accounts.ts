@@ -8,6 +8,8 @@ import { createInvites } from './invites.ts'
 import { createJoining } from './joining.ts'
 import { createMembers } from './members.ts'
 import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
+import { createOutside } from './outside.ts'
+import { createPasswords } from './passwords.ts'
 import { createPersonalKeys } from './personal-keys.ts'
 import { createProjects, insertProject, type NewProject } from './projects.ts'
 import { createProxyRecords } from './proxy-records.ts'
@@ -40,6 +42,8 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     mailer: options.mailer ?? (() => null),
     lookupTxt: options.lookupTxt ?? (async () => []),
     lookupCname: options.lookupCname ?? (async () => null),
+    passwords: options.passwords ?? createPasswords(),
+    outside: options.outside ?? createOutside(),
     projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {} },
     report: options.report ?? (() => {}),
   }

@@ -1,3 +1,5 @@
+import type { Outside } from './outside.ts'
+import type { Passwords } from './passwords.ts'
 import type { AccountStore, AccountTables, User } from './records.ts'
 import type { Json } from './store.ts'
 
@@ -48,6 +50,8 @@ export interface AccountContext {
   readonly lookupTxt: (name: string) => Promise<readonly string[]>
   /** The name that a name's CNAME record points at; null when there is none. */
   readonly lookupCname: (name: string) => Promise<string | null>
+  readonly passwords: Passwords
+  readonly outside: Outside
   readonly projectStores: ProjectStores
   /** For what went wrong behind an answer that was given. */
   readonly report: (message: string, error: unknown) => void
@@ -57,10 +61,10 @@ export interface AccountContext {
 export type Surroundings = Partial<Pick<AccountContext, 'settings' | 'mailer' | 'lookupTxt' | 'lookupCname' | 'report'>>
 
 /** Sends mails where a mail server is set. One that cannot be sent is reported; what it tells of has happened. */
-export const post = async ({ mailer, report }: AccountContext, mails: readonly Mail[]): Promise<void> => {
+export const post = async ({ mailer, outside, report }: AccountContext, organizationId: string, mails: readonly Mail[]): Promise<void> => {
   const server = mailer()
   if (!server) return
-  const sent = await Promise.allSettled(mails.map((mail) => server.send(mail)))
+  const sent = await Promise.allSettled(mails.map((mail) => outside.mails(organizationId, () => server.send(mail))))
   for (const one of sent) if (one.status === 'rejected') report('a mail could not be sent', one.reason)
 }
 

@@ -100,7 +100,8 @@ export const createDomains = (context: AccountContext) => {
     /** Asks the name servers. No record, or no answer, is no failure: the domain stays unproven and can be asked for again. */
     async verify(by: Acting, asked: Domain): Promise<Domain> {
       if (asked.verified_at) throw invalid('This domain has already been verified.', null, 'already_verified')
-      const texts = await context.lookupTxt(challengeName(asked.domain)).catch((error: unknown): readonly string[] => {
+      const lookUp = () => context.lookupTxt(challengeName(asked.domain))
+      const texts = await context.outside.names(asked.organization_id, lookUp).catch((error: unknown): readonly string[] => {
         context.report('the name servers could not be asked', error)
         return []
       })

@@ -123,6 +123,7 @@ export const createInvites = (context: AccountContext) => {
     const mailed = made.filter(({ invite }) => invite.emailing_attempt_made)
     await post(
       context,
+      organization.id,
       mailed.map(({ invite, secret }) => inviteMail(invite, secret, organization, by.user)),
     )
     return made.map(({ invite, secret }) => ({ invite, secret: invite.emailing_attempt_made ? null : secret }))

@@ -98,6 +98,7 @@ export const createJoining = (context: AccountContext) => {
     const who = joined.first_name || joined.email
     await post(
       context,
+      organization.id,
       users.map((user) => ({
         to: user.email,
         subject: `${who} joined ${organization.name}`,
@@ -111,11 +112,12 @@ export const createJoining = (context: AccountContext) => {
     look: (secret: string, user: User | null): Promise<Usable> => usable(store.read, secret, user),
 
     async accept(secret: string, user: User | null, body: unknown): Promise<{ user: User; organization: Organization }> {
-      await usable(store.read, secret, user)
-      const input = user ? null : check(signupInput, body)
+      const { invite } = await usable(store.read, secret, user)
+      const { password, ...input } = user ? { password: null } : check(signupInput, body)
+      const password_hash = password === null ? null : await context.passwords.hash(password, `invite ${invite.id}`)
       const { joined, organization } = await store.write(async (tables) => {
         const found = await usable(tables, secret, user)
-        const member = user ?? (await insertUser(context, tables, { ...input!, email: found.invite.target_email }))
+        const member = user ?? (await insertUser(context, tables, { ...input, password_hash, email: found.invite.target_email }))
         await join(tables, member, found.invite)
         // Whoever opened the link of the mail has read the mail.
         if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, { is_email_verified: true })

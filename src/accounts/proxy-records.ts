@@ -84,7 +84,7 @@ export const createProxyRecords = (context: AccountContext) => {
     checkedAt.set(record.id, context.clock().getTime())
     let pointsAt: string | null
     try {
-      pointsAt = await context.lookupCname(record.domain)
+      pointsAt = await context.outside.names(record.organization_id, () => context.lookupCname(record.domain))
     } catch (error) {
       context.report('the name servers could not be asked', error)
       return record

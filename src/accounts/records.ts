@@ -159,6 +159,7 @@ export const accountShapes = {
   query_runs: {
     id: 'text',
     project_id: 'integer',
+    query_key: 'text?', // of the query, its project and its settings
     task_id: 'text',
     is_complete: 'boolean',
     is_error: 'boolean',

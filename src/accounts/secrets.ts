@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -29,6 +29,22 @@ export const randomToken = (): string => randomBytes(32).toString('base64url')
 export const randomLetters = (count: number): string => {
   const letters = alphabet.slice(0, 10) + alphabet.slice(36)
   return Array.from({ length: count }, () => letters[randomInt(letters.length)]).join('')
+}
+
+const deviceSignature = (nonce: string, userUuid: string, passwordHash: string): string =>
+  createHmac('sha256', passwordHash).update(`device ${userUuid} ${nonce}`).digest('base64url')
+
+/** Says that a user has signed in somewhere. Nothing of it is kept: the hash of the password, which nobody else knows, vouches for it. */
+export const deviceToken = (userUuid: string, passwordHash: string): string => {
+  const nonce = randomToken()
+  return `${nonce}.${deviceSignature(nonce, userUuid, passwordHash)}`
+}
+
+export const isDeviceToken = (token: string, userUuid: string, passwordHash: string): boolean => {
+  const [nonce = '', signature = ''] = token.split('.')
+  const wanted = Buffer.from(deviceSignature(nonce, userUuid, passwordHash))
+  const found = Buffer.from(signature)
+  return found.length === wanted.length && timingSafeEqual(found, wanted)
 }
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)

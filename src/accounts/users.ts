@@ -4,7 +4,7 @@ import { anyJson, check, email, flag, integer, jsonObject, text, uuid } from './
 import { unlimited } from './key-limits.ts'
 import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
 import { invalid } from './refusals.ts'
-import { hashPassword, passwordMatches, randomToken } from './secrets.ts'
+import { deviceToken, isDeviceToken, randomToken } from './secrets.ts'
 import type { Json } from './store.ts'
 
 export const userInput = z.object({
@@ -37,7 +37,8 @@ export interface NewUser {
   readonly email: string
   readonly first_name?: string
   readonly last_name?: string
-  readonly password?: string
+  /** From `passwords.hash`: what is costly is done before tables are written. */
+  readonly password_hash?: string | null
 }
 
 /** Addresses are one whatever their case, and kept with a lower-case domain. */
@@ -62,7 +63,7 @@ export const insertUser = async (context: AccountContext, tables: AccountTables,
     email: normalEmail(input.email),
     first_name: input.first_name ?? '',
     last_name: input.last_name ?? '',
-    password_hash: input.password === undefined ? null : await hashPassword(input.password),
+    password_hash: input.password_hash ?? null,
     is_active: true,
     is_email_verified: null,
     has_second_factor: false,
@@ -168,10 +169,19 @@ export const createUsers = (context: AccountContext) => {
         return { ...user, ...change }
       }),
 
-    /** The user, when address and password fit. As slow for an unknown address as for a wrong password. */
-    async authenticate(address: string, password: string): Promise<User | undefined> {
+    /** What a browser keeps of having signed in, until the password changes. Null without a password. */
+    deviceToken: (user: User): string | null => (user.password_hash === null ? null : deviceToken(user.uuid, user.password_hash)),
+
+    /** Whether the token is of a browser in which the user of that address has signed in. */
+    async isDevice(address: string, token: string): Promise<boolean> {
       const user = await findUserByEmail(store.read, address)
-      const matches = await passwordMatches(password, user?.password_hash ?? neverMatching)
+      return Boolean(user?.password_hash && isDeviceToken(token, user.uuid, user.password_hash))
+    },
+
+    /** The user, when address and password fit. As slow for an unknown address as for a wrong password. */
+    async authenticate(address: string, password: string, from: string): Promise<User | undefined> {
+      const user = await findUserByEmail(store.read, address)
+      const matches = await context.passwords.matches(password, user?.password_hash ?? neverMatching, from)
       return user?.is_active && user.password_hash && matches ? user : undefined
     },
   }

@@ -1,43 +1,164 @@
-import PQueue from 'p-queue'
 import { WaymarkError } from '../errors/errors.ts'
+import type { Turn, Turns } from '../lib/turns.ts'
+import { type Costed, createCosts } from './costs.ts'
+import { createLanes, type Claim as LaneClaim, lightMs } from './lanes.ts'
+import type { Sharer } from './shares.ts'
+import { TimeLimit } from './time-limit.ts'
 
-// Which query runs next. A query that took long before waits behind the others and never holds every place, so that a heavy dashboard does not starve
-// quick look-ups. What is not known yet is taken for what its kind usually costs.
+// The way of a query to the engine: it claims places for its statements one by one, waits for each, and gives up when its time is over or its caller
+// has left.
 
-const heavyFrom = 1_000
-const remembered = 5_000
+export interface Wanted extends Sharer {
+  readonly isBackground?: boolean
+  /** What is known of its cost. */
+  readonly cost?: Costed
+  /** Aborts when the caller leaves. */
+  readonly signal?: AbortSignal | undefined
+  /** Waiting included. Default: no limit. */
+  readonly seconds?: number
+  /** Is called when the first statement has its place. */
+  readonly begin?: () => void
+}
+
+export interface Claim extends Turns {
+  /** Aborts when the time is over or the caller has left. */
+  readonly signal: AbortSignal
+  /** Waits for what is not the query's own work. */
+  awaits<T>(promise: Promise<T>): Promise<T>
+  /** Hands over what comes at the pace of its reader, whose time does not count. */
+  paced<T, R>(source: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined>
+  /** `isWhole`: what was claimed for came to its end. Not given: what was `paced` did. */
+  end(isWhole?: boolean): void
+}
+
+const cancelled = () => new WaymarkError('query-cancelled', {})
 
 export const createAdmission = (places: number) => {
-  const heavy = new PQueue({ concurrency: Math.max(1, places - 1) })
-  const all = new PQueue({ concurrency: places })
-  const lastMs = new Map<string, number>()
-  const usualMs = new Map<string, number>()
+  const lanes = createLanes(places)
+  const costs = createCosts()
 
-  const note = (key: string, kind: string, ms: number) => {
-    lastMs.delete(key)
-    lastMs.set(key, ms)
-    if (lastMs.size > remembered) lastMs.delete(lastMs.keys().next().value!)
-    usualMs.set(kind, 0.9 * (usualMs.get(kind) ?? ms) + 0.1 * ms)
+  const claim = ({
+    project,
+    caller,
+    isBackground = false,
+    cost,
+    signal: left,
+    seconds = Number.POSITIVE_INFINITY,
+    begin,
+  }: Wanted): Claim => {
+    const limit = new TimeLimit(seconds)
+    const stop = new AbortController()
+    const leave = () => stop.abort(left?.reason instanceof WaymarkError ? left.reason : cancelled())
+    if (left?.aborted) leave()
+    left?.addEventListener('abort', leave, { once: true })
+    const signal = AbortSignal.any([stop.signal, limit.signal])
+    const ours: LaneClaim = {
+      project,
+      caller,
+      isBackground,
+      isKnownHeavy: () => cost !== undefined && costs.of(cost) >= lightMs,
+      spentMs: 0,
+      interruptions: 0,
+    }
+    const gone = new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(signal.reason)
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+    gone.catch(() => undefined)
+
+    let hasPaced = false
+    const during = async <T>(mark: () => () => void, work: () => Promise<T>): Promise<T> => {
+      const done = mark()
+      try {
+        return await work()
+      } finally {
+        done()
+      }
+    }
+
+    return {
+      signal,
+
+      async turn(work, { canRestart = true } = {}) {
+        for (;;) {
+          const place = await during(
+            () => limit.waiting(),
+            () => lanes.enter(ours, canRestart, signal),
+          )
+          begin?.()
+          const turn: Turn = { signal: AbortSignal.any([signal, place.interrupted]), hasRows: () => place.read() }
+          try {
+            return await during(
+              () => limit.working(),
+              () => work(turn),
+            )
+          } catch (error) {
+            if (signal.aborted || !place.interrupted.aborted) throw error
+          } finally {
+            place.leave()
+            if (cost && ours.spentMs >= lightMs) costs.note(cost, ours.spentMs, false)
+          }
+        }
+      },
+
+      awaits: (promise) =>
+        during(
+          () => limit.waiting(),
+          () => Promise.race([promise, gone]),
+        ),
+
+      async *paced(source) {
+        try {
+          for (;;) {
+            limit.resume()
+            const { done, value } = await source.next()
+            if (done) {
+              hasPaced = true
+              return value
+            }
+            limit.pause()
+            yield value
+          }
+        } finally {
+          limit.pause()
+          await source.return(undefined as never)
+        }
+      },
+
+      end(isWhole = hasPaced) {
+        limit.pause()
+        left?.removeEventListener('abort', leave)
+        if (cost) costs.note(cost, ours.spentMs, isWhole)
+      },
+    }
   }
 
   return {
-    run<T>(key: string, kind: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-      const timed = async () => {
-        if (signal?.aborted) throw new WaymarkError('query-cancelled', {}, { cause: signal.reason })
-        const started = performance.now()
-        try {
-          return await work()
-        } finally {
-          note(key, kind, performance.now() - started)
-        }
-      }
-      const isHeavy = (lastMs.get(key) ?? usualMs.get(kind) ?? 0) >= heavyFrom
-      if (!isHeavy) return all.add(timed, { priority: 1 })
-      return heavy.add(() => all.add(timed))
-    },
+    claim,
+
+    /** Turns for work of a project that is no query, each with a claim of its own. */
+    upkeep: (project: number, seconds?: number): Turns => ({
+      turn(work, options) {
+        const own = claim({ project, caller: 'upkeep', seconds })
+        return ended(own, own.turn(work, options))
+      },
+    }),
+
     get waiting(): number {
-      return heavy.size + all.size
+      return lanes.waiting
     },
   }
 }
 export type Admission = ReturnType<typeof createAdmission>
+
+/** Ends a claim with the work that it was made for. */
+export async function ended<T>(claim: Claim, work: Promise<T>): Promise<T> {
+  let isWhole = false
+  try {
+    const answer = await work
+    isWhole = true
+    return answer
+  } finally {
+    claim.end(isWhole)
+  }
+}

@@ -2,8 +2,9 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord, QueryRun } from '../accounts/records.ts'
 import { jsonText } from '../lib/json-text.ts'
 import type { Progress } from '../lib/progress.ts'
-import { createAdmission } from './admission.ts'
-import { createQueryRuns, presentRun, type Work } from './query-runs.ts'
+import { type Admission, type Claim, createAdmission, ended, type Wanted } from './admission.ts'
+import { withText } from './answer-text.ts'
+import { createQueryRuns, presentRun, type QueryRuns, type Work } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer } from './result-cache.ts'
 
@@ -19,6 +20,8 @@ export interface Asked {
 
 /** Who asks. */
 export interface Asker {
+  /** Those who ask under one name have one share of their project's turns. */
+  readonly name?: string
   /** Aborts when they leave. */
   readonly signal?: AbortSignal | undefined
   /** Takes one of the places that are counted for them, or refuses; what is answered gives it back. */
@@ -26,9 +29,8 @@ export interface Asker {
 }
 
 export interface Computing {
-  readonly signal: AbortSignal
-  readonly progress: Progress | undefined
-  readonly timeoutSeconds: number | undefined
+  readonly claim: Claim
+  readonly progress?: Progress | undefined
 }
 
 /** The project that is asked. */
@@ -41,16 +43,37 @@ export interface Source {
 
 export type Outcome = { readonly answer: object } | { readonly status: QueryRun }
 
-export const createAsking = (accounts: Accounts, places: number) => {
+/** Characters that an id of the client's own may have. */
+export const longestQueryId = 200
+/** Of a query that somebody waits for. */
+export const waitedForSeconds = 60
+/** Who asks in the process itself. */
+export const library = 'library'
+
+export interface Asking {
+  readonly runs: QueryRuns
+  readonly admission: Admission
+  /** What a query asks the engine with. Who made it ends it. */
+  claim(project: ProjectRecord, query: Asked['query'], asker: Asker, more?: Pick<Wanted, 'begin' | 'isBackground' | 'seconds'>): Claim
+  ask(source: Source, asked: Asked, asker: Asker): Promise<Outcome>
+}
+
+export const createAsking = (accounts: Accounts, places: number): Asking => {
   const { clock } = accounts.context
   const results = createResultCache()
   const admission = createAdmission(places)
   const runs = createQueryRuns(accounts)
 
+  const claim: Asking['claim'] = (project, query, { name = library, signal }, more = {}) => {
+    const kind = isCachedKind(query.kind) ? `${project.id} ${query.kind}` : null
+    const cost = { key: results.keyOf(query, project), kind }
+    return admission.claim({ project: project.id, caller: name, cost, signal, seconds: waitedForSeconds, ...more })
+  }
+
   return {
-    results,
     admission,
     runs,
+    claim,
 
     async ask(source: Source, { query, refresh, client_query_id, wantsStatus }: Asked, asker: Asker): Promise<Outcome> {
       const { project } = source
@@ -60,12 +83,11 @@ export const createAsking = (accounts: Accounts, places: number) => {
       const compute: Work = async (signal, begin, working) => {
         const position = source.position()
         const computedAt = clock()
-        const answer = await admission.run(key, query.kind, signal, () => {
-          begin()
-          return source.compute(query, { signal, progress: working?.progress, timeoutSeconds: working?.seconds })
-        })
+        const background = working && { isBackground: true, seconds: working.seconds }
+        const claimed = claim(project, query, { ...asker, signal }, { begin, ...background })
+        const answer = await ended(claimed, source.compute(query, { claim: claimed, progress: working?.progress }))
         if (!isCached) return answer
-        const entry = { key, answer, text: jsonText(answer), position, computedAt, timezone: project.timezone }
+        const entry = { key, answer, text: jsonText(withText(answer)), position, computedAt, timezone: project.timezone }
         results.keep(entry)
         return newAnswer(entry)
       }
@@ -88,7 +110,7 @@ export const createAsking = (accounts: Accounts, places: number) => {
           return compute(signal, begin, working).finally(give)
         }
         try {
-          return { status: await runs.start(project.id, client_query_id, isForced, work) }
+          return { status: await runs.start(project.id, client_query_id, key, isForced, work) }
         } finally {
           if (!isRunning) give() // it was known already, or could not begin
         }
@@ -100,14 +122,13 @@ export const createAsking = (accounts: Accounts, places: number) => {
       const known = isCached ? results.find(key, query, source.position(), clock(), isLazy) : undefined
       if (known?.isFresh) {
         const answer = cachedAnswer(known.entry)
-        return wantsStatus ? { status: await runs.start(project.id, client_query_id, false, async () => answer) } : { answer }
+        return wantsStatus ? { status: await runs.start(project.id, client_query_id, key, false, async () => answer) } : { answer }
       }
       if (refresh === 'blocking' || (refresh === 'async_except_on_cache_miss' && !known)) return wait()
       return start(false)
     },
   }
 }
-export type Asking = ReturnType<typeof createAsking>
 
 /** The body that stands for a query in the background: the bare status, and the same again under the name that polling answers it by. */
 export const statusAnswer = (run: QueryRun): object => {

@@ -7,6 +7,8 @@ import { WaymarkError } from '../errors/errors.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { Progress } from '../lib/progress.ts'
 import { maybeTime, time } from '../lib/wire-time.ts'
+import { withText } from './answer-text.ts'
+import { createKeptRuns } from './kept-runs.ts'
 
 // Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
 // process dies under it, the word that it was interrupted.
@@ -44,6 +46,9 @@ export const presentRun = (run: QueryRun, query_progress: object | null = null) 
 /** A status has no place for the field to blame but its words. */
 const said = ({ attr, detail }: WaymarkError) => (attr === null ? detail : `${attr}: ${detail}`)
 
+/** Runs from before it was written down, and those that somebody waits for, say nothing of their query. */
+const isOf = (run: QueryRun, queryKey: string) => run.query_key === null || run.query_key === queryKey
+
 /** What work in the background is given, beside the signal that stops it. */
 export interface Working {
   readonly progress: Progress
@@ -75,6 +80,7 @@ export const createQueryRuns = (accounts: Accounts) => {
     done?: Promise<void>
   }
   const active = new Map<string, Active>()
+  const kept = createKeptRuns(store.read)
   let isEnding = false
   const place = (projectId: number, id: string) => `${projectId} ${id}`
 
@@ -82,9 +88,10 @@ export const createQueryRuns = (accounts: Accounts) => {
     held.hasBegun = true
   }
 
-  const newRun = (projectId: number, id: string): QueryRun => ({
+  const newRun = (projectId: number, id: string, queryKey: string | null): QueryRun => ({
     id,
     project_id: projectId,
+    query_key: queryKey,
     task_id: randomUUID(),
     is_complete: false,
     is_error: false,
@@ -111,47 +118,53 @@ export const createQueryRuns = (accounts: Accounts) => {
     return run?.expiration_time && run.expiration_time <= clock() ? undefined : run
   }
 
-  const finish = async (run: QueryRun, outcome: Pick<QueryRun, 'is_error' | 'error_message' | 'results'>) => {
+  interface Outcome extends Pick<QueryRun, 'is_error' | 'error_message' | 'results'> {
+    /** Of the answer as JSON. */
+    readonly characters: number
+  }
+  const finish = async (run: QueryRun, { characters, ...outcome }: Outcome) => {
     const end_time = clock()
     const change = { ...outcome, is_complete: true, end_time, expiration_time: new Date(end_time.getTime() + keptFor) }
-    // A cancelled run is no longer there: nothing is updated.
     await store.write(async (tables) => {
-      await tables.query_runs.update({ project_id: run.project_id, id: run.id, task_id: run.task_id }, change)
-      for (const old of await tables.query_runs.find({ project_id: run.project_id, is_complete: true }))
-        if (old.expiration_time && old.expiration_time <= end_time)
-          await tables.query_runs.remove({ project_id: run.project_id, id: old.id })
+      const { project_id, id, task_id } = run
+      // A cancelled run is no longer there: nothing is updated.
+      if (await tables.query_runs.update({ project_id, id, task_id }, change))
+        await kept.add(tables, { ...run, ...change }, characters, end_time)
     })
   }
 
   return {
     find,
 
-    /** A run of that id that is known is not begun again, but when it is forced; also when both are asked for at once. */
-    async start(projectId: number, wantedId: string | null, isForced: boolean, work: Work): Promise<QueryRun> {
+    /** A run of that id that is known is not begun again, but when it is forced or was for another query; also when both are asked for at once. */
+    async start(projectId: number, wantedId: string | null, queryKey: string, isForced: boolean, work: Work): Promise<QueryRun> {
       if (isEnding) throw new WaymarkError('stopping', {})
       const id = wantedId ?? randomUUID().replaceAll('-', '')
       const key = place(projectId, id)
       const known = isForced ? undefined : await find(projectId, id)
       const running = active.get(key)
-      if (!isForced && (running || known)) return running?.run ?? known!
+      const same = running?.run ?? known
+      if (!isForced && same && isOf(same, queryKey)) return same
       running?.stop.abort()
-      const run = newRun(projectId, id)
+      const run = newRun(projectId, id, queryKey)
       const stop = new AbortController()
       const progress = new Progress()
       const isWritten = store.write(async (tables) => {
         await tables.query_runs.remove({ project_id: projectId, id })
         await tables.query_runs.insert(run)
       })
-      const outcome = async () => {
+      const outcome = async (): Promise<Outcome> => {
         try {
           const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)])
           const answer = await work(signal, () => begin(held), { progress, seconds: longestSeconds })
-          return { is_error: false, error_message: null, results: JSON.parse(jsonText(answer)) as Json }
+          const text = jsonText(withText(answer))
+          return { is_error: false, error_message: null, results: JSON.parse(text) as Json, characters: text.length }
         } catch (error) {
-          if (stop.signal.reason === ending) return { is_error: true, error_message: stoppedByEnd, results: null }
-          if (error instanceof WaymarkError) return { is_error: true, error_message: said(error), results: null }
+          const failed = (error_message: string) => ({ is_error: true, error_message, results: null, characters: 0 })
+          if (stop.signal.reason === ending) return failed(stoppedByEnd)
+          if (error instanceof WaymarkError) return failed(said(error))
           report('a query in the background failed', error)
-          return { is_error: true, error_message: 'The query failed.', results: null }
+          return failed('The query failed.')
         }
       }
       const whole = async () => {
@@ -197,7 +210,7 @@ export const createQueryRuns = (accounts: Accounts) => {
       const signal = left ? AbortSignal.any([stop.signal, left]) : stop.signal
       const key = place(projectId, id ?? '')
       if (id === null || active.has(key)) return { signal, begin: () => {}, stop: () => stop.abort(), end: () => {} }
-      const held: Active = { run: newRun(projectId, id), stop, hasBegun: false }
+      const held: Active = { run: newRun(projectId, id, null), stop, hasBegun: false }
       active.set(key, held)
       return {
         signal,

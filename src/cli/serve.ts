@@ -6,7 +6,6 @@ import { WaymarkError } from '../errors/errors.ts'
 import { createHandler } from '../http/create-handler.ts'
 import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
 import { type RunningServer, startServer } from '../http/node-server.ts'
-import { defaultRateLimits, type RateLimits } from '../http/rate-limits.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
@@ -15,6 +14,7 @@ import { makeDemo } from './demo.ts'
 import { dataOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
 import { errands } from './errands.ts'
 import { bootstrapKeys, shown } from './init.ts'
+import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { announce, newSecret } from './running-server.ts'
 import { listenForStop } from './stopping.ts'
 
@@ -44,27 +44,6 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
 }
 
 const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
-
-const countOf = (values: Values, name: string): number => {
-  const text = values.required(name)
-  if (!/^\d{1,9}$/.test(text)) throw wrongUsage(`--${name} is a whole number, not ${text}.`)
-  return Number(text)
-}
-
-const limitsOf = (values: Values): RateLimits => {
-  const [api, query] = [countOf(values, 'api-limit'), countOf(values, 'query-limit')]
-  return {
-    ...defaultRateLimits,
-    api:
-      api === 0
-        ? []
-        : [
-            { count: api, seconds: 60 },
-            { count: api * 10, seconds: 3600 },
-          ],
-    query: query === 0 ? [] : [{ count: query, seconds: 3600 }],
-  }
-}
 
 /** For closing, after what ran has had its time. */
 const closeMs = 10_000
@@ -112,17 +91,7 @@ export const serve: Command = {
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
     recovery: recoveryOption,
-    'query-limit': { value: 'N', summary: 'queries that one key may ask in an hour; 0 for no limit', default: '120' },
-    'api-limit': {
-      value: 'N',
-      summary: 'requests that one key may make in a minute, ten times that in an hour; 0 for no limit',
-      default: '480',
-    },
-    'concurrent-queries': {
-      value: 'N',
-      summary: 'queries of one project that keys may have running at once; 0 for no limit',
-      default: '3',
-    },
+    ...limitOptions,
     'drain-seconds': { value: 'N', summary: 'how long a stop waits for requests and queries that run', default: '20' },
     'public-url': {
       value: 'URL',
@@ -130,7 +99,7 @@ export const serve: Command = {
     },
     'trusted-proxies': {
       value: 'LIST',
-      summary: 'addresses and networks of proxies, a.b.c.d/n,…, whose X-Forwarded-Proto and X-Forwarded-Host count; none when not given',
+      summary: 'addresses and networks of proxies, a.b.c.d/n,…, whose X-Forwarded-Proto, -Host and -For count; none when not given',
     },
     'stop-seconds': {
       value: 'N',
@@ -144,8 +113,7 @@ export const serve: Command = {
   },
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
-    const limits = limitsOf(values)
-    const concurrent = countOf(values, 'concurrent-queries') || Number.POSITIVE_INFINITY
+    const { limits, concurrency } = requestLimits(values)
     const drainMs = countOf(values, 'drain-seconds') * 1000
     const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
     const recovery = recoveryOf(values)
@@ -176,7 +144,7 @@ export const serve: Command = {
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
       const handler = createHandler(waymark, {
         limits: () => limits,
-        concurrentQueries: () => concurrent,
+        concurrency: () => concurrency,
         publicUrl: values.text('public-url'),
         trustedProxies: listOf(values.text('trusted-proxies')),
         log: ({ level, message, ...fields }) => log(level, message, fields),

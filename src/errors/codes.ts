@@ -28,8 +28,9 @@ export interface ErrorData {
   'unsupported-function': { name: string; engine: string; reason: string }
   'engine-refused': { message: string; isAboutTypes?: boolean }
   'makes-too-much': { name: string | null; bytes: number | null; most: number }
-  'query-timeout': { seconds: number }
+  'query-timeout': { seconds: number; waited: number; ran: number }
   'query-memory': { message: string }
+  'answer-too-large': { bytes: number }
   'query-cancelled': Record<string, never>
   // requests and the library
   'validation-failed': { message: string; attr: string | null }
@@ -46,6 +47,7 @@ export interface ErrorData {
   'unusable-directory': { dataDir: string; reason: string }
   'store-broken': { file: string; lostTo: number | null }
   'unclean-close': { reason: string }
+  busy: { what: string }
   closed: Record<string, never>
   stopping: Record<string, never>
   'cannot-listen': { host: string; port: number; reason: string }
@@ -155,13 +157,22 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'query-timeout': {
-    text: (d) =>
-      `The query took longer than ${d.seconds} seconds and was stopped. A shorter date range or fewer breakdown values make it lighter.`,
+    text: (d) => `The query took longer than ${d.seconds} seconds and was stopped: waited ${d.waited} s, ran ${d.ran} s`,
+    suggestion: (d) =>
+      d.waited > d.ran
+        ? 'Other queries had their turn before it: ask again later, or fewer at once.'
+        : 'A shorter date range or fewer breakdown values make it lighter.',
     status: 504,
   },
   'query-memory': {
     text: () => 'The query needed more memory than it may use and was stopped. A shorter date range or fewer columns make it lighter.',
     status: 504,
+  },
+  'answer-too-large': {
+    text: (d) => `The answer is larger than ${Math.floor(d.bytes / 1024 ** 2)} MiB, which is the most that is sent as JSON`,
+    suggestion: () =>
+      'Ask for fewer rows or columns, or for `text/csv` or `application/vnd.apache.arrow.stream` in the Accept header: those are streamed, however long they are.',
+    status: 400,
   },
   'query-cancelled': { text: () => 'The query was cancelled.', status: 400 },
   'validation-failed': { text: (d) => d.message, status: 400 },
@@ -199,6 +210,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
       `Nothing acknowledged is lost: the next opening takes it out of the logs.`,
     status: 503,
   },
+  busy: { text: (d) => `Too many ${d.what} at once. Try again shortly.`, status: 503, isRetryable: true },
   closed: { text: () => 'This Waymark has been closed.', status: 503 },
   stopping: { text: () => 'The server is stopping.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },

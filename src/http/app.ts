@@ -1,6 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowsAnswer } from '../answer.ts'
+import type { Claim } from '../asking/admission.ts'
 import type { Asked, Asker, Asking, Outcome } from '../asking/asking.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
@@ -12,9 +13,8 @@ import type { RateLimits } from './rate-limits.ts'
 
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
-  answer(query: unknown, options?: QueryOptions): Promise<object>
   ask(asked: Asked, asker: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome>
-  queryRows(query: unknown, options?: QueryOptions): Promise<RowsAnswer | null>
+  queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>

@@ -23,7 +23,7 @@ export interface Arrival {
 
 export const sessionCookie = 'waymark_session'
 
-const cookie = (request: Request, name: string): string | undefined => {
+export const cookieOf = (request: Request, name: string): string | undefined => {
   for (const part of request.headers.get('cookie')?.split(';') ?? []) {
     const [key, ...value] = part.split('=')
     if (key?.trim() === name) return value.join('=').trim()
@@ -65,7 +65,7 @@ const mustComeFromHere = ({ request, site }: Arrival): void => {
 }
 
 const sessionOf = async ({ request, accounts }: Arrival): Promise<Caller | null> => {
-  const token = cookie(request, sessionCookie)
+  const token = cookieOf(request, sessionCookie)
   const session = token === undefined ? undefined : await accounts.sessions.find(token)
   return session && token !== undefined ? { via: 'session', token, limits: unlimited, ...session } : null
 }

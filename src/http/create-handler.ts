@@ -4,7 +4,7 @@ import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
 import { Intake, type IntakeLimits } from './intake.ts'
 import { createLoginAttempts } from './login-attempts.ts'
-import { createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
+import { type ConcurrencyLimits, createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { createService } from './service.ts'
 import type { SiteOptions } from './site.ts'
@@ -12,14 +12,14 @@ import type { SiteOptions } from './site.ts'
 export interface HandlerOptions extends SiteOptions {
   /** Gets one line for each request and each fault of ours, without personal data. */
   readonly log?: Log
-  /** How often keys may call; asked at every call. */
+  /** How often keys may call; asked at every call. Default: 480 requests a minute and 4800 an hour, queries as many as there are. */
   readonly limits?: () => RateLimits
   /** Rows of a query's answer: when it does not say, and at most. */
   readonly rows?: () => QueryOptions['rows']
-  /** Queries of one project that keys may have running at once. Default 3. */
-  readonly concurrentQueries?: () => number
   /** How many bytes of bodies are held at once, and how slowly they may come. */
   readonly intake?: Partial<IntakeLimits>
+  /** Queries that may wait or run at once: of one project when keys ask (3), of one user (50), in all (500). */
+  readonly concurrency?: () => ConcurrencyLimits
 }
 
 /** More records than this behind, and new events had better go elsewhere for a while. */
@@ -59,7 +59,7 @@ export const createHandler = (
     log,
     limits = () => defaultRateLimits,
     rows = () => undefined,
-    concurrentQueries = () => defaultConcurrency,
+    concurrency = () => defaultConcurrency,
     publicUrl,
     trustedProxies,
     intake,
@@ -70,7 +70,7 @@ export const createHandler = (
     clock: waymark.clock,
     limits,
     asking: waymark.asking,
-    concurrency: createConcurrency(concurrentQueries),
+    concurrency: createConcurrency(concurrency),
     intake: new Intake(intake),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),

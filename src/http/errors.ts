@@ -85,6 +85,17 @@ export const failures = {
     ),
   tooManyQueries: (most: number) =>
     new HttpError(429, 'throttled_error', 'throttled', `Too many queries at once: a project answers ${most} at a time to keys.`),
+  tooManyOfUser: (most: number) =>
+    new HttpError(
+      429,
+      'throttled_error',
+      'throttled',
+      `Too many queries at once: ${most} of yours wait or run already. Ask again when one of them has ended, or cancel one.`,
+    ),
+  busyWithQueries: (most: number) =>
+    new HttpError(503, 'server_error', 'error', `The server is busy: ${most} queries wait or run already. Ask again shortly.`, null, {
+      'retry-after': '1',
+    }),
   unready: (detail: string) => new HttpError(503, 'server_error', 'error', detail),
   internal: () => new HttpError(500, 'server_error', 'error', 'A server error occurred.'),
 } as const

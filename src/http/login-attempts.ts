@@ -1,24 +1,75 @@
+import { createHash } from 'node:crypto'
+import { placeOf } from './client-address.ts'
 import { failures } from './errors.ts'
 
-const most = 10
-const span = 300_000
+// How often passwords may be tried. Nobody can keep somebody else out by trying: what counts against an account counts for the network it is tried
+// from, and a browser in which its user has signed in before has tries of its own.
 
-/** Ten wrong passwords for an address close it for five minutes. */
+export interface Attempt {
+  readonly email: string
+  /** Of the caller; null when it cannot be told. */
+  readonly address: string | null
+  /** That of a browser in which the user has signed in before. */
+  readonly device: string | null
+}
+
+/** So many failures at once, and another one after each so many seconds. */
+interface Allowance {
+  readonly failures: number
+  readonly seconds: number
+}
+export const loginAllowances = {
+  account: { failures: 10, seconds: 30 },
+  address: { failures: 30, seconds: 10 },
+  network: { failures: 100, seconds: 3 },
+} as const satisfies Readonly<Record<string, Allowance>>
+
+interface Failures {
+  /** As of `at`; they wear off. */
+  count: number
+  at: number
+}
+const mostKept = 100_000
+
+const short = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)
+
 export const createLoginAttempts = (clock: () => Date) => {
-  const failed = new Map<string, number[]>()
+  const known = new Map<string, Failures>()
+
+  const failuresOf = (key: string, { seconds }: Allowance, now: number): Failures => {
+    const found = known.get(key) ?? { count: 0, at: now }
+    known.delete(key)
+    known.set(key, found)
+    if (known.size > mostKept) known.delete(known.keys().next().value!)
+    found.count = Math.max(0, found.count - Math.max(0, now - found.at) / (seconds * 1000))
+    found.at = now
+    return found
+  }
+
+  const counted = ({ email, address, device }: Attempt): [key: string, allowance: Allowance][] => {
+    const account = short(email.toLowerCase())
+    if (device !== null) return [[`${account} device ${short(device)}`, loginAllowances.account]]
+    if (address === null) return [[account, loginAllowances.account]]
+    const { place, network } = placeOf(address)
+    return [
+      [`${account} ${network}`, loginAllowances.account],
+      [place, loginAllowances.address],
+      [network, loginAllowances.network],
+    ]
+  }
+
   return {
-    mustHaveLeft: (address: string): void => {
-      const key = address.toLowerCase()
+    /** Counts a failure, or refuses; what is answered takes it back, for those who succeeded or were not looked at. */
+    begin(attempt: Attempt): () => void {
       const now = clock().getTime()
-      const recent = (failed.get(key) ?? []).filter((at) => now - at < span && at <= now)
-      if (recent.length >= most) throw failures.throttled(Math.ceil((recent[0]! + span - now) / 1000), {})
-      recent.push(now)
-      failed.delete(key)
-      failed.set(key, recent)
-      if (failed.size > 10_000) failed.delete(failed.keys().next().value!)
-    },
-    forgive: (address: string): void => {
-      failed.delete(address.toLowerCase())
+      const all = counted(attempt).map(([key, allowance]) => ({ allowance, found: failuresOf(key, allowance, now) }))
+      const waits = all.map(({ allowance, found }) => Math.ceil((found.count + 1 - allowance.failures) * allowance.seconds))
+      const longest = Math.max(...waits)
+      if (longest > 0) throw failures.throttled(longest, {})
+      for (const { found } of all) found.count++
+      return () => {
+        for (const { found } of all) found.count = Math.max(0, found.count - 1)
+      }
     },
   }
 }

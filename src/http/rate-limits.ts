@@ -10,12 +10,15 @@ export type RateLimits = Readonly<Record<LimitName, readonly Limit[]>>
 const minute = 60
 const hour = 3600
 const day = 86_400
+export const perHour = (count: number): readonly Limit[] => (count === 0 ? [] : [{ count, seconds: hour }])
+/** Of queries, where a server is run for customers. */
+export const hostedQueriesPerHour = 120
 export const defaultRateLimits: RateLimits = {
   api: [
     { count: 480, seconds: minute },
     { count: 4800, seconds: hour },
   ],
-  query: [{ count: 120, seconds: hour }],
+  query: [],
   draft: [
     { count: 10, seconds: minute },
     { count: 40, seconds: day },
@@ -47,6 +50,9 @@ class Window {
   }
 }
 
+/** Who is counted under each limit. */
+export type Callers = Readonly<Record<LimitName, string>>
+
 const mostCallers = 10_000
 
 /** Sliding windows per caller, in memory: a restart forgives. */
@@ -63,9 +69,9 @@ export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
   }
 
   /** Takes one request's place in all windows, or refuses. Answers the headers that say how much is left. */
-  return (names: readonly LimitName[], caller: string): Record<string, string> => {
+  return (names: readonly LimitName[], callers: Callers): Record<string, string> => {
     const now = clock().getTime()
-    const all = names.flatMap((name) => limits()[name].map((limit) => windowOf(`${name} ${limit.seconds} ${caller}`, limit)))
+    const all = names.flatMap((name) => limits()[name].map((limit) => windowOf(`${name} ${limit.seconds} ${callers[name]}`, limit)))
     let tightest: { window: Window; remaining: number; reset: number } | undefined
     for (const window of all) {
       const { remaining, reset } = window.room(now)

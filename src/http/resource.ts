@@ -58,7 +58,8 @@ export class Reply {
   constructor(
     readonly status: number,
     readonly body: unknown,
-    readonly headers: Readonly<Record<string, string>> = {},
+    /** Several values of one name are several headers. */
+    readonly headers: Readonly<Record<string, string | readonly string[]>> = {},
   ) {}
 }
 

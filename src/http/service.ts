@@ -5,7 +5,7 @@ import { jsonText } from '../lib/json-text.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
-import { authenticate, loggedIn } from './authenticate.ts'
+import { authenticate, type Caller, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
 import { type CaptureServices, handleCapture } from './capture/handler.ts'
 import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
@@ -15,7 +15,7 @@ import { createMetrics } from './metrics.ts'
 import { operatorPages } from './operators.ts'
 import { pageOf } from './pages.ts'
 import { type Place, places } from './places.ts'
-import { createThrottle } from './rate-limits.ts'
+import { type Callers, createThrottle } from './rate-limits.ts'
 import { Reply, type Visit } from './resource.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 import { createSites, type SiteOptions } from './site.ts'
@@ -30,8 +30,14 @@ const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-max-age': '86400',
 }
 
-const json = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-  new Response(jsonText(body), { status, headers: { 'content-type': 'application/json', ...headers } })
+const headersOf = (all: Reply['headers']): Headers => {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(all)) for (const one of typeof value === 'string' ? [value] : value) headers.append(name, one)
+  return headers
+}
+
+const json = (status: number, body: unknown, headers: Reply['headers'] = {}) =>
+  new Response(jsonText(body), { status, headers: headersOf({ 'content-type': 'application/json', ...headers }) })
 
 /** What is asked beside the path; whose key it is asked with does not matter. */
 const searchOf = ({ searchParams }: URL) => {
@@ -89,7 +95,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, place.resource.tooLow)
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
-    const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], caller.key.id) : {}
+    const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], await countedAs(caller, params)) : {}
     let admitted = await enter(caller)
     if (!row) throw failures.wrongMethod(method, [...place.rows.keys()])
     const content = method === 'GET' ? undefined : await body()
@@ -106,10 +112,19 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
     const { body: sent } = reply
     if (sent instanceof ReadableStream || sent instanceof Uint8Array)
-      return new Response(sent as ReadableStream, { status: reply.status, headers })
+      return new Response(sent as ReadableStream, { status: reply.status, headers: headersOf(headers) })
     return reply.body === undefined || reply.status === 204
-      ? new Response(null, { status: reply.status, headers })
+      ? new Response(null, { status: reply.status, headers: headersOf(headers) })
       : json(reply.status, reply.body, headers)
+  }
+
+  /** Another key of the same user makes no more queries, and another name of the same project is the same project. */
+  const countedAs = async (
+    { user, key, limits }: Extract<Caller, { via: 'key' }>,
+    { project_id: id }: Record<string, string>,
+  ): Promise<Callers> => {
+    const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
+    return { api: key.id, draft: key.id, query: `${user.id} ${project}` }
   }
 
   const failed = (error: unknown, id: string): Response => {

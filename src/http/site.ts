@@ -1,5 +1,6 @@
 import { WaymarkError } from '../errors/errors.ts'
-import { isNetwork, networksOf } from '../lib/networks.ts'
+import { isNetwork, networksOf, ownNetworks } from '../lib/networks.ts'
+import { clientAddress } from './client-address.ts'
 
 // Under which address the caller knows this server. The `Host` header is the caller's own text: links begin with it only where it cannot lead outside,
 // or where somebody who is trusted vouches for it.
@@ -9,6 +10,8 @@ export interface Site {
   readonly base: string
   /** The caller came over TLS, here or at a proxy that is trusted. */
   readonly isSecure: boolean
+  /** The address of the caller; null when it cannot be told. */
+  readonly client: string | null
   /** Of pages that are ours: what they ask with a login counts. */
   readonly origins: readonly string[]
 }
@@ -16,21 +19,11 @@ export interface Site {
 export interface SiteOptions {
   /** Where people reach it, however a request came. */
   readonly publicUrl?: string
-  /** Addresses and networks of proxies whose `X-Forwarded-Proto` and `X-Forwarded-Host` count. Default: none. */
+  /** Addresses and networks of proxies whose `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-For` count. Default: none. */
   readonly trustedProxies?: readonly string[]
 }
 
-/** Names and addresses that mean nothing outside of a machine or its own network. */
-const ownNetworks = networksOf([
-  '127.0.0.0/8',
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '169.254.0.0/16',
-  '::1',
-  'fc00::/7',
-  'fe80::/10',
-])
+/** Names that mean nothing outside of a machine or its own network. */
 const isLocal = (hostname: string): boolean =>
   /^[a-z0-9_-]+$|\.(localhost|local|internal)$/.test(hostname) || ownNetworks.has(hostname.replace(/^\[|\]$/g, ''))
 
@@ -75,6 +68,7 @@ export const createSites = ({ publicUrl, trustedProxies = [] }: SiteOptions) => 
     return {
       base: base ?? known,
       isSecure: [url, seen, open].some((one) => one?.protocol === 'https:'),
+      client: clientAddress(headers, address, trusted),
       origins: [url.origin, seen.origin, ...(open ? [open.origin] : [])],
     }
   }

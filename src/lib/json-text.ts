@@ -7,6 +7,8 @@ export const rememberText = <T extends object>(body: T, text: string): T => {
   return body
 }
 
+export const hasText = (body: object): boolean => known.has(body)
+
 const plain = (_: string, value: unknown) =>
   typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
 
@@ -14,7 +16,8 @@ const plain = (_: string, value: unknown) =>
 const written = (body: unknown): string => {
   try {
     return JSON.stringify(body)
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) throw error // no text can be that long
     return JSON.stringify(body, plain)
   }
 }

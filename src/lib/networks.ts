@@ -31,3 +31,15 @@ export const networksOf = (texts: readonly string[]): Networks => {
     },
   }
 }
+
+/** Addresses that mean nothing outside of a machine or its own network. */
+export const ownNetworks = networksOf([
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '::1',
+  'fc00::/7',
+  'fe80::/10',
+])

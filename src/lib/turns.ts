@@ -1,12 +1,19 @@
-import { setImmediate } from 'node:timers/promises'
+/** A place among the statements that run. */
+export interface Turn {
+  /** Aborts when the statement has to stop, for good or to be begun again. */
+  readonly signal: AbortSignal
+  /** The engine has made all rows. Nothing is begun again from here on. */
+  hasRows(): void
+}
 
-/** Runs what stops now and then, and gives the main thread to others whenever it was held for `sliceMs`. */
-export async function inTurns<T>(steps: Generator<void, T>, sliceMs: number): Promise<T> {
-  for (let begin = performance.now(); ; ) {
-    const step = steps.next()
-    if (step.done) return step.value
-    if (performance.now() - begin < sliceMs) continue
-    await setImmediate()
-    begin = performance.now()
-  }
+/** Says when a statement may run. */
+export interface Turns {
+  /** Waits for a place and works in it. Work that can restart may be interrupted for others; it is then called anew. */
+  turn<T>(work: (turn: Turn) => Promise<T>, options?: { readonly canRestart?: boolean }): Promise<T>
+}
+
+/** Everything runs at once. */
+export const atOnce = (): Turns => {
+  const turn: Turn = { signal: new AbortController().signal, hasRows: () => {} }
+  return { turn: (work) => work(turn) }
 }

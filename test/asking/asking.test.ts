@@ -73,6 +73,19 @@ test('a query in the background is found by its id through both doors, and is ru
   await expect(project.queryStatus('nobody')).rejects.toMatchObject({ code: 'no-record' })
 })
 
+test('an id that was used for another query runs this one', async () => {
+  const asked = (query: string) => ask({ kind: 'SqlLikeQuery', query }, { refresh: 'async', client_query_id: 'again' })
+  await asked('select 1')
+  const one = await settled(project, 'again')
+  expect(await asked('select 1'), 'the same query is known').toMatchObject({ task_id: one.task_id, complete: true })
+  expect(await asked('select 2')).toMatchObject({ complete: false })
+  expect(await settled(project, 'again')).toMatchObject({ results: { results: [[2]] } })
+  const slow = project.answer(endless, { refresh: 'async', client_query_id: 'again' })
+  expect(await slow).toMatchObject({ complete: false })
+  expect(await asked('select 3'), 'what runs under it is stopped').toMatchObject({ complete: false })
+  expect(await settled(project, 'again')).toMatchObject({ error: false, results: { results: [[3]] } })
+})
+
 test('whoever waits is stopped by the id, from the other door too', async () => {
   const waiting = project.answer(endless, { client_query_id: 'mine' })
   while ((await http('GET', 'mine/')).status !== 200) await new Promise((resume) => setImmediate(resume))
@@ -103,7 +116,11 @@ test('options that mean nothing are refused', async () => {
     code: 'validation-failed',
     attr: 'refresh',
   })
-  await expect(project.answer(trends, { client_query_id: '' })).rejects.toMatchObject({ attr: 'client_query_id' })
+  for (const client_query_id of ['', 'x'.repeat(201)])
+    await expect(project.answer(trends, { client_query_id })).rejects.toMatchObject({
+      message: 'client_query_id must be a text of 1 to 200 characters',
+      attr: 'client_query_id',
+    })
   const gone = AbortSignal.abort()
   await expect(project.answer(trends, { signal: gone, refresh: true })).rejects.toMatchObject({ code: 'query-cancelled' })
 })

@@ -8,7 +8,8 @@ import { insertUser } from '../../src/accounts/users.ts'
 import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
-import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts'
+import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
+import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } from '../../src/http/rate-limits.ts'
 import type { EventSource } from '../../src/ingestion/event-source.ts'
 import type { BatchFacts } from '../../src/ingestion/pipeline.ts'
 import type { Project } from '../../src/project.ts'
@@ -112,7 +113,7 @@ export async function startWorld(): Promise<World> {
   const handler = createHandler(watched, {
     limits: () => world.limits,
     rows: () => world.rows,
-    concurrentQueries: () => world.concurrentQueries,
+    concurrency: () => ({ ...defaultConcurrency, perProject: world.concurrentQueries }),
     log: (line) => line.level === 'error' && world.reports.push(line),
   })
   const server = await startServer(handler, { host: '127.0.0.1', port: 0 })
@@ -122,7 +123,7 @@ export async function startWorld(): Promise<World> {
     accounts,
     now: null,
     settings: { ...defaultSettings, siteUrl: server.url },
-    limits: defaultRateLimits,
+    limits: { ...defaultRateLimits, query: perHour(hostedQueriesPerHour) },
     rows: { defaultRows: 100, mostRows: 10_000 },
     concurrentQueries: 3,
     hasMail: false,
@@ -168,16 +169,18 @@ export async function startWorld(): Promise<World> {
       await context.projectStores.create(project.id)
       return project
     },
-    makeUser: ({ organizationId, level: at, email, password, first_name, last_name, ...others }) =>
-      store.write(async (tables) => {
-        const user = await insertUser(context, tables, { email, password, first_name, last_name })
+    makeUser: async ({ organizationId, level: at, email, password, first_name, last_name, ...others }) => {
+      const password_hash = password === undefined ? null : await context.passwords.hash(password, 'world')
+      return store.write(async (tables) => {
+        const user = await insertUser(context, tables, { email, password_hash, first_name, last_name })
         if (organizationId !== null) await insertMembership(context, tables, user, organizationId, at)
         const flags = Object.fromEntries(Object.entries(others).filter(([name]) => name in user))
         const project = organizationId === null ? undefined : await tables.projects.first({ organization_id: organizationId })
         const direct = { current_organization_id: organizationId, current_project_id: project?.id ?? null, ...flags }
         await tables.users.update({ id: user.id }, direct)
         return { ...user, ...direct }
-      }),
+      })
+    },
     makeKey: (user, { value = randomKey('phx_'), ...given }) =>
       store.write(async (tables) => {
         const key = {

@@ -132,7 +132,7 @@ async function outcomeOf(query: Query, change?: (planned: TypedQuery) => TypedQu
     const [column] = outputColumns(planned)
     if (!column || fixedBytes(column.type) !== null) return 'fixed'
     const most = footprintOf(change ? change(planned) : planned, budget).mostOf(column.alias)
-    const rows = tableRows(await project.run(statementOf(printed, 'UTC'), { timeoutSeconds: 20 }), 'UTC')
+    const rows = tableRows(await project.run(statementOf(printed, 'UTC'), { signal: AbortSignal.timeout(20_000) }), 'UTC')
     const bytes = Math.max(0, ...rows.map(([value]) => bytesOf(value ?? null, column.type)))
     return bytes <= most + fixedPart ? 'within' : { most, bytes, sql: printed.sql }
   } catch (error) {

@@ -3,6 +3,7 @@ import { compileFor, type QueryProject, runStatement } from '../../src/answer.ts
 import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
 import type { Compiled } from '../../src/compile.ts'
+import { atOnce } from '../../src/lib/turns.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { closeProject, openProject, type Project } from '../../src/project.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
@@ -56,6 +57,7 @@ export async function openTestProject({
     noteFirstEvents: async () => {},
     record: async () => record,
     asking,
+    upkeep: () => atOnce(),
     onError,
     onRecovery: () => {},
   }

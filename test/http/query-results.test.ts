@@ -1,6 +1,5 @@
 import { tableFromIPC } from 'apache-arrow'
 import { expect, test } from 'vitest'
-import { createAdmission } from '../../src/asking/admission.ts'
 import { inForm } from '../../src/http/queries/forms.ts'
 import { refused, withHome } from './conversation.ts'
 
@@ -211,26 +210,4 @@ test("mistakes in statements are the caller's to mend", async () => {
   ]
   for (const query of ofTypes) expect(await sql(query), query).toMatchObject(refused(400, 'illegal_type_of_argument'))
   expect(await sql('select event, count() from events')).toMatchObject(refused(400, 'not_an_aggregate'))
-})
-
-test('a query that was slow waits behind quick ones and leaves them a place', async () => {
-  const admission = createAdmission(2)
-  const signal = new AbortController().signal
-  const order: string[] = []
-  const clock = { ms: 0 }
-  const slow = { go: () => {} }
-  const never = () => new Promise<void>((resolve) => (slow.go = resolve))
-  const realNow = performance.now
-  performance.now = () => clock.ms
-  await admission.run('heavy', 'Funnels', signal, async () => {
-    clock.ms += 5_000
-  })
-  performance.now = realNow
-  const first = admission.run('heavy', 'Funnels', signal, never)
-  const second = admission.run('heavy', 'Funnels', signal, async () => void order.push('second heavy'))
-  await admission.run('light', 'Events', signal, async () => void order.push('light'))
-  expect(order).toEqual(['light'])
-  slow.go()
-  await Promise.all([first, second])
-  expect(order).toEqual(['light', 'second heavy'])
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { createQueryRuns, presentRun } from '../../src/asking/query-runs.ts'
+import { createConcurrency } from '../../src/http/queries/concurrency.ts'
 import { draftSql } from '../../src/http/queries/draft-sql.ts'
+import { defaultRateLimits } from '../../src/http/rate-limits.ts'
 import { refused, withHome } from './conversation.ts'
 
 const held = withHome()
@@ -49,6 +51,11 @@ const misfits: [string, unknown, string][] = [
   ['a query that is no object', { query: 'select 1' }, 'Input should be an object'],
   ['what its kind does not allow', { query: { kind: 'TrendsQuery', series: 1 } }, 'query.TrendsQuery.series'],
   ['a refresh that is none', { query: trends, refresh: 'sometimes' }, 'refresh'],
+  [
+    'a name that is too long',
+    { query: trends, client_query_id: 'x'.repeat(201) },
+    'client_query_id\n  String should have at most 200 characters',
+  ],
 ]
 test.each(misfits)('a body with %s cannot be read', async (_, body, part) => {
   const answer = await ask(body)
@@ -186,7 +193,16 @@ test("an error in the background is the caller's to read", async () => {
 
 test('what a dead process left running is said to be over', async () => {
   const { world, project } = held.home
-  const left = { id: 'left', project_id: project.id, task_id: 't', is_complete: false, is_error: false, error_message: null, results: null }
+  const left = {
+    id: 'left',
+    project_id: project.id,
+    query_key: null,
+    task_id: 't',
+    is_complete: false,
+    is_error: false,
+    error_message: null,
+    results: null,
+  }
   await world.accounts.context.store.write((tables) =>
     tables.query_runs.insert({ ...left, start_time: new Date(), end_time: null, expiration_time: null }),
   )
@@ -206,14 +222,41 @@ test('there is no list, and keys need only query:read', async () => {
   expect((await call('DELETE', `${path}x/`, { as })).status).toBe(204)
 })
 
-test('queries of a key are limited by the hour', async () => {
-  const { call, member, key, world } = held.home
-  const as = await key(member, ['query:read'])
-  world.limits = { ...world.limits, query: [{ count: 2, seconds: 3600 }] }
-  const statuses = []
-  for (let i = 0; i < 3; i++) statuses.push((await call('POST', path, { as, body: { query: trends } })).status)
-  expect(statuses).toEqual([200, 200, 429])
-  expect((await call('GET', `${path}x/`, { as })).status, 'polling is not a query').toBe(404)
+test('queries of a user are limited by the hour, in each project, whichever key asks', async () => {
+  const { call, member, owner, organization, project, key, world } = held.home
+  const [one, two] = [await key(member, ['query:read']), await key(member, ['query:read'])]
+  const before = world.limits
+  world.limits = { ...before, query: [{ count: 2, seconds: 3600 }] }
+  const asked = async (as: string, at = path) => (await call('POST', at, { as, body: { query: trends } })).status
+  const numbered = `/api/projects/${project.id}/query/`
+  expect([await asked(one), await asked(two, numbered), await asked(two), await asked(one, numbered)]).toEqual([200, 200, 429, 429])
+  expect((await call('GET', `${path}x/`, { as: one })).status, 'polling is not a query').toBe(404)
+  const { id } = await world.makeProject(organization.id, { name: 'Second' })
+  expect(await asked(two, `/api/projects/${id}/query/`), 'another project').toBe(200)
+  expect(await asked(await key(owner, ['query:read']), numbered), 'another user').toBe(200)
+  world.limits = before
+})
+
+test("a server of one's own has no such limit", () => {
+  expect(defaultRateLimits.query).toEqual([])
+})
+
+test('what a user has waiting and running has a limit, and so has what everybody has', () => {
+  const { take } = createConcurrency(() => ({ perProject: 2, perUser: 3, inAll: 5 }))
+  const by = (userId: number, projectId: number, via: 'key' | 'session' = 'session') => take({ userId, projectId, via })
+  const given = [by(1, 1, 'key'), by(1, 1, 'key')]
+  expect(() => by(1, 1, 'key')).toThrow('Too many queries at once: a project answers 2 at a time to keys.')
+  expect(() => by(2, 1, 'key')).toThrow('a project answers 2 at a time')
+  given.push(by(1, 2))
+  const mine = { status: 429, message: expect.stringContaining('Too many queries at once: 3 of yours wait or run already.') }
+  expect(() => by(1, 3, 'key')).toThrow(expect.objectContaining(mine))
+  expect(() => by(1, 3)).toThrow(expect.objectContaining(mine))
+  given.push(by(2, 1), by(2, 1))
+  const busy = { status: 503, headers: { 'retry-after': '1' } }
+  expect(() => by(3, 1)).toThrow(expect.objectContaining(busy))
+  for (const give of [...given, ...given]) give()
+  for (let i = 0; i < 3; i++) by(1, 1)
+  expect(() => by(1, 1)).toThrow(expect.objectContaining(mine))
 })
 
 const drafts: [string, string][] = [

@@ -55,7 +55,7 @@ const nowhere = '00000000-0000-7000-8000-000000000000'
 
 beforeAll(async () => {
   nameServer = await startNameServer(names)
-  served = await startServe({ args: ['--hosted', '--dns', nameServer.address, '--query-limit', '0', '--api-limit', '0'] })
+  served = await startServe({ args: ['--hosted', '--dns', nameServer.address, '--queries-per-hour', '0', '--api-limit', '0'] })
   projectId = served.projectId
 })
 afterAll(async () => {

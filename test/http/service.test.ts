@@ -145,18 +145,6 @@ test('keys are limited in how often they may call, logins are not', async () => 
   world.now = null
 })
 
-test('ten wrong passwords close an address for five minutes', async () => {
-  const { call, world } = held.home
-  await world.makeUser({ email: 'guess@acme.test', password: 'the right one', organizationId: null, level: 1 })
-  const login = (password: string) => call('POST', '/api/login/', { body: { email: 'guess@acme.test', password } })
-  expect((await login('the right one')).status).toBe(200)
-  for (let i = 0; i < 10; i++) expect(await login(`wrong ${i}`)).toMatchObject(refused(400, 'invalid_credentials'))
-  expect(await login('the right one')).toMatchObject(refused(429, 'throttled'))
-  world.now = new Date(Date.now() + 301_000)
-  expect((await login('the right one')).status).toBe(200)
-  world.now = null
-})
-
 test('logging out ends the session', async () => {
   const { call, member, world } = held.home
   const headers = await world.login(member)

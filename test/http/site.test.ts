@@ -77,23 +77,30 @@ const signIn = async (origin: string, options: HandlerOptions, headers: Record<s
   const handler = createHandler(home.world.waymark, options)
   const body = JSON.stringify({ email: 'door@acme.test', password: 'correct horse' })
   const response = await handler(new Request(`${origin}/api/login/`, { method: 'POST', body, headers }), '127.0.0.1')
-  return `${response.status} ${response.headers.get('set-cookie')?.replace(/=[^;]+/, '=…') ?? ''}`
+  const cookies = response.headers.getSetCookie().map((one) => one.replace(/=[^;]+/, '=…'))
+  return [response.status, ...cookies].join(' | ')
 }
 
-test('the cookie is Secure where the caller came over TLS', async () => {
+test('cookies are Secure where the caller came over TLS', async () => {
   await home.world.makeUser({ email: 'door@acme.test', password: 'correct horse', organizationId: null, level: 1 })
-  const open = '200 waymark_session=…; Path=/; Max-Age=1209600; HttpOnly; SameSite=Lax'
+  const cookies = (secure: string) =>
+    [
+      '200',
+      `waymark_session=…; Path=/; Max-Age=1209600; HttpOnly; SameSite=Lax${secure}`,
+      `waymark_device=…; Path=/api/login; Max-Age=31536000; HttpOnly; SameSite=Lax${secure}`,
+    ].join(' | ')
+  const [open, closed] = [cookies(''), cookies('; Secure')]
   const https = { 'x-forwarded-proto': 'https' }
   expect(await signIn('http://127.0.0.1', {})).toBe(open)
   expect(await signIn('http://127.0.0.1', {}, https), 'said by nobody who is trusted').toBe(open)
-  expect(await signIn('http://127.0.0.1', { trustedProxies: ['127.0.0.1'] }, https)).toBe(`${open}; Secure`)
-  expect(await signIn('http://127.0.0.1', { publicUrl: 'https://stats.example.com' })).toBe(`${open}; Secure`)
-  expect(await signIn('https://127.0.0.1', {})).toBe(`${open}; Secure`)
+  expect(await signIn('http://127.0.0.1', { trustedProxies: ['127.0.0.1'] }, https)).toBe(closed)
+  expect(await signIn('http://127.0.0.1', { publicUrl: 'https://stats.example.com' })).toBe(closed)
+  expect(await signIn('https://127.0.0.1', {})).toBe(closed)
 })
 
 test('a page of another site starts no login and ends none; our own behind a proxy may', async () => {
-  expect(await signIn('http://127.0.0.1', {}, { origin: 'https://evil.test' })).toBe('403 ')
-  expect(await signIn('http://127.0.0.1', {}, { 'sec-fetch-site': 'cross-site' })).toBe('403 ')
+  expect(await signIn('http://127.0.0.1', {}, { origin: 'https://evil.test' })).toBe('403')
+  expect(await signIn('http://127.0.0.1', {}, { 'sec-fetch-site': 'cross-site' })).toBe('403')
   const logout = new Request('http://127.0.0.1/api/logout/', { method: 'POST', headers: { ...cookie, origin: 'https://evil.test' } })
   expect((await createHandler(home.world.waymark)(logout)).headers.get('set-cookie')).toBeNull()
   const ours = { origin: 'https://stats.example.com' }

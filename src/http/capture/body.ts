@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib'
+import { inTurns } from '../../lib/in-turns.ts'
 import { unpackLz64 } from '../../lib/lz64.ts'
 import { own } from '../../lib/own.ts'
-import { inTurns } from '../../lib/turns.ts'
 import { FormError, multipartFields, urlEncodedFields } from '../form-fields.ts'
 import { CaptureRefusal } from './refusal.ts'
 

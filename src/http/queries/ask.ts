@@ -1,6 +1,8 @@
 import type { ProjectRecord } from '../../accounts/records.ts'
 import type { Asker, Outcome } from '../../asking/asking.ts'
 import type { App } from '../app.ts'
+import type { ProjectVisit } from '../resource.ts'
+import { askerOf } from './asker.ts'
 import { type QueryRequest, queryFailure } from './request.ts'
 import { peek, type StreamHooks, streamed } from './streamed.ts'
 
@@ -14,6 +16,13 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
   }
 }
 
+/** The answer to a query that a route asks for its visitor. */
+export async function answerTo(visit: ProjectVisit, query: QueryRequest['query']): Promise<object> {
+  const request: QueryRequest = { query, refresh: 'blocking', client_query_id: null, wantsStatus: false }
+  const outcome = await ask(visit.app, visit.project, request, askerOf(visit))
+  return 'answer' in outcome ? outcome.answer : outcome.status
+}
+
 export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patience'> {
   readonly form: 'csv' | 'arrow'
 }
@@ -21,21 +30,19 @@ export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patienc
 /** The rows of a query as a stream; null where its answer is no list of rows. */
 export async function askRows(app: App, project: ProjectRecord, request: QueryRequest, asker: Asker, wanted: StreamedRequest) {
   const { query, client_query_id } = request
-  const { admission, results, runs } = app.asking
+  const { asking } = app
   const data = await app.project(project.id)
   const give = asker.takePlace?.() ?? (() => {})
-  const attended = runs.attend(project.id, client_query_id, asker.signal)
+  const attended = asking.runs.attend(project.id, client_query_id, asker.signal)
+  const claim = asking.claim(project, query, { ...asker, signal: attended.signal }, { begin: attended.begin })
   const end = () => {
+    claim.end()
     attended.end()
     give()
   }
   try {
-    const begin = async () => {
-      attended.begin()
-      const answer = await data.queryRows(query, { signal: attended.signal, rows: app.rows() })
-      return answer && peek(answer)
-    }
-    const peeked = await admission.run(results.keyOf(query, project), query.kind, attended.signal, begin)
+    const answer = await data.queryRows(query, claim, app.rows())
+    const peeked = answer && (await peek(answer))
     if (!peeked) end()
     return peeked && streamed(peeked, wanted.form, { ...wanted, stop: attended.stop, ended: end })
   } catch (error) {

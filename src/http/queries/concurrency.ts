@@ -1,23 +1,47 @@
 import { failures } from '../errors.ts'
 
-/** How many queries of one project run at once when keys ask; people who are logged in are not counted. */
-export const defaultConcurrency = 3
+export interface ConcurrencyLimits {
+  /** Queries of one project when keys ask; people who are logged in are not counted. */
+  readonly perProject: number
+  /** Queries of one user, whatever they ask with and whichever project. */
+  readonly perUser: number
+  readonly inAll: number
+}
+export const defaultConcurrency: ConcurrencyLimits = { perProject: 3, perUser: 50, inAll: 500 }
 
-export const createConcurrency = (most: () => number) => {
-  const running = new Map<number, number>()
+/** Whose query it is. */
+export interface Asking {
+  readonly projectId: number
+  readonly userId: number
+  readonly via: 'key' | 'session'
+}
+
+/** Counts the queries that wait or run. */
+export const createConcurrency = (limits: () => ConcurrencyLimits) => {
+  const counts = new Map<string, number>()
+  const mustFit = (name: string, most: number, refusal: (most: number) => Error) => {
+    if ((counts.get(name) ?? 0) >= most) throw refusal(most)
+  }
+  const add = (name: string, change: number) => {
+    const now = (counts.get(name) ?? 0) + change
+    if (now > 0) counts.set(name, now)
+    else counts.delete(name)
+  }
   return {
     /** Takes a place or refuses; what is answered gives it back, once. */
-    take(projectId: number): () => void {
-      const now = running.get(projectId) ?? 0
-      if (now >= most()) throw failures.tooManyQueries(most())
-      running.set(projectId, now + 1)
+    take({ projectId, userId, via }: Asking): () => void {
+      const { perProject, perUser, inAll } = limits()
+      const [project, user, all] = [`project ${projectId}`, `user ${userId}`, 'all']
+      const names = via === 'key' ? [project, user, all] : [user, all]
+      mustFit(all, inAll, failures.busy)
+      mustFit(user, perUser, failures.tooManyOfUser)
+      if (via === 'key') mustFit(project, perProject, failures.tooManyQueries)
+      for (const name of names) add(name, 1)
       let isGiven = false
       return () => {
         if (isGiven) return
         isGiven = true
-        const left = (running.get(projectId) ?? 1) - 1
-        if (left > 0) running.set(projectId, left)
-        else running.delete(projectId)
+        for (const name of names) add(name, -1)
       }
     },
   }

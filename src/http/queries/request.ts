@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Asked } from '../../asking/asking.ts'
+import { type Asked, longestQueryId } from '../../asking/asking.ts'
 import { refreshMode, refreshModes } from '../../asking/refresh.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { misfitOf } from '../../queries/fields.ts'
@@ -14,7 +14,10 @@ export type QueryRequest = Asked
 export const queryRequestSchema = z.object({
   query: z.record(z.string(), z.unknown()).meta({ description: 'A query of one of the kinds, with its `kind`' }),
   async: z.boolean().nullish(),
-  client_query_id: z.string().nullish(),
+  client_query_id: z
+    .string()
+    .max(longestQueryId, { error: `String should have at most ${longestQueryId} characters` })
+    .nullish(),
   refresh: z.union([z.boolean(), z.enum(refreshModes)]).nullish(),
   filters_override: z
     .record(z.string(), z.unknown())

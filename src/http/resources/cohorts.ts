@@ -6,6 +6,7 @@ import type { ActorsResponse } from '../../queries/actors/index.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { answerTo } from '../queries/ask.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
 
@@ -213,7 +214,7 @@ export const cohorts = defineResource({
           limit,
           offset,
         }
-        const { results } = (await data.answer(query, { signal: visit.request.signal })) as ActorsResponse
+        const { results } = (await answerTo(visit, query)) as ActorsResponse
         return pageWith(
           results.map(([person]) => person),
           await data.cohorts.count(id),

@@ -4,19 +4,41 @@ import { signupInput } from '../../accounts/joining.ts'
 import type { User } from '../../accounts/records.ts'
 import { sessionLifetime } from '../../accounts/sessions.ts'
 import type { App } from '../app.ts'
-import { sessionCookie } from '../authenticate.ts'
+import { cookieOf, sessionCookie } from '../authenticate.ts'
+import { placeOf } from '../client-address.ts'
 import { failures } from '../errors.ts'
 import { presentUser, userSchema, uuidSchema } from '../present.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
 const loginInput = z.object({ email: text({ max: 254 }), password: z.string({ error: 'Not a valid string.' }).min(1).max(1024) })
 
-const cookie = ({ site }: Visit, value: string, seconds: number) =>
-  `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
+const year = 365 * 86_400
+/** Says that its user has signed in here before: then what others try counts for them alone. */
+const deviceCookie = 'waymark_device'
 
-const signIn = async (visit: Visit, app: App, user: User) => ({
-  'set-cookie': cookie(visit, await app.accounts.sessions.start(user), sessionLifetime / 1000),
-})
+const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
+  `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
+
+const signIn = async (visit: Visit, { accounts }: App, user: User) => {
+  const session = cookie(visit, sessionCookie, await accounts.sessions.start(user), sessionLifetime / 1000)
+  const device = accounts.users.deviceToken(user)
+  return { 'set-cookie': device === null ? session : [session, cookie(visit, deviceCookie, device, year, '/api/login')] }
+}
+
+const tried = async (visit: Visit, email: string, password: string): Promise<User> => {
+  const { attempts, accounts } = visit.app
+  const token = cookieOf(visit.request, deviceCookie)
+  const device = token !== undefined && (await accounts.users.isDevice(email, token)) ? token : null
+  const takeBack = attempts.begin({ email, address: visit.site.client, device })
+  const from = device !== null ? `device ${device}` : visit.site.client === null ? '' : placeOf(visit.site.client).network
+  const user = await accounts.users.authenticate(email, password, from).catch((error: unknown) => {
+    takeBack() // nobody looked
+    throw error
+  })
+  if (!user) throw failures.badLogin()
+  takeBack()
+  return user
+}
 
 export const login = defineResource({
   name: 'login',
@@ -34,10 +56,7 @@ export const login = defineResource({
       answer: z.object({ success: z.literal(true) }),
       handle: async (visit) => {
         const { email, password } = check(loginInput, visit.body)
-        visit.app.attempts.mustHaveLeft(email)
-        const user = await visit.app.accounts.users.authenticate(email, password)
-        if (!user) throw failures.badLogin()
-        visit.app.attempts.forgive(email)
+        const user = await tried(visit, email, password)
         return new Reply(200, { success: true }, await signIn(visit, visit.app, user))
       },
     }),
@@ -49,7 +68,7 @@ export const login = defineResource({
       status: 204,
       handle: async (visit) => {
         if (visit.caller?.via === 'session') await visit.app.accounts.sessions.end(visit.caller.token)
-        return new Reply(204, undefined, { 'set-cookie': cookie(visit, '', 0) })
+        return new Reply(204, undefined, { 'set-cookie': cookie(visit, sessionCookie, '', 0) })
       },
     }),
   ],

@@ -6,6 +6,7 @@ import type { KnownProperty } from '../../project.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
+import { answerTo } from '../queries/ask.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 
 const namespace = '0c1b7f64-8f0e-4c1d-b6a4-3c6f4f7b7d11'
@@ -77,10 +78,10 @@ const sources: Readonly<Record<(typeof kinds)[number], (index: number | null) =>
   group: (index) => `(select * from groups where index = ${index})`,
 }
 
-async function topValues({ app, project }: ProjectVisit, { type, name, group_type_index }: Definition) {
-  const data = await app.project(project.id)
+async function topValues(visit: ProjectVisit, { type, name, group_type_index }: Definition) {
   const statement = `select properties[{name}] as value, count() as n from ${sources[type](group_type_index)} where value is not null group by value order by n desc, value limit 10`
-  const { results } = (await data.answer({ kind: 'HogQLQuery', query: statement, values: { name } })) as { results: [unknown, number][] }
+  const query = { kind: 'HogQLQuery', query: statement, values: { name } }
+  const { results } = (await answerTo(visit, query)) as { results: [unknown, number][] }
   return results.map(([value, count]) => ({ value, count }))
 }
 

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { withText } from '../../asking/answer-text.ts'
 import { statusAnswer } from '../../asking/asking.ts'
 import { presentRun } from '../../asking/query-runs.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows } from '../queries/ask.ts'
+import { askerOf } from '../queries/asker.ts'
 import { draftSql } from '../queries/draft-sql.ts'
 import { inForm, wantedForm } from '../queries/forms.ts'
 import { queryRequestSchema, readQueryRequest } from '../queries/request.ts'
@@ -42,13 +44,9 @@ export const query = defineResource({
       scope: 'query:read',
       body: queryRequestSchema,
       answer: z.looseObject({}),
-      handle: async ({ app, project, body, caller, request, breakOff }) => {
-        const asker = {
-          get signal() {
-            return request.signal // made when asked for, and answers that are kept do not ask
-          },
-          takePlace: () => (caller.via === 'key' ? app.concurrency.take(project.id) : () => {}),
-        }
+      handle: async (visit) => {
+        const { app, project, body, request, breakOff } = visit
+        const asker = askerOf(visit)
         const form = wantedForm(request.headers.get('accept'))
         const asked = readQueryRequest(body)
         if (form !== 'json' && !asked.refresh.includes('async')) {
@@ -57,7 +55,7 @@ export const query = defineResource({
         }
         const outcome = await ask(app, project, asked, asker)
         if ('status' in outcome) return statusAnswer(outcome.status)
-        if (form === 'json') return outcome.answer
+        if (form === 'json') return withText(outcome.answer)
         const other = inForm(outcome.answer, form)
         return new Reply(200, other.body, other.headers)
       },

@@ -1,6 +1,6 @@
 import { DuckDBTypeId, type DuckDBVector } from '@duckdb/node-api'
 import { type Data, Dictionary, Int32, makeData, Utf8, Vector } from 'apache-arrow'
-import { type Builder, isValid, memory, Validity } from './vector-memory.ts'
+import { type Builder, type Bytes, isValid, memory, Validity } from './vector-memory.ts'
 
 // Columns of texts.
 
@@ -57,7 +57,7 @@ class ShortTexts {
 }
 
 /** Each different text is kept once. */
-export function codedTexts(): Builder {
+export function codedTexts(bytes: Bytes): Builder {
   const validity = new Validity()
   const codes = new Map<string, number>()
   // Texts of up to 12 bytes lie in the vector itself, 16 bytes with their length: the same bytes are the same text. Longer ones lie behind a
@@ -71,11 +71,16 @@ export function codedTexts(): Builder {
   const readers = (vector: DuckDBVector): ((row: number) => number) => {
     const { dataView } = memory(vector)
     if (vector.type.typeId !== DuckDBTypeId.VARCHAR || !dataView || dataView.byteOffset % 4 !== 0)
-      return (row) => codeOf(textItem(vector, row)!)
+      return (row) => {
+        const text = textItem(vector, row)!
+        bytes.take(text.length)
+        return codeOf(text)
+      }
     const long = new Map<number, number>()
     const words = new Int32Array(dataView.buffer, dataView.byteOffset, dataView.byteLength >> 2)
     return (row) => {
       const at = row * 4
+      bytes.take(words[at]! >>> 0)
       if (words[at]! >>> 0 <= longestShort) {
         const seen = short.find(words, at)
         return seen >= 0 ? seen : short.add(words, at, codeOf(vector.getItem(row) as string))
@@ -120,13 +125,14 @@ export function codedTexts(): Builder {
   }
 }
 
-export function plainTexts(): Builder {
+export function plainTexts(bytes: Bytes): Builder {
   const validity = new Validity()
   const values: string[] = []
   return {
     append(vector, start, end) {
       for (let i = start; i < end; i++) {
         const text = textItem(vector, i)
+        bytes.take(text?.length ?? 0)
         validity.appendOne(text !== null)
         values.push(text ?? '')
       }

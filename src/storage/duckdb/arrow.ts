@@ -34,22 +34,29 @@ import {
 import { QueryError } from '../../errors/errors.ts'
 import { PositionedSchema } from '../../lib/positioned-schema.ts'
 import { codedTexts, plainTexts } from './arrow-texts.ts'
-import { type Builder, isValid, memory, type NumberArray, Validity } from './vector-memory.ts'
+import { type Builder, Bytes, isValid, memory, type NumberArray, Validity } from './vector-memory.ts'
 
 // DuckDB's vectors as Arrow columns. Numbers, times and truth values are copied as memory; only texts become JavaScript values on the way.
 
 interface NumberArrayType {
+  readonly BYTES_PER_ELEMENT: number
   new (length: number): NumberArray
   new (buffer: ArrayBufferLike, offset: number, length: number): NumberArray
 }
 
 /** Values that lie in DuckDB's memory as they lie in Arrow's: copied once, because a chunk's memory is DuckDB's own and goes when the chunk goes. */
-function copied(type: DataType, ArrayType: NumberArrayType, raw: (vector: DuckDBVector) => NumberArray, rows: number): Builder {
+function copied(
+  type: DataType,
+  ArrayType: NumberArrayType,
+  raw: (vector: DuckDBVector) => NumberArray,
+  { rows, bytes }: Expected,
+): Builder {
   let validity = new Validity()
   let values = new ArrayType(rows)
   let length = 0
   return {
     append(vector, start, end) {
+      bytes.take((end - start) * ArrayType.BYTES_PER_ELEMENT)
       const items = raw(vector)
       const after = length + end - start
       if (after > values.length) {
@@ -72,11 +79,12 @@ function copied(type: DataType, ArrayType: NumberArrayType, raw: (vector: DuckDB
   }
 }
 
-function booleans(): Builder {
+function booleans(bytes: Bytes): Builder {
   const validity = new Validity()
   const values: number[] = []
   return {
     append(vector, start, end) {
+      bytes.take(end - start)
       const { dataView } = memory(vector)
       for (let i = start; i < end; i++) values.push(dataView.getUint8(i))
       validity.append(vector, start, end)
@@ -97,12 +105,13 @@ const largest = (1n << 63n) - 1n
 /**
  * Sums are 128 bits wide in DuckDB. They are 64 in the answer whenever they fit; of a stream its first batch decides for all.
  */
-function wide(isSigned: boolean, stream: WideColumns | null): Builder {
+function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
   const place = stream?.next() ?? 0
   const validity = new Validity()
   const values: bigint[] = []
   return {
     append(vector, start, end) {
+      bytes.take(16 * (end - start))
       const { dataView } = memory(vector)
       for (let i = start; i < end; i++) values.push(isValid(vector, i) ? read128(dataView, i * 16, isSigned) : 0n)
       validity.append(vector, start, end)
@@ -160,11 +169,12 @@ function readDecimal(view: DataView, index: number, width: number): bigint {
   return read128(view, index * 16, true)
 }
 
-function decimals({ width, scale }: DuckDBDecimalType): Builder {
+function decimals({ width, scale }: DuckDBDecimalType, bytes: Bytes): Builder {
   const validity = new Validity()
   const values: bigint[] = []
   return {
     append(vector, start, end) {
+      bytes.take(16 * (end - start))
       const { dataView } = memory(vector)
       for (let i = start; i < end; i++) values.push(isValid(vector, i) ? readDecimal(dataView, i, width) : 0n)
       validity.append(vector, start, end)
@@ -175,6 +185,7 @@ function decimals({ width, scale }: DuckDBDecimalType): Builder {
 
 function lists(
   child: Builder,
+  bytes: Bytes,
   finish: (offsets: Int32Array, length: number, validity: Validity, child: Data) => Data,
   listOf = (v: DuckDBVector) => v as DuckDBListVector,
 ): Builder {
@@ -182,6 +193,7 @@ function lists(
   const offsets: number[] = [0]
   return {
     append(vector, start, end) {
+      bytes.take(4 * (end - start))
       const list = listOf(vector)
       for (let i = start; i < end; i++) {
         const has = isValid(list, i)
@@ -196,8 +208,8 @@ function lists(
   }
 }
 
-function structs(type: DuckDBStructType, stream: WideColumns | null): Builder {
-  const children = type.entryTypes.map((entry) => builderOf(entry, stream))
+function structs(type: DuckDBStructType, expected: Expected): Builder {
+  const children = type.entryTypes.map((entry) => builderOf(entry, expected))
   const validity = new Validity()
   let length = 0
   return {
@@ -219,46 +231,55 @@ function structs(type: DuckDBStructType, stream: WideColumns | null): Builder {
 
 const items = (vector: DuckDBVector) => memory(vector).items
 
-/** `rows`: how many there will be, when that is known. */
-function builderOf(type: DuckDBType, stream: WideColumns | null, rows = 0): Builder {
+interface Expected {
+  /** How many there will be, when that is known. */
+  readonly rows: number
+  readonly stream: WideColumns | null
+  readonly bytes: Bytes
+}
+
+function builderOf(type: DuckDBType, expected: Expected): Builder {
+  const { stream, bytes } = expected
+  const inner = { ...expected, rows: 0 }
   switch (type.typeId) {
     case DuckDBTypeId.BOOLEAN:
-      return booleans()
+      return booleans(bytes)
     case DuckDBTypeId.TINYINT:
-      return copied(new Int8(), Int8Array, items, rows)
+      return copied(new Int8(), Int8Array, items, expected)
     case DuckDBTypeId.SMALLINT:
-      return copied(new Int16(), Int16Array, items, rows)
+      return copied(new Int16(), Int16Array, items, expected)
     case DuckDBTypeId.INTEGER:
-      return copied(new Int32(), Int32Array, items, rows)
+      return copied(new Int32(), Int32Array, items, expected)
     case DuckDBTypeId.BIGINT:
-      return copied(new Int64(), BigInt64Array, items, rows)
+      return copied(new Int64(), BigInt64Array, items, expected)
     case DuckDBTypeId.UTINYINT:
-      return copied(new Uint8(), Uint8Array, items, rows)
+      return copied(new Uint8(), Uint8Array, items, expected)
     case DuckDBTypeId.USMALLINT:
-      return copied(new Uint16(), Uint16Array, items, rows)
+      return copied(new Uint16(), Uint16Array, items, expected)
     case DuckDBTypeId.UINTEGER:
-      return copied(new Uint32(), Uint32Array, items, rows)
+      return copied(new Uint32(), Uint32Array, items, expected)
     case DuckDBTypeId.UBIGINT:
-      return copied(new Uint64(), BigUint64Array, items, rows)
+      return copied(new Uint64(), BigUint64Array, items, expected)
     case DuckDBTypeId.FLOAT:
-      return copied(new Float32(), Float32Array, items, rows)
+      return copied(new Float32(), Float32Array, items, expected)
     case DuckDBTypeId.DOUBLE:
-      return copied(new Float64(), Float64Array, items, rows)
+      return copied(new Float64(), Float64Array, items, expected)
     case DuckDBTypeId.DATE:
-      return copied(new DateDay(), Int32Array, items, rows)
+      return copied(new DateDay(), Int32Array, items, expected)
     case DuckDBTypeId.TIMESTAMP:
     case DuckDBTypeId.TIMESTAMP_TZ:
-      return copied(new TimestampMicrosecond('UTC'), BigInt64Array, items, rows)
+      return copied(new TimestampMicrosecond('UTC'), BigInt64Array, items, expected)
     case DuckDBTypeId.HUGEINT:
-      return wide(true, stream)
+      return wide(true, expected)
     case DuckDBTypeId.UHUGEINT:
-      return wide(false, stream)
+      return wide(false, expected)
     case DuckDBTypeId.DECIMAL:
-      return decimals(type as DuckDBDecimalType)
+      return decimals(type as DuckDBDecimalType, bytes)
     case DuckDBTypeId.LIST: {
-      const child = builderOf((type as { valueType: DuckDBType }).valueType, stream)
+      const child = builderOf((type as { valueType: DuckDBType }).valueType, inner)
       return lists(
         child,
+        bytes,
         (valueOffsets, length, validity, data) =>
           makeData({ type: new List(new Field('item', data.type, true)), length, ...validity.finish(), valueOffsets, child: data }) as Data,
       )
@@ -267,7 +288,8 @@ function builderOf(type: DuckDBType, stream: WideColumns | null, rows = 0): Buil
       const { keyType, valueType } = type as unknown as { keyType: DuckDBType; valueType: DuckDBType }
       const entry = { entryTypes: [keyType, valueType], entryNames: ['key', 'value'] } as unknown as DuckDBStructType
       return lists(
-        structs(entry, stream),
+        structs(entry, inner),
+        bytes,
         (valueOffsets, length, validity, data) =>
           makeData({
             type: new Map_(new Field('entries', data.type, false) as never),
@@ -280,11 +302,11 @@ function builderOf(type: DuckDBType, stream: WideColumns | null, rows = 0): Buil
       )
     }
     case DuckDBTypeId.STRUCT:
-      return structs(type as DuckDBStructType, stream)
+      return structs(type as DuckDBStructType, inner)
     case DuckDBTypeId.SQLNULL:
-      return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount), rows)
+      return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount), expected)
     default:
-      return stream ? plainTexts() : codedTexts()
+      return stream ? plainTexts(bytes) : codedTexts(bytes)
   }
 }
 
@@ -314,6 +336,7 @@ export class BatchBuilder {
   constructor(
     private readonly shape: BatchShape,
     private readonly expected = 0,
+    readonly bytes = new Bytes(),
   ) {
     shape.stream?.begin()
     this.builders = shape.types.map((type) => this.builder(type))
@@ -330,15 +353,15 @@ export class BatchBuilder {
   }
 
   private builder(type: DuckDBType): Builder {
-    return builderOf(type, this.shape.stream ?? null, this.expected)
+    return builderOf(type, { rows: this.expected, stream: this.shape.stream ?? null, bytes: this.bytes })
   }
 
-  append(chunk: DuckDBDataChunk): void {
-    const count = chunk.rowCount
+  /** Rows [start, end) of the chunk. */
+  append(chunk: DuckDBDataChunk, start = 0, end = chunk.rowCount): void {
     this.builders.forEach((builder, i) => {
-      builder.append(chunk.getColumnVector(i), 0, count)
+      builder.append(chunk.getColumnVector(i), start, end)
     })
-    this.rows += count
+    this.rows += end - start
   }
 
   finish(): RecordBatch {

@@ -37,10 +37,20 @@ export const memoryBytes = (value: number | string): number => {
 /** People whose state the process keeps, beside what the engine takes of the budget: as objects each is some two thousand bytes. */
 export const peopleOf = (memoryLimit: number): number => Math.min(100_000, Math.max(5_000, Math.floor(memoryLimit / (16 * 1024))))
 
+/**
+ * Of the rows of an answer that is held as a whole. It is there several times while it becomes JSON, and six times as long at worst, which V8's longest
+ * text has to hold.
+ */
+export const answerBytes = (memoryLimit: number): number => Math.min(64 * 1024 ** 2, Math.max(8 * 1024 ** 2, Math.floor(memoryLimit / 16)))
+
 export const defaultThreads = (): number => availableParallelism()
+
+/** They share one memory, so more of them is not more work done. */
+const mostPlaces = 8
 
 /**
  * Statements run on libuv's threads, and so do the log's writes and fsyncs: one thread is left for the log and one for the apply stage, so
  * that no load of queries delays an acknowledgement.
  */
-export const defaultConnections = (libuvThreads = Number(process.env.UV_THREADPOOL_SIZE) || 4): number => Math.max(1, libuvThreads - 2)
+export const defaultPlaces = (libuvThreads = Number(process.env.UV_THREADPOOL_SIZE) || 4): number =>
+  Math.min(mostPlaces, Math.max(1, libuvThreads - 2))

@@ -1,4 +1,5 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { Turn, Turns } from '../../lib/turns.ts'
 import { type Instance, identifier } from './instance.ts'
 import { prepare, type Statement } from './run.ts'
 
@@ -35,15 +36,19 @@ const timeKey = (cohort: number) => `cohort_${cohort}_at`
 const list = (cohorts: readonly number[]) => [...cohorts.map(Number), 'NULL'].join(', ')
 const isConflict = (error: unknown) => error instanceof Error && /Conflict/i.test(error.message)
 
-export function cohortMembers(instance: Pick<Instance, 'use'>, database: string) {
+export function cohortMembers(instance: Pick<Instance, 'use'>, database: string, turns: Turns) {
   const at = `${identifier(database)}.main`
+  const inTurn = <T>(work: (connection: DuckDBConnection, turn: Turn) => Promise<T>): Promise<T> =>
+    turns.turn((turn) => instance.use((connection) => work(connection, turn), turn.signal))
   const inTransaction = async <T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await instance.use(async (connection) => {
+        return await inTurn(async (connection, turn) => {
           await connection.run('BEGIN TRANSACTION')
           try {
             const answer = await work(connection)
+            turn.signal.throwIfAborted()
+            turn.hasRows() // what is committed must not be done twice
             await connection.run('COMMIT')
             return answer
           } catch (error) {
@@ -59,7 +64,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string)
   const rows = async (connection: DuckDBConnection, sql: string, params?: DuckDBValue[]) =>
     (await connection.runAndReadAll(sql, params)).getRowsJS()
   const number = async (connection: DuckDBConnection, sql: string) => Number((await rows(connection, sql))[0]?.[0] ?? 0)
-  const all = (sql: string, params?: DuckDBValue[]) => instance.use((connection) => rows(connection, sql, params))
+  const all = (sql: string, params?: DuckDBValue[]) => inTurn((connection) => rows(connection, sql, params))
 
   const current = (cohort: number) => `SELECT DISTINCT coalesce(m.survivor, t.person_no) AS no FROM ${at}.cohort_members t
     LEFT JOIN ${at}.person_merges m ON m.merged = t.person_no WHERE t.cohort_id = ${cohort}`

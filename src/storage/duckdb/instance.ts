@@ -4,7 +4,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
-import { defaultConnections, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
+import { defaultMemoryLimit, defaultPlaces, defaultThreads, memoryBytes } from './budget.ts'
 import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
@@ -16,7 +16,9 @@ export interface InstanceOptions {
   readonly dataDir: string
   readonly memoryLimit?: number | string
   readonly threads?: number
-  /** How many statements may run at once, besides those on connections of their own. */
+  /** How many statements of queries may run at once. */
+  readonly places?: number
+  /** Open for queries: for each that runs one, and another one for each whose rows are being read. */
   readonly connections?: number
   /** `read`: files are attached as they are, and nothing of the directory is changed. */
   readonly access?: 'write' | 'read'
@@ -74,6 +76,8 @@ export class Instance implements Sql {
   readonly dataDir: string
   readonly memoryLimit: number
   readonly threads: number
+  /** How many statements of queries may run at once. */
+  readonly places: number
   /** Stops statements that take much more memory than the engine counts. */
   readonly memory: MemoryWatch
   private readonly database: DuckDBInstance
@@ -88,12 +92,20 @@ export class Instance implements Sql {
 
   constructor(
     database: DuckDBInstance,
-    options: { dataDir: string; memoryLimit: number; threads: number; connections: readonly DuckDBConnection[]; isReadOnly: boolean },
+    options: {
+      dataDir: string
+      memoryLimit: number
+      threads: number
+      places: number
+      connections: readonly DuckDBConnection[]
+      isReadOnly: boolean
+    },
   ) {
     this.database = database
     this.dataDir = options.dataDir
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
+    this.places = options.places
     this.isReadOnly = options.isReadOnly
     for (const connection of options.connections) this.follow(connection)
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
@@ -146,21 +158,6 @@ export class Instance implements Sql {
   /** A short look at something, past the queries that run. */
   look<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return this.quick.use(work)
-  }
-
-  /** How many statements of queries run at once. */
-  get places(): number {
-    return this.pool.size
-  }
-
-  /** Waits for a place among the statements that run, and works in it without the connection that comes with it. */
-  async turn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const connection = await this.acquire(signal)
-    try {
-      return await work()
-    } finally {
-      this.release(connection)
-    }
   }
 
   /** A connection for a result that is read bit by bit. What is still open when the instance closes is ended then. */
@@ -348,9 +345,10 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const directories = [dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
   const database = await DuckDBInstance.create(':memory:')
   try {
-    const connections = await Promise.all(Array.from({ length: options.connections ?? defaultConnections() }, () => progressing(database)))
+    const places = options.places ?? defaultPlaces()
+    const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * places }, () => progressing(database)))
     await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
-    return new Instance(database, { dataDir, memoryLimit, threads, connections, isReadOnly })
+    return new Instance(database, { dataDir, memoryLimit, threads, places, connections, isReadOnly })
   } catch (error) {
     database.closeSync()
     throw error

@@ -1,11 +1,14 @@
-import type { DuckDBConnection, DuckDBMaterializedResult, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBMaterializedResult, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
-import { QueryError, type WaymarkError } from '../../errors/errors.ts'
+import { QueryError, WaymarkError } from '../../errors/errors.ts'
 import type { Progress } from '../../lib/progress.ts'
+import { atOnce, type Turn, type Turns } from '../../lib/turns.ts'
 import { BatchBuilder, type BatchShape, type ResultColumn, WideColumns } from './arrow.ts'
+import { answerBytes } from './budget.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
 import type { MemoryWatch } from './memory-watch.ts'
+import { Bytes } from './vector-memory.ts'
 
 export interface Statement {
   readonly sql: string
@@ -14,38 +17,52 @@ export interface Statement {
 }
 
 export interface RunOptions {
+  /** Aborts when the statement has to stop. A WaymarkError as its reason is what the statement fails with. */
   readonly signal?: AbortSignal
-  readonly timeoutSeconds?: number
   /** Is told how far the statement is. */
   readonly progress?: Progress
   /** Stops it where the process grows too much. */
   readonly memory?: MemoryWatch
+  /** Rows that take more are refused. */
+  readonly mostBytes?: number
+  /** Is called when the engine has made all rows. */
+  readonly hasRows?: () => void
 }
 
-const defaultTimeout = 60
 const rowsPerChunk = 2048
 const chunksPerPart = 32
+const bytesPerPart = 4 * 1024 ** 2
+const bytesPerBatch = 2 * bytesPerPart
 
 /** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
 export type TakePart = (part: Table) => void
 
-/** Runs statements on connections lent by the instance. */
-export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'turn' | 'memoryLimit' | 'threads' | 'memory'>) => ({
+const during = (turn: Turn, options: RunOptions): RunOptions => ({
+  ...options,
+  signal: options.signal ? AbortSignal.any([options.signal, turn.signal]) : turn.signal,
+  hasRows: () => turn.hasRows(),
+})
+
+/** Runs statements on connections lent by the instance, each when it has its turn. */
+export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memoryLimit' | 'threads' | 'memory'>, turns: Turns) => ({
   memoryLimit: instance.memoryLimit,
   threads: instance.threads,
+  answerBytes: answerBytes(instance.memoryLimit),
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
-    instance.use((connection) => runStatement(connection, statement, { ...options, memory: instance.memory }), options.signal),
+    turns.turn((turn) => {
+      const inTurn = during(turn, { ...options, memory: instance.memory })
+      return instance.use((connection) => runStatement(connection, statement, inTurn), inTurn.signal)
+    }),
   runInParts: (statement: Statement, take: TakePart, options: RunOptions = {}): Promise<void> =>
-    instance.use((connection) => runInParts(connection, statement, take, { ...options, memory: instance.memory }), options.signal),
+    turns.turn((turn) => {
+      const inTurn = during(turn, { ...options, memory: instance.memory })
+      return instance.use((connection) => runInParts(connection, statement, take, inTurn), inTurn.signal)
+    }),
   /** On a connection of its own: whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
   async *stream(statement: Statement, options: StreamOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
     const { connection, close } = await instance.beside()
     try {
-      yield* streamStatement(connection, statement, {
-        ...options,
-        memory: instance.memory,
-        turn: (work) => instance.turn(work, options.signal),
-      })
+      yield* streamStatement(connection, statement, { ...options, memory: instance.memory, turns })
     } finally {
       await close()
     }
@@ -57,10 +74,16 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
   return guarded(connection, statement, options, async (watch) => {
     const { result, shape, end } = await execute(connection, statement)
     try {
-      const builder = new BatchBuilder(shape, result.rowCount)
+      watch.throwIfStopped()
+      options.hasRows?.()
+      const builder = new BatchBuilder(shape, result.rowCount, new Bytes(options.mostBytes))
+      let bytesThen = 0
       for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; chunk++) {
         builder.append(result.getChunk(chunk))
-        if (chunk % chunksPerPart === chunksPerPart - 1) await watch.turn()
+        const isMuch = builder.bytes.taken - bytesThen >= bytesPerPart
+        if (!isMuch && chunk % chunksPerPart !== chunksPerPart - 1) continue
+        bytesThen = builder.bytes.taken
+        await watch.turn()
       }
       return tableOf(builder)
     } finally {
@@ -79,6 +102,8 @@ export async function runInParts(
   return guarded(connection, statement, options, async (watch) => {
     const { result, shape, end } = await execute(connection, statement)
     try {
+      watch.throwIfStopped()
+      options.hasRows?.()
       const builder = new BatchBuilder(shape, Math.min(result.rowCount, chunksPerPart * rowsPerChunk))
       for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; builder.restart()) {
         const last = Math.min(chunks, chunk + chunksPerPart)
@@ -119,52 +144,67 @@ export interface StreamOptions extends RunOptions {
   /** About how many rows a batch has. */
   readonly batchRows?: number
 }
-interface Turns {
-  /** Waits until the engine has room for one step. */
-  turn<T>(work: () => Promise<T>): Promise<T>
-}
-const always: Turns = { turn: (work) => work() }
 
-/** The same without ever holding all rows: batches as DuckDB makes them. The time limit counts the engine's time, not the reader's. */
+/** The same without ever holding all rows: batches as DuckDB makes them, each in a turn of its own. */
 export async function* streamStatement(
   connection: DuckDBConnection,
   statement: Statement,
-  { turn = always.turn, ...options }: StreamOptions & Partial<Turns> = {},
+  { turns, ...options }: StreamOptions & { readonly turns?: Turns } = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const most = options.batchRows ?? 65_536
-  let left = options.timeoutSeconds ?? defaultTimeout
-  const step = <T>(work: () => Promise<T>): Promise<T> =>
-    turn(async () => {
-      const started = performance.now()
-      try {
-        return await guarded(connection, statement, { ...options, timeoutSeconds: Math.max(0.001, left) }, work)
-      } finally {
-        left -= (performance.now() - started) / 1000
-      }
-    })
+  const { turn } = turns ?? atOnce()
   let prepared: DuckDBPreparedStatement | undefined
+  let shape: BatchShape | undefined
+  const step = <T>(work: () => Promise<T>, canRestart: boolean): Promise<T> =>
+    turn((one) => guarded(connection, statement, during(one, options), work), { canRestart })
+  const next = async (chunks: ChunkReader, isFirst = false) => {
+    const builder = new BatchBuilder(shape!)
+    while (builder.rows < most && builder.bytes.taken < bytesPerBatch && (await chunks.appendTo(builder)));
+    return builder.rows > 0 || isFirst ? builder.finish() : null
+  }
   try {
-    const result = await step(async () => {
+    const { chunks, first } = await step(async () => {
+      prepared?.destroySync() // of a first try that made room for others
       prepared = await prepare(connection, statement)
-      return prepared.stream()
-    })
-    const names = result.columnNames()
-    const shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
-    for (let isFirst = true; ; isFirst = false) {
-      const { batch, rows } = await step(async () => {
-        const builder = new BatchBuilder(shape)
-        while (builder.rows < most) {
-          const chunk = await result.fetchChunk()
-          if (!chunk || chunk.rowCount === 0) break
-          builder.append(chunk)
-        }
-        return { batch: builder.rows > 0 || isFirst ? builder.finish() : null, rows: builder.rows }
-      })
-      if (batch) yield batch
-      if (rows < most) return
-    }
+      const result = await prepared.stream()
+      const names = result.columnNames()
+      shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
+      const chunks = new ChunkReader(result)
+      return { chunks, first: await next(chunks, true) }
+    }, true)
+    for (let batch = first; batch; batch = chunks.isOver ? null : await step(() => next(chunks), false)) yield batch
   } finally {
     prepared?.destroySync()
+  }
+}
+
+/** The chunks of a result, some rows at a time: of texts that are very long a chunk is more than one would want to hold. */
+class ChunkReader {
+  isOver = false
+  private chunk: DuckDBDataChunk | null = null
+  private row = 0
+  private step = 64
+
+  constructor(private readonly result: DuckDBResult) {}
+
+  /** False when there are no more rows. */
+  async appendTo(builder: BatchBuilder): Promise<boolean> {
+    this.chunk ??= await this.result.fetchChunk()
+    if (!this.chunk || this.chunk.rowCount === 0) {
+      this.isOver = true
+      return false
+    }
+    const end = Math.min(this.chunk.rowCount, this.row + this.step)
+    const before = builder.bytes.taken
+    builder.append(this.chunk, this.row, end)
+    const isMuch = builder.bytes.taken - before > bytesPerBatch / 8
+    this.step = isMuch ? Math.max(1, this.step >> 2) : Math.min(rowsPerChunk, this.step * 2)
+    this.row = end
+    if (end === this.chunk.rowCount) {
+      this.chunk = null
+      this.row = 0
+    }
+    return true
   }
 }
 
@@ -213,9 +253,10 @@ async function guarded<T>(
 type Watch = ReturnType<typeof watchOver>
 const everybodyElse = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
-/** Interrupts the connection when the caller cancels, the time is up, or the process grows too much. */
-function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defaultTimeout, memory }: RunOptions) {
-  let reason: WaymarkError | null = signal?.aborted ? new QueryError('query-cancelled', {}) : null
+/** Interrupts the connection when the signal aborts, or the process grows too much. */
+function watchOver(connection: DuckDBConnection, { signal, memory }: RunOptions) {
+  const wanted = () => (signal?.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {}))
+  let reason: WaymarkError | null = signal?.aborted ? wanted() : null
   let again: NodeJS.Timeout | undefined
   const stop = (error: WaymarkError) => {
     reason ??= error
@@ -223,9 +264,8 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
     // An interrupt that comes between two steps of the engine is lost: ask until it has stopped.
     again ??= setInterval(() => connection.interrupt(), 20)
   }
-  const cancel = () => stop(new QueryError('query-cancelled', {}))
+  const cancel = () => stop(wanted())
   signal?.addEventListener('abort', cancel, { once: true })
-  const timer = setTimeout(() => stop(new QueryError('query-timeout', { seconds: timeoutSeconds })), timeoutSeconds * 1000)
   const leave = memory?.follow(() => stop(new QueryError('query-memory', { message: '' })))
   return {
     stopped: () => reason,
@@ -238,7 +278,6 @@ function watchOver(connection: DuckDBConnection, { signal, timeoutSeconds = defa
       if (reason) throw reason
     },
     end() {
-      clearTimeout(timer)
       leave?.()
       clearInterval(again)
       signal?.removeEventListener('abort', cancel)

@@ -1,7 +1,21 @@
 import type { DuckDBListVector, DuckDBVector } from '@duckdb/node-api'
 import type { Data } from 'apache-arrow'
+import { QueryError } from '../../errors/errors.ts'
 
 // What columns are built from: the memory of DuckDB's vectors, and which of their rows have a value.
+
+/** Bytes that columns take, each row with its own value, however columns share them. */
+export class Bytes {
+  taken = 0
+
+  /** `most`: more than so many are refused before they are copied. */
+  constructor(private readonly most = Number.POSITIVE_INFINITY) {}
+
+  take(bytes: number): void {
+    this.taken += bytes
+    if (this.taken > this.most) throw new QueryError('answer-too-large', { bytes: this.most })
+  }
+}
 
 /** Takes rows [start, end) of vectors of one type, then makes one Arrow array of all of them. */
 export interface Builder {

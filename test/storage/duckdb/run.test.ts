@@ -122,8 +122,12 @@ describe('stopping', () => {
     expect((await failure(run(endless, { signal: AbortSignal.abort() })))?.code).toBe('query-cancelled')
   })
 
-  test('the time limit', async () => {
-    expect((await failure(run(endless, { timeoutSeconds: 0.1 })))?.code).toBe('query-timeout')
+  test('the reason of a stop is what the statement fails with', async () => {
+    const limit = new AbortController()
+    const running = failure(run(endless, { signal: limit.signal }))
+    const over = new WaymarkError('query-timeout', { seconds: 60, waited: 0, ran: 60 })
+    setImmediate(() => limit.abort(over))
+    expect(await running).toBe(over)
   })
 
   test('a cancel in the middle of a stream', async () => {

@@ -1,0 +1,54 @@
+import type { AccountStore, AccountTables, QueryRun } from '../accounts/records.ts'
+
+// The runs that are over and can still be polled: for a while, and as long as the answers of a project together are not too large.
+
+interface Kept {
+  readonly id: string
+  readonly task_id: string
+  readonly characters: number
+  readonly expires: number
+}
+type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time'>
+
+export const mostCharacters = 256 * 1024 ** 2
+
+const charactersOf = ({ results }: QueryRun) => (results === null ? 0 : JSON.stringify(results).length)
+
+export const createKeptRuns = (read: AccountStore['read'], most = mostCharacters) => {
+  const byProject = new Map<number, Kept[]>()
+
+  const entry = ({ id, task_id, expiration_time }: Ended, characters: number): Kept => ({
+    id,
+    task_id,
+    characters,
+    expires: expiration_time?.getTime() ?? Number.POSITIVE_INFINITY,
+  })
+  /** The oldest first; those of an earlier process are looked for once. */
+  const keptOf = async (projectId: number): Promise<Kept[]> => {
+    const known = byProject.get(projectId)
+    if (known) return known
+    const found = await read.query_runs.find({ project_id: projectId, is_complete: true })
+    const kept = found.map((run) => entry(run, charactersOf(run))).sort((a, b) => a.expires - b.expires)
+    byProject.set(projectId, kept)
+    return kept
+  }
+
+  return {
+    /** Adds one, in the transaction that writes its end, and removes those whose time is over and the oldest of those that are too many. */
+    async add(tables: AccountTables, run: Ended, characters: number, now: Date): Promise<void> {
+      const kept = [...(await keptOf(run.project_id)).filter(({ id }) => id !== run.id), entry(run, characters)]
+      let left = kept.reduce((sum, one) => sum + one.characters, 0)
+      const isOver = (one: Kept) => {
+        const goes = one.task_id !== run.task_id && (one.expires <= now.getTime() || left > most)
+        if (goes) left -= one.characters
+        return goes
+      }
+      const gone = kept.filter(isOver)
+      for (const { id, task_id } of gone) await tables.query_runs.remove({ project_id: run.project_id, id, task_id })
+      byProject.set(
+        run.project_id,
+        kept.filter((one) => !gone.includes(one)),
+      )
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { createShares, type Sharer } from './shares.ts'
+
+// Which statement runs next, and which makes room. Statements come from many projects, and what one will cost is not known before: each is taken for a
+// light one until it has run for a while, or its query is known to be heavy. Any of them may take a place that is free. When somebody waits who has
+// more right to a place, the youngest of those who have had their while is interrupted and begun again later, twice at most: then it waits until it
+// may keep its place. Those who keep theirs never take the last one, nor more than half of them for one project.
+
+/** So long a statement passes for a light one, and is left alone. */
+export const lightMs = 500
+const mostInterruptions = 2
+
+/** A query, or other work of a project, with its statements. */
+export interface Claim extends Sharer {
+  readonly isBackground: boolean
+  /** It took long when it was last asked. */
+  readonly isKnownHeavy: () => boolean
+  /** What its statements have taken so far. */
+  spentMs: number
+  interruptions: number
+}
+
+export interface Place {
+  /** Aborts when somebody else needs the place. */
+  readonly interrupted: AbortSignal
+  /** The engine has done its part. The place is free for another statement; until `leave` there are at most as many such readers as places. */
+  read(): void
+  leave(): void
+}
+
+interface Waiter {
+  readonly claim: Claim
+  readonly canRestart: boolean
+  start(place: Place): void
+}
+interface Runner {
+  readonly claim: Claim
+  readonly canRestart: boolean
+  readonly since: number
+  readonly interrupt: AbortController
+}
+
+const level = { light: 0, heavy: 1, background: 2 } as const
+
+export const createLanes = (places: number) => {
+  const shares = createShares()
+  const waiting = new Set<Waiter>()
+  const running = new Set<Runner>()
+  const reading = new Set<Runner>()
+  const mostKept = Math.max(1, places - 1)
+  const mostKeptOfProject = Math.max(1, Math.floor(places / 2))
+  let timer: NodeJS.Timeout | undefined
+
+  const now = () => performance.now()
+  const spent = (claim: Claim): number => {
+    let ms = claim.spentMs
+    for (const one of [...running, ...reading]) if (one.claim === claim) ms += now() - one.since
+    return ms
+  }
+  const isHeavy = (claim: Claim) => spent(claim) >= lightMs || claim.isKnownHeavy()
+  const levelOf = (claim: Claim) => (!isHeavy(claim) ? level.light : claim.isBackground ? level.background : level.heavy)
+  const isKept = ({ claim, canRestart }: Waiter | Runner) => !canRestart || claim.interruptions >= mostInterruptions
+  const count = (holds: (one: Runner) => boolean) => [...running].filter(holds).length
+
+  const mayStart = (waiter: Waiter): boolean => {
+    if (!isKept(waiter)) return true
+    const isOfProject = ({ claim }: Runner) => claim.project === waiter.claim.project
+    return count(isKept) < mostKept && count((one) => isKept(one) && isOfProject(one)) < mostKeptOfProject
+  }
+  /** Those who may have a place, by their right to it. */
+  const inOrder = (): Waiter[] => {
+    const held = new Map<Runner, number>([...running, ...reading].map((one) => [one, now() - one.since]))
+    const rank = (waiter: Waiter) => {
+      const used = shares.used(waiter.claim)
+      let { project, caller } = used
+      for (const [{ claim }, ms] of held) {
+        if (claim.project !== waiter.claim.project) continue
+        project += ms
+        if (claim.caller === waiter.claim.caller) caller += ms
+      }
+      return [project, caller, levelOf(waiter.claim)] as const
+    }
+    return [...waiting]
+      .filter(mayStart)
+      .map((waiter) => ({ waiter, rank: rank(waiter) }))
+      .sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2])
+      .map(({ waiter }) => waiter)
+  }
+
+  const start = (waiter: Waiter) => {
+    waiting.delete(waiter)
+    const { claim, canRestart } = waiter
+    const runner: Runner = { claim, canRestart, since: now(), interrupt: new AbortController() }
+    running.add(runner)
+    waiter.start({
+      interrupted: runner.interrupt.signal,
+      read() {
+        if (!running.delete(runner)) return
+        reading.add(runner)
+        settle()
+      },
+      leave() {
+        if (!running.delete(runner) && !reading.delete(runner)) return
+        const ms = now() - runner.since
+        claim.spentMs += ms
+        shares.use(claim, ms)
+        shares.leave(claim)
+        settle()
+      },
+    })
+  }
+
+  /** The one that makes room for this one: the youngest of those below it, or of a project that has two places more. */
+  const whoYields = (waiter: Waiter): Runner | undefined => {
+    const own = levelOf(waiter.claim)
+    const placesOf = (project: number) => count(({ claim }) => claim.project === project)
+    const fewer = placesOf(waiter.claim.project)
+    const isBelow = (one: Runner) => levelOf(one.claim) > own
+    const areAllBelow = [...running].every(isBelow)
+    const lowest = Math.max(...[...running].map(({ claim }) => levelOf(claim)))
+    return [...running]
+      .filter((one) => !isKept(one) && isHeavy(one.claim))
+      .filter(({ claim }) => (areAllBelow ? levelOf(claim) === lowest : placesOf(claim.project) >= fewer + 2))
+      .sort((a, b) => a.since - b.since)
+      .at(-1)
+  }
+
+  const makeRoom = () => {
+    if (count(({ interrupt }) => interrupt.signal.aborted) > 0) return // and then it is seen who starts
+    for (const waiter of inOrder()) {
+      const runner = whoYields(waiter)
+      if (!runner) continue
+      runner.claim.interruptions++
+      runner.interrupt.abort()
+      return
+    }
+  }
+
+  const hasRoom = () => running.size < places && running.size + reading.size < 2 * places
+
+  const settle = () => {
+    clearTimeout(timer)
+    for (let next = inOrder()[0]; next && hasRoom(); next = inOrder()[0]) start(next)
+    if (waiting.size === 0 || running.size < places) return
+    makeRoom()
+    // Who is light by now will not be for long.
+    const left = [...running].map(({ claim }) => lightMs - spent(claim)).filter((ms) => ms > 0)
+    if (left.length === 0) return
+    timer = setTimeout(settle, Math.ceil(Math.min(...left)))
+    timer.unref()
+  }
+
+  return {
+    /** Resolves with a place. An aborted signal takes the caller out of the queue; its reason is thrown. */
+    enter(claim: Claim, canRestart: boolean, signal: AbortSignal): Promise<Place> {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason)
+        const giveUp = () => {
+          waiting.delete(waiter)
+          shares.leave(claim)
+          reject(signal.reason)
+          settle()
+        }
+        const waiter: Waiter = {
+          claim,
+          canRestart,
+          start(place) {
+            signal.removeEventListener('abort', giveUp)
+            resolve(place)
+          },
+        }
+        signal.addEventListener('abort', giveUp, { once: true })
+        shares.join(claim)
+        waiting.add(waiter)
+        settle()
+      })
+    },
+    get waiting(): number {
+      return waiting.size
+    },
+  }
+}
+export type Lanes = ReturnType<typeof createLanes>

@@ -33,7 +33,7 @@ export const createConcurrency = (limits: () => ConcurrencyLimits) => {
       const { perProject, perUser, inAll } = limits()
       const [project, user, all] = [`project ${projectId}`, `user ${userId}`, 'all']
       const names = via === 'key' ? [project, user, all] : [user, all]
-      mustFit(all, inAll, failures.busy)
+      mustFit(all, inAll, failures.busyWithQueries)
       mustFit(user, perUser, failures.tooManyOfUser)
       if (via === 'key') mustFit(project, perProject, failures.tooManyQueries)
       for (const name of names) add(name, 1)

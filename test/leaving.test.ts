@@ -59,7 +59,7 @@ const found = async () => {
   await using waymark = await open({ dataDir, minFreeBytes: 0 })
   const project = await waymark.project(1)
   expect(project.recoveryReports()).toEqual([])
-  return ((await project.answer({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: unknown[][] }).results[0]![0]
+  return (await project.query<[number]>({ kind: 'SqlLikeQuery', query: 'select count() from events' })).results[0]![0]
 }
 
 // A transaction waits five seconds for more events: nothing of it in the store shows that nobody waited for it.

@@ -119,8 +119,13 @@ const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 40
 /** Of the operator's files, which are nobody else's business. */
 const filesFail: ReadonlySet<ErrorCode> = new Set(['store-broken', 'log-damaged', 'unusable-directory', 'directory-locked', 'newer-format'])
 
+/** What is told to callers when the files of a project fail; null for every other error. */
+export const filesFailure = ({ code }: WaymarkError): HttpError | null =>
+  filesFail.has(code) ? failures.unready(`The project cannot be opened (${code}). The log of the server says why.`) : null
+
 const ofWaymark = (error: WaymarkError): HttpError => {
-  if (filesFail.has(error.code)) return failures.unready(`The project cannot be opened (${error.code}). The log of the server says why.`)
+  const ofFiles = filesFailure(error)
+  if (ofFiles) return ofFiles
   const status = errorTable[error.code].status
   const retry: Record<string, string> = error.isRetryable ? { 'retry-after': '1' } : {}
   const code = error.code === 'invalid-value' ? (error.data as { rule: string }).rule : (wireCode(error) ?? statusCodes[status] ?? 'error')

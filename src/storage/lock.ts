@@ -91,7 +91,9 @@ export async function lockDirectory(dataDir: string): Promise<Lock> {
     lastOwner = leftBy(found, dataDir, directory)
     // Two may find the same stale lock. Only one can move it; the other one moves the winner's and gives it back.
     const aside = `${path}.${process.pid}.${Date.now()}`
-    await rename(path, aside).catch(() => undefined)
+    await rename(path, aside).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
     const moved = await readFile(aside, 'utf8').catch(() => null)
     if (moved !== null && moved !== found) await rename(aside, path)
     else await rm(aside, { force: true })

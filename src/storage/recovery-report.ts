@@ -30,8 +30,10 @@ export type RecoveryReport =
 export type RecoveryNotice = RecoveryReport | ({ readonly kind: 'store-recovering' } & Omit<Rebuilt, 'events' | 'persons' | 'seconds'>)
 
 const number = (value: number) => value.toLocaleString('en')
-const range = (fromSeq: number, toSeq: number | null) =>
-  toSeq === null ? `from ${number(fromSeq)} on` : fromSeq === toSeq ? number(fromSeq) : `${number(fromSeq)} to ${number(toSeq)}`
+const records = (fromSeq: number, toSeq: number | null) => {
+  if (toSeq === null) return `records from ${number(fromSeq)} on`
+  return fromSeq === toSeq ? `record ${number(fromSeq)}` : `records ${number(fromSeq)} to ${number(toSeq)}`
+}
 
 const causes: Readonly<Record<LostRecords['reason'], string>> = {
   forgotten: 'the log no longer has them',
@@ -42,13 +44,13 @@ const causes: Readonly<Record<LostRecords['reason'], string>> = {
 /** One line for a log or a terminal. */
 export function recoveryText(report: RecoveryNotice): string {
   if (report.kind === 'log-damaged')
-    return `the log is damaged in ${report.file} at byte ${report.offset}: records ${range(report.fromSeq, report.toSeq)} cannot be read; the store has them`
+    return `damaged log: ${records(report.fromSeq, report.toSeq)} cannot be read in ${report.file} at byte ${report.offset}; the store has them`
   if (report.kind === 'records-lost')
-    return `records ${range(report.fromSeq, report.toSeq)} are lost: ${causes[report.reason]} (${report.file})`
+    return `lost: ${records(report.fromSeq, report.toSeq)}, because ${causes[report.reason]} (${report.file})`
   const kept = report.keptAs === null ? '' : `; the old file is kept as ${report.keptAs}`
-  const records = report.toSeq < report.fromSeq ? 'no record' : `records ${range(report.fromSeq, report.toSeq)}`
-  if (report.kind === 'store-recovering') return `applying ${records} of the log to the store, because ${report.reason}${kept}`
+  const applied = report.toSeq < report.fromSeq ? 'no record' : records(report.fromSeq, report.toSeq)
+  if (report.kind === 'store-recovering') return `applying ${applied} of the log to the store, because ${report.reason}${kept}`
   const how = report.kind === 'store-rebuilt' ? 'rebuilt from the log' : 'rolled back to its last checkpoint and filled from the log'
   const content = `${number(report.events)} events and ${number(report.persons)} persons`
-  return `the store was ${how} in ${report.seconds.toFixed(1)} s: it has ${content}, with ${records} applied`
+  return `the store was ${how} in ${report.seconds.toFixed(1)} s: it has ${content}, with ${applied} applied`
 }

@@ -51,16 +51,16 @@ test('a project that cannot be opened: not ready with the reason, until it is me
   const answers = await Promise.all(Array.from({ length: 20 }, () => handler(batchOf(tokens[0]))))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
   const said = await answers[0]!.text()
-  expect(said).toContain('log-damaged')
+  expect(said).toContain('store-broken')
   expect(said, 'where files are is not for strangers').not.toContain(dataDir)
   expect(errors, 'one attempt for all of them').toHaveLength(1)
-  expect(errors[0]).toMatchObject({ code: 'log-damaged', message: expect.stringContaining(dataDir) })
+  expect(errors[0]).toMatchObject({ code: 'store-broken', message: expect.stringContaining(dataDir) })
 
   const { status, text } = await probe(handler)
   expect(status).toBe(503)
   expect(JSON.parse(text)).toMatchObject({
     ready: false,
-    checks: { projects_failed: { isOk: false, detail: 1, reasons: ['project 1 cannot be opened: log-damaged'] } },
+    checks: { projects_failed: { isOk: false, detail: 1, reasons: ['project 1 cannot be opened: store-broken'] } },
   })
   expect((await probe(handler, '/metrics')).text).toContain('waymark_projects_failed 1\n')
   expect((await probe(handler, '/_livez')).status).toBe(200)

@@ -4,7 +4,7 @@ import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
 import { inTurns } from '../../lib/in-turns.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
-import { failureBody, HttpError } from '../errors.ts'
+import { failureBody, filesFailure, HttpError } from '../errors.ts'
 import type { Body, Intake } from '../intake.ts'
 import { mustBeWhole, readAsker } from './asker.ts'
 import type { CaptureRequest } from './body.ts'
@@ -160,10 +160,11 @@ function refusal(request: Request, error: unknown): Response {
   if (error instanceof HttpError) return json(request, error.status, failureBody(error), error.headers)
   if (error instanceof WaymarkError) {
     if (error.status === 413) return json(request, 413, new CaptureRefusal('too-large', error.detail).body)
-    const type = error.status === 503 ? 'server_error' : 'validation_error'
-    const code = error.status === 503 ? 'server_error' : 'invalid_payload'
+    const { status, message: detail } = filesFailure(error) ?? error
+    const type = status === 503 ? 'server_error' : 'validation_error'
+    const code = status === 503 ? 'server_error' : 'invalid_payload'
     const headers: Record<string, string> = error.isRetryable ? { 'retry-after': String(retryAfterSeconds) } : {}
-    return json(request, error.status, { type, code, detail: error.detail, attr: null }, headers)
+    return json(request, status, { type, code, detail, attr: null }, headers)
   }
   throw error
 }

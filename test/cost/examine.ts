@@ -30,8 +30,8 @@ interface Measure {
   readonly floor: number
   of(figures: Figures): number
 }
-const measures: readonly Measure[] = [
-  { name: 'processor time', floor: growth.floorMs, of: (one) => one.cpuMs },
+const measuresOf = (to: Input['to']): readonly Measure[] => [
+  { name: 'processor time', floor: growth.floorMs[to], of: (one) => one.cpuMs },
   { name: 'memory', floor: growth.floorMb, of: (one) => one.residentMb },
 ]
 
@@ -74,7 +74,7 @@ export async function examine(probe: Probe, subject: Subject, known?: readonly n
     const before = scanned.at(-1)
     scanned.push(figures)
     if (before && probe.grows === 'input' && figures.end === null)
-      for (const measure of measures) {
+      for (const measure of measuresOf(probe.door === 'call' ? 'call' : 'server')) {
         const pair = [before, figures].map((one): Point => [one.bytes, measure.of(one)]) as [Point, Point]
         if (!looksSteep(pair, measure.floor, growth.exponent)) continue
         const steep = await steepness(scanned, size, measure, at)

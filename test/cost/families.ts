@@ -4,6 +4,7 @@ import { captureNamed, captureProbes } from './probes/capture.ts'
 import { crowdProbes } from './probes/crowds.ts'
 import { functionNamed, functionPairProbes, functionProbes } from './probes/functions.ts'
 import { headerProbes } from './probes/headers.ts'
+import { nestedProbes } from './probes/nested-functions.ts'
 import { queryProbes } from './probes/queries.ts'
 import { randomCompiles, randomNamed, randomStatements } from './probes/random-statements.ts'
 import { regexpProbes } from './probes/regexps.ts'
@@ -33,6 +34,7 @@ export const families: readonly Family[] = [
   { name: 'random compile', share: 2, prefix: /^compile .*: random /, probes: randomCompiles, named: randomNamed },
   { name: 'function', share: 4, prefix: /^function /, probes: functionProbes, named: functionNamed },
   { name: 'function pair', share: 1, prefix: /^function /, probes: functionPairProbes },
+  { name: 'nested functions', share: 2, prefix: /^compile .*: nested /, probes: nestedProbes },
   { name: 'query', share: 3, prefix: /^query/, probes: queryProbes },
   { name: 'regexp', share: 1, prefix: /^regexp /, probes: regexpProbes },
   { name: 'call', share: 1, prefix: /^(csv|formula|parse) /, probes: callProbes },

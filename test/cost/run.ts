@@ -11,7 +11,8 @@ import { described, row } from './report.ts'
 import { startServer } from './server.ts'
 import { makeTemplate } from './template.ts'
 
-// npm run test:cost -- --minutes 20 [--seed N] [--only NAME] [--report FILE.json] [--save] [--verbose]
+// npm run test:cost -- --minutes 20 [--seed N] [--only NAME] [--report FILE.json] [--save] [--fresh] [--verbose]
+// --save keeps what is found among what runs first; --fresh leaves that out.
 
 const { values } = parseArgs({
   options: {

@@ -228,9 +228,17 @@ export async function startServer(script: string, template: Template): Promise<S
     return figures
   }
 
+  /** Some requests change the keys that the others come with: those are sent again to a server that knows them. */
+  const measureKnown = async (input: HttpInput, size: number, budget: Budget): Promise<Figures> => {
+    const figures = await measure(input, size, budget)
+    if (figures.status !== 401 || (input.as !== 'key' && input.as !== 'session')) return figures
+    await renew()
+    return measure(input, size, budget)
+  }
+
   await renew()
   return {
-    measure,
+    measure: measureKnown,
     renew,
     close: stop,
     get starts() {

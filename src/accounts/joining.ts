@@ -20,7 +20,7 @@ export const signupInput = z.object({
     .max(1024),
 })
 
-interface Usable {
+export interface Usable {
   readonly invite: Invite
   readonly organization: Organization
 }

@@ -6,6 +6,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import { createHandler } from '../http/create-handler.ts'
 import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
 import { type RunningServer, startServer } from '../http/node-server.ts'
+import { createSites, type SiteOptions } from '../http/site.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
@@ -54,6 +55,16 @@ const stackOf = (error: unknown) => (error instanceof WaymarkError || !(error in
 
 const localWork = (waymark: Waymark): LocalWork =>
   Object.fromEntries(Object.entries(errands).map(([name, errand]) => [name, (input) => errand(waymark, input as never)]))
+
+const siteOf = (values: Values): SiteOptions => {
+  const site = { publicUrl: values.text('public-url'), trustedProxies: listOf(values.text('trusted-proxies')) }
+  try {
+    createSites(site)
+    return site
+  } catch (error) {
+    throw error instanceof WaymarkError ? wrongUsage(error.detail) : error
+  }
+}
 
 /** How a shell calls this command again. */
 const calledAs = (called = process.argv[1] ?? ''): string => {
@@ -114,6 +125,7 @@ export const serve: Command = {
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
     const { limits, concurrency } = requestLimits(values)
+    const site = siteOf(values)
     const drainMs = countOf(values, 'drain-seconds') * 1000
     const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
     const recovery = recoveryOf(values)
@@ -145,8 +157,7 @@ export const serve: Command = {
       const handler = createHandler(waymark, {
         limits: () => limits,
         concurrency: () => concurrency,
-        publicUrl: values.text('public-url'),
-        trustedProxies: listOf(values.text('trusted-proxies')),
+        ...site,
         log: ({ level, message, ...fields }) => log(level, message, fields),
       })
       const secret = newSecret()

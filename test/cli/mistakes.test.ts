@@ -46,6 +46,12 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['serve --port 70000', 2, /--port is a number up to 65535, not 70000\./],
   ['serve --data DATA --memory little', 1, /memoryLimit must be at least 64 MiB, .*; got "little"/],
   ['serve --data DATA --queries-per-hour few', 2, /--queries-per-hour is a whole number, not few\./],
+  [
+    'serve --public-url analytics.example.com',
+    2,
+    /The public URL is an address like https:\/\/analytics\.example\.com, not analytics\.example\.com\./,
+  ],
+  ['serve --trusted-proxies 10.0.0.0/8,proxy', 2, /Trusted proxies are addresses and networks like 10\.0\.0\.0\/8, not proxy\./],
   ['serve --data DATA --port PORT', 1, /Cannot listen on 127\.0\.0\.1:\d+: the port is in use\./],
   ['serve --data DATA --port 0 --host 203.0.113.1', 1, /Cannot listen on 203\.0\.113\.1:0: this machine has no such address\./],
   ['serve --data @good.jsonl', 1, /good\.jsonl cannot be used: (there is a file of that name|a part of the path is a file)\./],

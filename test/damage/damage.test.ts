@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ import {
   storeDamages,
   writeStaleLock,
 } from './directory.ts'
-import { type Expected, expectations } from './expectations.ts'
+import { damageTable, type Expected, expectations } from './expectations.ts'
 
 // Every damage of the log with every damage of the store: what is decided of it. Some of them through the whole of Waymark; `npm run test:damage` has all
 // of them with every command, in real processes.
@@ -168,4 +168,8 @@ describe.skipIf(!isPossible)('a directory of damaged projects', () => {
     expect(await openAll('complete')).toEqual(partial)
     expect((await run(['doctor', '--data', dataDir])).out).not.toContain('refused')
   })
+})
+
+test('docs/reliability.md says what is expected here', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../docs/reliability.md'), 'utf8')).toContain(`${damageTable()}\n`)
 })

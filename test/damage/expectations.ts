@@ -36,3 +36,17 @@ export const expectations: { readonly [L in LogDamage]: { readonly [S in StoreDa
   },
   gone: { sound: damaged(61, 90, 60), ...unreadable(broken(90, 0)), 'with a damaged write-ahead log': damaged(31, 90, 30) },
 }
+
+const cell = (expected: Expected): string => {
+  if (expected.is === 'whole') return 'everything'
+  const [from, to] = expected.lost
+  return `\`${expected.code}\`, ${from}–${to} lost, ${expected.left} left`
+}
+
+/** The table of docs/reliability.md. */
+export function damageTable(): string {
+  const stores = Object.keys(expectations.sound) as StoreDamage[]
+  const rows = Object.entries(expectations).map(([log, byStore]) => [log, ...stores.map((store) => cell(byStore[store]))])
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(['log \\ store', ...stores]), `|${'---|'.repeat(stores.length + 1)}`, ...rows.map(line)].join('\n')
+}

@@ -50,7 +50,7 @@ const layers: Record<string, readonly string[]> = {
   // Talks to servers outside: names and mail.
   network: base,
   // The public door: it opens on the HTTP API too.
-  'index.ts': [...tower, 'queries', 'storage', 'accounts', 'asking', 'http', root],
+  'index.ts': [...tower, 'queries', 'definitions', 'storage', 'ingestion', 'accounts', 'asking', 'http', root],
 }
 /** Children of these folders do not know each other. */
 const strangers = ['queries', 'dialects', 'exports/destinations', 'storage']

@@ -27,7 +27,11 @@ const cohortOfThree = async (): Promise<string> => {
 
 describe.each(listing.map((one) => ({ title: one.path, ...one })))('$title', ({ path: pattern, row }) => {
   test('pages', async () => {
-    const { call, owner, world } = held.home
+    const { call, owner, project, world } = held.home
+    if (/_definitions$/.test(pattern)) {
+      const batch = ['a', 'b', 'c'].map((name) => ({ event: name, distinct_id: 'u', properties: { [`is_${name}`]: true } }))
+      await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })
+    }
     const maker = creatingRows.find((one) => one.path === pattern)
     const path = await pathIn(pattern.includes('/cohorts/:id/') ? pattern.replace(':id', await cohortOfThree()) : pattern, held.home)
     if (maker) for (let i = 0; i < 3; i++) await call('POST', path, { as: owner, body: await newBody(maker, held.home) })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scopeObjects } from '../../src/accounts/personal-keys.ts'
 import type { Organization, ProjectRecord, Role, User } from '../../src/accounts/records.ts'
 import { hashKey } from '../../src/accounts/secrets.ts'
+import { propertyDefinitionId } from '../../src/http/resources/property-definitions.ts'
 import { type Home, startHome } from './conversation.ts'
 import { type PlacedRow, placedRows } from './creating.ts'
 import { type CallerName, callers, openCallers, openRights, rights } from './rights.ts'
@@ -185,6 +186,14 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: 'Action', steps: [] })).id,
   cohorts: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createCohort({ name: 'Cohort', is_static: true, distinct_ids: [] })).id,
+  event_definitions: async ({ project }) => {
+    await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u' }] })
+    return 'seen'
+  },
+  property_definitions: async ({ project }) => {
+    await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', properties: { price: 1 } }] })
+    return propertyDefinitionId(project.id, 'event', 'price')
+  },
   query: ({ project }) =>
     insert('query_runs', {
       project_id: project.id,

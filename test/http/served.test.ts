@@ -320,7 +320,15 @@ test('queries', async () => {
   expect((await call('DELETE', `${path}later/`)).status).toBe(204)
   expect(await call('GET', `${path}later/`)).toMatchObject(refused(404, 'not_found'))
   expect((await call('GET', `${path}draft_sql/?prompt=how%20many%20events`)).body.sql).toContain('count()')
-  expect(await call('POST', '/api/projects/999/query/', { query })).toMatchObject(refused(404, 'not_found', 'Project not found.'))
+  expect(await call('POST', '/api/projects/999/query/', { query })).toMatchObject(refused(403, 'permission_denied'))
+})
+
+test('definitions of events and properties', async () => {
+  const [signup] = await list(inside('event_definitions/'))
+  expect(signup).toMatchObject({ name: 'signup', count: 2 })
+  expect(await call('GET', inside('event_definitions/gone/'))).toMatchObject(refused(404, 'not_found'))
+  await list(inside('property_definitions/'))
+  expect(await call('GET', inside('property_definitions/gone/'))).toMatchObject(refused(404, 'not_found'))
 })
 
 test('every resource was spoken to, and has refused something', async () => {

@@ -10,6 +10,9 @@ import { answerTo } from '../queries/ask.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 
 const namespace = '0c1b7f64-8f0e-4c1d-b6a4-3c6f4f7b7d11'
+export const propertyDefinitionId = (projectId: number, scope: string, name: string): string =>
+  nameUuid(namespace, `${projectId}:${scope}:${name}`)
+
 const propertyTypes = ['Numeric', 'String', 'Boolean', 'DateTime'] as const
 const kinds = ['event', 'person', 'group'] as const
 
@@ -38,7 +41,7 @@ const input = z.object({
 
 const present = (projectId: number, notes: ReadonlyMap<string, string>, property: KnownProperty): Definition => {
   const { scope, name, counts } = property
-  const id = nameUuid(namespace, `${projectId}:${scope}:${name}`)
+  const id = propertyDefinitionId(projectId, scope, name)
   const count = Object.values(counts).reduce((sum, one) => sum + one, 0)
   const group = /^group_(\d)$/.exec(scope)
   return {

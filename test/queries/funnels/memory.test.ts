@@ -47,6 +47,7 @@ function limited(memoryLimit: number): { project: QueryProject; slices: number[]
     project: {
       ...project,
       memoryLimit,
+      threads: undefined, // no server has so little that a row of a list would be too much
       async runInParts(statement, take, options) {
         let rows = 0
         await project.runInParts(

@@ -115,7 +115,7 @@ describe('docs/embedding.md', () => {
       (match) => match[1]!,
     )
     const text = await page('embedding.md')
-    const hidden = ['surroundings', 'days', 'bytes']
+    const hidden = ['surroundings', 'days', 'bytes', 'project']
     expect(options.filter((name) => !hidden.includes(name) && !text.includes(`\`${name}\``))).toEqual([])
   })
 })

@@ -68,7 +68,7 @@ const optionNames = Object.keys(knownOptions)
 
 const check = (options: OpenOptions) => {
   mustKnow(options ?? {}, optionNames, 'open')
-  mustKnow(options.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
+  mustKnow(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that answers a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')

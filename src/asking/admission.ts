@@ -144,8 +144,12 @@ export const createAdmission = (places: number) => {
       },
     }),
 
+    /** Statements that wait for a place. */
     get waiting(): number {
       return lanes.waiting
+    },
+    get running(): number {
+      return lanes.running
     },
   }
 }

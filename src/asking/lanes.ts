@@ -177,6 +177,9 @@ export const createLanes = (places: number) => {
     get waiting(): number {
       return waiting.size
     },
+    get running(): number {
+      return running.size
+    },
   }
 }
 export type Lanes = ReturnType<typeof createLanes>

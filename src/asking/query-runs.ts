@@ -14,7 +14,8 @@ import { createKeptRuns } from './kept-runs.ts'
 // process dies under it, the word that it was interrupted.
 
 const keptFor = 10 * 60_000
-const longestSeconds = 600
+/** Of a query in the background. */
+export const longestSeconds = 600
 
 /** What a status says of work that goes on. Bytes and processor time are not known here. */
 const progressOf = (progress: Progress, run: QueryRun, now: Date) => ({

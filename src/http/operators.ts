@@ -27,7 +27,12 @@ export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<strin
     '/_preflight': async () => Response.json({ ready: (await app.readiness()).isReady }),
     '/metrics': async () => {
       const readiness = await app.readiness()
-      const gauges: Record<string, number> = { waymark_ready: readiness.isReady ? 1 : 0 }
+      const { waiting, running } = app.asking.admission
+      const gauges: Record<string, number> = {
+        waymark_ready: readiness.isReady ? 1 : 0,
+        waymark_statements_waiting: waiting,
+        waymark_statements_running: running,
+      }
       for (const [name, check] of Object.entries(readiness.checks))
         if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail
       return text(metrics.text(gauges), 'text/plain; version=0.0.4; charset=utf-8')

@@ -1,7 +1,13 @@
+import { longestQueryId, waitedForSeconds } from '../asking/asking.ts'
+import { lightMs } from '../asking/lanes.ts'
+import { longestSeconds } from '../asking/query-runs.ts'
 import { largestBody, mostLevels, mostValues } from './body.ts'
 import { mostFormFields } from './form-fields.ts'
 import { intakeDefaults } from './intake.ts'
+import { loginAllowances } from './login-attempts.ts'
 import { places } from './places.ts'
+import { defaultConcurrency } from './queries/concurrency.ts'
+import { hostedQueriesPerHour } from './rate-limits.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
 
@@ -19,6 +25,9 @@ const scope = (row: Row): string => {
 
 const { bytes, bytesPerSecond, measuredMs, longestMs } = intakeDefaults
 const number = (value: number) => value.toLocaleString('en')
+
+const times = ({ failures, seconds }: { readonly failures: number; readonly seconds: number }) =>
+  `${failures} at once, and another one every ${seconds} seconds`
 
 const preface = `# The HTTP API
 
@@ -48,9 +57,27 @@ public URL of the server ([operations.md](operations.md)), else with the host of
 
 **Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one, \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`,
 \`Referrer-Policy: no-referrer\`, and \`X-Frame-Options\` and \`Content-Security-Policy\` that let no page frame it. \`Idempotency-Key\` on a post that creates makes it happen once: the same
-request with the same key within a day gets the first answer again, less secrets. Calls with keys are limited per key: 480 a minute and 4800 an hour,
-120 queries an hour; \`RateLimit\` says what is left, \`Retry-After\` how long to wait. Keys may have three queries of a project running at once; one
-more is refused with 429 and no time to wait.
+request with the same key within a day gets the first answer again, less secrets. Calls with keys are limited per key: 480 a minute and 4800 an hour;
+\`RateLimit\` says what is left, \`Retry-After\` how long to wait. Queries have an hourly limit where the operator sets one
+(\`--queries-per-hour\`; ${hostedQueriesPerHour} with \`--hosted\`): it counts what the keys of one user ask one project.
+
+**Waiting and running.** Keys may have ${defaultConcurrency.perProject} queries of a project waiting or running at once, a user ${defaultConcurrency.perUser} in all projects, whatever they are asked
+with; one more is refused with 429 and no time to wait. When ${defaultConcurrency.inAll} wait or run in all, the answer is 503 with \`Retry-After\`. Projects have equal shares of the
+engine, and so have the users of one project. A statement that has run for ${lightMs / 1000} seconds counts as heavy: it makes room when somebody with less waits, is
+begun again later, and is left alone after the second time. What somebody waits for goes before what runs in the background.
+
+**Time.** A query that is waited for has ${waitedForSeconds} seconds, one in the background ${longestSeconds}, its waiting included; the error says how much was which
+(\`waited 41 s, ran 19 s\`, status 504). What the reader of a stream takes for itself does not count.
+
+**Size.** The rows of a JSON answer may take a sixteenth of the server's memory limit, at least 8 and at most 64 MiB, and their text 128 MiB; beyond that the
+answer is 400 and says how to have them streamed. A \`client_query_id\` has at most ${longestQueryId} characters; used again with another query, it names that one
+from then on. Answers of the background are kept for ten minutes, and of one project as long as they are not more than 256 MiB together.
+
+**Signing in.** Wrong passwords count for an account in the network they come from (${times(loginAllowances.account)}),
+for an address or an IPv6 /64 (${times(loginAllowances.address)}), and for a network, /24 or IPv6 /48
+(${times(loginAllowances.network)}); beyond that the answer is 429 with \`Retry-After\`. An account is never closed: from another network its
+user gets in, and so does a browser in which the user has signed in before, by its cookie \`waymark_device\`, which has tries of its own until
+the password changes. Passwords are looked at one at a time; who would wait behind too many others is answered 503 with \`Retry-After\`.
 
 **Bodies** have at most ${number(largestBody)} bytes (else 413), ${number(mostValues)} values and ${mostLevels} levels of JSON, and ${number(mostFormFields)} fields of a form (else 400). One must
 bring ${number((bytesPerSecond * measuredMs) / 1000)} bytes every ${measuredMs / 1000} seconds and be whole within ${longestMs / 1000} (else 408). All that are in flight hold ${number(bytes)} bytes at most; beyond
@@ -61,8 +88,7 @@ faster than they are taken. A chart is small and comes as a whole, a row for eac
 each step of a funnel (\`order\`, \`name\`, \`count\`, the times in seconds) or each of its bins (\`from_seconds\`, \`people\`), beside them
 \`breakdown_value\`, \`compare_label\` and \`status\` where the chart has them. \`X-Row-Limit\` says how many rows come at most. \`X-Has-More\` says whether there
 are more, when that is known before the first megabyte is sent; without it, as many rows as the limit means that there may be more. An answer that
-cannot be finished ends with its connection, never with the end of its chunks. A client that takes nothing for 30 seconds is given up. The limit of time
-counts what the engine works, not how long the client reads.
+cannot be finished ends with its connection, never with the end of its chunks. A client that takes nothing for 30 seconds is given up.
 
 **Times** are ISO 8601 in UTC, with microseconds when there are some. A trailing slash is optional everywhere.
 

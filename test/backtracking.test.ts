@@ -19,6 +19,8 @@ const harmless: Readonly<Record<string, string>> = {
 }
 /** Expressions that are put together while the program runs. */
 const made: Readonly<Record<string, string>> = {
+  'dialects/printer.ts': 'out of a number of its own',
+  'errors/refusal-mark.ts': 'out of a text of its own, with lengths that are bounded',
   'http/queries/draft-sql.ts': 'out of texts of its own, for prompts of at most 400 characters',
   'lib/linear-pattern.ts': 'for one character at a time',
   'queries/blame.ts': 'is read, never matched',

@@ -1,5 +1,6 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { isNetwork, networksOf, ownNetworks } from '../lib/networks.ts'
+import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { clientAddress } from './client-address.ts'
 
 // Under which address the caller knows this server. The `Host` header is the caller's own text: links begin with it only where it cannot lead outside,
@@ -58,7 +59,7 @@ export const createSites = ({ publicUrl, trustedProxies = [] }: SiteOptions) => 
   if (strange !== undefined) throw refuse('trustedProxies', `Trusted proxies are addresses and networks like 10.0.0.0/8, not ${strange}.`)
   const trusted = networksOf(trustedProxies)
   const open = publicUrl === undefined ? null : publicUrlOf(publicUrl)
-  const base = open && open.origin + open.pathname.replace(/\/+$/, '')
+  const base = open && withoutTrailingSlashes(open.origin + open.pathname)
 
   /** `address`: of the connection. */
   return ({ headers }: Request, url: URL, address: string | null): Site => {

@@ -34,8 +34,8 @@ const look = (pid: number): Running | null => {
   }
   if (process.platform === 'linux' || process.platform === 'win32') return null
   const said = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? ''
-  const [, state, started] = /^(\S+)\s+(.+)$/.exec(said) ?? []
-  return state === undefined ? null : { started: started ?? null, isZombie: state.startsWith('Z') }
+  const [state = '', ...started] = said.split(/ +/)
+  return state === '' ? null : { started: started.join(' ') || null, isZombie: state.startsWith('Z') }
 }
 
 const bootId = () => readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? null

@@ -1,9 +1,12 @@
+import { identities } from './ast/identity.ts'
 import type { Expr, Query } from './ast/nodes.ts'
+import { PlanningBudget } from './ast/planning-budget.ts'
 import { print } from './ast/print.ts'
+import { assertSize, maxTreeDepth } from './ast/walk.ts'
 import { sessionsQuery } from './catalog/sessions.ts'
 import type { Dialect, PrintedQuery } from './dialects/dialect.ts'
 import { printQuery } from './dialects/printer.ts'
-import { InternalError } from './errors/errors.ts'
+import { InternalError, QueryError } from './errors/errors.ts'
 import type { PlanContext, StoreSnapshot } from './plan/context.ts'
 import { type Budget, footprintOf } from './plan/footprint.ts'
 import { passes } from './plan/passes.ts'
@@ -20,6 +23,8 @@ export interface CompileContext {
   readonly dialect: Dialect
   /** What statements may make at once. */
   readonly budget?: Budget
+  /** What a statement may come to while it is planned. */
+  readonly planningBudget?: PlanningBudget
 }
 
 /** A gibibyte of memory on four threads. */
@@ -31,21 +36,40 @@ export interface Compiled {
   readonly printed: PrintedQuery
 }
 
-export function compile(query: Query, { resolve: context, store, dialect, budget = usualBudget }: CompileContext): Compiled {
-  const resolved = resolve(query, context, columnName)
+export function compile(query: Query, context: CompileContext): Compiled {
+  try {
+    return compiled(query, context)
+  } catch (error) {
+    // Aliases that use each other nest as deep as there are aliases, and whoever called may have used most of the stack already.
+    if (error instanceof RangeError) throw new QueryError('too-deep', { limit: maxTreeDepth }, query.span, { cause: error })
+    throw error
+  }
+}
+
+function compiled(query: Query, { resolve: context, store, dialect, budget = usualBudget, ...given }: CompileContext): Compiled {
+  const planning = { budget: given.planningBudget ?? new PlanningBudget(), idOf: identities() }
+  assertSize(query, planning.budget)
+  const resolved = resolve(query, context, columnName, planning)
   const planContext: PlanContext = {
+    ...planning,
     capabilities: dialect.capabilities,
     store,
     view: (table, fields) => {
       if (table !== 'sessions') throw new InternalError(`${table} is no view`)
-      return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName)
+      return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName, planning)
     },
   }
   const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)
   const { project, now } = context
   const range = project.timezone === 'UTC' ? undefined : timeRange(planned, now, project.timezone)
   const footprint = dialect.guards && footprintOf(planned, budget)
-  const printed = printQuery(planned, dialect, { ...project, now: now.getTime(), footprint, ...(range ? { timeRange: range } : {}) })
+  const printed = printQuery(planned, dialect, {
+    ...project,
+    ...planning,
+    now: now.getTime(),
+    footprint,
+    ...(range ? { timeRange: range } : {}),
+  })
   return { resolved, planned, printed }
 }
 

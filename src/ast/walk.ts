@@ -1,4 +1,5 @@
 import { QueryError } from '../errors/errors.ts'
+import type { PlanningBudget } from './planning-budget.ts'
 import { children } from './children.ts'
 import type { Node } from './nodes.ts'
 
@@ -72,18 +73,27 @@ function rewriteHeld(held: Held, replace: (node: Node) => Node): Held {
 
 /** What everything that walks a tree may rely on: recursion this deep fits the stack. */
 export const maxTreeDepth = 500
-/** A subject of CASE stands once for each branch, so nested ones multiply. */
-export const maxTreeSize = 1_000_000
+/** A text this long counts as one node more: where the tree is printed back, a shared part is written out in each place. */
+const charactersOfNode = 64
 
-/** Refuses trees that are too deep or too large to work on. Uses no recursion itself. */
-export function assertSize(root: Node): void {
+const weightOf = (node: Node): number => {
+  const text = node.kind === 'literal' && typeof node.value === 'string' ? node.value : node.kind === 'cast' ? node.type : ''
+  return 1 + Math.floor(text.length / charactersOfNode)
+}
+
+/**
+ * Refuses trees that are too deep or too large to work on. What stands in several places counts in each: a subject of CASE stands once for each
+ * branch, so nested ones multiply. Uses no recursion itself.
+ */
+export function assertSize(root: Node, budget: PlanningBudget): void {
   let level: Node[] = [root]
-  let size = 0
   for (let depth = 1; level.length > 0; depth++) {
-    size += level.length
-    if (depth > maxTreeDepth || size > maxTreeSize) throw new QueryError('too-deep', { limit: maxTreeDepth }, level[0]!.span)
+    if (depth > maxTreeDepth) throw new QueryError('too-deep', { limit: maxTreeDepth }, level[0]!.span)
     const next: Node[] = []
-    for (const node of level) for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => next.push(child))
+    for (const node of level) {
+      budget.spend('tree', weightOf(node), node.span)
+      for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => next.push(child))
+    }
     level = next
   }
 }

@@ -33,6 +33,13 @@ export class Bounded {
   keyOf = (call: CallNode): readonly (number | undefined)[] =>
     [this.footprint.calls, this.footprint.kept, this.footprint.each].map((bounds) => bounds.get(call)?.most)
 
+  /** Is there a bound around it, or around one of its arguments? */
+  concerns(call: CallNode): boolean {
+    const { calls, kept, each, columns } = this.footprint
+    if (calls.has(call) || kept.has(call) || each.has(call)) return true
+    return columns.size > 0 && call.args.some((arg) => arg.kind === 'column' && columns.has(columnKey(arg.source, arg.name)))
+  }
+
   within(call: CallNode, bytes: string, made: string): string {
     const bound = this.footprint.calls.get(call)
     return bound ? this.guard(call, bound, bytes, made) : made

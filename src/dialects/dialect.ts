@@ -61,6 +61,9 @@ export interface Refusal {
   readonly span: Span
 }
 
+/** Measures of one statement that the budget has limits for. */
+export type PlanningLoad = Readonly<Record<'nesting' | 'selects' | 'aggregates' | 'windows', number>>
+
 export interface Dialect {
   readonly capabilities: Capabilities
   /** Absent where the engine has limits of its own. */
@@ -112,4 +115,6 @@ export interface Dialect {
   readonly hasEmptyTotals: boolean
   /** What GROUP BY says when only constants are grouped by. */
   readonly emptyGroup: string
+  /** What the engine's planner has to do, where that is not bounded by the engine. */
+  planningLoad?(sql: string): PlanningLoad
 }

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { InternalError, placed, QueryError, UnsupportedError } from '../errors/errors.ts'
+import { type IdOf, identities } from '../ast/identity.ts'
+import { PlanningBudget } from '../ast/planning-budget.ts'
+import { InternalError, placed, UnsupportedError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { type Arg, isUnsupported } from '../functions/row.ts'
 import { assertNever } from '../lib/assert-never.ts'
@@ -30,6 +32,8 @@ export interface PrintSettings {
   readonly now?: number
   /** What may be made in one row; absent: engines without limits of their own have none. */
   readonly footprint?: Footprint
+  readonly budget?: Budget
+  readonly idOf?: IdOf
 }
 
 /** Of this process alone, and never seen outside: no name and no text of a statement can look like a parameter. */
@@ -37,12 +41,10 @@ const nonce = String(randomInt(2 ** 47))
 const parameterMark = (place: number) => `\u0001${nonce}${place}\u0002`
 const parameterMarks = new RegExp(`\u0001${nonce}(\\d+)\u0002`, 'g')
 
-/** An alias that stands for much and is used by aliases that are used by others grows without end. */
-const longestStatement = 4_000_000
-
 export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintSettings): PrintedQuery {
   const printer = new Printer(dialect, settings)
   const { sql, params } = printer.withParameters(printer.statement(query))
+  printer.checkLoad(sql, query.span)
   return { sql, params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
 }
 
@@ -55,8 +57,12 @@ class Printer implements Printing {
   private readonly dialect: Dialect
   private readonly settings: PrintSettings
   private readonly bound = new Map<string, string>()
+  private readonly budget: Budget
+  private readonly idOf: IdOf
   private readonly printed = new Map<TypedExpr, string>()
-  private readonly calls = new Map<string, string>()
+  private readonly args = new Map<TypedExpr, Arg>()
+  /** Calls whose text has in it what others' has not, by their identity. */
+  private readonly named = new Map<string, string>()
   private readonly items = new Set<string>()
   private names = 0
   private readonly bounded: Bounded | null
@@ -65,6 +71,8 @@ class Printer implements Printing {
     this.dialect = dialect
     this.settings = settings
     this.bounded = dialect.guards && settings.footprint ? new Bounded(dialect.guards, settings.footprint, this) : null
+    this.budget = settings.budget ?? new Budget()
+    this.idOf = settings.idOf ?? identities()
   }
 
   // Equal values are one parameter, so that an expression of GROUP BY stays equal to itself in the select list. Numbers are given at the
@@ -97,6 +105,11 @@ class Printer implements Printing {
     return { sql, params }
   }
 
+  checkLoad(sql: string, span: Span): void {
+    const load = this.dialect.planningLoad?.(sql)
+    if (load) for (const what of ['nesting', 'selects', 'aggregates', 'windows'] as const) this.budget.allow(what, load[what], span)
+  }
+
   fresh(): string {
     return `_${++this.names}`
   }
@@ -116,7 +129,25 @@ class Printer implements Printing {
 
   query(query: TypedQuery): string {
     const body = query.kind === 'set' ? this.set(query) : this.select(query)
-    return `${this.ctes(query.ctes)}${body}`
+    const text = `${this.ctes(query.ctes)}${body}`
+    this.budget.allow('sql', text.length, query.span)
+    return text
+  }
+
+  /**
+   * Texts side by side. Their length is known before anything is made of them: an alias that is used by aliases that are used by others grows
+   * without end.
+   */
+  private texts<T>(items: readonly T[], print: (item: T) => string, span: Span | null = null): string[] {
+    const texts: string[] = []
+    let length = 0
+    for (const item of items) {
+      const text = print(item)
+      length += text.length
+      this.budget.allow('sql', length, span)
+      texts.push(text)
+    }
+    return texts
   }
 
   private ctes(ctes: readonly TypedCte[]): string {
@@ -144,7 +175,8 @@ class Printer implements Printing {
     const parts = ['SELECT']
     if (select.distinctOn.length) parts.push(`DISTINCT ON (${this.list(select.distinctOn)})`)
     else if (select.distinct) parts.push('DISTINCT')
-    parts.push(select.columns.map((column) => `${this.expr(column.expr)} AS ${this.identifier(column.alias)}`).join(', '))
+    const columns = this.texts(select.columns, (column) => `${this.expr(column.expr)} AS ${this.identifier(column.alias)}`, select.span)
+    parts.push(columns.join(', '))
     if (select.from) parts.push(`FROM ${this.source(select.from)}`)
     if (select.where) parts.push(`WHERE ${this.expr(select.where)}`)
     if (select.groupBy) parts.push(this.groupBy(select.groupBy))
@@ -172,7 +204,7 @@ class Printer implements Printing {
   }
 
   private groupBy({ mode, items, sets }: TypedGroupBy): string {
-    if (mode === 'sets') return `GROUP BY GROUPING SETS (${sets.map((set) => `(${this.list(set)})`).join(', ')})`
+    if (mode === 'sets') return `GROUP BY GROUPING SETS (${this.texts(sets, (set) => `(${this.list(set)})`).join(', ')})`
     // A constant groups nothing, and DuckDB would take a number for a position.
     const keys = items.filter((item) => item.kind !== 'constant')
     if (keys.length === 0) return items.length ? `GROUP BY ${this.dialect.emptyGroup}` : ''
@@ -181,13 +213,13 @@ class Printer implements Printing {
 
   /** A column of the select list is ordered by its position: with DISTINCT and after grouping that is the only sure way. */
   private selectOrder(select: TypedSelect): string {
-    return select.orderBy
-      .filter((item) => item.expr.kind !== 'constant')
-      .map((item) => {
-        const position = select.columns.findIndex((column) => column.expr === item.expr)
-        return this.order(item, position >= 0 && !select.distinctOn.length ? String(position + 1) : undefined)
-      })
-      .join(', ')
+    const positions = new Map<TypedExpr, number>()
+    for (const [i, { expr }] of select.columns.entries()) if (!positions.has(expr)) positions.set(expr, i + 1)
+    const items = select.orderBy.filter((item) => item.expr.kind !== 'constant')
+    return this.texts(items, (item) => {
+      const position = select.distinctOn.length ? undefined : positions.get(item.expr)
+      return this.order(item, position === undefined ? undefined : String(position))
+    }).join(', ')
   }
 
   private order({ expr, descending, nulls }: TypedOrder, text = this.expr(expr)): string {
@@ -195,10 +227,10 @@ class Printer implements Printing {
   }
 
   private orderList = (orderBy: readonly TypedOrder[]) =>
-    orderBy
-      .filter((item) => item.expr.kind !== 'constant')
-      .map((item) => this.order(item))
-      .join(', ')
+    this.texts(
+      orderBy.filter((item) => item.expr.kind !== 'constant'),
+      (item) => this.order(item),
+    ).join(', ')
 
   private limitByCondition({ limitBy, orderBy }: TypedSelect): string {
     const { limit, offset, by } = limitBy!
@@ -229,7 +261,7 @@ class Printer implements Printing {
         return `${this.identifier(this.dialect.cteName(source.name))}${as(source.alias)}`
       case 'rows':
         return this.dialect.values(
-          source.rows.map((row) => row.map((item) => this.expr(item))),
+          source.rows.map((row) => this.texts(row, (item) => this.expr(item))),
           this.identifier(source.alias),
           source.names.map((name) => this.identifier(name)),
           source.rows[0]?.map((item) => item.type) ?? [],
@@ -237,21 +269,25 @@ class Printer implements Printing {
       case 'tableFunction':
         return `${this.dialect.tableFunction(
           source,
-          source.args.map((arg) => this.expr(arg)),
+          this.texts(source.args, (arg) => this.expr(arg)),
         )}${as(source.alias)}`
       case 'join':
         return this.join(source)
-      case 'unnest':
+      case 'unnest': {
+        const texts = this.texts(source.items, (item) => this.expr(item.expr), source.span)
+        // The length of each array is compared with that of the first.
+        this.budget.allow('sql', texts.length * (texts[0]?.length ?? 0), source.span)
         return this.dialect.unnest(
           source,
           source.input ? this.source(source.input) : null,
-          source.items.map((item) => ({
+          source.items.map((item, i) => ({
             name: this.identifier(item.name),
             plainName: item.name,
-            sql: this.expr(item.expr),
+            sql: texts[i]!,
             type: item.expr.type,
           })),
         )
+      }
     }
     return assertNever(source)
   }
@@ -273,14 +309,16 @@ class Printer implements Printing {
 
   // --- expressions -----------------------------------------------------------------------------
 
-  private list = (exprs: readonly TypedExpr[]): string => exprs.map((expr) => this.expr(expr)).join(', ')
+  private list = (exprs: readonly TypedExpr[]): string => this.texts(exprs, (expr) => this.expr(expr)).join(', ')
 
   expr(expr: TypedExpr): string {
+    if (expr.kind === 'column' || expr.kind === 'constant') return this.print(expr)
     const known = this.printed.get(expr)
     if (known !== undefined) return known
+    this.budget.work(1)
     const printed = this.print(expr)
     const text = this.bounded ? this.bounded.round(expr, printed) : printed
-    if (text.length > longestStatement) throw new QueryError('too-deep', { limit: longestStatement }, expr.span)
+    this.budget.allow('sql', text.length, expr.span)
     this.printed.set(expr, text)
     return text
   }
@@ -299,12 +337,12 @@ class Printer implements Printing {
         return this.dialect.cast(this.expr(expr.expr), expr)
       case 'array':
         return this.dialect.array(
-          expr.items.map((item) => this.expr(item)),
+          this.texts(expr.items, (item) => this.expr(item), expr.span),
           expr.type,
         )
       case 'tuple':
         return this.dialect.tuple(
-          expr.items.map((item) => this.expr(item)),
+          this.texts(expr.items, (item) => this.expr(item), expr.span),
           expr.type,
         )
       case 'lambda':
@@ -328,16 +366,21 @@ class Printer implements Printing {
     const value = this.expr(expr.expr)
     if ('query' in expr.set) return this.dialect.inQuery(value, this.query(expr.set.query), expr, outputColumns(expr.set.query).length)
     if ('value' in expr.set) return this.dialect.inArray(value, this.expr(expr.set.value), expr)
-    const items = expr.set.items.map((item) => ({
-      sql: this.expr(item),
+    const texts = this.texts(expr.set.items, (item) => this.expr(item), expr.span)
+    const items = expr.set.items.map((item, i) => ({
+      sql: texts[i]!,
       isNull: item.kind === 'constant' && item.value === null,
       mayBeNull: isNullable(item.type),
     }))
+    // Compared one by one with those that may be null.
+    if (items.some((item) => item.mayBeNull && !item.isNull)) this.budget.allow('sql', items.length * value.length, expr.span)
     return this.dialect.in(value, items, expr, this)
   }
 
   private arg(expr: TypedExpr): Arg {
-    return {
+    const known = this.args.get(expr)
+    if (known) return known
+    const arg: Arg = {
       sql: this.expr(expr),
       type: expr.type,
       ...(expr.kind === 'constant' ? { constant: expr.value } : {}),
@@ -349,6 +392,14 @@ class Printer implements Printing {
         ? { lambda: { params: expr.params.map((name) => this.identifier(name)), body: this.expr(expr.body), type: expr.body.type } }
         : {}),
     }
+    if (arg.items || arg.call) this.args.set(expr, arg)
+    return arg
+  }
+
+  private argList(exprs: readonly TypedExpr[], span: Span): Arg[] {
+    const args = exprs.map((expr) => this.arg(expr))
+    this.texts(args, (arg) => arg.lambda?.body ?? arg.sql, span)
+    return args
   }
 
   private call(call: CallNode): string {
@@ -358,8 +409,8 @@ class Printer implements Printing {
       throw new UnsupportedError('unsupported-function', { name: call.name, engine, reason: cell.unsupported }, call.span)
     }
     const isRows = call.row.kind === 'aggregate' || call.row.kind === 'window'
-    const args = call.args.map((arg) => this.arg(arg))
-    const params = call.params.map((param) => this.arg(param))
+    const args = this.argList(call.args, call.span)
+    const params = this.argList(call.params, call.span)
     const aggregate = isRows
       ? {
           distinct: call.distinct,
@@ -370,13 +421,8 @@ class Printer implements Printing {
           over: call.over ? ` OVER (${this.window(call.over)})` : '',
         }
       : undefined
-    // Equal calls are the same text, names of our own lambdas included: what is grouped by is found again in the select list.
-    const key = JSON.stringify([call.name, args, params, aggregate ?? null, this.bounded?.keyOf(call)], (_, value) =>
-      typeof value === 'bigint' ? `${value}n` : value,
-    )
-    const known = this.calls.get(key)
-    if (known !== undefined) return known
     const { timezone, weekStartDay, timeRange, now } = this.settings
+    const names = this.names
     const printed = (given: readonly Arg[]) =>
       cell(given, {
         type: call.type,
@@ -394,8 +440,13 @@ class Printer implements Printing {
     const text = placed(call.span, () =>
       this.bounded ? this.bounded.call(call, args, aggregate ?? { filter: '', over: '' }, printed) : printed(args),
     )
-    this.calls.set(key, text)
-    return text
+    if (this.names === names && !this.bounded?.concerns(call)) return text
+    // Equal calls are the same text, names of our own lambdas and places in refusals included: what is grouped by is found again in the select list.
+    const id = `${this.idOf(call)} ${this.bounded?.keyOf(call) ?? ''}`
+    const known = this.named.get(id)
+    if (known === undefined) this.named.set(id, text)
+    else this.names = names
+    return known ?? text
   }
 
   private window({ partitionBy, orderBy, frame }: TypedWindow): string {

@@ -1,5 +1,8 @@
 // One row per code: its data, its text, what to suggest, and the HTTP status. The wording lives only here.
 
+/** What a statement is measured by before and while it is planned. */
+export type Budgeted = keyof typeof exceeded
+
 /** What each code carries. A code left out of `errorTable` does not compile. */
 export interface ErrorData {
   // statements
@@ -7,6 +10,7 @@ export interface ErrorData {
   'reserved-alias': { name: string }
   'illegal-identifier': { name: string; character: string }
   'too-deep': { limit: number }
+  'too-large': { budget: Budgeted; limit: number }
   'unknown-field': { name: string; table?: string; candidates?: readonly string[] }
   'unknown-table': { name: string; candidates?: readonly string[] }
   'ambiguous-field': { name: string; tables: readonly string[] }
@@ -92,6 +96,33 @@ const expects = (noun: string, d: { name: string; kind: string; min: number; max
 }
 
 const goOn = "open with `--recovery partial` (in the library `recovery: 'partial'`)"
+const count = (limit: number) => limit.toLocaleString('en-US')
+const exceeded = {
+  text: (limit: number) => `The statement exceeds ${count(limit)} characters. Split it, or pass long lists in \`values\` as {name}.`,
+  tokens: (limit: number) => `The statement exceeds ${count(limit)} tokens. Split it, or pass long lists in \`values\` as {name}.`,
+  tree: (limit: number) =>
+    `The syntax tree of the statement exceeds ${count(limit)} nodes. Use a placeholder, or the subject of a CASE, in fewer places.`,
+  expressions: (limit: number) =>
+    `The statement exceeds ${count(limit)} expressions once names, \`*\` and views are resolved. Read fewer columns, or compute a value once in a subquery.`,
+  types: (limit: number) => `A type in the statement has more than ${count(limit)} parts. Nest fewer tuples and arrays in each other.`,
+  sql: (limit: number) =>
+    `The generated SQL exceeds ${count(limit)} characters. An alias is written out wherever it is used: compute it in a subquery and read it from there.`,
+  sources: (limit: number) =>
+    `The statement reads more than ${count(limit)} tables once its subqueries and WITH are written out. Read a table once, or write AS MATERIALIZED.`,
+  selects: (limit: number) =>
+    `The generated SQL exceeds ${count(limit)} SELECTs. An alias for a subquery is written out wherever it is used: read it from one table instead.`,
+  joins: (limit: number) =>
+    `The joins of the statement exceed ${count(limit)} pairs of tables to put in order. Join some of them in a subquery WITH … AS MATERIALIZED.`,
+  groupings: (limit: number) =>
+    `The statement groups inside more than ${count(limit)} subqueries of each other. Write the inner ones as WITH … AS MATERIALIZED.`,
+  conditions: (limit: number) =>
+    `The conditions of the statement exceed ${count(limit)} pairs to compare for the engine. Use IN with a list instead of many AND and OR.`,
+  aggregates: (limit: number) =>
+    `A SELECT exceeds ${count(limit)} aggregates with a condition or DISTINCT. Group by the condition, or split the statement.`,
+  windows: (limit: number) => `A SELECT opens more than ${count(limit)} different windows. Split the statement, or use fewer windows.`,
+  nesting: (limit: number) =>
+    `The expressions of the statement are too many for how deeply they are nested (limit ${count(limit)}). Compute inner values in a subquery.`,
+} as const satisfies Readonly<Record<string, (limit: number) => string>>
 
 export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'syntax-error': { text: (d) => d.message, status: 400 },
@@ -101,6 +132,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'too-deep': { text: (d) => `The statement is nested more than ${d.limit} levels deep`, status: 400 },
+  'too-large': { text: (d) => exceeded[d.budget](d.limit), status: 400 },
   'unknown-field': {
     text: (d) => `Unable to resolve field: ${d.name}`,
     suggestion: (d) => didYouMean(d.candidates),

@@ -16,8 +16,12 @@ export function spellingDistance(a: string, b: string): number {
   return previous[b.length]!
 }
 
+const longestName = 100
+
 /** The names that someone who wrote `name` most likely meant, nearest first; upper and lower case count as equal. */
 export function nearestSpellings(name: string, names: Iterable<string>, most = 3): string[] {
+  // Comparing takes the product of both lengths, and nobody mistypes a text.
+  if (name.length > longestName) return []
   const wanted = name.toLowerCase()
   const limit = Math.max(1, Math.floor(wanted.length / 3))
   const near: { name: string; distance: number }[] = []

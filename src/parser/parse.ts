@@ -1,4 +1,5 @@
 import { EOF, type IRecognitionException, type IToken } from 'chevrotain'
+import { PlanningBudget, endsPlanning } from '../ast/planning-budget.ts'
 import type { Expr, OrderItem, Query } from '../ast/nodes.ts'
 import { assertSize } from '../ast/walk.ts'
 import { QueryError } from '../errors/errors.ts'
@@ -21,8 +22,24 @@ let grammar: Grammar | null = null
 
 const maxProblems = 10
 
-function read<T extends Query | Expr | OrderItem>(text: string, entry: Entry<T>): Parsed<T> {
-  const { tokens, problems } = tokenize(text)
+function read<T extends Query | Expr | OrderItem>(text: string, entry: Entry<T>, budget: PlanningBudget): Parsed<T> {
+  try {
+    budget.spend('text', text.length)
+    const lexed = tokenize(text)
+    budget.spend('tokens', lexed.tokens.length)
+    return readTokens(text, lexed, entry, budget)
+  } catch (error) {
+    if (endsPlanning(error)) return { ast: null, errors: [error as QueryError] }
+    throw error
+  }
+}
+
+function readTokens<T extends Query | Expr | OrderItem>(
+  text: string,
+  { tokens, problems }: ReturnType<typeof tokenize>,
+  entry: Entry<T>,
+  budget: PlanningBudget,
+): Parsed<T> {
   if (problems.length > 0) {
     const errors = problems.map(({ message, start, end }) => new QueryError('syntax-error', { message }, { start, end }))
     return { ast: null, errors }
@@ -31,7 +48,7 @@ function read<T extends Query | Expr | OrderItem>(text: string, entry: Entry<T>)
   try {
     const ast = run(grammar, tokens, entry)
     if (grammar.errors.length + grammar.problems.length > 0) return { ast: null, errors: allProblems(grammar, tokens, entry, text) }
-    assertSize(ast)
+    assertSize(ast, budget)
     return { ast, errors: [] }
   } catch (error) {
     if (error instanceof QueryError) return { ast: null, errors: [error] }
@@ -87,12 +104,12 @@ function orThrow<T>({ ast, errors }: Parsed<T>): T {
   return ast!
 }
 
-export const collectQuery = (text: string): Parsed<Query> => read(text, (parser) => parser.statement())
-export const collectExpr = (text: string): Parsed<Expr> => read(text, (parser) => parser.loneExpression())
+export const collectQuery = (text: string, budget = new PlanningBudget()): Parsed<Query> => read(text, (parser) => parser.statement(), budget)
+export const collectExpr = (text: string, budget = new PlanningBudget()): Parsed<Expr> => read(text, (parser) => parser.loneExpression(), budget)
 
 /** A statement. Throws the first problem; its `others` holds the rest. */
-export const parseQuery = (text: string): Query => orThrow(collectQuery(text))
+export const parseQuery = (text: string, budget?: PlanningBudget): Query => orThrow(collectQuery(text, budget))
 /** One expression, with or without an alias. */
-export const parseExpr = (text: string): Expr => orThrow(collectExpr(text))
+export const parseExpr = (text: string, budget?: PlanningBudget): Expr => orThrow(collectExpr(text, budget))
 /** One item of an ORDER BY: `timestamp DESC`. */
-export const parseOrder = (text: string): OrderItem => orThrow(read(text, (parser) => parser.loneOrder()))
+export const parseOrder = (text: string, budget = new PlanningBudget()): OrderItem => orThrow(read(text, (parser) => parser.loneOrder(), budget))

@@ -1,3 +1,4 @@
+import type { IdOf } from '../ast/identity.ts'
 import { hasAggregate } from '../resolver/shape.ts'
 import type { ArrayJoinNode, TypedExpr, TypedSelect, TypedSource } from '../resolver/typed.ts'
 import type { Pass } from './context.ts'
@@ -8,22 +9,22 @@ import { freshAliases, rewrite } from './rewrite.ts'
  * Before: `SELECT arrayJoin(a) AS x … WHERE x > 1`. After: `SELECT item … FROM …, unnest(a) WHERE item > 1`.
  * A call over an aggregate stays: its rows come after the grouping.
  */
-export const arrayJoins: Pass = (query, { capabilities }) => {
+export const arrayJoins: Pass = (query, { capabilities, idOf }) => {
   if (capabilities.hasArrayJoinCall) return query
   const fresh = freshAliases(query)
-  return rewrite(query, { select: (select) => unnestCalls(select, fresh) })
+  return rewrite(query, { select: (select) => unnestCalls(select, fresh, idOf) })
 }
 
-function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string): TypedSelect {
-  const found = new Map<string, { readonly node: ArrayJoinNode; readonly alias: string }>()
+function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedSelect {
+  const found = new Map<number, { readonly node: ArrayJoinNode; readonly alias: string }>()
   const replaced = rewrite(
     { ...select, ctes: [], from: null },
     {
       expr: (expr) => {
         if (expr.kind !== 'arrayJoin' || hasAggregate(expr.expr)) return expr
-        const shape = shapeOf(expr.expr)
-        const item = found.get(shape) ?? { node: expr, alias: fresh('item') }
-        found.set(shape, item)
+        const id = idOf(expr.expr)
+        const item = found.get(id) ?? { node: expr, alias: fresh('item') }
+        found.set(id, item)
         return { kind: 'column', source: item.alias, name: 'item', type: expr.type, span: expr.span }
       },
     },
@@ -42,9 +43,3 @@ function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string): Ty
   )
   return { ...replaced, ctes: select.ctes, from }
 }
-
-/** Equal for expressions that mean the same; places do not count. */
-const shapeOf = (expr: TypedExpr): string =>
-  JSON.stringify(expr, (key, value: unknown) =>
-    key === 'span' || key === 'row' ? undefined : typeof value === 'bigint' ? `${value}n` : value,
-  )

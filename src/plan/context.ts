@@ -1,3 +1,4 @@
+import type { Planning } from '../resolver/session.ts'
 import type { JsonRead, TypedQuery } from '../resolver/typed.ts'
 
 /** What an engine can do, where plans differ by it. */
@@ -7,6 +8,8 @@ export interface Capabilities {
   readonly hasEventDictionary: boolean
   /** Frequent properties have typed columns of their own. */
   readonly hasSlots: boolean
+  /** A name of WITH can be computed once: AS MATERIALIZED. */
+  readonly materializesCtes: boolean
   /** `arrayJoin(x)` may stand in any expression. */
   readonly hasArrayJoinCall: boolean
   /** Goes over lists with an accumulator as fast as over rows, and where the rows are. */
@@ -24,7 +27,7 @@ export interface StoreSnapshot {
   slot(table: string, field: string, key: string, as: JsonRead): string | undefined
 }
 
-export interface PlanContext {
+export interface PlanContext extends Planning {
   readonly capabilities: Capabilities
   readonly store: StoreSnapshot
   /** The query behind a table that is none: `sessions`. */

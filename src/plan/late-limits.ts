@@ -1,3 +1,4 @@
+import type { IdOf } from '../ast/identity.ts'
 import type { TypedColumn, TypedExpr, TypedOrder, TypedQuery, TypedSelect } from '../resolver/typed.ts'
 import { emptySelect } from '../resolver/typed.ts'
 import type { Pass } from './context.ts'
@@ -8,7 +9,7 @@ import { freshAliases, rewrite } from './rewrite.ts'
  * opened before any of that: there the rows left are a query of their own.
  * Before: `SELECT DISTINCT k, v … ORDER BY v LIMIT 1 BY k`. After: `SELECT k, v FROM (SELECT DISTINCT k, v …) ORDER BY v LIMIT 1 BY k`.
  */
-export const lateLimits: Pass = (query) => {
+export const lateLimits: Pass = (query, { idOf }) => {
   let given: ((wanted: string) => string) | null = null
   const fresh = (wanted: string) => {
     given ??= freshAliases(query)
@@ -18,29 +19,36 @@ export const lateLimits: Pass = (query) => {
     select: (select) => {
       const { limitBy, limit, distinct, distinctOn, qualify } = select
       const hasTies = limit?.withTies === true
-      if (limitBy && hasTies) return wrapped(wrapped(select, fresh, true), fresh, false)
-      return (limitBy || hasTies) && (distinct || distinctOn.length > 0 || qualify) ? wrapped(select, fresh, false) : select
+      if (limitBy && hasTies) return wrapped(wrapped(select, fresh, idOf, true), fresh, idOf, false)
+      return (limitBy || hasTies) && (distinct || distinctOn.length > 0 || qualify) ? wrapped(select, fresh, idOf, false) : select
     },
   })
 }
 
 /** Everything up to QUALIFY inside, the limits outside; with `keeps`, LIMIT BY stays inside. */
-function wrapped(select: TypedSelect, fresh: (wanted: string) => string, keeps: boolean): TypedSelect {
+function wrapped(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf, keeps: boolean): TypedSelect {
   const alias = fresh('rows')
   const { orderBy, limitBy, limit, ctes, span } = select
   const columns: TypedColumn[] = [...select.columns]
+  const byId = new Map<number, TypedColumn>()
+  for (const column of columns) if (!byId.has(idOf(column.expr))) byId.set(idOf(column.expr), column)
+  const read = (column: TypedColumn): TypedExpr => {
+    const { type, span } = column.expr
+    return { kind: 'column', source: alias, name: column.alias, type, span }
+  }
   const outside = (expr: TypedExpr): TypedExpr => {
-    let column = columns.find((known) => known.expr === expr)
+    let column = byId.get(idOf(expr))
     if (!column) {
       const name = `@${columns.length + 1}`
       column = { name, alias: name, expr }
       columns.push(column)
+      byId.set(idOf(expr), column)
     }
-    return { kind: 'column', source: alias, name: column.alias, type: expr.type, span: expr.span }
+    return read(column)
   }
   const order = orderBy.map((item): TypedOrder => ({ ...item, expr: outside(item.expr) }))
   const by = limitBy && !keeps ? { ...limitBy, by: limitBy.by.map(outside) } : null
-  const shown = select.columns.map((column) => ({ ...column, expr: outside(column.expr) }))
+  const shown = select.columns.map((column) => ({ ...column, expr: read(column) }))
   const inner: TypedQuery = {
     ...select,
     ctes: [],

@@ -5,6 +5,7 @@ import { lateLimits } from './late-limits.ts'
 import { lazyJoins } from './lazy-joins.ts'
 import { merges } from './merges.ts'
 import { personNumbers } from './person-numbers.ts'
+import { plannerBounds } from './planner-bounds.ts'
 import { slots } from './slots.ts'
 import { tenantGuard } from './tenant-guard.ts'
 import { unusedReads } from './unused-reads.ts'
@@ -17,6 +18,7 @@ export const passes: readonly { readonly name: string; readonly run: Pass; reado
   { name: 'late limits', run: lateLimits, holds: 'rows are numbered after whatever leaves rows out' },
   { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are queries' },
   { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },
+  { name: 'planner bounds', run: plannerBounds, holds: 'the planner of the engine is done in a bounded time' },
   { name: 'slots', run: slots, holds: 'every read is a column or a place in a document' },
   { name: 'merges', run: merges, holds: "persons' numbers are those of the survivors" },
   { name: 'tenant guard', run: tenantGuard, holds: 'every scan names the project' },

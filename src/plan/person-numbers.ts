@@ -9,6 +9,7 @@ import { eachSource, rewrite } from './rewrite.ts'
  */
 export const personNumbers: Pass = (query) => {
   const columns = personColumns(query)
+  if (columns.size === 0) return query
   const isPerson = (expr: TypedExpr | undefined): expr is ColumnNode => expr?.kind === 'column' && columns.get(expr.source) === expr.name
   const counted = new Set<string>()
   const replaced = rewrite(query, {

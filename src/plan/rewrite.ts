@@ -1,5 +1,8 @@
+import { uniqueNames } from '../lib/unique-names.ts'
+import { holdsQuery } from '../resolver/shape.ts'
 import type {
   TypedColumn,
+  TypedCte,
   TypedExpr,
   TypedGroupBy,
   TypedOrder,
@@ -14,6 +17,7 @@ export interface Rules {
   readonly expr?: (expr: TypedExpr) => TypedExpr
   readonly source?: (source: TypedSource) => TypedSource
   readonly select?: (select: TypedSelect) => TypedSelect
+  readonly cte?: (cte: TypedCte) => TypedCte
 }
 
 /**
@@ -35,11 +39,12 @@ export function rewrite(query: TypedQuery, rules: Rules): TypedQuery {
   }
   const maybe = <T extends object>(node: T | null, each: (node: T) => T): T | null => (node ? each(node) : null)
 
-  const expr = (node: TypedExpr): TypedExpr =>
-    once(node, () => {
-      const next = inside(node)
-      return rules.expr ? rules.expr(next) : next
-    })
+  const expr = (node: TypedExpr): TypedExpr => {
+    // Rules for sources and selects find theirs in queries only.
+    if (!rules.expr) return holdsQuery(node) ? once(node, () => inside(node)) : node
+    const rule = rules.expr
+    return node.kind === 'constant' ? rule(node) : once(node, () => rule(inside(node)))
+  }
   const exprs = (items: readonly TypedExpr[]) => list(items, expr)
   const order = (item: TypedOrder): TypedOrder => withParts(item, { expr: expr(item.expr) })
   const window = (spec: TypedWindow): TypedWindow =>
@@ -112,7 +117,10 @@ export function rewrite(query: TypedQuery, rules: Rules): TypedQuery {
 
   const queryOf = (node: TypedQuery): TypedQuery =>
     once(node, () => {
-      const ctes = list(node.ctes, (cte) => withParts(cte, { query: queryOf(cte.query) }))
+      const ctes = list(node.ctes, (cte) => {
+        const next = withParts(cte, { query: queryOf(cte.query) })
+        return rules.cte ? rules.cte(next) : next
+      })
       if (node.kind === 'set')
         return withParts(node, { ctes, left: queryOf(node.left), right: queryOf(node.right), orderBy: list(node.orderBy, order) })
       const next = withParts(node, {
@@ -153,14 +161,9 @@ export function eachSource(query: TypedQuery, see: (source: TypedSource) => void
 
 /** Gives out names for sources that no other source of the query has. */
 export function freshAliases(query: TypedQuery): (wanted: string) => string {
-  const taken = new Set<string>()
+  const unique = uniqueNames()
   eachSource(query, (source) => {
-    if ('alias' in source) taken.add(source.alias.toLowerCase())
+    if ('alias' in source) unique(source.alias)
   })
-  return (wanted) => {
-    let name = wanted
-    for (let i = 2; taken.has(name.toLowerCase()); i++) name = `${wanted}_${i}`
-    taken.add(name.toLowerCase())
-    return name
-  }
+  return unique
 }

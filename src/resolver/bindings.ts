@@ -2,6 +2,7 @@ import { type CatalogField, tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
 import { isSpanned, type Span } from '../errors/span.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
+import { uniqueNames } from '../lib/unique-names.ts'
 import { nullable, type SqlType, scalar } from '../types/types.ts'
 import type { ColumnNode, JsonRead, OutputColumn, Read, ScanSource, TypedSource } from './typed.ts'
 
@@ -45,21 +46,21 @@ const readTypes: Readonly<Record<JsonRead, SqlType>> = {
 export const jsonType = (as: JsonRead): SqlType => readTypes[as]
 
 export function scanBinding(table: string, name: string | null, alias: string, span: Span): ScanBinding {
+  /** By the name that was wanted, and by the one that was given. */
   const reads = new Map<string, Read>()
+  const byName = new Map<string, Read>()
   const fields = new Map<string, CatalogField>()
   const own = tables[table]!.fields
   const optional = (type: SqlType): SqlType => (binding.isOptional ? nullable(type) : type)
-  const taken = new Set<string>()
+  // DuckDB compares names without case, properties are told apart by it.
+  const unique = uniqueNames((name, n) => `${name} (${n})`)
   const add = (read: Read, field: CatalogField) => {
     const known = reads.get(read.name)
     if (known) return known
-    // DuckDB compares names without case, properties are told apart by it.
-    let name = read.name
-    for (let i = 2; taken.has(name.toLowerCase()); i++) name = `${read.name} (${i})`
-    taken.add(name.toLowerCase())
-    const made = { ...read, name }
+    const made = { ...read, name: unique(read.name) }
     reads.set(read.name, made)
-    fields.set(name, field)
+    byName.set(made.name, made)
+    fields.set(made.name, field)
     return made
   }
 
@@ -121,7 +122,7 @@ export function scanBinding(table: string, name: string | null, alias: string, s
           : [],
       ),
     readJson(column, path, as, type) {
-      const whole = [...reads.values()].find((read) => read.name === column.name)!
+      const whole = byName.get(column.name)!
       const wanted = {
         ...whole,
         name: `${whole.name}.${path.map(escapeStep).join('.')}${as === 'text' ? '' : `:${as}`}`,
@@ -158,7 +159,9 @@ export function columnsBinding(
   span: Span,
 ): Binding {
   const node = (column: OutputColumn, at: Span) => columnNode(alias, column.alias, column.type, at)
-  const find = (wanted: string) => columns.find((column) => column.name === wanted)
+  const byName = new Map<string, OutputColumn>()
+  for (const column of columns) if (!byName.has(column.name)) byName.set(column.name, column)
+  const find = (wanted: string) => byName.get(wanted)
   return {
     name,
     alias,

@@ -12,14 +12,19 @@ export function findRow(name: string, span: Span): { name: string; row: Function
   return found
 }
 
-/** What a row's `returns` sees of an argument before anything is printed. */
-export const asArg = (expr: TypedExpr): Arg => ({
-  sql: '',
-  type: expr.type,
-  ...(expr.kind === 'constant' ? { constant: expr.value } : {}),
-  ...(expr.kind === 'array' || expr.kind === 'tuple' ? { items: expr.items.map(asArg) } : {}),
-  ...(expr.kind === 'lambda' ? { lambda: { params: expr.params, body: '', type: expr.body.type } } : {}),
-})
+const args = new WeakMap<TypedExpr, Arg>()
+/** What a row's `returns` sees of an argument before anything is printed. One that is used many times is looked at once. */
+export function asArg(expr: TypedExpr): Arg {
+  const { type } = expr
+  if (expr.kind === 'constant') return { sql: '', type, constant: expr.value }
+  if (expr.kind === 'lambda') return { sql: '', type, lambda: { params: expr.params, body: '', type: expr.body.type } }
+  if (expr.kind !== 'array' && expr.kind !== 'tuple') return { sql: '', type }
+  const known = args.get(expr)
+  if (known) return known
+  const arg: Arg = { sql: '', type, items: expr.items.map(asArg) }
+  args.set(expr, arg)
+  return arg
+}
 
 export function checkArity(call: Call, name: string, row: FunctionRow): void {
   const kind = row.kind === 'aggregate' ? 'Aggregation' : 'Function'

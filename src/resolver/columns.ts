@@ -1,7 +1,9 @@
-import type { Alias, Columns, Expr, Node, Select, Star } from '../ast/nodes.ts'
+import type { Columns, Expr, Select, Star } from '../ast/nodes.ts'
+import { walk } from '../ast/walk.ts'
 import { QueryError } from '../errors/errors.ts'
 import { linearPattern } from '../lib/linear-pattern.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
+import { uniqueNames } from '../lib/unique-names.ts'
 import { aliasValue, attempt, resolveExpr } from './expressions.ts'
 import type { Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
@@ -9,19 +11,13 @@ import type { TypedColumn, TypedExpr } from './typed.ts'
 
 /** Aliases stand anywhere in the select, and may be used anywhere in it. */
 export function collectAliases(select: Select, scope: Scope): void {
-  const collect = (node: unknown): void => {
-    if (Array.isArray(node)) for (const item of node) collect(item)
-    if (typeof node !== 'object' || node === null || !('kind' in node)) return
-    const { kind } = node as Node
-    if (kind === 'subquery' || kind === 'select' || kind === 'set') return
-    if (kind === 'alias') {
-      const { name, expr } = node as Alias
-      if (!scope.aliases.has(name)) scope.aliases.set(name, { expr, state: null })
-    }
-    for (const [key, value] of Object.entries(node)) if (key !== 'span' && typeof value === 'object') collect(value)
-  }
   const { columns, where, prewhere, groupBy, having, qualify, orderBy } = select
-  collect([columns.filter((c) => c.kind !== 'star'), prewhere, where, groupBy, having, qualify, orderBy])
+  for (const part of [...columns, prewhere, where, groupBy, having, qualify, ...orderBy])
+    if (part && part.kind !== 'star')
+      walk(part, (node) => {
+        if (node.kind === 'alias' && !scope.aliases.has(node.name)) scope.aliases.set(node.name, { expr: node.expr, state: null })
+        return node.kind !== 'subquery'
+      })
 }
 
 type NamedExpr = Omit<TypedColumn, 'alias'>
@@ -52,14 +48,8 @@ export function resolveColumn(session: Session, column: Expr, scope: Scope): Nam
 }
 
 export function uniqueAliases(columns: readonly NamedExpr[]): TypedColumn[] {
-  const taken = new Set<string>()
-  return columns.map((column) => {
-    // DuckDB compares names without case.
-    let alias = column.name || '_'
-    for (let i = 2; taken.has(alias.toLowerCase()); i++) alias = `${column.name || '_'}_${i}`
-    taken.add(alias.toLowerCase())
-    return { ...column, alias }
-  })
+  const unique = uniqueNames()
+  return columns.map((column) => ({ ...column, alias: unique(column.name || '_') }))
 }
 
 function expandStar(session: Session, star: Star, scope: Scope): NamedExpr[] {
@@ -81,9 +71,10 @@ function expandStar(session: Session, star: Star, scope: Scope): NamedExpr[] {
         )
   if (name === undefined && sources.length > 1 && sources.some((s) => s.name !== null))
     throw new QueryError('invalid-query', { message: 'Several tables are joined: write `table.*` instead of `*`' }, star.span)
-  const columns = sources.flatMap((source) => source.star())
+  const columns = starOf(session, sources, star)
+  const names = new Set(columns.map((c) => c.name))
   for (const wanted of [...star.exclude, ...star.replace.map((r) => r.name)])
-    if (!columns.some((c) => c.name === wanted))
+    if (!names.has(wanted))
       throw new QueryError(
         'unknown-field',
         {
@@ -95,12 +86,23 @@ function expandStar(session: Session, star: Star, scope: Scope): NamedExpr[] {
         },
         star.span,
       )
+  const left = new Set(star.exclude)
+  const replaced = new Map([...star.replace].reverse().map((replacement) => [replacement.name, replacement.expr]))
   return columns
-    .filter((column) => !star.exclude.includes(column.name))
+    .filter((column) => !left.has(column.name))
     .map((column) => {
-      const replacement = star.replace.find((r) => r.name === column.name)
-      return replacement ? { name: column.name, expr: resolveExpr(session, replacement.expr, scope) } : column
+      const replacement = replaced.get(column.name)
+      return replacement ? { name: column.name, expr: resolveExpr(session, replacement, scope) } : column
     })
+}
+
+/** All columns of the sources. They are counted before more is made of them: each level of `SELECT *, *` doubles them. */
+function starOf(session: Session, sources: Scope['sources'], node: Star | Columns): NamedExpr[] {
+  return sources.flatMap((source) => {
+    const columns = source.star()
+    session.budget.spend('expressions', columns.length, node.span)
+    return columns
+  })
 }
 
 function expandColumns(session: Session, columns: Columns, scope: Scope): NamedExpr[] {
@@ -111,7 +113,7 @@ function expandColumns(session: Session, columns: Columns, scope: Scope): NamedE
   } catch {
     throw new QueryError('wrong-type', { message: `'${columns.pattern}' is not a regular expression` }, columns.span)
   }
-  const found = scope.sources.flatMap((source) => source.star()).filter((column) => matches(column.name))
+  const found = starOf(session, scope.sources, columns).filter((column) => matches(column.name))
   if (found.length === 0) throw new QueryError('invalid-query', { message: `No column matches '${columns.pattern}'` }, columns.span)
   return found
 }

@@ -1,4 +1,5 @@
-import type { Cte, Node, Query } from '../ast/nodes.ts'
+import type { Cte, Query } from '../ast/nodes.ts'
+import { walk } from '../ast/walk.ts'
 import { tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
@@ -36,9 +37,10 @@ function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean,
     columns,
     cte: { name, recursive: isRecursive, materialized: cte.materialized, query },
   })
-  const isRecursive = recursive && mentions(body, cte.name)
+  const mentioned = (query: Query) => mentions(session, query, cte.name)
+  const isRecursive = recursive && mentioned(body)
   if (isRecursive) {
-    if (body.kind !== 'set' || body.op !== 'union' || mentions(body.left, cte.name))
+    if (body.kind !== 'set' || body.op !== 'union' || mentioned(body.left))
       throw new QueryError(
         'invalid-query',
         { message: `'${cte.name}' needs a beginning that does not refer to it, and UNION before what does` },
@@ -53,7 +55,7 @@ function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean,
     const second = session.query(body.right, openScope(self))
     return bind(setOf(session, body, first, second, [], new Map()), columns, true)
   }
-  if (!recursive && mentions(body, cte.name) && !Object.hasOwn(tables, cte.name) && !ctes.has(cte.name))
+  if (!recursive && mentioned(body) && !Object.hasOwn(tables, cte.name) && !ctes.has(cte.name))
     throw new QueryError('invalid-query', { message: `'${cte.name}' refers to itself, which needs WITH RECURSIVE` }, cte.span)
   const query = named(session.query(body, openScope(ctes)))
   return bind(query, outputColumns(query), false)
@@ -75,20 +77,14 @@ function renamed(query: TypedQuery, names: readonly string[]): TypedQuery {
 const widened = (type: SqlType): SqlType =>
   type.kind === 'scalar' && /^U?Int(8|16|32)$/.test(type.name) ? { ...type, name: 'Int64' } : type
 
-function mentions(query: Query, name: string): boolean {
+function mentions(session: Session, query: Query, name: string): boolean {
   let found = false
-  visit(query, (node) => {
+  walk(query, (node) => {
+    session.budget.spend('tree', 1, node.span)
     if (node.kind === 'table' && node.args === null && node.chain.length === 1 && node.chain[0] === name) found = true
+    return !found
   })
   return found
-}
-
-function visit(node: unknown, see: (node: Node) => void): void {
-  if (Array.isArray(node)) for (const item of node) visit(item, see)
-  else if (typeof node === 'object' && node !== null) {
-    if ('kind' in node && 'span' in node) see(node as Node)
-    for (const [key, value] of Object.entries(node)) if (key !== 'span') visit(value, see)
-  }
 }
 
 /** Names for columns: not more than there are columns, and each once. */

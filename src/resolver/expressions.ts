@@ -5,11 +5,11 @@ import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
-import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
+import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
-import type { Scope } from './scope.ts'
+import { type Scope, withSources } from './scope.ts'
 import { missing, type Session } from './session.ts'
 import { hasAggregate } from './shape.ts'
 import { asTime } from './times.ts'
@@ -18,7 +18,20 @@ import { resolveWindow } from './windows.ts'
 
 type Step = string | number
 
+/** What is cheaper to resolve again than to look up. */
+const leaves: ReadonlySet<Expr['kind']> = new Set(['literal', 'field', 'alias'])
+
 export function resolveExpr(session: Session, expr: Expr, scope: Scope): TypedExpr {
+  const resolved = leaves.has(expr.kind) ? null : session.resolvedIn(scope)
+  const typed = resolved?.get(expr) ?? resolveNode(session, expr, scope)
+  const size = sizeOfType(typed.type)
+  session.budget.allow('types', size, expr.span)
+  session.budget.spend('expressions', size, expr.span)
+  resolved?.set(expr, typed)
+  return typed
+}
+
+function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
   switch (expr.kind) {
     case 'literal':
       return literalNode(expr)
@@ -142,12 +155,7 @@ function resolveField(session: Session, { chain, span }: Field, more: readonly S
 
   const named = scope.ctes.get(head)
   if (named?.kind === 'expression')
-    return applyPath(
-      session,
-      resolveExpr(session, named.expr, { ...named.scope, sources: scope.sources }),
-      [...chain.slice(1), ...more],
-      span,
-    )
+    return applyPath(session, resolveExpr(session, named.expr, withSources(named.scope, scope.sources)), [...chain.slice(1), ...more], span)
 
   if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)
   const candidates = nearestSpellings(head, [...scope.sources.flatMap((s) => [...s.names()]), ...scope.aliases.keys()])

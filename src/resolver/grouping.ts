@@ -19,11 +19,13 @@ export function checkClause(session: Session, clause: string, expr: TypedExpr | 
   const note = (found: TypedExpr | null, what: string) => {
     if (found) session.report(new QueryError('invalid-query', { message: `${clause} cannot hold ${what}` }, found.span))
   }
-  if (!allowsAggregates) note(find(expr, isAggregateCall), clause === 'WHERE' ? 'an aggregate: that is what HAVING is for' : 'an aggregate')
-  note(
-    find(expr, isWindowCall),
-    clause === 'WHERE' || clause === 'HAVING' ? 'a window function: that is what QUALIFY is for' : 'a window function',
-  )
+  if (!allowsAggregates && hasAggregate(expr))
+    note(find(expr, isAggregateCall), clause === 'WHERE' ? 'an aggregate: that is what HAVING is for' : 'an aggregate')
+  if (hasWindow(expr))
+    note(
+      find(expr, isWindowCall),
+      clause === 'WHERE' || clause === 'HAVING' ? 'a window function: that is what QUALIFY is for' : 'a window function',
+    )
 }
 
 function find(expr: TypedExpr, is: (expr: TypedExpr) => boolean): TypedExpr | null {
@@ -51,7 +53,7 @@ export function checkGrouping(session: Session, select: TypedSelect): void {
   const given = [...items, ...sets.flat()]
   // Aliases and positions are the keys themselves: only where that does not do are expressions compared.
   if (shownParts(select).every(restsOn(new Set(given)))) return
-  const idOf = identities()
+  const { idOf } = session
   const keys = new Set(given.map(idOf))
   const seen = new Set<TypedExpr>()
   const check = (expr: TypedExpr): void => {
@@ -73,28 +75,4 @@ function restsOn(keys: ReadonlySet<TypedExpr>): (expr: TypedExpr) => boolean {
     return expr.kind !== 'column' && childrenOf(expr).every(rests)
   }
   return rests
-}
-
-/** Equal numbers for expressions that mean the same, wherever they stand. Parts used many times are looked at once. */
-function identities(): (expr: TypedExpr) => number {
-  const known = new Map<object, number>()
-  const texts = new Map<string, number>()
-  const textOf = (value: unknown): unknown => {
-    if (typeof value === 'bigint') return `${value}n`
-    if (Array.isArray(value)) return value.map(textOf)
-    if (typeof value !== 'object' || value === null) return value
-    if ('kind' in value && 'span' in value) return { id: idOf(value) }
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, textOf(part)]))
-  }
-  const idOf = (node: object): number => {
-    const done = known.get(node)
-    if (done !== undefined) return done
-    const own = Object.entries(node).filter(([key]) => key !== 'span' && key !== 'row' && key !== 'type')
-    const text = JSON.stringify(own.map(([key, value]) => [key, textOf(value)]))
-    const id = texts.get(text) ?? texts.size
-    texts.set(text, id)
-    known.set(node, id)
-    return id
-  }
-  return idOf
 }

@@ -1,17 +1,27 @@
+import { PlanningBudget, endsPlanning } from '../ast/planning-budget.ts'
+import { identities } from '../ast/identity.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { ResolveContext } from './context.ts'
 import { resolveQuery } from './query.ts'
-import { openSession } from './session.ts'
+import { openSession, type Planning } from './session.ts'
 import type { TypedQuery } from './typed.ts'
 
 /** Binds every name of a statement and gives every expression its type. What is wrong with it is thrown together, in order of place. */
-export function resolve(query: Query, context: ResolveContext, nameOf: (expr: Expr) => string): TypedQuery {
-  const session = openSession(context, { query: resolveQuery, nameOf })
-  const typed = session.attempt(
-    () => session.query(query, null),
-    () => null,
-  )
+export function resolve(
+  query: Query,
+  context: ResolveContext,
+  nameOf: (expr: Expr) => string,
+  planning: Planning = { budget: new PlanningBudget(), idOf: identities() },
+): TypedQuery {
+  const session = openSession(context, { query: resolveQuery, nameOf }, planning)
+  let typed: TypedQuery | null = null
+  try {
+    typed = session.query(query, null)
+  } catch (error) {
+    if (!(error instanceof QueryError) || endsPlanning(error)) throw error
+    session.report(error)
+  }
   const problems = [...session.problems].sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0))
   const [first, ...others] = problems
   if (first) throw others.length ? new QueryError(first.code, first.data, first.span, { cause: first.cause, others }) : first

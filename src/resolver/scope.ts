@@ -25,6 +25,8 @@ export interface Scope {
   readonly aggregate: string | null
   /** Rows are not grouped yet: an alias of an aggregate gives way to a column of the same name. */
   readonly isBeforeGrouping: boolean
+  /** How many tables there were when an expression of WITH was looked at: a join adds to them. */
+  readonly tables?: number
 }
 
 export const openScope = (ctes: Scope['ctes'] = new Map()): Scope => ({
@@ -36,3 +38,15 @@ export const openScope = (ctes: Scope['ctes'] = new Map()): Scope => ({
   aggregate: null,
   isBeforeGrouping: false,
 })
+
+const seen = new WeakMap<Scope, WeakMap<readonly Binding[], Scope>>()
+/** What an expression of WITH sees where it is used: its own names, and the tables there. The same scope as long as the tables are the same. */
+export function withSources(own: Scope, sources: Binding[]): Scope {
+  const known = seen.get(own) ?? new WeakMap<readonly Binding[], Scope>()
+  seen.set(own, known)
+  const scope = known.get(sources)
+  if (scope && scope.tables === sources.length) return scope
+  const made = { ...own, sources, tables: sources.length }
+  known.set(sources, made)
+  return made
+}

@@ -1,17 +1,30 @@
-import type { Expr, Query } from '../ast/nodes.ts'
+import { type PlanningBudget, endsPlanning } from '../ast/planning-budget.ts'
+import type { IdOf } from '../ast/identity.ts'
+import type { Expr, Query, Source } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
+import { uniqueNames } from '../lib/unique-names.ts'
 import { unknownType } from '../types/types.ts'
 import type { ScanBinding } from './bindings.ts'
 import type { ResolveContext } from './context.ts'
 import type { Scope } from './scope.ts'
-import type { ConstantNode, TypedQuery } from './typed.ts'
+import type { ConstantNode, TypedExpr, TypedQuery } from './typed.ts'
+
+/** What everything that works on one statement shares: what it may still spend, and which expressions are the same. */
+export interface Planning {
+  readonly budget: PlanningBudget
+  readonly idOf: IdOf
+}
 
 /** What the parts of one resolution share. */
-export interface Session {
+export interface Session extends Planning {
   readonly context: ResolveContext
   /** Printed name → scan, to find the table behind a column. */
   readonly scans: Map<string, ScanBinding>
+  /** What a part of the tree came to in a scope. What stands in several places (the subject of CASE, the value of BETWEEN) is resolved once. */
+  resolvedIn(scope: Scope): Map<Expr, TypedExpr>
+  /** What `*` stands for in the source of a PIVOT, which is looked at before it is resolved. */
+  readonly starNames: Map<Source, readonly string[]>
   /** A printed name that no other source of the statement has. */
   alias(wanted: string): string
   /** The same for names of WITH. */
@@ -25,20 +38,34 @@ export interface Session {
   readonly problems: readonly QueryError[]
 }
 
+/** Further mistakes of a statement are not looked for. */
+const mostProblems = 50
+
 export function openSession(
   context: ResolveContext,
   parts: {
     query(session: Session, query: Query, parent: Scope | null): TypedQuery
     nameOf(expr: Expr): string
   },
+  { budget, idOf }: Planning,
 ): Session {
   const problems: QueryError[] = []
+  const resolved = new WeakMap<Scope, Map<Expr, TypedExpr>>()
   const session: Session = {
     context,
+    budget,
+    idOf,
     scans: new Map(),
+    starNames: new Map(),
+    resolvedIn(scope) {
+      const known = resolved.get(scope) ?? new Map<Expr, TypedExpr>()
+      resolved.set(scope, known)
+      return known
+    },
     alias: uniqueNames(),
     cteName: uniqueNames(),
     report(error) {
+      if (problems.length >= mostProblems) return
       const isNew = problems.every((p) => p.message !== error.message || p.span?.start !== error.span?.start)
       if (isNew) problems.push(error)
     },
@@ -46,7 +73,7 @@ export function openSession(
       try {
         return work()
       } catch (error) {
-        if (!(error instanceof QueryError)) throw error
+        if (!(error instanceof QueryError) || endsPlanning(error) || problems.length >= mostProblems) throw error
         session.report(error)
         return otherwise()
       }
@@ -60,14 +87,3 @@ export function openSession(
 
 /** Stands where something could not be resolved. */
 export const missing = (span: Span): ConstantNode => ({ kind: 'constant', value: null, type: unknownType, span })
-
-// DuckDB compares names without case.
-function uniqueNames(): (wanted: string) => string {
-  const taken = new Set<string>()
-  return (wanted) => {
-    let name = wanted
-    for (let i = 2; taken.has(name.toLowerCase()); i++) name = `${wanted}_${i}`
-    taken.add(name.toLowerCase())
-    return name
-  }
-}

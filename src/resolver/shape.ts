@@ -33,19 +33,32 @@ export const isAggregateCall = (expr: TypedExpr): expr is CallNode =>
   expr.kind === 'call' && expr.row.kind === 'aggregate' && expr.over === null
 export const isWindowCall = (expr: TypedExpr): expr is CallNode => expr.kind === 'call' && expr.over !== null
 
-const asks = (is: (expr: TypedExpr) => boolean) => {
-  const answers = new WeakMap<TypedExpr, boolean>()
-  const ask = (expr: TypedExpr): boolean => {
-    const known = answers.get(expr)
-    if (known !== undefined) return known
-    const answer = is(expr) || childrenOf(expr).some(ask)
-    answers.set(expr, answer)
-    return answer
+/** What is somewhere in an expression, as bits: all of it is found in one look. */
+const holds = { aggregate: 1, window: 2, query: 4 }
+const held = new WeakMap<TypedExpr, number>()
+
+function heldBy(expr: TypedExpr): number {
+  switch (expr.kind) {
+    case 'constant':
+    case 'column':
+    case 'parameter':
+      return 0
+    case 'scalarQuery':
+    case 'exists':
+      return holds.query
   }
-  return ask
+  const known = held.get(expr)
+  if (known !== undefined) return known
+  let found = isAggregateCall(expr) ? holds.aggregate : isWindowCall(expr) ? holds.window : 0
+  if (expr.kind === 'in' && 'query' in expr.set) found |= holds.query
+  for (const child of childrenOf(expr)) found |= heldBy(child)
+  held.set(expr, found)
+  return found
 }
-export const hasAggregate: (expr: TypedExpr) => boolean = asks(isAggregateCall)
-export const hasWindow: (expr: TypedExpr) => boolean = asks(isWindowCall)
+export const hasAggregate = (expr: TypedExpr): boolean => (heldBy(expr) & holds.aggregate) > 0
+export const hasWindow = (expr: TypedExpr): boolean => (heldBy(expr) & holds.window) > 0
+/** Some part of it is a query. */
+export const holdsQuery = (expr: TypedExpr): boolean => (heldBy(expr) & holds.query) > 0
 
 /** What a select evaluates once its rows are grouped. */
 export const shownParts = ({ columns, having, qualify, orderBy, limitBy, distinctOn }: TypedSelect): TypedExpr[] => [

@@ -77,11 +77,15 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
 const namesIn =
   (session: Session, source: Source, scope: Scope): (() => readonly string[]) =>
   () => {
+    const known = session.starNames.get(source)
+    if (known) return known
     const inner = openScope(scope.ctes)
     joinSources(session, source, inner)
     if (inner.sources.length > 1)
       throw new QueryError('invalid-query', { message: 'Several tables are joined: name the columns that stay' }, source.span)
-    return inner.sources[0]!.star().map((column) => column.name)
+    const names = inner.sources[0]!.star().map((column) => column.name)
+    session.starNames.set(source, names)
+    return names
   }
 
 function bindQuery(

@@ -93,6 +93,27 @@ export const isNullable = (type: SqlType): boolean =>
 export const nullable = (type: SqlType): SqlType => (type.kind === 'scalar' && !type.nullable ? { ...type, nullable: true } : type)
 export const notNull = (type: SqlType): SqlType => (type.kind === 'scalar' && type.nullable ? { ...type, nullable: false } : type)
 
+const sizes = new WeakMap<SqlType, number>()
+/** How many types a type is made of, written out: one that stands in it twice counts twice. */
+export function sizeOfType(type: SqlType): number {
+  if (type.kind === 'scalar' || type.kind === 'unknown') return 1
+  const known = sizes.get(type)
+  if (known !== undefined) return known
+  const parts =
+    type.kind === 'array'
+      ? [type.item]
+      : type.kind === 'tuple'
+        ? type.items
+        : type.kind === 'map'
+          ? [type.key, type.value]
+          : type.kind === 'state'
+            ? type.args
+            : [type.result]
+  const size = parts.reduce((sum, part) => sum + sizeOfType(part), 1)
+  sizes.set(type, size)
+  return size
+}
+
 const floats: ReadonlySet<string> = new Set(['Float32', 'Float64'])
 export const isNamed = (type: SqlType, ...names: ScalarName[]): boolean => type.kind === 'scalar' && names.includes(type.name)
 export const isInteger = (type: SqlType): boolean => type.kind === 'scalar' && /^U?Int\d+$|^Bool$/.test(type.name)

@@ -129,6 +129,6 @@ describe('depth', () => {
 
   test('a subject of nested CASEs does not multiply without end', () => {
     const nested = Array.from({ length: 60 }).reduce<string>((inner) => `case ${inner} when 1 then 2 when 3 then 4 end`, 'x')
-    expect(collectExpr(nested).errors).toMatchObject([{ code: 'too-deep' }])
+    expect(collectExpr(nested).errors).toMatchObject([{ code: 'too-large', data: { budget: 'tree' } }])
   })
 })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { PlanningBudget } from '../../src/ast/planning-budget.ts'
+import { identities } from '../../src/ast/identity.ts'
 import { tables } from '../../src/catalog/tables.ts'
 import { columnName, compile } from '../../src/compile.ts'
 import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
@@ -64,6 +66,6 @@ test('a scan that has not passed is refused by the printer', () => {
 test('a table that is not in the catalog is refused, whoever asks', () => {
   const scan: ScanSource = { kind: 'scan', alias: 'x', table: 'meta', reads: [], sample: null, project: 7, withMerges: false, span: noSpan }
   const query: TypedQuery = { ...emptySelect, columns: [], from: scan, span: noSpan }
-  const planContext = { capabilities: duckdb.capabilities, store, view: () => query }
+  const planContext = { capabilities: duckdb.capabilities, store, view: () => query, budget: new PlanningBudget(), idOf: identities() }
   expect(() => tenantGuard(query, planContext)).toThrow(InternalError)
 })

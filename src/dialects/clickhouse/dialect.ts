@@ -61,7 +61,14 @@ const serverType = (type: SqlType): string =>
     .replace(/DateTime64\((\d)\)/g, "DateTime64($1, 'UTC')")
 
 export const clickhouse: Dialect = {
-  capabilities: { engine: 'ClickHouse', hasEventDictionary: false, hasSlots: false, hasArrayJoinCall: true, foldsInEngine: true },
+  capabilities: {
+    engine: 'ClickHouse',
+    hasEventDictionary: false,
+    hasSlots: false,
+    materializesCtes: false,
+    hasArrayJoinCall: true,
+    foldsInEngine: true,
+  },
   distinctSet: ' DISTINCT',
   hasSetTail: false,
   hasLimitBy: true,

@@ -4,6 +4,7 @@ import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { guards } from './guards.ts'
+import { planningLoad } from './planning-load.ts'
 import { scanQuery } from './tables.ts'
 import { duckType } from './types.ts'
 
@@ -31,7 +32,14 @@ function timeLiteral(micros: bigint): string {
 export const unequalArrays = 'The arrays of ARRAY JOIN have different lengths'
 
 export const duckdb: Dialect = {
-  capabilities: { engine: 'DuckDB', hasEventDictionary: true, hasSlots: true, hasArrayJoinCall: false, foldsInEngine: false },
+  capabilities: {
+    engine: 'DuckDB',
+    hasEventDictionary: true,
+    hasSlots: true,
+    materializesCtes: true,
+    hasArrayJoinCall: false,
+    foldsInEngine: false,
+  },
   guards,
   distinctSet: '',
   hasSetTail: true,
@@ -136,4 +144,5 @@ export const duckdb: Dialect = {
   cteName: (name) => name,
   cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
   column: (source, name) => `${identifier(source)}.${identifier(name)}`,
+  planningLoad,
 }

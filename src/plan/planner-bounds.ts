@@ -1,0 +1,169 @@
+import type { PlanningBudget } from '../ast/planning-budget.ts'
+import { isGrouped } from '../resolver/grouping.ts'
+import { childrenOf, holdsQuery, shownParts } from '../resolver/shape.ts'
+import type { TypedCte, TypedExpr, TypedQuery, TypedSelect, TypedSource } from '../resolver/typed.ts'
+import type { Pass } from './context.ts'
+import { eachSource, rewrite } from './rewrite.ts'
+
+/**
+ * What an engine's planner would be busy with for too long is refused, because it sees neither the time limit nor an interrupt. A name of WITH is
+ * written out wherever it is read; where that comes to much, an engine that can is told to compute it once.
+ * Before: `WITH a AS (…), b AS (… FROM a JOIN a …), …`, ten times. After: `WITH a AS MATERIALIZED (…), b AS MATERIALIZED (…), …`.
+ */
+export const plannerBounds: Pass = (query, { capabilities, budget }) => {
+  const plain = measure(query, { reads: new Map(), materializes: false })
+  const isHeavy = plain.sources > fewSources || plain.groupings > fewGroupings
+  if (!isHeavy || !capabilities.materializesCtes) return checked(query, plain, budget)
+  const reads = readsOf(query)
+  const measured = measure(query, { reads, materializes: true })
+  const hinted = rewrite(query, { cte: (cte) => (measured.materialized.has(cte.name) ? { ...cte, materialized: true } : cte) })
+  return checked(hinted, measured, budget)
+}
+
+/** Up to here the engine decides by itself what it computes once. */
+const fewSources = 64
+/** Filters are pushed through a grouping twice, so nested ones double the work each. */
+const fewGroupings = 5
+
+interface Load {
+  /** Tables read, with everything written out. */
+  readonly sources: number
+  /** Groupings within each other. */
+  readonly groupings: number
+}
+interface Measured extends Load {
+  /** For each FROM, how many tables it joins. */
+  readonly joins: readonly number[]
+  /** For each list of conditions, how many there are and how many groupings they are pushed through. */
+  readonly conditions: readonly { readonly count: number; readonly groupings: number }[]
+  readonly materialized: ReadonlySet<string>
+}
+
+function checked(query: TypedQuery, { sources, groupings, joins, conditions }: Measured, budget: PlanningBudget): TypedQuery {
+  budget.spend('sources', sources, query.span)
+  budget.allow('groupings', groupings, query.span)
+  for (const tables of joins) if (tables > 1) budget.spend('joins', tables * tables, query.span)
+  for (const { count, groupings: below } of conditions) budget.spend('conditions', count * count * 2 ** below, query.span)
+  return query
+}
+
+function readsOf(query: TypedQuery): ReadonlyMap<string, number> {
+  const reads = new Map<string, number>()
+  eachSource(query, (source) => {
+    if (source.kind === 'cteRef') reads.set(source.name, (reads.get(source.name) ?? 0) + 1)
+  })
+  return reads
+}
+
+function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<string, number>; materializes: boolean }): Measured {
+  const joins: number[] = []
+  const conditions: { count: number; groupings: number }[] = []
+  const materialized = new Set<string>()
+  const counts = new Map<TypedExpr, number>()
+  type Names = ReadonlyMap<string, Load>
+
+  const isMaterialized = (cte: TypedCte, load: Load, isTop: boolean): boolean => {
+    if (cte.recursive || cte.materialized !== null) return cte.recursive || cte.materialized === true
+    if (!materializes) return false
+    return (reads.get(cte.name) ?? 0) > 1 || (isTop && load.groupings >= fewGroupings)
+  }
+
+  const ofQuery = (query: TypedQuery, outer: Names): Load => {
+    const names = new Map(outer)
+    let computed = 0
+    let deepest = 0
+    for (const cte of query.ctes) {
+      if (cte.recursive) names.set(cte.name, one)
+      const load = ofQuery(cte.query, names)
+      deepest = Math.max(deepest, load.groupings)
+      if (isMaterialized(cte, load, query === top)) {
+        if (cte.materialized === null) materialized.add(cte.name)
+        computed += load.sources
+        names.set(cte.name, { sources: 1, groupings: query === top ? 0 : load.groupings })
+      } else names.set(cte.name, load)
+    }
+    const body = query.kind === 'set' ? both([ofQuery(query.left, names), ofQuery(query.right, names)]) : ofSelect(query, names)
+    return { sources: computed + body.sources, groupings: Math.max(deepest, body.groupings) }
+  }
+
+  const ofSelect = (select: TypedSelect, names: Names): Load => {
+    const from = select.from ? ofSource(select.from, names) : one
+    if (select.from) joins.push(tablesOf(select.from))
+    const seen = new Set<TypedExpr>()
+    const inner = both(partsOf(select).map((expr) => ofExpr(expr, names, seen)))
+    for (const condition of [select.where, select.having, select.qualify])
+      if (condition) conditions.push({ count: countOf(condition), groupings: from.groupings })
+    const own = isGrouped(select) || select.limitBy !== null || select.qualify !== null ? 1 : 0
+    return { sources: from.sources + inner.sources, groupings: Math.max(from.groupings, inner.groupings) + own }
+  }
+
+  const ofSource = (source: TypedSource, names: Names): Load => {
+    switch (source.kind) {
+      case 'derived':
+        return ofQuery(source.query, names)
+      case 'cteRef':
+        return names.get(source.name) ?? one
+      case 'join': {
+        if (source.on) conditions.push({ count: countOf(source.on), groupings: 0 })
+        const load = both([
+          ofSource(source.left, names),
+          ofSource(source.right, names),
+          ...(source.on ? [ofExpr(source.on, names, new Set())] : []),
+        ])
+        return source.strictness === 'any' ? { ...load, groupings: load.groupings + 1 } : load
+      }
+      case 'unnest':
+        return both([
+          source.input ? ofSource(source.input, names) : none,
+          ...source.items.map((item) => ofExpr(item.expr, names, new Set())),
+        ])
+      case 'rows':
+        return both([one, ...source.rows.flat().map((expr) => ofExpr(expr, names, new Set()))])
+      default:
+        return one
+    }
+  }
+
+  const ofExpr = (expr: TypedExpr, names: Names, seen: Set<TypedExpr>): Load => {
+    if (!holdsQuery(expr) || seen.has(expr)) return none
+    seen.add(expr)
+    if (expr.kind === 'scalarQuery' || expr.kind === 'exists') {
+      const load = ofQuery(expr.query, names)
+      return { ...load, groupings: load.groupings + 1 }
+    }
+    const load = both(childrenOf(expr).map((child) => ofExpr(child, names, seen)))
+    return expr.kind === 'in' && 'query' in expr.set ? both([load, ofQuery(expr.set.query, names)]) : load
+  }
+
+  /** Operands of AND and OR, within each other too. */
+  const countOf = (expr: TypedExpr): number => {
+    if (expr.kind !== 'call' || (expr.name !== 'and' && expr.name !== 'or' && expr.name !== 'not')) return 1
+    const known = counts.get(expr)
+    if (known !== undefined) return known
+    const count = expr.args.reduce((sum, arg) => sum + countOf(arg), 0)
+    counts.set(expr, count)
+    return count
+  }
+
+  const load = ofQuery(top, new Map())
+  return { ...load, joins, conditions, materialized }
+}
+
+const none: Load = { sources: 0, groupings: 0 }
+/** A table, or the row of a SELECT without FROM. */
+const one: Load = { sources: 1, groupings: 0 }
+const both = (loads: readonly Load[]): Load => ({
+  sources: loads.reduce((sum, load) => sum + load.sources, 0),
+  groupings: loads.reduce((most, load) => Math.max(most, load.groupings), 0),
+})
+
+const partsOf = (select: TypedSelect): TypedExpr[] => [
+  ...shownParts(select),
+  ...(select.where ? [select.where] : []),
+  ...(select.groupBy ? [...select.groupBy.items, ...select.groupBy.sets.flat()] : []),
+]
+
+const tablesOf = (source: TypedSource): number => {
+  if (source.kind === 'join') return tablesOf(source.left) + tablesOf(source.right)
+  return source.kind === 'unnest' && source.input ? tablesOf(source.input) : 1
+}

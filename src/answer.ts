@@ -1,5 +1,6 @@
 import { type RecordBatch, Table } from 'apache-arrow'
 import type { Query } from './ast/nodes.ts'
+import { type Checkpoint, PlanningBudget } from './ast/planning-budget.ts'
 import { type Compiled, compile } from './compile.ts'
 import { duckdb } from './dialects/duckdb/dialect.ts'
 import { QueryError, WaymarkError } from './errors/errors.ts'
@@ -41,8 +42,16 @@ export interface QueryProject {
 export interface AnswerOptions {
   /** Aborts when nobody wants the answer any more or its time is over. */
   readonly signal?: AbortSignal
+  /** Throws in the same cases. Planning keeps the thread, so that no timer can abort the signal meanwhile. */
+  readonly checkpoint?: Checkpoint
   readonly progress?: Progress
 }
+
+const checkpointOf = ({ checkpoint, signal }: AnswerOptions): Checkpoint =>
+  checkpoint ??
+  (() => {
+    if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
+  })
 
 /** Choices of one request that change how statements are understood. */
 export interface StatementSettings {
@@ -57,9 +66,10 @@ interface AskedStatement extends Explainable {
 
 /** Runs one statement of the language and answers an Arrow table. */
 export async function runStatement(query: Query, project: QueryProject, options: AnswerOptions & StatementSettings = {}): Promise<Table> {
+  const checkpoint = checkpointOf(options)
   const facts = await project.facts()
   const env = envFor(project, facts, options)
-  const { printed } = compileFor(query, project, facts, env, options)
+  const { printed } = compileFor(query, project, facts, env, options, checkpoint)
   return project.run(statementOf(printed, env.project.timezone), { ...options, mostBytes: bytesBetween(project) })
 }
 
@@ -72,9 +82,15 @@ export function compileFor(
   facts: StoreFacts,
   env: QueryEnv,
   settings: StatementSettings = {},
+  checkpoint?: Checkpoint,
 ): Compiled {
-  const budget = budgetOf(project)
-  return compile(query, { resolve: resolveContext(env, settings), store: snapshotOf(project.settings.id, facts), dialect: duckdb, budget })
+  return compile(query, {
+    resolve: resolveContext(env, settings),
+    store: snapshotOf(project.settings.id, facts),
+    dialect: duckdb,
+    budget: budgetOf(project),
+    planningBudget: new PlanningBudget(checkpoint),
+  })
 }
 
 /** Half as much as the engine may hold: what a statement makes at once comes on top of that. */
@@ -87,8 +103,13 @@ export const statementOf = ({ sql, params, columns }: Compiled['printed'], timez
   columns: columns.map(({ name, type }) => ({ name, typeName: shownTypeName(type, timezone) })),
 })
 
-export function envFor(project: QueryProject, facts: StoreFacts, { isUtc }: StatementSettings): QueryEnv {
-  const env = { ...project.env(facts), foldsInEngine: duckdb.capabilities.foldsInEngine, memoryLimit: project.memoryLimit }
+export function envFor(project: QueryProject, facts: StoreFacts, { isUtc }: StatementSettings, checkpoint?: Checkpoint): QueryEnv {
+  const env = {
+    ...project.env(facts),
+    foldsInEngine: duckdb.capabilities.foldsInEngine,
+    memoryLimit: project.memoryLimit,
+    checkpoint,
+  }
   return isUtc ? { ...env, project: { ...env.project, timezone: 'UTC' } } : env
 }
 
@@ -162,10 +183,10 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
   const settings = settingsOf(query)
   if (kind.kind !== sqlLike.kind && kind.kind !== hogQl.kind)
     return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, query))) }
-  const env = envFor(project, facts, settings)
-  return {
-    statement: statementOf(compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings).printed, env.project.timezone),
-  }
+  const checkpoint = checkpointOf(options)
+  const env = envFor(project, facts, settings, checkpoint)
+  const { printed } = compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings, checkpoint)
+  return { statement: statementOf(printed, env.project.timezone) }
 }
 
 const wholeAnswer = (kind: QueryKind<unknown, object>, parsed: unknown, { env, complete }: ReturnType<typeof driverOf>) =>
@@ -236,11 +257,12 @@ function settingsOf(query: unknown): StatementSettings {
 /** Runs what a kind's generators ask. */
 function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions & Pick<RunOptions, 'mostBytes'>, request: unknown) {
   const settings = settingsOf(request)
-  const env = envFor(project, facts, settings)
+  const checkpoint = checkpointOf(options)
+  const env = envFor(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []
   const statementFor = ({ query, blame }: StatementAsk): { compiled: Compiled; statement: Statement } => {
     try {
-      const compiled = compileFor(query, project, facts, env, settings)
+      const compiled = compileFor(query, project, facts, env, settings, checkpoint)
       return { compiled, statement: statementOf(compiled.printed, env.project.timezone) }
     } catch (error) {
       throw blamed(blame ? blame(error) : error, request)
@@ -260,8 +282,7 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
     if ('query' in ask) return run(ask)
     if ('kind' in ask) {
       await new Promise((resume) => setImmediate(resume))
-      const { signal } = options
-      if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
+      checkpoint()
       return undefined
     }
     return Promise.all(ask.map(run))

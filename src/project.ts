@@ -273,7 +273,7 @@ export class Project {
       project: this.current.record,
       position: () => this.pipeline.position,
       compute: async (query, { claim, progress }) =>
-        answerQuery(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal, progress }),
+        answerQuery(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal, checkpoint: claim.check, progress }),
     }
     return this.home.asking().ask(source, asked, asker)
   }
@@ -307,7 +307,7 @@ export class Project {
     const claim = this.claim(options)
     return ended(
       claim,
-      this.readyFor(query, claim).then((project) => queryArrow(query, project, { signal: claim.signal })),
+      this.readyFor(query, claim).then((project) => queryArrow(query, project, { signal: claim.signal, checkpoint: claim.check })),
     )
   }
 
@@ -315,7 +315,7 @@ export class Project {
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
     const claim = this.claim(options)
     try {
-      yield* claim.paced(queryArrowBatches(query, await this.readyFor(query, claim), { signal: claim.signal }))
+      yield* claim.paced(queryArrowBatches(query, await this.readyFor(query, claim), { signal: claim.signal, checkpoint: claim.check }))
     } finally {
       claim.end()
     }
@@ -323,7 +323,7 @@ export class Project {
 
   /** @internal The rows of an answer as the engine makes them, with its limits; null where an answer is no list of rows. */
   async queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
-    const answer = await answerRows(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal })
+    const answer = await answerRows(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal, checkpoint: claim.check })
     return answer && { ...answer, batches: claim.paced(answer.batches) }
   }
 

@@ -23,6 +23,8 @@ export interface Wanted extends Sharer {
 export interface Claim extends Turns {
   /** Aborts when the time is over or the caller has left. */
   readonly signal: AbortSignal
+  /** Throws in the same cases: for work that keeps the thread. */
+  readonly check: () => void
   /** Waits for what is not the query's own work. */
   awaits<T>(promise: Promise<T>): Promise<T>
   /** Hands over what comes at the pace of its reader, whose time does not count. */
@@ -78,6 +80,11 @@ export const createAdmission = (places: number) => {
 
     return {
       signal,
+
+      check() {
+        limit.check()
+        signal.throwIfAborted()
+      },
 
       async turn(work, { canRestart = true } = {}) {
         for (;;) {

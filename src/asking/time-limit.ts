@@ -63,6 +63,12 @@ export class TimeLimit {
     if (this.waiters > 0 && this.workers === 0) this.waitedMs += ms
   }
 
+  /** Aborts where the time is over: for work that keeps the thread, and with it the timer. */
+  check(): void {
+    this.count()
+    if (this.elapsedMs >= this.seconds * 1000) this.expire()
+  }
+
   private expire(): void {
     this.count()
     const waited = Math.min(this.seconds, Math.round(this.waitedMs / 1000))

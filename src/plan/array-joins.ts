@@ -1,6 +1,6 @@
 import type { IdOf } from '../ast/identity.ts'
 import { hasAggregate } from '../resolver/shape.ts'
-import type { ArrayJoinNode, TypedExpr, TypedSelect, TypedSource } from '../resolver/typed.ts'
+import type { ArrayJoinNode, TypedSelect, TypedSource } from '../resolver/typed.ts'
 import type { Pass } from './context.ts'
 import { freshAliases, rewrite } from './rewrite.ts'
 

@@ -1,5 +1,6 @@
 import type { Table } from 'apache-arrow'
 import type { z } from 'zod'
+import type { Checkpoint } from '../ast/planning-budget.ts'
 import type { Query } from '../ast/nodes.ts'
 
 // A query kind is a schema and a generator. The generator asks statements (trees of the language) and is given columns, so it knows no clock,
@@ -76,6 +77,8 @@ export interface QueryEnv {
   readonly foldsInEngine?: boolean
   /** Bytes. What a query holds of the rows it reads is a part of that. */
   readonly memoryLimit?: number
+  /** Throws when the query has been cancelled or its time is up. */
+  readonly checkpoint?: Checkpoint
   /** Rows of an answer: when the query does not say, and at most. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
 }

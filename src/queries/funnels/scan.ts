@@ -1,5 +1,6 @@
 import type { Table } from 'apache-arrow'
 import { alias, and, call, callWith, equals, field, from, groupBy, isIn, literal, or, select, table } from '../../ast/build.ts'
+import { identities } from '../../ast/identity.ts'
 import type { Call, Expr } from '../../ast/nodes.ts'
 import { bytesPerEvent, EventBuckets } from '../../kernels/funnels/buckets.ts'
 import type { ActorColumns, FunnelColumns } from '../../kernels/funnels/columns.ts'
@@ -285,14 +286,14 @@ function anyOf(conditions: readonly Expr[]): Expr {
 
 /** Equal conditions once, with the places where they stood. */
 function different(conditions: readonly Expr[]): ReadonlyMap<Expr, readonly number[]> {
-  const byText = new Map<string, { condition: Expr; places: number[] }>()
+  const idOf = identities()
+  const byId = new Map<number, { condition: Expr; places: number[] }>()
   for (const [place, condition] of conditions.entries()) {
-    const text = JSON.stringify(condition, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
-    const known = byText.get(text)
+    const known = byId.get(idOf(condition))
     if (known) known.places.push(place)
-    else byText.set(text, { condition, places: [place] })
+    else byId.set(idOf(condition), { condition, places: [place] })
   }
-  return new Map([...byText.values()].map(({ condition, places }) => [condition, places]))
+  return new Map([...byId.values()].map(({ condition, places }) => [condition, places]))
 }
 
 function readPart(part: Table, scan: FunnelScan, codes: TextCodes | null, values: BreakdownValues): FunnelColumns {

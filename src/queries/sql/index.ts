@@ -1,4 +1,5 @@
 import type { Table } from 'apache-arrow'
+import { PlanningBudget } from '../../ast/planning-budget.ts'
 import type { Query } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
 import { parseQuery } from '../../parser/parse.ts'
@@ -23,7 +24,10 @@ export interface SqlAnswer {
 }
 
 /** The statement that a request stands for, without limits of an answer: `queryArrow` has none. */
-export const sqlStatement = (query: SqlQuery, env: QueryEnv): Query => fillPlaceholders(parseQuery(query.query), query, env)
+export function sqlStatement(query: SqlQuery, env: QueryEnv): Query {
+  const budget = new PlanningBudget(env.checkpoint)
+  return fillPlaceholders(parseQuery(query.query, budget), query, env, budget)
+}
 
 function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
   const statement = sqlStatement(query, env)

@@ -1,6 +1,7 @@
+import { PlanningBudget } from '../../ast/planning-budget.ts'
 import { and, call, field, literal } from '../../ast/build.ts'
 import type { Expr, Literal, Node, Placeholder, Query, Source } from '../../ast/nodes.ts'
-import { rewrite } from '../../ast/walk.ts'
+import { rewrite, walk } from '../../ast/walk.ts'
 import { tables } from '../../catalog/tables.ts'
 import { QueryError } from '../../errors/errors.ts'
 import type { Span } from '../../errors/span.ts'
@@ -13,19 +14,31 @@ import { qualified } from '../qualified.ts'
 import type { SqlQuery } from './schema.ts'
 
 /** The statement with every `{…}` replaced by what it stands for. */
-export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryEnv): Query {
+export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryEnv, budget = new PlanningBudget(env.checkpoint)): Query {
   const values = given.values ?? {}
   const variables = new Map(Object.values(given.variables ?? {}).map((v) => [v.code_name, v.isNull ? null : (v.value ?? null)]))
   if (Object.hasOwn(values, 'filters') && given.filters)
     throw new QueryError('invalid-query', { message: 'There is both a value named filters and the field filters: keep one of them' })
 
+  let asksForFilters = false
+  walk(query, (node) => {
+    asksForFilters ||= node.kind === 'placeholder' && isFilters(node, values)
+    return !asksForFilters
+  })
+  const filtersAt = new Map<Source | null, Expr>()
+  const filters = (source: Source | null): Expr => {
+    const known = filtersAt.get(source) ?? filtersOf(given.filters, source, env)
+    filtersAt.set(source, known)
+    return known
+  }
   const replace = (node: Node): Node => {
-    if (node.kind === 'placeholder' && !isFilters(node, values)) return standsFor(node, values, variables)
+    if (node.kind === 'placeholder' && !isFilters(node, values)) return standsFor(node, values, variables, budget)
     // Inner selects come first, so what is left in here belongs to this one.
-    if (node.kind === 'select')
-      return rewrite<Node>({ ...node }, (inner) =>
-        inner.kind === 'placeholder' && isFilters(inner, values) ? filtersOf(given.filters, node.from, env) : inner,
-      )
+    if (node.kind === 'select' && asksForFilters)
+      return rewrite<Node>({ ...node }, (inner) => {
+        budget.spend('tree', 1, inner.span)
+        return inner.kind === 'placeholder' && isFilters(inner, values) ? filters(node.from) : inner
+      })
     return node
   }
   return rewrite(query, replace)
@@ -34,13 +47,18 @@ export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryEnv): 
 const isFilters = ({ chain }: Placeholder, values: object) =>
   chain[0] === 'filters' && chain.length === 1 && !Object.hasOwn(values, 'filters')
 
-function standsFor({ chain, span }: Placeholder, values: Readonly<Record<string, unknown>>, variables: ReadonlyMap<string, unknown>): Expr {
+function standsFor(
+  { chain, span }: Placeholder,
+  values: Readonly<Record<string, unknown>>,
+  variables: ReadonlyMap<string, unknown>,
+  budget: PlanningBudget,
+): Expr {
   const [name, ...rest] = chain as [string, ...string[]]
   if (name === 'variables' && !Object.hasOwn(values, name)) {
     const wanted = rest.join('.')
     if (!variables.has(wanted))
       throw new QueryError('unknown-variable', { name: wanted, candidates: closest(wanted, [...variables.keys()]) }, span)
-    return constantTree(variables.get(wanted), span)
+    return constantTree(variables.get(wanted), span, budget)
   }
   let value: unknown = values
   for (const part of chain) {
@@ -48,7 +66,7 @@ function standsFor({ chain, span }: Placeholder, values: Readonly<Record<string,
       throw new QueryError('unknown-placeholder', { name: chain.join('.'), candidates: closest(name, Object.keys(values)) }, span)
     value = (value as Record<string, unknown>)[part]
   }
-  return constantTree(value, span)
+  return constantTree(value, span, budget)
 }
 
 /** The nearest by spelling; among few names also a distant one. */
@@ -58,15 +76,16 @@ function closest(name: string, names: readonly string[]): string[] {
 }
 
 /** A value of a request as a tree. */
-function constantTree(value: unknown, span: Span): Expr {
+function constantTree(value: unknown, span: Span, budget: PlanningBudget): Expr {
+  budget.spend('tree', 1, span)
   if (value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value))
     return { ...literal(value as Literal['value']), span }
-  if (Array.isArray(value)) return { kind: 'array', items: value.map((item) => constantTree(item, span)), span }
+  if (Array.isArray(value)) return { kind: 'array', items: value.map((item) => constantTree(item, span, budget)), span }
   if (typeof value === 'object') {
     const entries = Object.entries(value).map(([key, item]) => ({
       kind: 'dictEntry' as const,
       key: { ...literal(key), span },
-      value: constantTree(item, span),
+      value: constantTree(item, span, budget),
       span,
     }))
     return { kind: 'dict', entries, span }

@@ -32,7 +32,7 @@ export interface PrintSettings {
   readonly now?: number
   /** What may be made in one row; absent: engines without limits of their own have none. */
   readonly footprint?: Footprint
-  readonly budget?: Budget
+  readonly budget?: PlanningBudget
   readonly idOf?: IdOf
 }
 
@@ -57,7 +57,7 @@ class Printer implements Printing {
   private readonly dialect: Dialect
   private readonly settings: PrintSettings
   private readonly bound = new Map<string, string>()
-  private readonly budget: Budget
+  private readonly budget: PlanningBudget
   private readonly idOf: IdOf
   private readonly printed = new Map<TypedExpr, string>()
   private readonly args = new Map<TypedExpr, Arg>()
@@ -71,7 +71,7 @@ class Printer implements Printing {
     this.dialect = dialect
     this.settings = settings
     this.bounded = dialect.guards && settings.footprint ? new Bounded(dialect.guards, settings.footprint, this) : null
-    this.budget = settings.budget ?? new Budget()
+    this.budget = settings.budget ?? new PlanningBudget()
     this.idOf = settings.idOf ?? identities()
   }
 

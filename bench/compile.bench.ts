@@ -44,6 +44,16 @@ order by day desc, people desc
 limit 100 offset 10`,
 }
 
+const repeated = (count: number, write: (i: number) => string, between: string) =>
+  Array.from({ length: count }, (_, i) => write(i)).join(between)
+/** Asked a hundredth as often. */
+const large = {
+  '1,000 columns with aliases that others use': `select ${repeated(1000, (i) => (i % 10 ? `a${i - 1} + 1 as a${i}` : `${i} as a${i}`), ', ')}`,
+  'IN of 10,000 texts': `select count() from events where event in (${repeated(10_000, (i) => `'e${i}'`, ', ')})`,
+  'CASE of 10,000 branches': `select case ${repeated(10_000, (i) => `when event = 'e${i}' then ${i}`, ' ')} end from events`,
+  'AND of 10,000 conditions': `select count() from events where ${repeated(10_000, (i) => `event != 'e${i}'`, ' and ')}`,
+}
+
 const context = {
   resolve: {
     project: { id: 1, timezone: 'America/New_York', weekStartDay: 1 as const },
@@ -60,17 +70,22 @@ const ways: Readonly<Record<string, (statement: string) => unknown>> = {
   'parse, resolve, plan and print for ClickHouse': (statement) => compile(parseQuery(statement), { ...context, dialect: clickhouse }),
 }
 
-for (const [name, statement] of Object.entries(statements)) {
+const asked = [
+  ...Object.entries(statements).map(([name, statement]) => ({ name, statement, times: runs })),
+  ...Object.entries(large).map(([name, statement]) => ({ name, statement, times: Math.max(8, Math.ceil(runs / 100)) })),
+]
+
+for (const { name, statement, times: count } of asked) {
   const printed = print(parseQuery(statement))
   if (print(parseQuery(printed)) !== printed) throw new Error(`${name} does not come back from its text`)
   for (const [way, work] of Object.entries(ways)) {
     const times: number[] = []
-    for (let i = 0; i < runs; i++) {
+    for (let i = 0; i < count; i++) {
       const start = performance.now()
       work(statement)
       times.push(performance.now() - start)
     }
-    const warm = times.slice(Math.floor(runs / 4)).sort((a, b) => a - b)
+    const warm = times.slice(Math.floor(count / 4)).sort((a, b) => a - b)
     console.log(
       JSON.stringify({
         bench: 'compile',

@@ -9,12 +9,18 @@ import { bundled } from './measure.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string' }, events: { type: 'string' }, runs: { type: 'string' } },
+  options: { only: { type: 'string' }, events: { type: 'string' }, runs: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
 })
 const files = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.bench.ts'))
   .sort()
 const names = files.map((file) => file.replace('.bench.ts', ''))
+if (values.help) {
+  console.log(
+    `npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run.`,
+  )
+  process.exit()
+}
 const chosen = files.filter((file) => !values.only || file === `${values.only}.bench.ts`)
 if (chosen.length === 0) {
   console.error(`There is no bench ${values.only}. There are: ${names.join(', ')}.`)

@@ -253,6 +253,20 @@ describe('the time of a query', () => {
     )
   })
 
+  test('work that keeps the thread is told when its time is over or nobody waits for it', () => {
+    const { claim } = desk(1)
+    const one = claim(1, { seconds: 60 })
+    one.check()
+    const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000)
+    expect(() => one.check()).toThrow(expect.objectContaining({ code: 'query-timeout', data: { seconds: 60, waited: 0, ran: 60 } }))
+    now.mockRestore()
+    const left = new AbortController()
+    const other = claim(1, { signal: left.signal })
+    other.check()
+    left.abort()
+    expect(() => other.check()).toThrow(expect.objectContaining({ code: 'query-cancelled' }))
+  })
+
   test('whoever waits to the end leaves the queue', async () => {
     const { admission, claim, ask } = desk(1)
     ask(claim(1, { seconds: 600 }), { canRestart: false })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { statementLimits } from '../../src/ast/planning-budget.ts'
 import { bodyLimits, unpackedLimit } from '../../src/http/capture/handler.ts'
 import { longestItem, mostItems } from '../../src/http/capture/json-items.ts'
 import { mostFormFields } from '../../src/http/form-fields.ts'
@@ -38,4 +39,10 @@ test.each<[string, string]>([
   ['keys', `${number(keyLimit)} keys of one scope, or ${longestKey} characters`],
 ])('%s', (_, text) => {
   expect(page.replaceAll('\n', ' ')).toContain(text)
+})
+
+test('the page on statements lists every limit of planning, in its order', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/sql.md'), 'utf8')
+  const rows = page.split('<!-- statement limits -->')[1]!.split('\n\n')[0]!.trim().split('\n').slice(2)
+  expect(rows.map((row) => row.split('|').at(-2)!.trim())).toEqual(Object.values(statementLimits).map(number))
 })

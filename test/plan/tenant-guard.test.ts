@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { PlanningBudget } from '../../src/ast/planning-budget.ts'
 import { identities } from '../../src/ast/identity.ts'
+import { PlanningBudget } from '../../src/ast/planning-budget.ts'
 import { tables } from '../../src/catalog/tables.ts'
 import { columnName, compile } from '../../src/compile.ts'
 import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'

@@ -323,7 +323,10 @@ export class Project {
 
   /** @internal The rows of an answer as the engine makes them, with its limits; null where an answer is no list of rows. */
   async queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
-    const answer = await answerRows(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal, checkpoint: claim.check })
+    const answer = await answerRows(query, limited(await this.readyFor(query, claim), rows), {
+      signal: claim.signal,
+      checkpoint: claim.check,
+    })
     return answer && { ...answer, batches: claim.paced(answer.batches) }
   }
 

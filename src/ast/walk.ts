@@ -1,7 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
-import type { PlanningBudget } from './planning-budget.ts'
 import { children } from './children.ts'
 import type { Node } from './nodes.ts'
+import type { PlanningBudget } from './planning-budget.ts'
 
 /** A field's value: a node, lists of them, plain parts with nodes in them, or nothing. */
 type Held = Node | readonly Held[] | { readonly [key: string]: Held } | string | null | undefined

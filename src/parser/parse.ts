@@ -1,6 +1,6 @@
 import { EOF, type IRecognitionException, type IToken } from 'chevrotain'
-import { PlanningBudget, endsPlanning } from '../ast/planning-budget.ts'
 import type { Expr, OrderItem, Query } from '../ast/nodes.ts'
+import { endsPlanning, PlanningBudget } from '../ast/planning-budget.ts'
 import { assertSize } from '../ast/walk.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
@@ -104,12 +104,15 @@ function orThrow<T>({ ast, errors }: Parsed<T>): T {
   return ast!
 }
 
-export const collectQuery = (text: string, budget = new PlanningBudget()): Parsed<Query> => read(text, (parser) => parser.statement(), budget)
-export const collectExpr = (text: string, budget = new PlanningBudget()): Parsed<Expr> => read(text, (parser) => parser.loneExpression(), budget)
+export const collectQuery = (text: string, budget = new PlanningBudget()): Parsed<Query> =>
+  read(text, (parser) => parser.statement(), budget)
+export const collectExpr = (text: string, budget = new PlanningBudget()): Parsed<Expr> =>
+  read(text, (parser) => parser.loneExpression(), budget)
 
 /** A statement. Throws the first problem; its `others` holds the rest. */
 export const parseQuery = (text: string, budget?: PlanningBudget): Query => orThrow(collectQuery(text, budget))
 /** One expression, with or without an alias. */
 export const parseExpr = (text: string, budget?: PlanningBudget): Expr => orThrow(collectExpr(text, budget))
 /** One item of an ORDER BY: `timestamp DESC`. */
-export const parseOrder = (text: string, budget = new PlanningBudget()): OrderItem => orThrow(read(text, (parser) => parser.loneOrder(), budget))
+export const parseOrder = (text: string, budget = new PlanningBudget()): OrderItem =>
+  orThrow(read(text, (parser) => parser.loneOrder(), budget))

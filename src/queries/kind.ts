@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import type { z } from 'zod'
-import type { Checkpoint } from '../ast/planning-budget.ts'
 import type { Query } from '../ast/nodes.ts'
+import type { Checkpoint } from '../ast/planning-budget.ts'
 
 // A query kind is a schema and a generator. The generator asks statements (trees of the language) and is given columns, so it knows no clock,
 // no connection and no engine; the driver runs what it asks, watches the time limit and stops it on a cancel.

@@ -1,6 +1,6 @@
-import { PlanningBudget, endsPlanning } from '../ast/planning-budget.ts'
 import { identities } from '../ast/identity.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
+import { endsPlanning, PlanningBudget } from '../ast/planning-budget.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { ResolveContext } from './context.ts'
 import { resolveQuery } from './query.ts'

@@ -1,6 +1,6 @@
-import { type PlanningBudget, endsPlanning } from '../ast/planning-budget.ts'
 import type { IdOf } from '../ast/identity.ts'
 import type { Expr, Query, Source } from '../ast/nodes.ts'
+import { endsPlanning, type PlanningBudget } from '../ast/planning-budget.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { uniqueNames } from '../lib/unique-names.ts'

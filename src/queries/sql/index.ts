@@ -1,6 +1,6 @@
 import type { Table } from 'apache-arrow'
-import { PlanningBudget } from '../../ast/planning-budget.ts'
 import type { Query } from '../../ast/nodes.ts'
+import { PlanningBudget } from '../../ast/planning-budget.ts'
 import { print } from '../../ast/print.ts'
 import { parseQuery } from '../../parser/parse.ts'
 import { defineQueryKind, type QueryEnv, type QueryRun, type RowsPlan } from '../kind.ts'

@@ -1,6 +1,6 @@
-import { PlanningBudget } from '../../ast/planning-budget.ts'
 import { and, call, field, literal } from '../../ast/build.ts'
 import type { Expr, Literal, Node, Placeholder, Query, Source } from '../../ast/nodes.ts'
+import { PlanningBudget } from '../../ast/planning-budget.ts'
 import { rewrite, walk } from '../../ast/walk.ts'
 import { tables } from '../../catalog/tables.ts'
 import { QueryError } from '../../errors/errors.ts'

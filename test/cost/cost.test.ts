@@ -3,7 +3,9 @@ import lzString from 'lz-string'
 import { describe, expect, test } from 'vitest'
 import { random } from '../../bench/random.ts'
 import { registry } from '../../src/functions/registry.ts'
+import { bodyLimits } from '../../src/http/capture/handler.ts'
 import { places } from '../../src/http/places.ts'
+import { withoutTrailingSlashes } from '../../src/lib/without-trailing-slashes.ts'
 import { collectQuery } from '../../src/parser/parse.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
 import { budgets } from './budgets.ts'
@@ -11,6 +13,7 @@ import { examine, passed, type Subject, sizesOf } from './examine.ts'
 import { families } from './families.ts'
 import { exponentOf, looksSteep } from './growth.ts'
 import type { Figures, Probe } from './probe.ts'
+import { paths } from './probes/capture.ts'
 import { zstdFrame } from './probes/encodings.ts'
 import { functionProbes } from './probes/functions.ts'
 import { lzBomb } from './probes/lz-bomb.ts'
@@ -156,6 +159,10 @@ describe('what is driven', () => {
     )
     expect(rows.filter((row) => !driven.has(row))).toEqual([])
     expect(rows.length).toBeGreaterThan(20)
+  })
+
+  test('every path of capture', () => {
+    expect(Object.keys(paths).map(withoutTrailingSlashes)).toEqual(expect.arrayContaining(Object.keys(bodyLimits)))
   })
 
   test('every kind of query', () => {

@@ -1,3 +1,4 @@
+import { bodyLimits, unpackedLimit } from '../../../src/http/capture/handler.ts'
 import type { As, HttpInput, Probe } from '../probe.ts'
 import { type EncodingName, encodings } from './encodings.ts'
 import { lzBomb } from './lz-bomb.ts'
@@ -7,25 +8,24 @@ import { fill, perEventShapes, type Shape, shapes } from './shapes.ts'
 
 const megabyte = 1024 * 1024
 const kilobyte = 1024
-const unpackedMost = 20 * megabyte - kilobyte
+const unpackedMost = unpackedLimit - kilobyte
 
 interface Path {
   readonly most: number
   readonly as: As
   readonly shapes: Readonly<Record<string, Shape>>
 }
-const plain = { as: 'nobody', shapes } as const
-export const paths: Readonly<Record<string, Path>> = {
-  '/batch/': { ...plain, most: 20 * megabyte },
-  '/i/v1/analytics/events': { most: 20 * megabyte, as: 'token', shapes: { ...perEventShapes, ...shapes } },
-  '/capture/': { ...plain, most: 2 * megabyte },
-  '/e/': { ...plain, most: 2 * megabyte },
-  '/i/v0/e/': { ...plain, most: 2 * megabyte },
-  '/track/': { ...plain, most: 2 * megabyte },
-  '/engage/': { ...plain, most: 2 * megabyte },
-  '/flags/': { ...plain, most: 2 * megabyte },
-  '/decide/': { ...plain, most: 2 * megabyte },
-}
+/** Paths that take the project's key as bearer and answer for each event. */
+const perEventPath = '/i/v1/analytics/events'
+/** Paths where clients ask for flags; their limit is that of the others. */
+const askingPaths = ['/flags', '/decide']
+
+const pathOf = (most: number, path: string): Path =>
+  path === perEventPath ? { most, as: 'token', shapes: { ...perEventShapes, ...shapes } } : { most, as: 'nobody', shapes }
+export const paths: Readonly<Record<string, Path>> = Object.fromEntries([
+  ...Object.entries(bodyLimits).map(([path, most]) => [path === perEventPath ? path : `${path}/`, pathOf(most, path)]),
+  ...askingPaths.map((path) => [`${path}/`, pathOf(2 * megabyte, path)]),
+])
 
 export const captureName = (path: string, encoding: EncodingName, shape: string) => `capture ${path} ${encoding}: ${shape}`
 
@@ -56,10 +56,10 @@ export function* captureProbes(draw: () => number): Generator<Probe> {
       .sort(([a], [b]) => a - b)
       .map(([, one]) => one)
   yield* bombs
-  for (const shape of shuffled(Object.keys(perEventShapes))) yield captureProbe('/i/v1/analytics/events', 'plain', shape)
+  for (const shape of shuffled(Object.keys(perEventShapes))) yield captureProbe(perEventPath, 'plain', shape)
   for (const shape of shuffled(Object.keys(shapes))) yield captureProbe('/batch/', 'plain', shape)
   for (;;)
-    for (const shape of shuffled(Object.keys(paths['/i/v1/analytics/events']!.shapes))) {
+    for (const shape of shuffled(Object.keys(paths[perEventPath]!.shapes))) {
       const path = pick(Object.keys(paths).filter((one) => shape in paths[one]!.shapes))
       yield captureProbe(path, pick(Object.keys(encodings) as EncodingName[]), shape)
     }

@@ -11,6 +11,9 @@ export const refusalMark = (name: string | null, most: number, span: Span): stri
 
 const pattern = new RegExp(`${mark}\\|([^|]{0,200})\\|(\\d{1,20})\\|(?:(\\d{1,12})-(\\d{1,12}))?\\|([-+.\\de]{0,30})`)
 
+/** Whether a printed expression may refuse what it makes. */
+export const mayRefuse = (sql: string): boolean => sql.includes(`${mark}|`)
+
 export function refusedIn(message: string, cause: unknown): QueryError | null {
   const found = pattern.exec(message)
   if (!found) return null

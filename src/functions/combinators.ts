@@ -157,10 +157,12 @@ const addForEach = (row: Made): Made =>
       summary: `${row.summary} Separately for the first items of the arrays, the second, and so on.`,
     },
     (fold) => (list, type, context) => {
-      const [position, array] = [context.fresh(), context.fresh()]
+      const [position, array, one] = [context.fresh(), context.fresh(), context.fresh()]
       const inner = context.type.kind === 'array' ? context.type.item : unknownType
       const longest = `coalesce(list_max(list_transform(${list}, lambda ${array}: len(${array}))), 0)`
-      const items = `list_transform(list_filter(${list}, lambda ${array}: len(${array}) >= ${position}), lambda ${array}: ${array}[${position}])`
+      // One item of each array, and not the arrays that have it: those would be copied for every position.
+      const found = `list_transform(${list}, lambda ${array}: {'has': len(${array}) >= ${position}, 'item': ${array}[${position}]})`
+      const items = `list_transform(list_filter(${found}, lambda ${one}: ${one}.has), lambda ${one}: ${one}.item)`
       return `list_transform(range(1, ${longest} + 1), lambda ${position}: ${fold(items, item(type), typed(inner, context))})`
     },
   )

@@ -1,3 +1,4 @@
+import { mayRefuse } from '../errors/refusal-mark.ts'
 import { isFloat, isNamed, isNullable, isNumeric, isText, type SqlType, scalar, typeName } from '../types/types.ts'
 import type { Arg, CellContext } from './row.ts'
 import { localTime, zoneOf } from './zone-text.ts'
@@ -24,6 +25,13 @@ export function onceAll(context: CellContext, values: readonly string[], body: (
   const name = context.fresh()
   const fields = values.map((value, i) => `v${i}: ${value}`)
   return `list_transform([{${fields.join(', ')}}], lambda ${name}: ${body(...values.map((_, i) => `${name}.v${i}`))})[1]`
+}
+
+/** TRY would take the refusal of what is too large for a text that cannot be read: whatever may be refused is made outside of it. */
+export function tried(context: CellContext, values: readonly string[], body: (...names: string[]) => string): string {
+  const refusing = values.filter(mayRefuse)
+  if (refusing.length === 0) return `TRY(${body(...values)})`
+  return onceAll(context, refusing, (...names) => `TRY(${body(...values.map((value) => names[refusing.indexOf(value)] ?? value))})`)
 }
 
 /** NULL as soon as one of the arguments is, for what would answer something else. */

@@ -1,5 +1,5 @@
 import { isInteger, isNullable, isText } from '../types/types.ts'
-import { asNumber, once } from './duckdb-values.ts'
+import { asNumber, once, tried } from './duckdb-values.ts'
 import { times } from './makes.ts'
 import { integerShape, whenAll } from './results.ts'
 import { type Arg, type SqlCell, sql, unsupported } from './row.ts'
@@ -166,8 +166,8 @@ export const encodingFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: "The text behind base64; '' for what is none.",
-    duckdb: ([x]) => {
-      const text = `coalesce(TRY(decode(from_base64(${withoutBlanks(x!.sql)}))), '')`
+    duckdb: ([x], context) => {
+      const text = `coalesce(${tried(context, [x!.sql], (t) => `decode(from_base64(${withoutBlanks(t)}))`)}, '')`
       return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NOT NULL THEN ${text} END` : text
     },
     cases: [

@@ -1,5 +1,5 @@
 import { isFloat, isInteger, isNamed, isNullable, isText, notNull, type SqlType } from '../types/types.ts'
-import { defaultOf, duckdbType, once } from './duckdb-values.ts'
+import { defaultOf, duckdbType, once, tried } from './duckdb-values.ts'
 import type { Arg, CellContext } from './row.ts'
 
 // Values inside of JSON texts, on DuckDB. A text that is no JSON has none.
@@ -40,12 +40,13 @@ export function jsonPath(steps: readonly Arg[], context: CellContext): string | 
 /** The JSON at a path; NULL when there is none. */
 export function jsonAt(json: string, steps: readonly Arg[], context: CellContext): string {
   const path = jsonPath(steps, context)
-  return path === null ? `TRY(json(${json}))` : `TRY(json_extract(${json}, ${path}))`
+  if (path === null) return tried(context, [json], (text) => `json(${text})`)
+  return tried(context, [json, path], (text, at) => `json_extract(${text}, ${at})`)
 }
 
 /** The same as text: strings without quotes; NULL for null. */
 export function jsonTextAt(json: string, steps: readonly Arg[], context: CellContext): string {
-  return `TRY(json_extract_string(${json}, ${jsonPath(steps, context) ?? "'$'"}))`
+  return tried(context, [json, jsonPath(steps, context) ?? "'$'"], (text, at) => `json_extract_string(${text}, ${at})`)
 }
 
 /** JSON as ClickHouse writes it: whole numbers without a fraction (`1.0` and `1e3` are `1.0` and `1000.0` on DuckDB). */

@@ -1,8 +1,8 @@
 import { arrayOf, isNullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { orDefaultWhereNull } from './clickhouse-values.ts'
-import { once, unlessNull } from './duckdb-values.ts'
+import { once, tried, unlessNull } from './duckdb-values.ts'
 import { jsonAt, jsonItems, jsonMember, jsonTextAt, rawOf, wholeOf } from './json-values.ts'
-import { times } from './makes.ts'
+import { parts, times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionRow, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -48,8 +48,8 @@ const textAt: Reader = ([json, ...steps], context) => jsonTextAt(json!.sql, step
 /** Arrays cannot be NULL on ClickHouse: NULL is read like '', and a key that is NULL finds nothing. */
 const list = (name: string, item: SqlType, summary: string, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
   // An item has two letters, and is a text.
-  makes: times(10),
-  scratch: 10,
+  makes: times(10, 3),
+  scratch: parts(),
   args: [1, null],
   returns: () => arrayOf(item),
   summary,
@@ -319,7 +319,7 @@ export const jsonFunctions = scalars({
         [json!, path!],
         once(
           context,
-          `TRY(json_extract(${json!.sql}, ${path!.sql}))`,
+          tried(context, [json!.sql, path!.sql], (text, at) => `json_extract(${text}, ${at})`),
           (v) =>
             `CASE WHEN json_type(${v}) IN ('ARRAY', 'OBJECT') THEN '' WHEN json_type(${v}) = 'NULL' THEN 'null' ELSE json_extract_string(${v}, '$') END`,
         ),

@@ -22,9 +22,10 @@ export interface Counting<T> {
   size(a: T): T
 }
 
+export type InProportion = Extract<Makes, { kind: 'times' }>
 export type Makes =
-  /** At most so many bytes for each byte of the arguments together. */
-  | { readonly kind: 'times'; readonly times: number }
+  /** At most so many bytes for each byte of the arguments together; `usual` for the texts that people store. */
+  | { readonly kind: 'times'; readonly times: number; readonly usual: number }
   /** One of the arguments, or a part of it. */
   | { readonly kind: 'part' }
   /** As much as this counts. The call is refused where that is more than a row may have. */
@@ -40,7 +41,7 @@ export interface MadeCall {
   readonly type: SqlType
 }
 
-export const times = (factor: number): Makes => ({ kind: 'times', times: factor })
+export const times = (factor: number, usual = factor): InProportion => ({ kind: 'times', times: factor, usual })
 export const part: Makes = { kind: 'part' }
 export const counted = (bytes: <T>(counting: Counting<T>) => T): Makes => ({ kind: 'counted', bytes })
 export const inside: Makes = { kind: 'inside' }
@@ -50,8 +51,10 @@ export const inSteps: Makes = { kind: 'steps' }
 export const textTimes = (types: readonly SqlType[]): number =>
   types.some(({ kind }) => kind === 'array' || kind === 'tuple' || kind === 'map') ? 4 : 1
 
-/** A part of a text is at least one byte of it, and as an item of an array seventeen. */
-export const perItem = 17
+/** A part of a text is at least one byte of it, and as an item of an array seventeen. Usually parts have some letters. */
+const [perItem, usualPerItem] = [17, 5]
+/** The parts of a text, so many times. */
+export const parts = (copies = 1): InProportion => ({ kind: 'times', times: perItem * copies, usual: usualPerItem * copies })
 
 /** Bytes for where a text, an array or a map is. */
 export const headBytes = 16

@@ -5,7 +5,7 @@ import { asJson, orDefaultWhereNull } from './clickhouse-values.ts'
 import { duckdbCast } from './conversion.ts'
 import { argOf, asNumber, defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { jsonAs, jsonAt, jsonMember } from './json-values.ts'
-import { leastBytes, type MadeCall, type Makes, textTimes, times } from './makes.ts'
+import { leastBytes, type MadeCall, type Makes, parts, textTimes, times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type CellContext, type FunctionRow, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -88,7 +88,7 @@ const widestItem = (type: SqlType): number =>
       : type.kind === 'tuple'
         ? leastBytes(type) + Math.max(0, ...type.items.map(widestItem))
         : 8
-const ofJson = ({ type }: MadeCall): Makes => times(2 + widestItem(type))
+const ofJson = ({ type }: MadeCall): Makes => times(2 + widestItem(type), 2 + widestItem(type) / 4)
 
 const cast: Pick<FunctionRow, 'returns'>['returns'] = (_, { args }) => nullable(namedType(args[1]))
 
@@ -150,7 +150,7 @@ export const namedCastFunctions = scalars({
     returns: whenAll('String'),
     summary: 'The value as JSON.',
     // A letter below the blank has six.
-    makes: ({ args }) => times(6 * textTimes([args[0]!.type])),
+    makes: ({ args }) => times(6 * textTimes([args[0]!.type]), 2 * textTimes([args[0]!.type])),
     duckdb: ([x], context) => jsonText(x!, context),
     clickhouse: ([x], context) => asJson(x!, context),
     cases: [
@@ -170,7 +170,7 @@ export const namedCastFunctions = scalars({
     args: [2, null],
     returns: (_, { args }) => (members(args).some(({ type }) => isNullable(type)) ? nullable(last(args)) : last(args)),
     makes: ofJson,
-    scratch: 10,
+    scratch: parts(),
     summary: "The value at a path as the named type, which stands last; the type's default where it does not fit.",
     duckdb: (args, context) => {
       const value = jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context)
@@ -200,7 +200,7 @@ export const namedCastFunctions = scalars({
     args: [1, 3],
     returns: (_, { args }) => ({ kind: 'array', item: tupleOf([scalar('String'), last(args)]) }),
     makes: ofJson,
-    scratch: 10,
+    scratch: parts(),
     summary: 'Keys and values of the object at a path; values that are not of the named type, which stands last, are left out.',
     duckdb: (args, context) =>
       once(context, jsonAt(args[0]!.sql, members(args), context), (v) => {

@@ -1,5 +1,5 @@
 import type { SqlType } from '../types/types.ts'
-import type { MadeCall, Makes } from './makes.ts'
+import type { InProportion, MadeCall, Makes } from './makes.ts'
 
 // What one row of the registry holds. A row is everything about one function: arity, result type, a cell for each engine, cases.
 
@@ -118,8 +118,8 @@ export interface FunctionRow {
   readonly isVolatile?: true
   /** How large a result can be. Absent: it has a fixed size, or at most the bytes of all arguments. */
   readonly makes?: Makes | ((call: MadeCall) => Makes)
-  /** Bytes that DuckDB's cell makes on the way to the result, for each byte of the arguments. */
-  readonly scratch?: number
+  /** What DuckDB's cell makes of the arguments on the way to the result. */
+  readonly scratch?: InProportion
   /** An aggregate that keeps all values of a group on DuckDB: so many bytes are made of each byte it has kept. */
   readonly keeps?: number
 }

@@ -2,7 +2,7 @@ import { QueryError } from '../errors/errors.ts'
 import { arrayOf, isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
 import { asTextOrNull, once, toText, unlessNull } from './duckdb-values.ts'
-import { type MadeCall, perItem, times } from './makes.ts'
+import { type MadeCall, parts, times } from './makes.ts'
 import { always, whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type FunctionFamily, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -87,7 +87,7 @@ const extracted = (name: 'regexp_extract' | 'regexp_extract_all', text: string, 
 
 const texts = arrayOf(scalar('String'))
 /** Every group may hold the whole match. */
-const ofGroups = ({ args }: MadeCall) => times(perItem * (1 + (typeof args[1]?.constant === 'string' ? groupCount(args[1].constant) : 0)))
+const ofGroups = ({ args }: MadeCall) => parts(1 + (typeof args[1]?.constant === 'string' ? groupCount(args[1].constant) : 0))
 const listOfTexts = (): SqlType => texts
 /** A constant pattern is needed where the number of groups decides about the answer. */
 const withGroups =
@@ -197,8 +197,8 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: listOfTexts,
     summary: 'All matches of a regular expression, or their first groups.',
-    makes: times(perItem),
-    scratch: perItem,
+    makes: parts(),
+    scratch: parts(),
     duckdb: ([text, pattern], context) => {
       const all = extracted('regexp_extract_all', text!.sql, pattern!)
       if (typeof pattern!.constant === 'string' && groupCount(pattern!.constant) > 0) return all
@@ -233,7 +233,7 @@ export const patternFunctions: FunctionFamily = scalars({
     returns: () => arrayOf(texts),
     summary: 'The groups of all matches of a regular expression, a list for each match.',
     makes: ofGroups,
-    scratch: perItem,
+    scratch: parts(),
     duckdb: vertically,
     cases: verticalCases('extractAllGroups'),
   },
@@ -242,7 +242,7 @@ export const patternFunctions: FunctionFamily = scalars({
     returns: () => arrayOf(texts),
     summary: 'The groups of all matches of a regular expression, a list for each match.',
     makes: ofGroups,
-    scratch: perItem,
+    scratch: parts(),
     duckdb: vertically,
     cases: verticalCases('extractAllGroupsVertical'),
   },
@@ -251,7 +251,7 @@ export const patternFunctions: FunctionFamily = scalars({
     returns: () => arrayOf(texts),
     summary: 'The groups of all matches of a regular expression, a list for each group.',
     makes: ofGroups,
-    scratch: perItem,
+    scratch: parts(),
     duckdb: withGroups(horizontally),
     cases: [
       [
@@ -284,7 +284,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: whenAll('UInt64'),
     summary: `How often a regular expression matches${suffix ? ', capitals or not' : ''}; empty matches do not count.`,
-    scratch: 2 * perItem,
+    scratch: parts(2),
     duckdb: ([text, pattern], context) => {
       const m = context.fresh()
       return `len(list_filter(regexp_extract_all(${text!.sql}, ${pattern!.sql}, 0, '${suffix ? 'si' : 's'}'), lambda ${m}: ${m} <> ''))`

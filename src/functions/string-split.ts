@@ -1,6 +1,6 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
-import { counted, headBytes, perItem, times } from './makes.ts'
+import { counted, headBytes, parts, times } from './makes.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 import { wordPattern } from './string-search.ts'
@@ -37,7 +37,7 @@ const divided = (
   args: [2, 3],
   returns: texts,
   summary,
-  makes: times(perItem),
+  makes: parts(),
   duckdb: ([separator, text, most], context) => upTo(duckdb(filled(text!), separator!, context), most),
   clickhouse: ([separator, text, most]) =>
     `${name}(${[separator!.sql, filledOnClickhouse(text!), ...(most ? [most.sql] : [])].join(', ')})`,
@@ -47,7 +47,7 @@ const pieces = (name: string, summary: string, pattern: string, cases: readonly 
   args: [1, 2],
   returns: texts,
   summary,
-  makes: times(perItem),
+  makes: parts(),
   duckdb: ([text, most]) => upTo(`regexp_extract_all(${filled(text!)}, '${pattern}')`, most),
   clickhouse: ([text, most]) => `${name}(${[filledOnClickhouse(text!), ...(most ? [most.sql] : [])].join(', ')})`,
   cases,
@@ -112,8 +112,8 @@ export const splitFunctions = scalars({
     args: 2,
     returns: texts,
     summary: 'All runs of a number of characters in a text.',
-    // A run begins at every letter, and letters of other alphabets have up to four bytes.
-    makes: counted((c) => c.times(c.bytes(0), c.plus(c.number(headBytes), c.times(c.number(4), c.least(c.value(1), c.bytes(0)))))),
+    // A run begins at every letter, and each letter is in so many of them.
+    makes: counted((c) => c.times(c.bytes(0), c.plus(c.number(headBytes), c.least(c.value(1), c.bytes(0))))),
     duckdb: ([text, size], context) =>
       once(context, filled(text!), (t) => {
         const i = context.fresh()

@@ -2,7 +2,7 @@ import { QueryError } from '../errors/errors.ts'
 import { isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
 import { once, toText, unlessNull } from './duckdb-values.ts'
-import { counted, perItem, textTimes, times } from './makes.ts'
+import { counted, parts, textTimes, times } from './makes.ts'
 import { always, whenAll } from './results.ts'
 import { type Arg, type CellContext, call, type SqlCell, sql } from './row.ts'
 import { scalars } from './scalars.ts'
@@ -145,7 +145,7 @@ export const stringFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'Words of the letters A to Z and digits with a capital first.',
-    scratch: 3 * perItem,
+    scratch: parts(3),
     duckdb: ([x], context) => {
       const w = context.fresh()
       const words = `regexp_extract_all(${x!.sql}, '[A-Za-z0-9]+|[^A-Za-z0-9]+')`

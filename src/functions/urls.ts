@@ -1,6 +1,6 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asInteger, once, unlessNull } from './duckdb-values.ts'
-import { counted, type Makes, perItem, times } from './makes.ts'
+import { counted, type Makes, parts, times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -247,7 +247,7 @@ export const urlFunctions = scalars({
   extractURLParameters: listed(
     'extractURLParameters',
     'All parameters as name=value.',
-    times(perItem),
+    parts(),
     ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '[^&#]+')`,
     [
       ["extractURLParameters('https://e.com/a?x=1&y=2&z#f=3')", ['x=1', 'y=2', 'z', 'f=3']],
@@ -257,7 +257,7 @@ export const urlFunctions = scalars({
   extractURLParameterNames: listed(
     'extractURLParameterNames',
     'The names of all parameters that have a value.',
-    times(perItem),
+    parts(),
     ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '([^&#=]+)=[^&#]*', 1)`,
     [["extractURLParameterNames('https://e.com/a?x=1&y=2&z')", ['x', 'y']]],
   ),

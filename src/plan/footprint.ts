@@ -3,7 +3,21 @@ import { fixedBytes, headBytes, leastBytes, type Makes } from '../functions/make
 import { type CallNode, outputColumns, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSource } from '../resolver/typed.ts'
 import { hasAggregate, hasWindow } from './has-aggregate.ts'
 import { countingKnown, makesOf } from './known-sizes.ts'
-import { isFixed, larger, largest, nothing, ofSource, plus, type Seen, type Size, type Source, scaled, sized, sumOf } from './sizes.ts'
+import {
+  inProportion,
+  isFixed,
+  larger,
+  largest,
+  nothing,
+  ofSource,
+  plus,
+  type Seen,
+  type Size,
+  type Source,
+  scaled,
+  sized,
+  sumOf,
+} from './sizes.ts'
 
 // What a statement makes at once. An engine computes an expression for some thousand rows at a time on each thread, and what it makes then is not in
 // its own account of memory. Sizes are followed from the columns to what is answered; what may be more than it is made of gets a number of bytes that
@@ -322,7 +336,7 @@ class Survey {
 
   private result(node: CallNode, scope: Scope, args: readonly Size[], each: Size | null): Size {
     const makes = makesOf(node)
-    if (node.row.scratch) this.charge(scaled(sumOf(args), node.row.scratch))
+    if (node.row.scratch) this.charge(inProportion(sumOf(args), node.row.scratch))
     if (makes?.kind === 'inside') return this.bounded(node, scope)
     if (makes?.kind === 'counted') {
       const bytes = makes.bytes(countingKnown(node, args))
@@ -398,13 +412,13 @@ class Survey {
       return { ...value, size: ofSource(bound) }
     }
     // An item has some bytes itself, so that what is the same for every item is in proportion to all of them.
-    const inProportion = scaled(lists, ofItems + (value.size.bytes + headBytes) / leastOfItems(node))
-    if (others.length === 0) return { ...value, size: inProportion }
+    const ofEach = scaled(lists, ofItems + (value.size.bytes + headBytes) / leastOfItems(node))
+    if (others.length === 0) return { ...value, size: ofEach }
     bound.captured = others.every(([source]) => source.kind === 'captured')
       ? others.map(([source, times]) => [source.node!, times] as const)
       : null
     this.sources.push(bound)
-    return { ...value, size: plus(inProportion, ofSource(bound)) }
+    return { ...value, size: plus(ofEach, ofSource(bound)) }
   }
 
   /** A value that is computed for every row, or once where it is the same in all. */
@@ -453,8 +467,10 @@ const set = (query: TypedQuery, left: Answer, right: Answer): Answer => {
   return { columns: new Map(columns), rows: left.rows + right.rows }
 }
 
-const proportion = (makes: Makes | undefined, args: readonly Size[]): Size =>
-  makes?.kind === 'part' ? largest(args) : scaled(sumOf(args), makes?.kind === 'times' ? makes.times : 1)
+function proportion(makes: Makes | undefined, args: readonly Size[]): Size {
+  if (makes?.kind === 'part') return largest(args)
+  return makes?.kind === 'times' ? inProportion(sumOf(args), makes) : sumOf(args)
+}
 
 const leastOfItems = ({ args }: CallNode): number =>
   Math.min(...args.flatMap(({ type }) => (type.kind === 'array' ? [leastBytes(type.item)] : [])), headBytes)

@@ -1,4 +1,4 @@
-import { fixedBytes } from '../functions/makes.ts'
+import { fixedBytes, type InProportion } from '../functions/makes.ts'
 import type { TypedExpr } from '../resolver/typed.ts'
 import type { SqlType } from '../types/types.ts'
 
@@ -54,5 +54,13 @@ export const scaled = (size: Size, times: number): Size => ({
   bytes: size.bytes * times,
   of: new Map([...size.of].map(([source, n]) => [source, n * times])),
 })
+
+/** What a call makes in proportion to its arguments; of stored values as it usually is. */
+export const inProportion = (size: Size, { times, usual }: InProportion): Size => ({
+  bytes: size.bytes * times,
+  of: new Map([...size.of].map(([source, n]) => [source, n * (isStored(source) ? usual : times)])),
+})
+const isStored = (source: Source | Seen): boolean =>
+  'from' in source ? source.from.of.size > 0 && [...source.from.of.keys()].every(isStored) : source.kind === 'column'
 
 export const isFixed = (type: SqlType): boolean => fixedBytes(type) !== null

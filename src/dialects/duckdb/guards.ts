@@ -16,7 +16,8 @@ export const guards: Guards = {
   within(bytes, made, { name, most, span }) {
     const mark = literal(refusalMark(name, most, span))
     const text = bytes.length > longestSize ? mark : `${mark} || CAST(${bytes} AS VARCHAR)`
-    return `CASE WHEN ${bytes} > ${most} THEN error(${text}) ELSE ${made} END`
+    // Not error(): what it stands in is computed again wherever it is used.
+    return `CASE WHEN ${bytes} > ${most} THEN CASE WHEN CAST(${text} AS BOOLEAN) THEN NULL END ELSE ${made} END`
   },
   named: (values, name, body) =>
     `list_transform([{${values.map((value, i) => `v${i}: ${value}`).join(', ')}}], lambda ${name}: ${body(values.map((_, i) => `${name}.v${i}`))})[1]`,

@@ -26,12 +26,21 @@ const answered = (one: Answered): string => ('value' in one ? code(JSON.stringif
 const differs = ({ expression, duckdb, clickhouse, reason }: Difference): string =>
   `**The engines differ** in ${code(expression)}: ${answered(duckdb)} on DuckDB, ${answered(clickhouse)} on ClickHouse; ${reason}.`
 
+/** What it makes has a limit in each row, unless the arguments are constants that tell. */
+function isBounded({ makes, kind, args, sql }: FunctionRow): boolean {
+  if (isUnsupported(sql.duckdb) || kind !== 'scalar') return false
+  const text = { type: { kind: 'scalar', name: 'String', nullable: false } } as const
+  const made = typeof makes === 'function' ? makes({ args: Array.from({ length: args[1] ?? args[0] }, () => text), type: text.type }) : makes
+  return made?.kind === 'counted' || made?.kind === 'inside' || made?.kind === 'steps'
+}
+
 function notes(row: FunctionRow): string[] {
   const { duckdb, clickhouse } = row.sql
   const isNeither = isUnsupported(duckdb) && isUnsupported(clickhouse)
   return [
     row.summary,
     row.caseInsensitive ? 'Any case.' : '',
+    isBounded(row) ? '*Bounded.*' : '',
     isNeither ? `**Not supported**: ${duckdb.unsupported}.` : '',
     !isNeither && isUnsupported(duckdb) ? `**ClickHouse only**: ${duckdb.unsupported}.` : '',
     !isNeither && isUnsupported(clickhouse) ? `**DuckDB only**: ${clickhouse.unsupported}.` : '',
@@ -95,6 +104,8 @@ Suffixes change what an aggregate is applied to. \`If\` takes only the rows wher
 value once; \`Array\` goes over the items of arrays, \`ForEach\` over each position of arrays, \`Map\` over the values of each key of maps; \`ArgMin\`
 and \`ArgMax\` take the rows where one more argument is smallest or largest; \`OrNull\` and \`OrDefault\` say what no rows give; \`State\` and
 \`Merge\` write and read intermediate states. On DuckDB a state is the list of the values that went into it.
+
+*Bounded* is what can make more than it takes: [sql.md](sql.md#how-much-a-statement-may-make) says how much it may make in one row.
 
 ${coverage()}
 

@@ -1,3 +1,4 @@
+import { noSpan } from '../errors/span.ts'
 import type { AggregateContext, Arg } from '../functions/row.ts'
 import { type Bound, columnKey, type EachBound, type Footprint } from '../plan/footprint.ts'
 import { makesOf } from '../plan/known-sizes.ts'
@@ -45,33 +46,30 @@ export class Bounded {
     return bound ? this.guard(call, bound, bytes, made) : made
   }
 
-  round(expr: TypedExpr, text: string): string {
+  /** A column that very much is made of, or what a recursive query adds in a round. */
+  value(expr: TypedExpr, text: string): string {
+    const { guards } = this
+    if (expr.kind === 'column') {
+      const bound = this.footprint.columns.get(columnKey(expr.source, expr.name))
+      // Wherever it stands it is one text, so that what is grouped by is found again.
+      const refusal = { name: expr.name, most: bound?.most ?? 0, span: noSpan }
+      return bound ? guards.within(guards.bytesOf(text, expr.type), text, refusal) : text
+    }
     const bound = this.footprint.rounds.get(expr)
-    if (!bound || expr.kind === 'column') return text
+    if (!bound) return text
     const refusal = { name: expr.kind === 'call' ? expr.name : null, most: bound.most, span: expr.span }
-    return this.guards.named([text], this.parts.fresh(), ([value]) =>
-      this.guards.within(this.guards.bytesOf(value!, expr.type), value!, refusal),
-    )
+    return guards.named([text], this.parts.fresh(), ([value]) => guards.within(guards.bytesOf(value!, expr.type), value!, refusal))
   }
 
   call(call: CallNode, args: readonly Arg[], rows: Rows, cell: (args: readonly Arg[]) => string): string {
-    const given = isFixed(call.type) ? args : args.map((arg, i) => this.column(call.args[i], arg))
     const each = this.footprint.each.get(call)
-    if (each) return this.each(call, each, given, cell)
+    if (each) return this.each(call, each, args, cell)
     const kept = this.footprint.kept.get(call)
-    if (kept) return this.kept(call, kept, given, rows, cell(given))
+    if (kept) return this.kept(call, kept, args, rows, cell(args))
     const bound = this.footprint.calls.get(call)
     const makes = bound && makesOf(call)
-    if (makes?.kind !== 'counted') return cell(given)
-    return this.once(given, (args) => this.guard(call, bound!, makes.bytes(this.guards.countingIn(args)), cell(args)))
-  }
-
-  private column(expr: TypedExpr | undefined, arg: Arg): Arg {
-    const name = expr?.kind === 'column' ? columnKey(expr.source, expr.name) : null
-    const bound = name === null ? undefined : this.footprint.columns.get(name)
-    if (!bound || expr?.kind !== 'column') return arg
-    const refusal = { name: expr.name, most: bound.most, span: expr.span }
-    return { ...arg, sql: this.guards.within(this.guards.bytesOf(arg.sql, arg.type), arg.sql, refusal) }
+    if (makes?.kind !== 'counted') return cell(args)
+    return this.once(args, (named) => this.guard(call, bound!, makes.bytes(this.guards.countingIn(named)), cell(named)))
   }
 
   private kept(

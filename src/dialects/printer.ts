@@ -312,12 +312,13 @@ class Printer implements Printing {
   private list = (exprs: readonly TypedExpr[]): string => this.texts(exprs, (expr) => this.expr(expr)).join(', ')
 
   expr(expr: TypedExpr): string {
-    if (expr.kind === 'column' || expr.kind === 'constant') return this.print(expr)
+    if (expr.kind === 'constant') return this.print(expr)
+    if (expr.kind === 'column') return this.bounded ? this.bounded.value(expr, this.print(expr)) : this.print(expr)
     const known = this.printed.get(expr)
     if (known !== undefined) return known
     this.budget.work(1)
     const printed = this.print(expr)
-    const text = this.bounded ? this.bounded.round(expr, printed) : printed
+    const text = this.bounded ? this.bounded.value(expr, printed) : printed
     this.budget.allow('sql', text.length, expr.span)
     this.printed.set(expr, text)
     return text

@@ -227,7 +227,8 @@ class Survey {
       }
       case 'join': {
         const [left, right] = [this.from(source.left), this.from(source.right)]
-        const rows = left * right + left + right
+        // Outer joins keep rows without a partner.
+        const rows = Math.max(left, 1) * Math.max(right, 1) + left + right
         if (source.on) this.expr(source.on, scopeOf(rows))
         return rows
       }
@@ -402,7 +403,7 @@ class Survey {
       params: new Map(params.map((name, i) => [name, ofSource(isStep && i === 0 ? bound : item)])),
       captured: new Map(),
     }
-    const value = this.expr(body, { ...scope, each, found: new Map() })
+    const value = this.expr(body, { ...scope, each, isSummed: false, found: new Map() })
     const ofItems = value.size.of.get(item) ?? 0
     const others = [...value.size.of].filter(([source]) => source !== item)
     const fixed = fixedBytes(body.type)

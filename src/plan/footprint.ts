@@ -397,6 +397,7 @@ class Survey {
       node,
       atOnce: this.atOnce(scope),
       weight: 0,
+      isStep,
     }
     const each: Each = {
       around: scope,

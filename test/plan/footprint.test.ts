@@ -21,7 +21,7 @@ async function footprint(statement: string): Promise<Footprint> {
 const most = (bounds: ReadonlyMap<unknown, { readonly most: number }>) => [...bounds.values()].map((bound) => bound.most)
 
 test.each([
-  ['a constant call', 'select range(10), repeat(\'ab\', 3) from events'],
+  ['a constant call', "select range(10), repeat('ab', 3) from events"],
   ['calls that make as much as they take', "select lower(event), concat(event, '!', distinct_id), substring(event, 1, 2) from events"],
   ['parts of a text', "select arrayMap(x -> lower(x), splitByChar(',', event)) from events"],
   ['numbers of items', 'select arraySum(arrayMap(x -> x * 2, [1, 2, 3])), arrayExists(x -> x = event, [distinct_id]) from events'],
@@ -39,7 +39,7 @@ test.each([
   ['one row may have more', 'select length(range(toInt(toString(now()))))', largest],
   ['a few rows share what one may have', 'select length(range(number)) from numbers(32)', 2 ** 27 / 32],
   ['rows that are known by LIMIT', 'select length(range(number)) from (select number from numbers(100000) limit 64)', 2 ** 27 / 64],
-  ['rows of a group by no key are one', 'select length(repeat(\'a\', count())) from events', largest],
+  ['rows of a group by no key are one', "select length(repeat('a', count())) from events", largest],
   ['in a lambda as many items as rows are computed at once', 'select arraySum(x -> length(range(x)), [1, 2]) from events', ofRow],
 ])('%s', async (_, statement, expected) => {
   const { calls } = await footprint(statement)
@@ -59,9 +59,11 @@ test('a lambda that makes more in itself is bounded by its value', async () => {
 })
 
 test('an accumulator is bounded in every step, and what a recursive query adds in every round', async () => {
-  const steps = await footprint("select arrayFold((a, x) -> concat(a, a), [1, 2], event) from events")
+  const steps = await footprint('select arrayFold((a, x) -> concat(a, a), [1, 2], event) from events')
   expect([...steps.each.values()]).toMatchObject([{ isStep: true }])
-  const rounds = await footprint("with recursive r as (select 1 as n, 'a' as t union all select n + 1, concat(t, t) from r where n < 9) select t from r")
+  const rounds = await footprint(
+    "with recursive r as (select 1 as n, 'a' as t union all select n + 1, concat(t, t) from r where n < 9) select t from r",
+  )
   expect(rounds.rounds.size).toBe(1)
 })
 
@@ -75,7 +77,8 @@ test('a column that a statement makes a hundred times as much of is bounded, thr
 
 test('what all rows of one group keep is bounded, and in groups what very much is made of', async () => {
   expect(most((await footprint('select groupArray(event) from events')).kept)).toEqual([2 ** 27])
-  const hexed = (depth: number) => `select ${'hex('.repeat(depth)}string_agg(event, ',')${')'.repeat(depth)} from events group by distinct_id`
+  const hexed = (depth: number) =>
+    `select ${'hex('.repeat(depth)}string_agg(event, ',')${')'.repeat(depth)} from events group by distinct_id`
   expect((await footprint(hexed(2))).kept.size).toBe(0)
   expect([...(await footprint(hexed(4))).kept.values()]).toMatchObject([{ isSummed: true }])
 })

@@ -15,9 +15,10 @@ export const guards: Guards = {
   items: (value, type) => `CAST(${type.kind === 'map' ? `cardinality(${value})` : `len(${value})`} AS DOUBLE)`,
   within(bytes, made, { name, most, span }) {
     const mark = literal(refusalMark(name, most, span))
-    const text = bytes.length > longestSize ? mark : `${mark} || CAST(${bytes} AS VARCHAR)`
-    // Not error(): what it stands in is computed again wherever it is used.
-    return `CASE WHEN ${bytes} > ${most} THEN CASE WHEN CAST(${text} AS BOOLEAN) THEN NULL END ELSE ${made} END`
+    // Not error(): what it stands in is computed again wherever it is used. And no cast of a constant, which fails before any row is looked at.
+    if (bytes.length > longestSize)
+      return `CASE WHEN CAST(CASE WHEN ${bytes} > ${most} THEN ${mark} ELSE 'false' END AS BOOLEAN) THEN NULL ELSE ${made} END`
+    return `CASE WHEN ${bytes} > ${most} THEN CASE WHEN CAST(${mark} || CAST(${bytes} AS VARCHAR) AS BOOLEAN) THEN NULL END ELSE ${made} END`
   },
   named: (values, name, body) =>
     `list_transform([{${values.map((value, i) => `v${i}: ${value}`).join(', ')}}], lambda ${name}: ${body(values.map((_, i) => `${name}.v${i}`))})[1]`,

@@ -254,6 +254,9 @@ function settingsOf(query: unknown): StatementSettings {
   }
 }
 
+/** Statements of one request are planned for so long before others have the thread. */
+const longestPlanningMs = 20
+
 /** Runs what a kind's generators ask. */
 function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions & Pick<RunOptions, 'mostBytes'>, request: unknown) {
   const settings = settingsOf(request)
@@ -278,14 +281,28 @@ function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptio
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
+  /** Lets others have the thread. */
+  const pause = async () => {
+    await new Promise((resume) => setImmediate(resume))
+    checkpoint()
+  }
   const answerTo = async (ask: Ask): Promise<Answer> => {
     if ('query' in ask) return run(ask)
     if ('kind' in ask) {
-      await new Promise((resume) => setImmediate(resume))
-      checkpoint()
+      await pause()
       return undefined
     }
-    return Promise.all(ask.map(run))
+    const running: Promise<Table>[] = []
+    let kept = performance.now()
+    for (const one of ask) {
+      const table = run(one)
+      table.catch(() => undefined) // read below
+      running.push(table)
+      if (performance.now() - kept < longestPlanningMs) continue
+      await pause()
+      kept = performance.now()
+    }
+    return Promise.all(running)
   }
   return {
     env,

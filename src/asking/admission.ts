@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { WaymarkError } from '../errors/errors.ts'
 import type { Turn, Turns } from '../lib/turns.ts'
 import { type Costed, createCosts } from './costs.ts'
@@ -54,6 +55,7 @@ export const createAdmission = (places: number) => {
     if (left?.aborted) leave()
     left?.addEventListener('abort', leave, { once: true })
     const signal = AbortSignal.any([stop.signal, limit.signal])
+    setMaxListeners(0, signal) // a query may have many statements
     const ours: LaneClaim = {
       project,
       caller,

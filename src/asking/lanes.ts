@@ -1,4 +1,5 @@
 import { createShares, type Sharer } from './shares.ts'
+import { createWaiting } from './waiting.ts'
 
 // Which statement runs next, and which makes room. Statements come from many projects, and what one will cost is not known before: each is taken for a
 // light one until it has run for a while, or its query is known to be heavy. Any of them may take a place that is free. When somebody waits who has
@@ -30,6 +31,8 @@ export interface Place {
 interface Waiter {
   readonly claim: Claim
   readonly canRestart: boolean
+  /** Number of its arrival. */
+  readonly turn: number
   start(place: Place): void
 }
 interface Runner {
@@ -43,7 +46,8 @@ const level = { light: 0, heavy: 1, background: 2 } as const
 
 export const createLanes = (places: number) => {
   const shares = createShares()
-  const waiting = new Set<Waiter>()
+  const waiting = createWaiting<Claim, Waiter>()
+  let turns = 0
   const running = new Set<Runner>()
   const reading = new Set<Runner>()
   const mostKept = Math.max(1, places - 1)
@@ -79,10 +83,10 @@ export const createLanes = (places: number) => {
       }
       return [project, caller, levelOf(waiter.claim)] as const
     }
-    return [...waiting]
+    return [...waiting.firsts()]
       .filter(mayStart)
       .map((waiter) => ({ waiter, rank: rank(waiter) }))
-      .sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2])
+      .sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2] || a.waiter.turn - b.waiter.turn)
       .map(({ waiter }) => waiter)
   }
 
@@ -158,11 +162,12 @@ export const createLanes = (places: number) => {
           waiting.delete(waiter)
           shares.leave(claim)
           reject(signal.reason)
-          settle()
+          if (waiting.size === 0) settle()
         }
         const waiter: Waiter = {
           claim,
           canRestart,
+          turn: turns++,
           start(place) {
             signal.removeEventListener('abort', giveUp)
             resolve(place)

@@ -20,7 +20,7 @@ export const statementLimits: Readonly<Record<Budgeted, number>> = {
   conditions: 120_000_000,
   aggregates: 200,
   windows: 100,
-  nesting: 40_000_000,
+  nesting: 10_000_000,
 }
 
 /** Throws when the query has been cancelled or has no time left. */

@@ -317,3 +317,17 @@ describe('the time of a query', () => {
     expect([other.isRunning(), admission.waiting]).toEqual([true, 0])
   })
 })
+
+test('a query of very many statements costs the queue no more than each of them', async () => {
+  const { admission, claim, ask } = desk(2)
+  const left = new AbortController()
+  const many = claim(1, { signal: left.signal })
+  ask(claim(2, { seconds: 600 }), { canRestart: false })
+  const before = process.cpuUsage().user
+  const all = Array.from({ length: 20_000 }, () => ask(many))
+  left.abort()
+  await Promise.allSettled(all.map(({ result }) => result))
+  expect(admission.waiting).toBe(0)
+  // Looking at each of the others for each of them took 60 s.
+  expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(10)
+})

@@ -7,6 +7,8 @@ export interface Rule {
   /** Parts it begins with, and how many are tried at most. */
   readonly from: number
   readonly most: number
+  /** `data` where a short statement stands for a long one, which the budgets of planning bound. */
+  readonly grows?: Probe['grows']
   write(parts: number): string
   /** What goes with it: values of placeholders. */
   readonly values?: (parts: number) => object
@@ -21,7 +23,7 @@ const ctes = (n: number, first: string, next: (last: string) => string) =>
   `with ${[`t0 as (${first})`, ...Array.from({ length: n }, (_, i) => `t${i + 1} as (${next(`t${i}`)})`)].join(', ')} select count() from t${n}`
 
 /** Chains: names that stand for what came before, so a short statement can mean a long one. */
-const chain = { from: 3, most: 400 } as const
+const chain = { from: 3, most: 400, grows: 'data' } as const
 /** Depth, which is bounded, and width, which the size of a body bounds. */
 const deep = { from: 4, most: 2_000 } as const
 const wide = { from: 16, most: 200_000 } as const
@@ -88,6 +90,7 @@ const table = {
   'wide aliases of wide aliases': {
     from: 4,
     most: 2_000,
+    grows: 'data',
     write: (n) => `select (${list(n, () => '1')}) as a, (${list(n, () => 'a')}) as b, (${list(n, () => 'b')}) as c, c`,
   },
   'wide sums of wide sums': {
@@ -384,20 +387,20 @@ export const statementInput = (statement: string, extra: object = {}): HttpInput
   }
 }
 
-export const asked = (name: string, { from, most, write, values }: Rule): Probe => ({
+export const asked = (name: string, { from, most, grows = 'input', write, values }: Rule): Probe => ({
   name: `statement: ${name}`,
   door: 'ask',
-  grows: 'input',
+  grows,
   from,
   most,
   make: (size) => statementInput(write(size), values?.(size)),
 })
 
 const callOf = (call: string, text: string): CallInput => ({ to: 'call', call, given: text, bytes: text.length })
-export const compiled = (name: string, { from, most, write }: Rule, engine: 'DuckDB' | 'ClickHouse'): Probe => ({
+export const compiled = (name: string, { from, most, grows = 'input', write }: Rule, engine: 'DuckDB' | 'ClickHouse'): Probe => ({
   name: `compile for ${engine}: ${name}`,
   door: 'call',
-  grows: 'input',
+  grows,
   from,
   most,
   make: (size) => callOf(`compile for ${engine}`, write(size)),

@@ -1,6 +1,6 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
-import { EventNames } from './event-names.ts'
+import { EventNames, nameLimit } from './event-names.ts'
 import { Families } from './families.ts'
 import { Groups, groupTypeLimit } from './groups.ts'
 import { type Arrival, alreadyIdentified, identify, personModes } from './identify.ts'
@@ -51,17 +51,21 @@ export class Applier {
     return new Applier(store, projectId, peopleKept, await loadState(store))
   }
 
-  /** Brings what these batches need into memory. */
-  async load(works: readonly Work[]): Promise<void> {
+  /** Brings what these batches need into memory: their events from `from` on, so many of them. */
+  async load(works: readonly { readonly work: Work; readonly from: number }[], rows: number, mayRefuse: boolean): Promise<void> {
     const ids = new Set<string>()
     const inFull = new Set<string>()
     const groups: { type: string; key: string }[] = []
     const uuids: string[] = []
     let hasPastMerges = false
-    for (const { content, isHistorical } of works) {
+    let left = rows
+    for (const { work, from } of works) {
+      const { content, isHistorical } = work
       if (content.kind === 'event')
-        for (const event of content.events) {
-          if (event.isDropped) continue
+        for (let i = from; i < content.events.length && left > 0; i++) {
+          const event = content.events[i]!
+          if (event.isDropped || content.duplicates.has(i)) continue
+          left--
           ids.add(event.distinctId)
           if (event.mergeWith !== null) ids.add(event.mergeWith)
           if (isHistorical && event.mergeWith !== null) hasPastMerges = true
@@ -83,7 +87,7 @@ export class Applier {
       else if (content.kind === 'records')
         for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons.filter(isUuid))
     }
-    await this.people.load(ids, inFull)
+    await this.people.load(ids, inFull, mayRefuse)
     await this.families.load([...inFull].flatMap((id) => this.people.numberOf(id) ?? []))
     if (hasPastMerges) await this.people.loadWhole(inFull)
     if (groups.length) await this.groups.load(groups)
@@ -241,6 +245,10 @@ export class Applier {
       this.warn({ type: 'too_many_property_keys', details: { refused: this.keys.refused } }, this.latest)
       this.keys.refused = 0
     }
+    if (this.names.renamed > 0) {
+      this.warn({ type: 'too_many_event_names', details: { renamed: this.names.renamed, limit: nameLimit } }, this.latest)
+      this.names.renamed = 0
+    }
     if (this.people.refusedWrites > 0)
       this.warn(
         { type: 'person_properties_too_large', details: { refused: this.people.refusedWrites, limit: propertiesLimit } },
@@ -312,6 +320,11 @@ export class Applier {
   /** How many people the group changes so far. */
   get changedPeople(): number {
     return this.people.changes
+  }
+
+  /** Whether those take so much memory that the group had better end. */
+  get isHeavy(): boolean {
+    return this.people.isHeavy
   }
 
   /** What it knows besides the latest people and groups has become too much: `forget` it, once everything staged is committed. */

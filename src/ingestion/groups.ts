@@ -2,7 +2,7 @@ import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import type { Arrival } from './identify.ts'
 import { write, writeInThePast } from './person.ts'
-import { hasRoom, type Measured, noteWritten } from './property-room.ts'
+import { hasRoom, lengthOf, type Measured, noteWritten, usualLength } from './property-room.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
 interface Group extends Measured {
@@ -67,6 +67,8 @@ export class Groups {
       this.groups.set(cacheKey(found.index, found.key), {
         ...rest,
         properties: JSON.parse(properties) as Record<string, unknown>,
+        length: properties.length,
+        counted: properties.length,
         times: propertyTimes ? readTimes(propertyTimes) : null,
       })
     }
@@ -126,6 +128,6 @@ export class Groups {
   }
 
   trim(): void {
-    this.groups.trim()
+    this.groups.trim(lengthOf(this.groups.recent()) > groupsKept * usualLength)
   }
 }

@@ -147,7 +147,10 @@ function update(
     isMore = saysMore(before.keys(), person.properties)
     if (person.times && isChanged) person.times = timesAfter(person, before, event)
   }
-  if (isChanged) noteWritten(person, room)
+  if (isChanged) {
+    noteWritten(person, room)
+    people.noteWritten(room)
+  }
   if (how.isIdentifying && !person.isIdentified) {
     person.isIdentified = true
     isChanged = true

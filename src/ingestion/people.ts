@@ -4,6 +4,7 @@ import type { ApplyStore, FoundPerson, StagedGroup } from '../storage/duckdb/app
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
+import { lengthOf, TooMuchAtOnce, usualLength } from './property-room.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
@@ -11,6 +12,7 @@ const idsKept = 200_000
 const movesKept = 200_000
 /** As text they are large: so many are handed over at a time, and the main thread is given to others in between. */
 const personsOfSlice = 512
+const idsOfLook = 1_024
 /** Characters of versions for each byte of an event. Of ordinary people much less is needed. */
 const historyOfByte = 20
 const historyAtFirst = 16_000_000
@@ -35,6 +37,8 @@ export class People {
   /** Numbers whose place was decided anew since then. */
   private readonly placed = new Set<number>()
   private nextNo: number
+  /** Characters of properties that may be in memory. */
+  private readonly keptLength: number
   // Of the group being worked out:
   private readonly changed = new Map<number, Person>()
   private readonly fresh = new Set<number>()
@@ -42,6 +46,9 @@ export class People {
   private readonly merged: number[] = []
   private readonly rewritten = new Set<number>()
   private readonly movedIds = new Set<string>()
+  private changedLength = 0
+  /** Characters that the load under way brought. */
+  private loaded = 0
   private readonly history = new Allowance(historyAtFirst, mostHistory)
   // Read and cleared by the apply stage:
   /** Changes of which no version was kept, because versions would take far more than the events that make them. */
@@ -53,11 +60,13 @@ export class People {
   constructor(store: ApplyStore, projectId: number, nextNo: number, kept: number) {
     this.store = store
     this.people = new BoundedCache(kept)
+    this.keptLength = kept * usualLength
     this.projectId = projectId
     this.nextNo = nextNo
   }
 
-  async load(distinctIds: Iterable<string>, inFull: ReadonlySet<string>): Promise<void> {
+  /** Throws `TooMuchAtOnce` when it may and these people are too much for memory. */
+  async load(distinctIds: Iterable<string>, inFull: ReadonlySet<string>, mayRefuse: boolean): Promise<void> {
     const unknown: string[] = []
     const absent = new Set<number>()
     for (const id of distinctIds) {
@@ -65,14 +74,17 @@ export class People {
       if (no === undefined) unknown.push(id)
       else if (inFull.has(id) && !this.people.get(no)) absent.add(no)
     }
-    for (const found of await this.store.personsOfIds(unknown)) {
-      // The store may be behind a group that is being committed, the cache never is.
-      if (this.numberOf(found.distinctId) === undefined) this.ids.set(found.distinctId, found.hasRecord ? found.personNo : -found.personNo)
-      this.keep(found)
-      const no = this.current(found.personNo)
-      if (!this.people.get(no)) absent.add(no)
-    }
-    if (absent.size) for (const found of await this.store.personsByNo([...absent])) this.keep(found)
+    for (const ids of portions(unknown))
+      for (const found of await this.store.personsOfIds(ids)) {
+        // The store may be behind a group that is being committed, the cache never is.
+        if (this.numberOf(found.distinctId) === undefined)
+          this.ids.set(found.distinctId, found.hasRecord ? found.personNo : -found.personNo)
+        this.keep(found, mayRefuse)
+        const no = this.current(found.personNo)
+        if (!this.people.get(no)) absent.add(no)
+      }
+    for (const numbers of portions([...absent])) for (const found of await this.store.personsByNo(numbers)) this.keep(found, mayRefuse)
+    this.loaded = 0
   }
 
   /** Brings all the ids and merged numbers of the people behind these ids, for `idsOf` and `mergedInto`. */
@@ -112,8 +124,10 @@ export class People {
     return [...all].filter((id) => this.numberOf(id) === undefined || this.numberOf(id) === no)
   }
 
-  private keep(found: FoundPerson): void {
+  private keep(found: FoundPerson, mayRefuse: boolean): void {
     if (this.moved.has(found.personNo) || this.people.get(found.personNo)) return
+    this.loaded += found.properties.length
+    if (mayRefuse && this.loaded > this.keptLength * 4) throw new TooMuchAtOnce('the people of these events are too much at once')
     this.people.set(found.personNo, {
       no: found.personNo,
       uuid: found.uuid,
@@ -183,6 +197,7 @@ export class People {
   }
 
   change(person: Person): void {
+    if (!this.changed.has(person.no)) this.changedLength += person.length ?? usualLength
     this.changed.set(person.no, person)
   }
 
@@ -205,9 +220,14 @@ export class People {
     this.versions.push({ person_no: person.no, log_seq: seq, properties })
   }
 
-  /** So many bytes of events came. */
+  /** So many bytes of an event came. */
   noteEvent(bytes: number): void {
     this.history.grant(bytes * historyOfByte)
+  }
+
+  /** So many characters were written into people. */
+  noteWritten(length: number): void {
+    this.changedLength += length
   }
 
   /** Everything of `source` is `target`'s from now on. */
@@ -278,6 +298,7 @@ export class People {
     for (const id of this.movedIds) if (!this.newIds.has(id)) group.moveId(id, this.numberOf(id)!)
     group.setMeta('next_person_no', String(this.nextNo))
     this.changed.clear()
+    this.changedLength = 0
     this.fresh.clear()
     this.newIds.clear()
     this.merged.length = 0
@@ -289,6 +310,11 @@ export class People {
   /** How many people the group changes so far. */
   get changes(): number {
     return this.changed.size
+  }
+
+  /** Whether their properties are so long that the group had better end. */
+  get isHeavy(): boolean {
+    return this.changedLength > this.keptLength
   }
 
   get isFull(): boolean {
@@ -306,9 +332,13 @@ export class People {
 
   /** What was touched since the call before stays, so a group that is not committed is not forgotten. */
   trim(): void {
-    this.people.trim()
+    this.people.trim(lengthOf(this.people.recent()) > this.keptLength)
     this.ids.trim()
   }
+}
+
+function* portions<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += idsOfLook) yield all.slice(from, from + idsOfLook)
 }
 
 function append<K, V>(map: Map<K, V[]>, key: K, values: readonly V[]): void {

@@ -12,6 +12,7 @@ import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decode
 import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
+import { TooMuchAtOnce } from './property-room.ts'
 import { readWork } from './read-work.ts'
 import { UuidIndex } from './uuid-index.ts'
 import type { Warning, WarningSummary } from './warnings.ts'
@@ -52,6 +53,8 @@ const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
 const pastAtOnce = 4
 /** Transactions that did not fit into memory are made smaller down to so many rows, and larger again after so many that did. */
 const fewestRows = 1_024
+/** And those whose people did not, down to so many. */
+const fewestRowsOfPeople = 128
 const calmTransactions = 16
 /** How long the first events of a transaction wait for more of them, when nobody wants to see them. */
 const lingerMs = 5_000
@@ -428,18 +431,24 @@ export class Pipeline {
     const done: Waiting[] = []
     const lingerUntil = performance.now() + lingerMs
     let sliceStart = performance.now()
-    const isFull = () => group.events >= this.groupRows || applier.changedPeople >= this.limits.groupPeople
+    const { groupRows } = this // it may grow meanwhile, and what is beyond it was not loaded
+    const isFull = () => group.events >= groupRows || applier.changedPeople >= this.limits.groupPeople || applier.isHeavy
     while (!isFull() && (await this.hasMore(done, lingerUntil))) {
-      const next = this.peek(this.groupRows - group.events)
+      const rows = groupRows - group.events
+      const next = this.peek(rows)
       const isAlone = next[0]!.work!.content.kind === 'records' // it looks into the store: what is before it must be there
       if (isAlone && (done.length > 0 || group.events > 0)) break
       if (isAlone) await this.writing
-      await applier.load(next.map(({ work }) => work!))
+      await applier.load(
+        next.map(({ work, next: from }) => ({ work: work!, from })),
+        rows,
+        rows > fewestRowsOfPeople,
+      )
       for (const waiting of next) {
         if (isFull()) break
         this.taken.add(waiting)
         for (;;) {
-          const upTo = Math.min(this.groupRows, group.events + eventsOfLook)
+          const upTo = Math.min(groupRows, group.events + eventsOfLook)
           const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
           waiting.next = place
           waiting.uuids = uuids
@@ -531,17 +540,18 @@ export class Pipeline {
 
   /** What was not committed is read from the log again, by an applier that knows only the store. */
   private async recover(error: unknown): Promise<void> {
+    await this.writing.catch(() => undefined) // what is being committed must not be applied again beside it
     this.writing = Promise.resolve()
     for (let cause = error; ; ) {
-      this.options.onError?.(cause)
-      if (isOutOfMemory(cause)) {
-        this.groupRows = Math.min(this.groupRows, Math.max(fewestRows, this.groupRows >> 1))
-        this.calm = 0
+      if (cause instanceof TooMuchAtOnce) this.shrinkGroups(fewestRowsOfPeople)
+      else {
+        this.options.onError?.(cause)
+        if (isOutOfMemory(cause)) this.shrinkGroups(fewestRows)
+        this.lastFailure = cause
+        if (++this.failures > patience) this.failWaiters(cause)
+        if (this.isGivenUp) return
+        await this.pause(this.failures - 1)
       }
-      this.lastFailure = cause
-      if (++this.failures > patience) this.failWaiters(cause)
-      if (this.isGivenUp) return
-      await this.pause(this.failures - 1)
       if (this.isGivenUp) return
       try {
         this.applier = await Applier.open(this.options.store, this.options.projectId, this.limits.groupPeople)
@@ -551,6 +561,11 @@ export class Pipeline {
         cause = again
       }
     }
+  }
+
+  private shrinkGroups(fewest: number): void {
+    this.groupRows = Math.min(this.groupRows, Math.max(fewest, this.groupRows >> 1))
+    this.calm = 0
   }
 
   /** Before another attempt. Who closes does not wait for it. */

@@ -26,3 +26,18 @@ export function hasRoom(holder: Measured, more: number): boolean {
 export function noteWritten(holder: Measured, more: number): void {
   if (holder.length !== undefined) holder.length += more
 }
+
+/** Characters of the properties of them all; of those that were never measured the usual number. */
+export function lengthOf(holders: Iterable<Measured>): number {
+  let sum = 0
+  for (const { length = usualLength } of holders) sum += length
+  return sum
+}
+
+/** Characters of the properties of a person, as a rule less. Where so many people may be in memory, so much of them may. */
+export const usualLength = 640
+
+/** What a group needs would take too much memory: it must be made smaller. */
+export class TooMuchAtOnce extends Error {
+  override readonly name = 'TooMuchAtOnce'
+}

@@ -8,6 +8,7 @@ export type WarningType =
   | 'invalid_event_when_process_person_profile_is_false'
   | 'too_many_group_types'
   | 'too_many_property_keys'
+  | 'too_many_event_names'
   | 'person_properties_too_large'
   | 'group_properties_too_large'
   | 'person_history_too_large'

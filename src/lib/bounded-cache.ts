@@ -36,8 +36,14 @@ export class BoundedCache<K, V> {
     return this.young.size > this.limit / 2
   }
 
-  trim(): void {
-    if (!this.isOver) return
+  /** Those that were used since the call of `trim` that dropped some. */
+  recent(): Iterable<V> {
+    return this.young.values()
+  }
+
+  /** `isHeavy`: there is too much of it, however few entries it has. */
+  trim(isHeavy = false): void {
+    if (!this.isOver && !isHeavy) return
     this.old = this.young
     this.young = new Map()
   }

@@ -7,6 +7,7 @@ import { longestItem, mostItems } from '../../src/http/capture/json-items.ts'
 import { mostFormFields } from '../../src/http/form-fields.ts'
 import { intakeDefaults } from '../../src/http/intake.ts'
 import { batchBytesLimit } from '../../src/ingestion/decode-batch.ts'
+import { nameLimit } from '../../src/ingestion/event-names.ts'
 import { longestTime } from '../../src/ingestion/parse-time.ts'
 import { eventBytesLimit } from '../../src/ingestion/prepare.ts'
 import { keyLimit, longestKey } from '../../src/ingestion/property-keys.ts'
@@ -36,6 +37,7 @@ test.each<[string, string]>([
   ['a time', `more than ${longestTime} characters is no time`],
   ['properties of an event', `${number(eventBytesLimit)} bytes of properties`],
   ['properties of a person', `${number(propertiesLimit)} characters of properties`],
+  ['names of events', `beyond ${number(nameLimit)} names`],
   ['keys', `${number(keyLimit)} keys of one scope, or ${longestKey} characters`],
 ])('%s', (_, text) => {
   expect(page.replaceAll('\n', ' ')).toContain(text)

@@ -97,7 +97,7 @@ export async function openWorld(
         world.commits++
         return world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)
       }
-      return { ...group, commit }
+      return Object.create(group, { commit: { value: commit } }) as typeof group // a copy would have no events for ever
     },
   })
   await fresh()

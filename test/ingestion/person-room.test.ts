@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { EventNames, nameLimit } from '../../src/ingestion/event-names.ts'
 import { propertiesLimit } from '../../src/ingestion/property-room.ts'
 import { openWorld, type World } from './harness.ts'
 
@@ -90,4 +91,35 @@ test('ordinary people keep all their versions', async () => {
   await world.pipeline.ingest({ batch: [event('a', { $set: facts }), ...changes] })
   await world.pipeline.caughtUp()
   expect(await world.rows('SELECT count(*)::INTEGER AS n FROM person_versions')).toEqual([{ n: 3_001 }])
+})
+
+describe('many people with much to remember', () => {
+  const people = 300
+  const long = (i: number) => ({ ...event('a', { $set: { long: 'x'.repeat(200_000), i } }), distinct_id: `p${i}` })
+
+  test('are worked out in groups that memory can hold, and none is lost', async () => {
+    world = await openWorld({ limits: { groupPeople: 5_000 } }) // so about 3 MB of them at once
+    for (let i = 0; i < people; i += 50) await world.pipeline.ingest({ batch: Array.from({ length: 50 }, (_, j) => long(i + j)) })
+    await world.pipeline.caughtUp()
+    await world.restart()
+    const again = Array.from({ length: people }, (_, i) => ({ ...event('b', { $set: { again: i } }), distinct_id: `p${i}` }))
+    await world.pipeline.ingest({ batch: [...again, ...again.map((one) => ({ ...one, uuid: '0190a000-0000-7000-8000-000000000001' }))] })
+    const written = (await stored('persons')).map(({ i, again, long }) => [i === again, (long as string).length])
+    expect(written).toEqual(Array.from({ length: people }, () => [true, 200_000]))
+    expect(await world.rows('SELECT count(*)::INTEGER AS n FROM events')).toEqual([{ n: 2 * people + 1 }])
+    expect(world.errors).toEqual([])
+  })
+})
+
+test('a project has so many names of events in memory', () => {
+  const names = new EventNames(
+    Array.from({ length: nameLimit }, (_, i) => ({ id: i + 1, name: `n${i}`, firstSeen: 0, lastSeen: 0, count: 1 })),
+  )
+  world = { close: async () => {} } as World
+  expect([names.count('n5', 1), names.count('new', 1), names.count('newer', 1), names.renamed]).toEqual([
+    6,
+    nameLimit + 1,
+    nameLimit + 1,
+    2,
+  ])
 })

@@ -35,10 +35,10 @@ export default defineConfig({
           name: 'alone',
           include: alone.map((files) => files.replace('/**', '/**/*.test.ts')),
           isolate: true,
-          globalSetup: 'test/clickhouse/notice.ts',
+          globalSetup: ['test/clickhouse/notice.ts', 'test/harness/programs.ts'],
         },
       },
-      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...alone], isolate: false } },
+      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...alone], isolate: false, globalSetup: 'test/harness/programs.ts' } },
     ],
   },
 })

@@ -16,9 +16,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type OpenOptions, open, type Waymark } from '../src/engine.ts'
+import { program } from './harness/programs.ts'
 
 let dataDir: string
 const opened: Waymark[] = []
@@ -79,9 +81,9 @@ describe('opening', () => {
   })
 
   test('an owner that was killed leaves a directory that opens', async () => {
-    const script = `import('${new URL('../src/engine.ts', import.meta.url)}').then(async ({ open }) => {
+    const script = `import('${pathToFileURL(program('engine'))}').then(async ({ open }) => {
       const waymark = await open({ dataDir: process.argv[1], minFreeBytes: 0 }); await waymark.createProject({}); console.log('ready'); setInterval(() => {}, 1000) })`
-    const child = spawn(process.execPath, ['--import', 'tsx', '-e', script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, ['-e', script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(child.stdout, 'data')
     await expect(start()).rejects.toMatchObject({ code: 'directory-locked', data: { pid: child.pid } })
     child.kill('SIGKILL')

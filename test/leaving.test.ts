@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, expectTypeOf, test } from 'vitest'
+import { afterEach, beforeEach, expect, expectTypeOf, test } from 'vitest'
 import { open, type Waymark } from '../src/engine.ts'
 import { openStoreInspector } from '../src/storage/duckdb/inspect-store.ts'
+import { program } from './harness/programs.ts'
 
 // Programs that end without `close()`: they end when they have nothing more to do, and what was acknowledged is there afterwards.
 
@@ -17,24 +17,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
-// Starting from one file takes a tenth of the time that a start from TypeScript takes.
-const engine = resolve(import.meta.dirname, '../.tmp', `leaving-${process.pid}.mjs`)
-beforeAll(() =>
-  build({
-    entryPoints: [resolve(import.meta.dirname, '../src/engine.ts')],
-    outfile: engine,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-  }),
-)
-afterAll(() => rmSync(engine, { force: true }))
-
-const program = async (rest: string) => {
+const run = async (rest: string) => {
   const text = `
-    import { open } from '${pathToFileURL(engine)}'
+    import { open } from '${pathToFileURL(program('engine'))}'
     const waymark = await open({ dataDir: process.argv[1], minFreeBytes: 0 })
     const project = await waymark.createProject()
     const batch = (count) => Array.from({ length: count }, (_, i) => ({ event: 'seen', distinct_id: 'u' + (i % 9), properties: { i } }))
@@ -68,7 +53,7 @@ test.each([
   ['exits', 'process.exit(3)', { code: 3 }],
   ['throws', "throw new Error('on purpose')", { code: 1, said: expect.stringContaining('on purpose') }],
 ])('a program that %s leaves at once, and the next one finds everything', async (_, rest, expected) => {
-  expect(await program(rest)).toMatchObject({ signal: null, ...expected })
+  expect(await run(rest)).toMatchObject({ signal: null, ...expected })
   expect(await inStore()).toBe(0)
   expect(await found()).toBe(500)
 })
@@ -81,7 +66,7 @@ test('what a program waits for keeps it alive', async () => {
     console.log(ids.length, await counted())
     await waymark.close()
     console.log('closed')`
-  expect(await program(rest)).toEqual({ code: 0, signal: null, said: '500\n1 2500\nclosed\n' })
+  expect(await run(rest)).toEqual({ code: 0, signal: null, said: '500\n1 2500\nclosed\n' })
 })
 
 test('`await using` closes', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { runCommand } from '../../src/cli/run.ts'
+import { program } from '../harness/programs.ts'
 
 // The commands as a shell calls them: in a process of their own, or in this one where nothing has to be killed.
 
@@ -10,10 +10,8 @@ export interface Result {
   readonly err: string
 }
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
-
 export const start = (args: readonly string[], env: Record<string, string> = {}, user: { uid?: number; gid?: number } = {}): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+  spawn(process.execPath, [program('cli'), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...user,

@@ -3,12 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { program } from '../harness/programs.ts'
 
-// `waymark serve` in a process of its own: the built command where WAYMARK_CLI names one, else the sources.
+// `waymark serve` in a process of its own: the built command where WAYMARK_CLI names one, else one made of the sources.
 
-const sources = join(import.meta.dirname, '../../src/cli/main.ts')
-const built = process.env.WAYMARK_CLI
-const command = built ? [built] : ['--import', 'tsx', sources]
+const command = [process.env.WAYMARK_CLI ?? program('cli')]
 
 interface LogLine {
   readonly level: string

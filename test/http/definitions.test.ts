@@ -174,7 +174,7 @@ describe('cohorts', () => {
     const made = await post(cohorts, form({ name: 'Of a form', is_static: 'true' }, 'distinct_id\nann\nbob\n'))
     expect(made).toMatchObject({ status: 201, body: { name: 'Of a form', is_static: true, count: 2, last_calculation: now } })
     const csv = { 'content-type': 'text/csv; charset=utf-8' }
-    const other = await post(`${cohorts}?name=Of%20a%20body`, 'person_id\n' + ids[1], csv)
+    const other = await post(`${cohorts}?name=Of%20a%20body`, `person_id\n${ids[1]}`, csv)
     expect(other).toMatchObject({ status: 201, body: { name: 'Of a body', is_static: true, count: 1 } })
     expect(await post(cohorts, 'ann', csv)).toMatchObject(refused(400, 'required', undefined, 'name'))
     expect(await post(actions, 'ann', csv), 'where nobody expects it').toMatchObject(refused(415, 'unsupported_media_type'))

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { program } from '../harness/programs.ts'
 
 // Statements that would each take more than the process may have, in one process with a budget of 256 MB and two threads.
 
@@ -31,7 +31,7 @@ const mark = 1.5e9
 const watchedMark = 2.2e9
 
 async function run(statements: readonly string[], mark: number) {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'child.ts'), String(mark)], {
+  const child = spawn(process.execPath, [program('memory'), String(mark)], {
     stdio: ['pipe', 'pipe', 'inherit'],
     timeout: 200_000,
   })

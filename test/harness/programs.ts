@@ -1,0 +1,27 @@
+import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
+
+// Programs that tests start in processes of their own, each in one file: a start from TypeScript takes ten times as long.
+
+const root = resolve(import.meta.dirname, '../..')
+const sources = { cli: 'src/cli/main.ts', engine: 'src/engine.ts', memory: 'test/memory/child.ts' }
+const folder = join(root, '.tmp', 'tests')
+
+/** Where a program lies, once a run of the tests has begun. */
+export const program = (name: keyof typeof sources): string => join(folder, `${name}.mjs`)
+
+export default async function buildPrograms(): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: sources,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    external: ['@duckdb/*', 'nodemailer'],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'warning',
+  })
+}

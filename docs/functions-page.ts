@@ -30,7 +30,8 @@ const differs = ({ expression, duckdb, clickhouse, reason }: Difference): string
 function isBounded({ makes, kind, args, sql }: FunctionRow): boolean {
   if (isUnsupported(sql.duckdb) || kind !== 'scalar') return false
   const text = { type: { kind: 'scalar', name: 'String', nullable: false } } as const
-  const made = typeof makes === 'function' ? makes({ args: Array.from({ length: args[1] ?? args[0] }, () => text), type: text.type }) : makes
+  const made =
+    typeof makes === 'function' ? makes({ args: Array.from({ length: args[1] ?? args[0] }, () => text), type: text.type }) : makes
   return made?.kind === 'counted' || made?.kind === 'inside' || made?.kind === 'steps'
 }
 

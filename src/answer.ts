@@ -185,8 +185,12 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
     return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, query))) }
   const checkpoint = checkpointOf(options)
   const env = envFor(project, facts, settings, checkpoint)
-  const { printed } = compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings, checkpoint)
-  return { statement: statementOf(printed, env.project.timezone) }
+  try {
+    const { printed } = compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings, checkpoint)
+    return { statement: statementOf(printed, env.project.timezone) }
+  } catch (error) {
+    throw blamed(error, query)
+  }
 }
 
 const wholeAnswer = (kind: QueryKind<unknown, object>, parsed: unknown, { env, complete }: ReturnType<typeof driverOf>) =>

@@ -1,3 +1,4 @@
+import { codeFrame } from '../errors/code-frame.ts'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { version } from '../lib/version.ts'
 import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
@@ -48,6 +49,9 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
 
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
+/** The place in the statement, below the message. */
+const frameOf = ({ source, span, position }: WaymarkError): string => (position ? `\n\n${codeFrame(source!, span!)}` : '')
+
 /** Runs one call of the binary; answers its exit code. */
 export async function runCommand(args: readonly string[], env: Environment, output: Output): Promise<number> {
   try {
@@ -65,7 +69,7 @@ export async function runCommand(args: readonly string[], env: Environment, outp
     else await command.run(readValues(command, rest, env), output)
     return exitCodes.done
   } catch (error) {
-    if (error instanceof WaymarkError) output.err(`waymark: ${error.message}`)
+    if (error instanceof WaymarkError) output.err(`waymark: ${error.message}${frameOf(error)}`)
     else
       output.err(`waymark: ${error instanceof InternalError || !(error instanceof Error) ? String(error) : (error.stack ?? error.message)}`)
     return error instanceof WaymarkError && error.code === 'wrong-usage' ? exitCodes.wrongUsage : exitCodes.failed

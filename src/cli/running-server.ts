@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ErrorCode } from '../errors/codes.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
 import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../storage/directory-identity.ts'
 import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../storage/process-identity.ts'
 import type { ErrandName, Input, Outcome } from './errands.ts'
@@ -57,9 +58,9 @@ export class RunningServer {
     }).catch((cause: unknown) => {
       throw new WaymarkError('command-failed', { message: `The server at ${this.url} went away.` }, { cause })
     })
-    const answer = (await response.json()) as { code?: ErrorCode; data?: never; detail?: string }
+    const answer = (await response.json()) as { code?: ErrorCode; data?: never; span?: Span; source?: string; detail?: string }
     if (response.ok) return answer as Outcome<N>
-    if (answer.code && answer.data) throw new WaymarkError(answer.code, answer.data)
+    if (answer.code && answer.data) throw new WaymarkError(answer.code, answer.data, answer)
     throw new WaymarkError('command-failed', { message: answer.detail ?? `The server at ${this.url} answered ${response.status}.` })
   }
 }

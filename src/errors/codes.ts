@@ -6,12 +6,12 @@ export type Budgeted = keyof typeof exceeded
 /** What each code carries. A code left out of `errorTable` does not compile. */
 export interface ErrorData {
   // statements
-  'syntax-error': { message: string }
+  'syntax-error': { message: string; expected?: string }
   'reserved-alias': { name: string }
   'illegal-identifier': { name: string; character: string }
   'too-deep': { limit: number }
   'too-large': { budget: Budgeted; limit: number }
-  'unknown-field': { name: string; table?: string; candidates?: readonly string[] }
+  'unknown-field': { name: string; table?: string; candidates?: readonly string[]; isQuoted?: boolean }
   'unknown-table': { name: string; candidates?: readonly string[] }
   'ambiguous-field': { name: string; tables: readonly string[] }
   'table-as-column': { name: string }
@@ -22,7 +22,7 @@ export interface ErrorData {
   'nested-aggregate': { outer: string; inner: string }
   'not-grouped': { name: string }
   'zero-index': { example: string }
-  'wrong-type': { message: string }
+  'wrong-type': { message: string; expected?: string }
   'unknown-placeholder': { name: string; candidates?: readonly string[] }
   'unknown-variable': { name: string; candidates?: readonly string[] }
   'unknown-cohort': { name: string }
@@ -72,6 +72,8 @@ export type ErrorCode = keyof ErrorData
 interface Row<D> {
   readonly text: (data: D) => string
   readonly suggestion?: (data: D) => string | null
+  /** What could have stood there. */
+  readonly expected?: (data: D) => string | null
   readonly status: number
   /** The same request may succeed later, unchanged. */
   readonly isRetryable?: true
@@ -94,6 +96,14 @@ const expects = (noun: string, d: { name: string; kind: string; min: number; max
   if (d.found < d.min) return `${start} at least ${plural(d.min, noun)}, found ${d.found}`
   return `${start} at most ${plural(d.max ?? 0, noun)}, found ${d.found}`
 }
+
+/** `1 argument`, `2 to 3 arguments`, `at least 1 argument`. */
+const countOf = (noun: string, { min, max }: { min: number; max: number | null }) => {
+  if (min === max) return plural(min, noun)
+  return max === null ? `at least ${plural(min, noun)}` : `${min} to ${plural(max, noun)}`
+}
+/** Who comes from MySQL or BigQuery writes texts so. */
+const quotedHint = (name: string) => `Double quotes name a column; a text stands in single quotes: '${name.replaceAll("'", "''")}'`
 
 const goOn = "open with `--recovery partial` (in the library `recovery: 'partial'`)"
 const count = (limit: number) => limit.toLocaleString('en-US')
@@ -125,7 +135,7 @@ const exceeded = {
 } as const satisfies Readonly<Record<string, (limit: number) => string>>
 
 export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
-  'syntax-error': { text: (d) => d.message, status: 400 },
+  'syntax-error': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400 },
   'reserved-alias': { text: (d) => `"${d.name}" cannot be an alias or identifier, as it's a reserved keyword`, status: 400 },
   'illegal-identifier': {
     text: (d) => `The identifier "${d.name}" is not permitted as it contains the "${d.character}" character`,
@@ -135,7 +145,8 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'too-large': { text: (d) => exceeded[d.budget](d.limit), status: 400 },
   'unknown-field': {
     text: (d) => `Unable to resolve field: ${d.name}`,
-    suggestion: (d) => didYouMean(d.candidates),
+    suggestion: (d) =>
+      [didYouMean(d.candidates), d.isQuoted ? `${quotedHint(d.name)}.` : null].filter((text) => text !== null).join(' ') || null,
     status: 400,
   },
   'unknown-table': { text: (d) => `Unknown table \`${d.name}\``, suggestion: (d) => didYouMean(d.candidates), status: 400 },
@@ -151,10 +162,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
       d.kind === 'Table function'
         ? `Table function '${d.name}' requires at ${d.found < d.min ? `least ${plural(d.min, 'argument')}` : `most ${plural(d.max ?? 0, 'argument')}`}`
         : expects('argument', d),
+    expected: (d) => countOf('argument', d),
     status: 400,
   },
-  'wrong-parameters': { text: (d) => expects('parameter', d), status: 400 },
-  'missing-parameters': { text: (d) => `${d.kind} '${d.name}' requires parameters in addition to arguments`, status: 400 },
+  'wrong-parameters': { text: (d) => expects('parameter', d), expected: (d) => countOf('parameter', d), status: 400 },
+  'missing-parameters': {
+    text: (d) => `${d.kind} '${d.name}' requires parameters in addition to arguments`,
+    status: 400,
+  },
   'nested-aggregate': {
     text: (d) => `Aggregation '${d.inner}' cannot be nested inside another aggregation '${d.outer}'.`,
     status: 400,
@@ -165,7 +180,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'zero-index': { text: (d) => `SQL indexes start from one, not from zero. E.g: ${d.example}`, status: 400 },
-  'wrong-type': { text: (d) => d.message, status: 400 },
+  'wrong-type': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400 },
   'unknown-placeholder': {
     text: (d) => `Placeholder {${d.name}} has no value`,
     suggestion: (d) => didYouMean(d.candidates),

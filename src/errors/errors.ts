@@ -1,25 +1,39 @@
+import { placeAt } from './code-frame.ts'
 import { type ErrorCode, type ErrorData, errorTable } from './codes.ts'
-import type { Span } from './span.ts'
+import { isSpanned, type Span } from './span.ts'
 
 type Data = { [C in ErrorCode]: ErrorData[C] }[ErrorCode]
 
 interface ErrorOptions {
   readonly span?: Span | null
+  /** The text that `span` lies in. */
+  readonly source?: string | null
   readonly cause?: unknown
   readonly others?: readonly WaymarkError[]
   /** Where the code's data name none. */
   readonly attr?: string
 }
 
+/** A place in a statement. `line` and `column` begin at 1, `offset` at 0; both count UTF-16 units. */
+export interface Position {
+  readonly line: number
+  readonly column: number
+  readonly offset: number
+  readonly length: number
+}
+
 /**
  * A mistake that the caller can mend: `code` and `data` say which, `detail` says it in words, `attr` names the field of a request,
- * `span` the place in a statement.
+ * `position` the place in a statement.
  */
 export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name: string = 'WaymarkError'
   readonly code: C
   readonly data: ErrorData[C]
   readonly span: Span | null
+  /** The text that `span` lies in: a statement, or the expression of a field. */
+  readonly source: string | null
+  /** How to mend it. */
   readonly suggestion: string | null
   /** Further problems of the same statement, in order of place. */
   readonly others: readonly WaymarkError[]
@@ -34,9 +48,27 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
     this.code = code
     this.data = data
     this.span = options.span ?? null
+    this.source = options.source ?? null
     this.suggestion = suggestion
     this.others = options.others ?? []
     this.attr = options.attr ?? ('attr' in data ? (data.attr as string | null) : null)
+  }
+
+  get position(): Position | null {
+    const { source, span } = this
+    if (source === null || span === null || !isSpanned(span)) return null
+    return { ...placeAt(source, span.start), offset: span.start, length: span.end - span.start }
+  }
+
+  /** Names that may have been meant, the likeliest first. */
+  get suggestions(): readonly string[] {
+    return (this.data as { candidates?: readonly string[] }).candidates ?? []
+  }
+
+  /** What could have stood there. */
+  get expected(): string | null {
+    const row = errorTable[this.code] as { expected?(data: Data): string | null }
+    return row.expected?.(this.data) ?? null
   }
 
   get detail(): string {
@@ -59,6 +91,14 @@ export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C>
   constructor(code: C, data: ErrorData[C], span: Span | null = null, options: Omit<ErrorOptions, 'span'> = {}) {
     super(code, data, { ...options, span })
   }
+
+  /** The same mistake with more said of it. */
+  with(more: Omit<ErrorOptions, 'cause'> & { readonly data?: ErrorData[C] }): QueryError<C> {
+    const { code, data, span, source, cause, others, attr } = this
+    const options = { span, source, cause, others, ...(attr === null ? {} : { attr }), ...more }
+    const Kind = this.constructor as typeof QueryError<C>
+    return new Kind(code, more.data ?? data, options.span, options)
+  }
 }
 
 /** Something that one of the engines cannot do. */
@@ -69,9 +109,7 @@ export function placed<T>(span: Span, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof QueryError) || error.span) throw error
-    const Kind = error instanceof UnsupportedError ? UnsupportedError : QueryError
-    throw new Kind(error.code, error.data, span, { cause: error.cause, others: error.others })
+    throw error instanceof QueryError && !error.span ? error.with({ span }) : error
   }
 }
 

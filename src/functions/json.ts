@@ -15,7 +15,7 @@ const withDefault = (args: readonly Arg[], value: string, fallback: string): str
 
 type Reader = (args: readonly Arg[], context: CellContext) => string
 const member = (
-  name: string,
+  _name: string,
   returns: FunctionRow['returns'],
   summary: string,
   fallback: string,

@@ -29,6 +29,7 @@ import { mathFunctions } from './math.ts'
 import { membershipFunctions } from './membership.ts'
 import { namedCastFunctions } from './named-casts.ts'
 import { nullFunctions } from './nulls.ts'
+import { otherNames } from './other-names.ts'
 import { productFunctions } from './product.ts'
 import { readableFunctions } from './readable.ts'
 import { roundingFunctions } from './rounding.ts'
@@ -127,4 +128,4 @@ export function lookup(name: string): FoundFunction | undefined {
 }
 
 /** What someone who wrote an unknown name may have meant. */
-export const candidates = (name: string): string[] => nearestSpellings(name, registry.keys())
+export const candidates = (name: string): readonly string[] => otherNames[name.toLowerCase()] ?? nearestSpellings(name, registry.keys())

@@ -1,6 +1,6 @@
 import { arrayOf, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
-import { counted, headBytes, parts, times } from './makes.ts'
+import { counted, headBytes, parts } from './makes.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 import { wordPattern } from './string-search.ts'

@@ -4,7 +4,7 @@ import { asText } from './clickhouse-values.ts'
 import { once, toText, unlessNull } from './duckdb-values.ts'
 import { counted, parts, textTimes, times } from './makes.ts'
 import { always, whenAll } from './results.ts'
-import { type Arg, type CellContext, call, type SqlCell, sql } from './row.ts'
+import { type Arg, type CellContext, call, type SqlCell } from './row.ts'
 import { scalars } from './scalars.ts'
 import { asciiLower, asciiUpper } from './text-bytes.ts'
 

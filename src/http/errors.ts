@@ -1,7 +1,27 @@
 import { type ErrorCode, type ErrorData, errorTable } from '../errors/codes.ts'
-import { WaymarkError } from '../errors/errors.ts'
+import { type Position, WaymarkError } from '../errors/errors.ts'
 
-// The body of every failure has four keys: type, code, detail, attr.
+// The body of every failure has four keys: type, code, detail, attr. What is known beyond them of a mistake in a statement stands in `extra`.
+
+export interface Extra {
+  readonly position?: Position
+  readonly suggestions?: readonly string[]
+  readonly expected?: string
+  /** Further mistakes in the same statement. */
+  readonly others?: readonly { readonly detail: string; readonly position?: Position }[]
+}
+
+const extraOf = ({ position, suggestions, expected, others }: WaymarkError): Extra | null => {
+  const extra: Extra = {
+    ...(position ? { position } : {}),
+    ...(suggestions.length > 0 ? { suggestions } : {}),
+    ...(expected === null ? {} : { expected }),
+    ...(others.length > 0
+      ? { others: others.map((other) => ({ detail: other.detail, ...(other.position ? { position: other.position } : {}) })) }
+      : {}),
+  }
+  return Object.keys(extra).length > 0 ? extra : null
+}
 
 export class HttpError extends Error {
   override readonly name = 'HttpError'
@@ -12,6 +32,7 @@ export class HttpError extends Error {
     detail: string,
     readonly attr: string | null = null,
     readonly headers: Readonly<Record<string, string>> = {},
+    readonly extra: Extra | null = null,
   ) {
     super(detail)
   }
@@ -130,8 +151,8 @@ const ofWaymark = (error: WaymarkError): HttpError => {
   const retry: Record<string, string> = error.isRetryable ? { 'retry-after': '1' } : {}
   const code = error.code === 'invalid-value' ? (error.data as { rule: string }).rule : (wireCode(error) ?? statusCodes[status] ?? 'error')
   if (wireCode(error) === undefined || error.attr === null)
-    return new HttpError(status, typeOf(status), code, error.detail, error.attr, retry)
-  return new HttpError(status, typeOf(status), code, `${error.attr}: ${error.detail}`, null, retry)
+    return new HttpError(status, typeOf(status), code, error.detail, error.attr, retry, extraOf(error))
+  return new HttpError(status, typeOf(status), code, `${error.attr}: ${error.detail}`, null, retry, extraOf(error))
 }
 
 /** What the caller is told; null when the fault is ours and only the log may know more. */
@@ -140,4 +161,10 @@ export const knownFailure = (error: unknown): HttpError | null => {
   return error instanceof WaymarkError ? ofWaymark(error) : null
 }
 
-export const failureBody = (failure: HttpError) => ({ type: failure.type, code: failure.code, detail: failure.message, attr: failure.attr })
+export const failureBody = ({ type, code, message, attr, extra }: HttpError) => ({
+  type,
+  code,
+  detail: message,
+  attr,
+  ...(extra ? { extra } : {}),
+})

@@ -24,8 +24,8 @@ export const withLocalDoor =
       return withSafeHeaders(Response.json(await work[name]!(await request.json())))
     } catch (error) {
       if (!(error instanceof WaymarkError)) throw error
-      const { code, data, span, detail, status } = error
-      return withSafeHeaders(Response.json({ code, data, span, detail }, { status }))
+      const { code, data, span, source, detail, status } = error
+      return withSafeHeaders(Response.json({ code, data, span, source, detail }, { status }))
     }
   }
 

@@ -21,7 +21,7 @@ const errorBody: Schema = {
     code: { type: 'string' },
     detail: { type: 'string' },
     attr: { type: ['string', 'null'] },
-    extra: { type: 'object' },
+    extra: { type: 'object', description: 'What is known of a mistake in a statement: position, suggestions, expected, others.' },
   },
 }
 

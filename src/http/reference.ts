@@ -54,6 +54,8 @@ the answer that made it, this once. An invitation lasts three days and as long a
 public URL of the server ([operations.md](operations.md)), else with the host of the request where it is a local one; they are relative otherwise.
 
 **Failures.** Every one has the body \`{"type", "code", "detail", "attr"}\`; \`attr\` names the field to blame, nested ones joined by \`__\`.
+Of a mistake in a statement or an expression, \`extra\` holds \`position\` (\`line\` and \`column\` from 1, \`offset\` from 0, \`length\`), \`suggestions\` (names that may have
+been meant), \`expected\` and \`others\` (further mistakes), as far as they are known.
 
 **Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one, \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`,
 \`Referrer-Policy: no-referrer\`, and \`X-Frame-Options\` and \`Content-Security-Policy\` that let no page frame it. \`Idempotency-Key\` on a post that creates makes it happen once: the same

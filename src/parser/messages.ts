@@ -9,7 +9,14 @@ const shown = (token: IToken): string =>
 
 const expected = (what: string, token: IToken, previous?: IToken): string => {
   if (previous?.tokenType === Semicolon) return `only one statement is allowed, found ${shown(token)} after it`
-  return `expected ${what} but found ${shown(token)}`
+  return `expected ${what}${between}${shown(token)}`
+}
+const between = ' but found '
+
+/** What could have stood there, of a message that was made here. */
+export function expectedIn(message: string): string | undefined {
+  const [start, end] = ['expected '.length, message.indexOf(between)]
+  return message.startsWith('expected ') && end > start ? message.slice(start, end) : undefined
 }
 
 const label = (type: TokenType): string => (type === EOF ? 'the end of the statement' : tokenLabel(type))

@@ -6,6 +6,7 @@ import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { Grammar } from './grammar.ts'
 import { maxDepth } from './grammar-base.ts'
+import { expectedIn } from './messages.ts'
 import { patched } from './patch.ts'
 import { endOf, tokenize } from './tokens.ts'
 
@@ -89,7 +90,7 @@ function allProblems(parser: Grammar, tokens: IToken[], entry: Entry<unknown>, t
 }
 
 function syntaxError(error: IRecognitionException, text: string): QueryError {
-  return new QueryError('syntax-error', { message: error.message }, placeOf(error.token, text))
+  return new QueryError('syntax-error', { message: error.message, expected: expectedIn(error.message) }, placeOf(error.token, text))
 }
 
 /** The end of the statement is the place behind its last character. */
@@ -100,7 +101,7 @@ const placeOf = (token: IToken, text: string): Span =>
 
 function orThrow<T>({ ast, errors }: Parsed<T>): T {
   const [first, ...others] = errors
-  if (first) throw others.length > 0 ? new QueryError(first.code, first.data, first.span, { others }) : first
+  if (first) throw others.length > 0 ? first.with({ others }) : first
   return ast!
 }
 

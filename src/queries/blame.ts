@@ -1,5 +1,6 @@
 import type { Expr } from '../ast/nodes.ts'
-import { QueryError, UnsupportedError } from '../errors/errors.ts'
+import type { ErrorData } from '../errors/codes.ts'
+import { QueryError } from '../errors/errors.ts'
 import { isSpanned } from '../errors/span.ts'
 import { own } from '../lib/own.ts'
 import { parseExpr } from '../parser/parse.ts'
@@ -87,11 +88,21 @@ function toBlame(error: QueryError, texts: readonly FieldText[]): FieldText | un
   return isOfText && expressions.length === 1 ? expressions[0] : undefined
 }
 
-/** A mistake in a statement as a mistake in the field of the request whose text it comes from, where that can be told; anything else unchanged. */
+/** With the text that it speaks of. */
+function inText(error: QueryError, source: string): QueryError {
+  const isQuoted = error.span !== null && source[error.span.start] === '"'
+  const data = error.code === 'unknown-field' && isQuoted ? { ...(error.data as ErrorData['unknown-field']), isQuoted } : error.data
+  return error.with({ data, source, others: error.others.map((other) => (other instanceof QueryError ? inText(other, source) : other)) })
+}
+
+/**
+ * A mistake in a statement with the text it stands in, and as a mistake in the field of the request whose text that is, where that can be told;
+ * anything else unchanged.
+ */
 export function blamed(error: unknown, request: unknown): unknown {
-  if (!(error instanceof QueryError) || error.attr) return error
+  if (!(error instanceof QueryError) || error.attr || error.source !== null) return error
   const found = toBlame(error, [...textsOf(request, [])])
-  if (!found) return error
-  const Kind = error instanceof UnsupportedError ? UnsupportedError : QueryError
-  return new Kind(error.code, error.data, error.span, { cause: error.cause, others: error.others, attr: found.attr })
+  if (found) return (found.is === 'expression' ? inText(error, found.text) : error).with({ attr: found.attr })
+  const statement = (request as Json).query
+  return typeof statement === 'string' ? inText(error, statement) : error
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Waymark } from '../../src/engine.ts'
-import { finish, run, start } from './shell.ts'
+import { finish, firstLine, run, start } from './shell.ts'
 
 // Whatever is asked wrongly: one clear line, and the exit code 1 for what failed, 2 for wrong usage.
 
@@ -101,8 +101,28 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
 ])('waymark %s ends with %i', async (words, code, line) => {
   const result = await run(filled(words).map((word) => word.replace('+', ' ')))
   expect(result.err).toMatch(line)
-  expect(result.err).toMatch(/^waymark: [^\n]+\n$/)
+  expect(result.err).toMatch(/^waymark: [^\n]+\n(\n( *\d* \| [^\n]*\n)+)?$/)
   expect([result.code, result.out]).toEqual([code, ''])
+})
+
+test('a mistake in a statement is shown with its line and a caret, by a process of its own and by a server', async () => {
+  const words = ['query', '--data', data, '--project', '1', 'select event,\n  countt()\nfrom events']
+  const said = [
+    "waymark: Unsupported function call 'countt(...)'. Perhaps you meant 'count(...)'?",
+    '',
+    '1 | select event,',
+    '2 |   countt()',
+    '  |   ^^^^^^^^',
+    '',
+  ].join('\n')
+  expect(await run(words)).toEqual({ code: 1, out: '', err: said })
+  const server = start(['serve', '--data', data, '--port', '0'])
+  await firstLine(server)
+  const asked = await run(words)
+  const ended = finish(server)
+  server.kill('SIGTERM')
+  await ended
+  expect(asked).toEqual({ code: 1, out: '', err: said })
 })
 
 test('a directory that another process has open', async () => {

@@ -143,7 +143,7 @@ test(`${runs} requests, no fault of ours`, async () => {
     const text = await response.text()
     expect(response.status, `${one.method} ${url.pathname} ${one.body}: ${text}`).not.toBe(500)
     if (response.status >= 400 && one.method !== 'HEAD' && url.pathname.startsWith('/api/'))
-      expect(Object.keys(JSON.parse(text)), one.path).toEqual(['type', 'code', 'detail', 'attr'])
+      expect(Object.keys(JSON.parse(text)).slice(0, 4), one.path).toEqual(['type', 'code', 'detail', 'attr'])
   }
   const memory: Memory[] = []
   for (let part = 0; part < parts; part++) {

@@ -64,6 +64,24 @@ test.each(misfits)('a body with %s cannot be read', async (_, body, part) => {
   expect(answer.body.detail).toContain(part)
 })
 
+test('a mistake in a statement has its place, what may have been meant and what is expected in `extra`', async () => {
+  const failed = async (query: object) => (await ask({ query })).body
+  expect(await failed({ kind: 'SqlLikeQuery', query: 'select 1,\n evnt from events' })).toEqual({
+    type: 'validation_error',
+    code: 'invalid_input',
+    detail: 'Unable to resolve field: evnt. Did you mean: event?',
+    attr: null,
+    extra: { position: { line: 2, column: 2, offset: 11, length: 4 }, suggestions: ['event'] },
+  })
+  expect(await failed({ kind: 'SqlLikeQuery', query: 'select round(1, 2, 3)' })).toMatchObject({ extra: { expected: '1 to 2 arguments' } })
+  const series = [{ kind: 'EventsNode', event: 'signup', math: 'hogql', math_hogql: 'summ(1)' }]
+  expect(await failed({ kind: 'TrendsQuery', series })).toMatchObject({
+    attr: 'series__0__math_hogql',
+    extra: { position: { line: 1, column: 1, offset: 0, length: 7 }, suggestions: ['sum'] },
+  })
+  expect(await failed({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'summ' }] })).not.toHaveProperty('extra')
+})
+
 test('a query inside the node that says how it is shown', async () => {
   const shown = (kind: string, source: unknown) => ({ kind, full: true, source })
   const answers = async (query: unknown) => (await ask({ query })).body.results

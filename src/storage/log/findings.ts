@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import { headerFormat, logFormat, segmentHeader } from './frame.ts'

@@ -12,7 +12,7 @@ import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
 // The same generated funnels where the engine folds: one statement whose rows are the numbers.
 
-const loads = Math.ceil(Number(process.env.WAYMARK_RUNS ?? 24) / 4)
+const loads = Math.ceil(Number(process.env.WAYMARK_RUNS ?? 12) / 4)
 const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
 /** All of them, so that whoever another is merged into is there. */
 const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { otherNames } from '../../src/functions/other-names.ts'
+import { lookup } from '../../src/functions/registry.ts'
+import { open, type Project, type Waymark, WaymarkError } from '../../src/index.ts'
+
+// What a mistake in a statement says: where it is, what may have been meant, what could have stood there.
+
+let waymark: Waymark
+let project: Project
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:' })
+  project = await waymark.createProject()
+  await project.ingest({ batch: [{ event: 'signup', distinct_id: 'ann', properties: { price: 10 } }] })
+})
+afterAll(() => waymark.close())
+
+const failureOf = async (work: Promise<unknown>): Promise<WaymarkError> => {
+  const error = await work.then(
+    () => new Error('it was answered'),
+    (error: unknown) => error,
+  )
+  if (error instanceof WaymarkError) return error
+  throw error
+}
+const ask = (query: string) => failureOf(project.query({ kind: 'SqlLikeQuery', query }))
+
+/** The statement, with the mistake between brackets; then what is said of it. */
+const rows: readonly (readonly [
+  statement: string,
+  says: Partial<Record<'code' | 'message' | 'expected', string>> & { suggestions?: string[] },
+])[] = [
+  ['select [evnt] from events', { code: 'unknown-field', suggestions: ['event'] }],
+  ['select event\nfrom [evnts]', { code: 'unknown-table', suggestions: ['events'] }],
+  ['select event,\n  [countt()]\nfrom events', { code: 'unknown-function', suggestions: ['count', 'countIf'] }],
+  ['select [round(1, 2, 3)]', { code: 'wrong-arity', expected: '1 to 2 arguments' }],
+  ['select count() fron [events]', { code: 'syntax-error', expected: 'the end of the statement' }],
+  ['select count() from events where', { code: 'syntax-error', expected: 'an expression' }],
+  ['select event[)] from events', { code: 'syntax-error', expected: 'the end of the statement' }],
+  [
+    'select count() from events where event = ["signup"]',
+    {
+      code: 'unknown-field',
+      message: "Unable to resolve field: signup. Double quotes name a column; a text stands in single quotes: 'signup'.",
+    },
+  ],
+  ['select [{missing}]', { code: 'unknown-placeholder' }],
+  ['select 1 from events where [sum(1)] > 1', { code: 'invalid-query' }],
+]
+
+describe('a statement', () => {
+  test.each(rows)('%s', async (marked, says) => {
+    const open = marked.indexOf('[')
+    const statement = marked.replace('[', '').replace(']', '')
+    const length = open < 0 ? 1 : marked.indexOf(']') - open - 1
+    const offset = open < 0 ? statement.length : open
+    const before = statement.slice(0, offset).split('\n')
+    const error = await ask(statement)
+    expect(error).toMatchObject({ ...says, source: statement })
+    expect(error.position).toEqual({ line: before.length, column: before.at(-1)!.length + 1, offset, length })
+  })
+
+  test('the same through Arrow, and through the stream of rows', async () => {
+    const query = { kind: 'SqlLikeQuery', query: 'select evnt from events' } as const
+    const position = { line: 1, column: 8, offset: 7, length: 4 }
+    expect((await failureOf(project.queryArrow(query))).position).toEqual(position)
+    const batches = async () => {
+      for await (const _ of project.queryArrowBatches(query));
+    }
+    expect((await failureOf(batches())).position).toEqual(position)
+  })
+
+  test('every mistake of a statement that cannot be read has its place', async () => {
+    const { position, others } = await ask('select from events where )')
+    expect([position, ...others.map((other) => other.position)].map((one) => one?.offset)).toEqual([7, 25])
+  })
+})
+
+test('names that other languages have lead to those that are there', () => {
+  const all = Object.entries(otherNames)
+  expect(all.filter(([name]) => lookup(name)).map(([name]) => name)).toEqual([])
+  expect(all.flatMap(([, meant]) => meant).filter((name) => !lookup(name))).toEqual([])
+})
+
+test('an expression of a field: the place in it, beside the name of the field', async () => {
+  const series = [{ kind: 'EventsNode', event: 'signup', math: 'hogql', math_hogql: 'sum(properties.price) + cuont()' }] as const
+  expect(await failureOf(project.query({ kind: 'TrendsQuery', series }))).toMatchObject({
+    code: 'unknown-function',
+    attr: 'series__0__math_hogql',
+    suggestions: ['count'],
+    source: 'sum(properties.price) + cuont()',
+    position: { line: 1, column: 25, length: 7 },
+  })
+})
+
+test('other mistakes have no place', async () => {
+  expect(await failureOf(project.query({ kind: 'TrendsQuery', series: [] } as never))).toMatchObject({ position: null, source: null })
+})

@@ -1,17 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { waitedForSeconds } from '../../src/asking/asking.ts'
+import { longestSeconds } from '../../src/asking/query-runs.ts'
 import { statementLimits } from '../../src/ast/planning-budget.ts'
 import { bodyLimits, unpackedLimit } from '../../src/http/capture/handler.ts'
 import { longestItem, mostItems } from '../../src/http/capture/json-items.ts'
 import { mostFormFields } from '../../src/http/form-fields.ts'
 import { intakeDefaults } from '../../src/http/intake.ts'
+import { loginAllowances } from '../../src/http/login-attempts.ts'
+import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
 import { batchBytesLimit } from '../../src/ingestion/decode-batch.ts'
 import { nameLimit } from '../../src/ingestion/event-names.ts'
 import { longestTime } from '../../src/ingestion/parse-time.ts'
 import { eventBytesLimit } from '../../src/ingestion/prepare.ts'
 import { keyLimit, longestKey } from '../../src/ingestion/property-keys.ts'
 import { propertiesLimit } from '../../src/ingestion/property-room.ts'
+import { rowLimits } from '../../src/queries/sql/limits.ts'
+import { answerBytes } from '../../src/storage/duckdb/budget.ts'
 
 // The page that says what is taken names the numbers that hold.
 
@@ -47,4 +53,28 @@ test('the page on statements lists every limit of planning, in its order', () =>
   const page = readFileSync(join(import.meta.dirname, '../../docs/sql.md'), 'utf8')
   const rows = page.split('<!-- statement limits -->')[1]!.split('\n\n')[0]!.trim().split('\n').slice(2)
   expect(rows.map((row) => row.split('|').at(-2)!.trim())).toEqual(Object.values(statementLimits).map(number))
+})
+
+const security = readFileSync(join(import.meta.dirname, '../../docs/security.md'), 'utf8').replaceAll('\n', ' ')
+test.each<[string, string]>([
+  ['bodies', `${mebibytes(bodyLimits['/batch']!)}, ${number(mostItems)} events, ${mebibytes(longestItem)} for one`],
+  ['the log', `${mebibytes(batchBytesLimit)} in the log`],
+  [
+    'in flight',
+    `${mebibytes(intakeDefaults.bytes)} for all connections together; slow senders are cut after ${intakeDefaults.longestMs / 1000}`,
+  ],
+  ['time', `${waitedForSeconds} seconds, ${longestSeconds} in the background`],
+  [
+    'queries',
+    `${defaultConcurrency.perProject} of a project's keys, ${defaultConcurrency.perUser} of a user, ${defaultConcurrency.inAll} of a server`,
+  ],
+  ['answers', `${number(rowLimits.mostRows)} rows; in JSON ${mebibytes(answerBytes(2 ** 40))} or a sixteenth`],
+  [
+    'statements',
+    `${number(statementLimits.text)} characters, ${number(statementLimits.tokens)} tokens, ${number(statementLimits.sql)} characters of generated SQL, and eleven more`,
+  ],
+  ['passwords', `${loginAllowances.account.failures} wrong ones`],
+])('the page on security: %s', (_, text) => {
+  expect(security).toContain(text)
+  expect(Object.keys(statementLimits)).toHaveLength(3 + 11)
 })

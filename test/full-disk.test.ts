@@ -100,3 +100,43 @@ test.skipIf(!isMounted)(
   },
   60_000,
 )
+
+test.skipIf(!isMounted)(
+  'definitions of a project are refused with 503 while the disk is full, and so is a project that has to make its store',
+  async () => {
+    const dataDir = join(mountPoint, 'definitions')
+    const waymark = await open({ dataDir, minFreeBytes: 0, threads: 1, onError: () => undefined })
+    const { project, personalKey } = await waymark.accounts.firstStart({})
+    const seen = await waymark.project(project.id)
+    await seen.ingest({ batch: batch(0) })
+    const unused = await waymark.createProject({ name: 'Unused' })
+    const faults: unknown[] = []
+    const handler = createHandler(waymark, { log: (line) => line.level === 'error' && faults.push(line) })
+    const call = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${personalKey}`, 'content-type': 'application/json' }
+      const response = await handler(new Request(`http://localhost${path}`, { method, headers, body: body && JSON.stringify(body) }))
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    }
+    const at = `/api/projects/${project.id}`
+    expect((await call('POST', `${at}/actions/`, { name: 'first', steps: [{ event: 'seen' }] })).status).toBe(201)
+    fillDisk()
+    const text = 'x'.repeat(300)
+    for (const [path, body] of [
+      [`${at}/actions/`, { name: text, steps: [{ event: 'seen' }] }],
+      [`${at}/cohorts/`, { name: text, is_static: true }],
+      [`${at}/query/`, { query: { kind: 'SqlLikeQuery', query: 'select count() from events' } }],
+      [`/api/projects/${unused.id}/actions/`, { name: text, steps: [{ event: 'seen' }] }],
+      [`/api/projects/${unused.id}/query/`, { query: { kind: 'SqlLikeQuery', query: 'select count() from events' } }],
+    ] as const) {
+      let answer = await call('POST', path, body)
+      for (let i = 0; answer.status === 201 && i < 2000; i++) answer = await call('POST', path, body)
+      expect(answer.status, path).toBe(path.endsWith('/query/') ? 200 : 503)
+      if (answer.status === 503) expect(answer.body.detail).toContain('The disk is full')
+    }
+    expect(faults).toEqual([])
+    rmSync(ballast)
+    expect((await call('POST', `${at}/actions/`, { name: 'after', steps: [{ event: 'seen' }] })).status).toBe(201)
+    await waymark.close()
+  },
+  60_000,
+)

@@ -272,7 +272,8 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     isRetryable: true,
   },
   'disk-full': {
-    text: (d) => `Only ${d.free} bytes are free on the disk, less than the floor of ${d.floor}. Events are refused until there is space.`,
+    text: (d) =>
+      `${d.free < d.floor ? `Only ${d.free} bytes are free on the disk, less than the floor of ${d.floor}` : 'The disk is full'}. Nothing is taken until there is space.`,
     status: 503,
     isRetryable: true,
   },

@@ -1,5 +1,5 @@
 import { scopedOrganizations, scopedTeams } from '../accounts/key-limits.ts'
-import { allows } from '../accounts/personal-keys.ts'
+import { allows, type Scope } from '../accounts/personal-keys.ts'
 import { type LevelName, level, type ProjectRecord } from '../accounts/records.ts'
 import { levelTooLow, noProjectAccess, projectLevelTooLow } from '../accounts/refusals.ts'
 import { recentLogin } from '../accounts/sessions.ts'
@@ -140,6 +140,9 @@ export const mustHaveLoggedIn = (visit: Visit): void => {
   if (visit.caller?.via !== 'session') throw failures.noKeys()
   mustBeRecent(visit, visit.caller)
 }
+
+/** May it have what the scope names, besides what its row asks for? */
+export const holds = ({ caller }: Visit, scope: Scope): boolean => caller?.via === 'session' || (caller !== null && allows(caller.key, scope))
 
 /** Lets the caller in or throws; answers the visit with what the path is about. */
 export async function admit(visit: Visit, wanted: Wanted, tooLow: string | null): Promise<Visit> {

@@ -46,6 +46,18 @@ test('properties by what they belong to, with the kinds of their values', async 
   expect((await send('GET', `${properties}${price.id}/`)).body.top_values.map((one: { count: number }) => one.count)).toEqual([2, 1])
 })
 
+test('values are shown to keys that may query', async () => {
+  const { world, member } = held.home
+  const [price] = await list(`${properties}?search=price`)
+  const seenBy = async (scopes: string[]) => {
+    const { value } = await world.makeKey(member, { label: 'narrow', scopes })
+    const { status, body } = await held.home.call('GET', `${properties}${price.id}/`, { headers: { authorization: `Bearer ${value}` } })
+    return [status, body.top_values?.length ?? null]
+  }
+  expect(await seenBy(['property_definition:read'])).toEqual([200, null])
+  expect(await seenBy(['property_definition:read', 'query:read'])).toEqual([200, 2])
+})
+
 test('a declared type is what queries read from then on', async () => {
   const ask = async (query: string) =>
     (await send('POST', '/api/projects/@current/query/', { query: { kind: 'HogQLQuery', query } })).body.results

@@ -3,6 +3,7 @@ import { check, text } from '../../accounts/fields.ts'
 import type { PropertyTypeInput } from '../../ingestion/inputs.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
 import type { KnownProperty } from '../../project.ts'
+import { holds } from '../access.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
@@ -32,7 +33,10 @@ const definitionSchema = z.object({
 })
 type Definition = z.infer<typeof definitionSchema>
 const detailSchema = definitionSchema.extend({
-  top_values: z.array(z.object({ value: z.unknown(), count: z.int() })).meta({ description: 'The ten most frequent values' }),
+  top_values: z
+    .array(z.object({ value: z.unknown(), count: z.int() }))
+    .nullable()
+    .meta({ description: 'The ten most frequent values; null for keys without `query:read`' }),
 })
 const input = z.object({
   property_type: z.enum(propertyTypes).optional(),
@@ -128,7 +132,7 @@ export const propertyDefinitions = defineResource({
       answer: detailSchema,
       handle: async (visit) => {
         const found = await one(visit)
-        return { ...found, top_values: await topValues(visit, found) }
+        return { ...found, top_values: holds(visit, 'query:read') ? await topValues(visit, found) : null }
       },
     }),
     row({

@@ -155,6 +155,7 @@ function drawnRule(seed: number): Rule {
     case 'alias':
       return {
         from: 2,
+        grows: 'data',
         most: 256,
         write: (n) =>
           `select ${[`${leaf} as a0`, ...Array.from({ length: n }, (_, i) => `${put(step(i), `a${i}`)} as a${i + 1}`)].join(', ')}${source}${tail}`,
@@ -162,6 +163,7 @@ function drawnRule(seed: number): Rule {
     case 'scalar':
       return {
         from: 2,
+        grows: 'data',
         most: 256,
         write: (n) =>
           `with ${[`${pick(random(seed), leaves)} as a0`, ...Array.from({ length: n }, (_, i) => `${put(step(i), `a${i}`)} as a${i + 1}`)].join(', ')} select a${n}${source}${tail}`,
@@ -170,6 +172,7 @@ function drawnRule(seed: number): Rule {
       const relation = pick(draw, relations)
       return {
         from: 2,
+        grows: 'data',
         most: 128,
         write: (n) =>
           `with ${[`t0 as (select ${leaf} as x${source}${source && ' limit 2'})`, ...Array.from({ length: n }, (_, i) => `t${i + 1} as (${put(relation, `select * from t${i}`)})`)].join(', ')} select count() from t${n}`,

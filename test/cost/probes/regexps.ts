@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import ts from 'typescript'
+import { boundedPatterns } from '../../harness/bounded-patterns.ts'
 import type { Probe } from '../probe.ts'
 import { fill } from './shapes.ts'
 
@@ -63,12 +64,14 @@ export function* regexpProbes(draw: () => number): Generator<Probe> {
 }
 
 /** One probe tries them all: what it costs is what all of them cost. */
+const longest = (place: string): number => boundedPatterns[place]?.most ?? 32 * kilobyte
+
 const regexpProbe = (place: string, source: string, flags: string): Probe => ({
   name: `regexp of ${place}: /${source}/${flags}`,
   door: 'call',
   grows: 'input',
-  from: 256,
-  most: 32 * kilobyte,
+  from: Math.min(256, longest(place) / 8),
+  most: longest(place),
   make(size) {
     const texts = piecesOf(source).flatMap((piece) => ends.map((end) => fill(piece, size) + end))
     return { to: 'call', call: 'regexp', given: { source, flags, texts }, bytes: texts.length * size }

@@ -36,12 +36,18 @@ export function aligned(a: Arg, b: Arg, context: CellContext): readonly [string,
 const midnight = (arg: Arg, context: CellContext): string =>
   isNamed(arg.type, 'Date') ? momentOf(`CAST(${arg.sql} AS TIMESTAMP)`, context.timezone, context) : arg.sql
 
+/** In ClickHouse, where NULL is no condition and its `if` takes the last branch. */
+const flagText = ({ sql, type }: Arg): string => {
+  const text = `if(${sql}, 'true', 'false')`
+  return isNullable(type) ? `if(isNull(${sql}), NULL, ${text})` : text
+}
+
 /** ClickHouse has no common type for text and numbers either, except for constant texts. */
 function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
   const matched = (arg: Arg, other: Arg): string => {
     if (isText(other.type) && typeof other.constant === 'string' && (isNamed(arg.type, 'UUID') || isTime(arg.type))) return arg.sql
     if (isText(other.type) && (isNumeric(arg.type) || isNamed(arg.type, 'UUID')) && !isNumberText(other.constant))
-      return isNamed(arg.type, 'Bool') ? `if(${arg.sql}, 'true', 'false')` : `toString(${arg.sql})`
+      return isNamed(arg.type, 'Bool') ? flagText(arg) : `toString(${arg.sql})`
     if (isText(arg.type) && typeof arg.constant !== 'string') {
       if (isNamed(other.type, 'UUID')) return `lower(${arg.sql})`
       if (isNamed(other.type, 'Date')) return `toDateOrNull(${arg.sql})`
@@ -136,6 +142,7 @@ export const comparisonFunctions = functions({
     ["select toUUID('x') = y from (select toNullable('y') as y)", 0],
     ["select toUUID('x') = y from (select arrayJoin([null]::Array(Nullable(String))) as y)", 1],
     ['equals(null, 2)', 0],
+    ["select b = t from (select if(1 = 1, null, true) as b, concat('fal', 'se') as t)", 0],
     ["equals(toNullable('a'), 'a')", 1],
     ['equals([1, 2], [1, 2])', 1],
     ["equals(5, '5')", 1],

@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config'
 const alone = [
   'test/crash/**',
   'test/differential/**',
+  'test/docs/property-rule.test.ts',
   'test/engines.test.ts',
   'test/full-disk.test.ts',
   'test/functions/{actions,aggregates,cases,dates,drift,local-times}.test.ts',

@@ -63,8 +63,8 @@ export async function fillBenchStore(count: number, { isSlim = false } = {}): Pr
   await connection.run(`INSERT INTO main.persons (person_no, uuid, has_record, created_at, is_identified, version, updated_at, properties)
     SELECT i, uuid(), true, TIMESTAMP '${start}', true, 1, TIMESTAMP '${start}', '{}' FROM range(1, ${people + 1}) t(i)`)
   await connection.run(`INSERT INTO main.property_keys
-      (scope, name, property_type, is_defined, slot, slot_ready, count_numeric, count_string, count_boolean, count_datetime, count_other)
-    VALUES ('event', 'country', 'String', true, 's1', true, 0, 0, 0, 0, 0), ('event', 'amount', 'Numeric', true, 'n1', true, 0, 0, 0, 0, 0)`)
+      (scope, name, slots, ready_slots, count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string)
+    VALUES ('event', 'country', 's1', 's1', 0, ${count}, 0, 0, 0, 0), ('event', 'amount', 'n1', 'n1', ${count}, 0, 0, 0, 0, 0)`)
 
   if (!isSlim)
     await connection.run(`COPY (SELECT e.uuid::VARCHAR AS uuid, n.name AS event, e.timestamp, e.distinct_id, p.uuid::VARCHAR AS person_id, e.properties

@@ -1,6 +1,8 @@
 import { type RecordBatch, Table } from 'apache-arrow'
+import { warningsOf } from './answer-warnings.ts'
 import type { Query } from './ast/nodes.ts'
 import { type Checkpoint, PlanningBudget } from './ast/planning-budget.ts'
+import { countAll, numbersOf } from './catalog/property-counts.ts'
 import { type Compiled, compile } from './compile.ts'
 import { duckdb } from './dialects/duckdb/dialect.ts'
 import { QueryError, WaymarkError } from './errors/errors.ts'
@@ -17,7 +19,8 @@ import { answerTable } from './queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
 import type { SqlQuery } from './queries/sql/schema.ts'
 import type { ResolveContext } from './resolver/context.ts'
-import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
+import type { JsonRead, Slot } from './resolver/typed.ts'
+import { type PropertyKey, propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
 import type { RunOptions, Statement, StreamOptions, TakePart } from './storage/duckdb/run.ts'
 import { shownTypeName } from './types/types.ts'
 
@@ -57,6 +60,8 @@ const checkpointOf = ({ checkpoint, signal }: AnswerOptions): Checkpoint =>
 export interface StatementSettings {
   /** Leave times in UTC. */
   readonly isUtc?: boolean
+  /** As in `CompileContext`. */
+  readonly showsJson?: boolean
   readonly bounceSeconds?: number
 }
 
@@ -90,6 +95,7 @@ export function compileFor(
     dialect: duckdb,
     budget: budgetOf(project),
     planningBudget: new PlanningBudget(checkpoint),
+    showsJson: settings.showsJson,
   })
 }
 
@@ -118,6 +124,7 @@ export function resolveContext(env: QueryEnv, { bounceSeconds }: StatementSettin
     project: env.project,
     now: env.now,
     propertyType: (scope, name) => env.propertyType(scope, name),
+    propertyNumbers: (scope, name) => env.propertyNumbers?.(scope, name) ?? 'marked',
     cohort: (which) => env.cohort(which),
     action(which) {
       const action = env.action(which)
@@ -128,7 +135,6 @@ export function resolveContext(env: QueryEnv, { bounceSeconds }: StatementSettin
 }
 
 const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
-const kindOfSlot = { text: 's', number: 'n', boolean: 'b' } as const
 
 export function snapshotOf(projectId: number, facts: StoreFacts): StoreSnapshot {
   return {
@@ -137,10 +143,26 @@ export function snapshotOf(projectId: number, facts: StoreFacts): StoreSnapshot 
     eventId: (name) => facts.eventIds.get(name),
     slot(table, field, key, as) {
       const scope = field === 'properties' ? scopeOfTable[table] : undefined
-      const slot = scope && facts.propertyKeys.get(propertyKey(scope, key))?.slot
-      return slot?.startsWith(kindOfSlot[as]) ? slot : undefined
+      const known = scope === undefined ? undefined : facts.propertyKeys.get(propertyKey(scope, key))
+      return known && slotFor(known, as)
     },
   }
+}
+
+/** By their first letters. */
+const prefixes = { text: 's', number: 'n', boolean: 'b' } as const
+
+/** A column that holds the read, or all that it can be made of. */
+function slotFor({ slots, counts }: PropertyKey, as: JsonRead): Slot | undefined {
+  const holding = (holds: Slot['holds']): Slot | undefined => {
+    const column = slots.find((name) => name.startsWith(prefixes[holds]))
+    return column === undefined ? undefined : { column, holds }
+  }
+  if (as === 'value') return undefined
+  const own = holding(as)
+  if (own || as !== 'text') return own ?? holding('text')
+  if (numbersOf(counts) === 'all') return holding('number')
+  return counts.Boolean === countAll(counts) ? holding('boolean') : undefined
 }
 
 /** Answers a query of any kind: the JSON of the HTTP endpoint. */
@@ -149,11 +171,17 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   const { kind, parsed } = check(query)
   const facts = await project.facts()
   const mostBytes = kind.rows ? project.answerBytes : bytesBetween(project)
-  const { env, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query)
+  const settings = { ...settingsOf(query), showsJson: true }
+  const { env, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query, settings)
   const answer = await complete(kind.run(parsed, env))
   const seconds = (since: number) => (performance.now() - since) / 1000
+  const warnings = warningsOf(
+    asked.flatMap(({ compiled }) => compiled.uses),
+    facts,
+  )
   return {
     ...answer,
+    ...(warnings.length ? { warnings } : {}),
     timings: [...asked.map(({ label, seconds: t }) => ({ k: `./${label}`, t })), { k: '.', t: seconds(started) }],
     ...((query as { explain?: unknown }).explain === true ? { explain: asked.map(explain) } : {}),
   }
@@ -262,8 +290,13 @@ function settingsOf(query: unknown): StatementSettings {
 const longestPlanningMs = 20
 
 /** Runs what a kind's generators ask. */
-function driverOf(project: QueryProject, facts: StoreFacts, options: AnswerOptions & Pick<RunOptions, 'mostBytes'>, request: unknown) {
-  const settings = settingsOf(request)
+function driverOf(
+  project: QueryProject,
+  facts: StoreFacts,
+  options: AnswerOptions & Pick<RunOptions, 'mostBytes'>,
+  request: unknown,
+  settings: StatementSettings = settingsOf(request),
+) {
   const checkpoint = checkpointOf(options)
   const env = envFor(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []

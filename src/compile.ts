@@ -10,6 +10,7 @@ import { InternalError, QueryError } from './errors/errors.ts'
 import type { PlanContext, StoreSnapshot } from './plan/context.ts'
 import { type Budget, footprintOf } from './plan/footprint.ts'
 import { passes } from './plan/passes.ts'
+import { type PropertyUse, propertyUses } from './plan/property-uses.ts'
 import { timeRange } from './plan/time-range.ts'
 import type { ResolveContext } from './resolver/context.ts'
 import { resolve } from './resolver/resolve.ts'
@@ -25,6 +26,8 @@ export interface CompileContext {
   readonly budget?: Budget
   /** What a statement may come to while it is planned. */
   readonly planningBudget?: PlanningBudget
+  /** For an answer in JSON: numbers that are shown as what they are go out as JSON. */
+  readonly showsJson?: boolean
 }
 
 /** A gibibyte of memory on four threads. */
@@ -34,6 +37,8 @@ export interface Compiled {
   readonly resolved: TypedQuery
   readonly planned: TypedQuery
   readonly printed: PrintedQuery
+  /** Properties that are read as numbers or times. */
+  readonly uses: readonly PropertyUse[]
 }
 
 export function compile(query: Query, context: CompileContext): Compiled {
@@ -46,7 +51,10 @@ export function compile(query: Query, context: CompileContext): Compiled {
   }
 }
 
-function compiled(query: Query, { resolve: context, store, dialect, budget = usualBudget, ...given }: CompileContext): Compiled {
+function compiled(
+  query: Query,
+  { resolve: context, store, dialect, budget = usualBudget, showsJson = false, ...given }: CompileContext,
+): Compiled {
   const planning = { budget: given.planningBudget ?? new PlanningBudget(), idOf: identities() }
   assertSize(query, planning.budget)
   const resolved = resolve(query, context, columnName, planning)
@@ -54,6 +62,7 @@ function compiled(query: Query, { resolve: context, store, dialect, budget = usu
     ...planning,
     capabilities: dialect.capabilities,
     store,
+    showsJson,
     view: (table, fields) => {
       if (table !== 'sessions') throw new InternalError(`${table} is no view`)
       return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName, planning)
@@ -70,7 +79,7 @@ function compiled(query: Query, { resolve: context, store, dialect, budget = usu
     footprint,
     ...(range ? { timeRange: range } : {}),
   })
-  return { resolved, planned, printed }
+  return { resolved, planned, printed, uses: propertyUses(planned) }
 }
 
 /** What a column without an alias is called: the last part of a name, or the expression itself. */

@@ -46,6 +46,7 @@ export type {
   ActorsSource,
   AnswerFacts,
   AnswersByKind,
+  AnswerWarning,
   FieldsByKind,
   Query,
   QueryAnswer,

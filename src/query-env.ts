@@ -1,3 +1,4 @@
+import { longestKey, numbersOf } from './catalog/property-counts.ts'
 import type { Action, CohortInfo, ProjectSettings, QueryEnv } from './queries/kind.ts'
 import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
 
@@ -23,6 +24,11 @@ export function queryEnv(project: ProjectSettings, now: Date, facts: StoreFacts)
       return undefined
     },
     propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
+    propertyNumbers(scope, name) {
+      const known = facts.propertyKeys.get(propertyKey(scope, name))
+      if (known) return numbersOf(known.counts)
+      return name.length > longestKey || facts.fullScopes.has(scope) ? 'marked' : 'none'
+    },
     groupTypes: facts.groupTypes,
     lastPersonNo: facts.lastPersonNo,
   }

@@ -4,6 +4,9 @@ export type IdOf = (node: object) => number
 /** A place in a text, and the table row of a function that is named anyway. */
 const meaningless: ReadonlySet<string> = new Set(['span', 'row'])
 
+/** Their type follows from the rest of them: a property read as a text is one expression with that property. */
+const typed: ReadonlySet<unknown> = new Set(['call', 'column', 'json'])
+
 /**
  * The identity of expressions: what is grouped by is found again in the select list by it, the same arrayJoin is one, equal conditions are looked
  * at once. A node is looked at once however often it is used, and told by the numbers of its parts.
@@ -40,7 +43,9 @@ export function identities(): IdOf {
     if (Array.isArray(node)) return `[${node.map(shown).join()}`
     const fields = node as Readonly<Record<string, unknown>>
     let text = ''
-    for (const key of keysOf(node)) if (fields[key] !== undefined) text += `${key}:${shown(fields[key])},`
+    const followsType = typed.has(fields.kind)
+    for (const key of keysOf(node))
+      if (fields[key] !== undefined && !(followsType && key === 'type')) text += `${key}:${shown(fields[key])},`
     return text
   }
   const idOf: IdOf = (node) => {

@@ -1,6 +1,7 @@
 import { alias, and, call, equals, field, from, groupBy, isIn, literal, select, table } from '../ast/build.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
+import { propertyOf } from '../types/property-values.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
 import { channelType } from './channels.ts'
 
@@ -19,7 +20,8 @@ export interface SessionSettings {
   readonly bounceSeconds: number
 }
 
-const text = scalar('String', true)
+/** Of a property of an event: its text, and a number or a time where that is asked for. */
+const text = propertyOf({ numbers: 'none', of: [] })
 const count = scalar('UInt64')
 const time: SqlType = { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
 const truth = scalar('Bool')
@@ -109,7 +111,7 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
   $start_timestamp: is(time, measure('started')),
   $end_timestamp: is(time, measure('ended')),
   max_inserted_at: is(time, measure('inserted')),
-  $urls: is(arrayOf(text), call('arraySort', measure('urls'))),
+  $urls: is(arrayOf(scalar('String', true)), call('arraySort', measure('urls'))),
   $num_uniq_urls: is(count, measure('url_count')),
   $entry_current_url: is(text, measure('first_url')),
   $entry_pathname: is(text, call('path', measure('first_url'))),

@@ -13,7 +13,7 @@ export const listProperties: Command = {
     const project = projectId(values)
     const rows = await withDirectory(values.required('data'), (directory) => directory.do('list-properties', { project }))
     if (values.isOn('json')) return out(JSON.stringify(rows))
-    const columns = ['of', 'name', 'declared', 'numeric', 'text', 'boolean', 'time', 'other']
+    const columns = ['of', 'name', 'declared', 'numeric', 'numeric text', 'text', 'boolean', 'time', 'other']
     out(
       tableText(
         columns,
@@ -22,6 +22,7 @@ export const listProperties: Command = {
           name,
           property_type ?? '',
           counts.numeric,
+          counts.numeric_text,
           counts.text,
           counts.boolean,
           counts.time,

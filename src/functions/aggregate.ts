@@ -22,6 +22,7 @@ interface ClickHouseAggregate {
 
 export interface AggregateSpec {
   readonly args: Arity
+  readonly takes?: FunctionRow['takes']
   readonly params?: Arity
   readonly returns: (args: readonly SqlType[], context: ReturnsContext) => SqlType
   readonly caseInsensitive?: true

@@ -46,6 +46,7 @@ const asList = (arg: Arg, context: CellContext): string => `coalesce(${listOf(ar
 const bits = (name: string, engine: string, word: string, value: number): AggregateRow =>
   aggregate({
     args: [1, 1],
+    takes: 'integer',
     returns: same,
     summary: `All values joined by bitwise ${word}.`,
     clickhouse: name,
@@ -126,6 +127,7 @@ const asType = (text: string, type: SqlType): string => (integerShape(type) ? `C
 const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: readonly number[]): AggregateRow =>
   aggregate({
     args: [1, 1],
+    takes: 'number',
     returns: (args) => arrayOf(name === 'groupArrayMovingSum' ? notNull(sumType(args[0]!)) : scalar('Float64')),
     keeps: 4,
     summary: name === 'groupArrayMovingSum' ? 'Running sums of the values.' : 'Running sums of the values, divided by their number.',
@@ -144,6 +146,7 @@ const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: read
 const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: number): AggregateRow =>
   aggregate({
     args: [2, 2],
+    takes: 'number',
     returns: (args) => (name === 'maxIntersections' ? scalar('UInt64') : args[0]!),
     keeps: 12,
     summary:
@@ -225,6 +228,7 @@ export const collectionFunctions = aggregates({
   ]),
   every: aggregate({
     args: [1, 1],
+    takes: 'boolean',
     returns: (args) => scalar('Bool', isNullable(args[0]!)),
     summary: 'Whether the value is true in every row.',
     clickhouse: ([x], context) => `toBool(${rowsCall('min', [x!.sql], context)})`,
@@ -302,6 +306,7 @@ export const collectionFunctions = aggregates({
   }),
   sumWithOverflow: aggregate({
     args: [1, 1],
+    takes: 'number',
     returns: same,
     summary: 'The sum in the type of the values: it wraps around where the type ends.',
     clickhouse: 'sumWithOverflow',
@@ -320,6 +325,7 @@ export const collectionFunctions = aggregates({
   groupBitXor: bits('groupBitXor', 'bit_xor', 'XOR', 15),
   groupBitmap: aggregate({
     args: [1, 1],
+    takes: 'integer',
     returns: () => scalar('UInt64'),
     summary: 'Number of different whole numbers.',
     clickhouse: { name: 'groupBitmap', args: ([x]) => [`toUInt64(${x!.sql})`] },
@@ -351,6 +357,7 @@ export const collectionFunctions = aggregates({
   ]),
   deltaSum: aggregate({
     args: [1, 1],
+    takes: 'number',
     returns: same,
     keeps: 4,
     summary: 'How much the value has risen from row to row, falls left out.',
@@ -364,6 +371,7 @@ export const collectionFunctions = aggregates({
   }),
   deltaSumTimestamp: aggregate({
     args: [2, 2],
+    takes: 'number',
     returns: same,
     keeps: 4,
     summary: 'As `deltaSum`, for rows that come in the order of the second argument.',

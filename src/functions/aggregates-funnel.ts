@@ -37,6 +37,7 @@ const steps = 'r.1, r.2 = 1, r.2 = 2, r.2 = 3'
 export const funnelFunctions = aggregates({
   windowFunnel: aggregate({
     args: [1, 99],
+    takes: ['time', 'boolean'],
     params: [1, null],
     returns: () => scalar('UInt8'),
     keeps: 6,

@@ -40,6 +40,7 @@ function quantile(summary: string, cases: readonly Case[], isMedian: boolean): A
   const clickhouse = onClickHouse(level)
   const base = aggregate({
     args: [1, 1],
+    takes: 'number',
     ...(isMedian ? {} : { params: [1, 1] as const }),
     returns: timeOrFloat,
     summary,
@@ -64,6 +65,7 @@ function nearest(
     `list_extract(list_sort(${list}), ${position.replaceAll('n', () => `len(${list})`).replaceAll('{level}', () => levelOf(context))})`
   return aggregate({
     args: [1, 1],
+    takes: 'number',
     ...(params ? { params } : {}),
     returns: (args) => args[0]!,
     summary,
@@ -95,6 +97,7 @@ const orNan = (text: string, args: readonly Arg[], context: CellContext): string
 const moment = (name: string, engine: string, summary: string, cases: readonly Case[]): AggregateRow =>
   aggregate({
     args: [1, 1],
+    takes: 'number',
     returns: floatLike,
     summary,
     clickhouse: name,
@@ -110,6 +113,7 @@ const moment = (name: string, engine: string, summary: string, cases: readonly C
 const shape = (name: string, order: 3 | 4, isSample: boolean, summary: string, value: number): AggregateRow =>
   aggregate({
     args: [1, 1],
+    takes: 'number',
     returns: floatLike,
     summary,
     clickhouse: name,
@@ -129,6 +133,7 @@ const shape = (name: string, order: 3 | 4, isSample: boolean, summary: string, v
 const pair = (name: string, engine: string, summary: string, value: number): AggregateRow =>
   aggregate({
     args: [2, 2],
+    takes: 'number',
     returns: floatLike,
     summary,
     clickhouse: name,
@@ -160,6 +165,7 @@ export const statisticsFunctions = aggregates({
   ),
   quantiles: aggregate({
     args: [1, 1],
+    takes: 'number',
     params: [1, null],
     returns: () => ({ kind: 'array', item: scalar('Float64') }),
     summary: 'Several quantiles at once, one for each parameter. Exact.',
@@ -183,6 +189,7 @@ export const statisticsFunctions = aggregates({
   ),
   percentile_cont: aggregate({
     args: [0, 1],
+    takes: 'number',
     params: [0, 2],
     returns: (_, { orderBy }) => floatLike(orderBy?.length ? orderBy : [scalar('Float64')]),
     summary: 'The quantile of WITHIN GROUP (ORDER BY x), interpolated.',
@@ -197,6 +204,7 @@ export const statisticsFunctions = aggregates({
   }),
   percentile_disc: aggregate({
     args: [0, 1],
+    takes: 'number',
     params: [0, 2],
     returns: (_, { orderBy }) => orderBy?.[0] ?? scalar('Float64'),
     keeps: 2,
@@ -249,6 +257,7 @@ export const statisticsFunctions = aggregates({
   corr: pair('corr', 'corr', 'Correlation of two columns.', 0.9817147301198066),
   avgWeighted: aggregate({
     args: [2, 2],
+    takes: 'number',
     returns: floatLike,
     summary: 'Mean of the first argument, each value weighed by the second.',
     // With whole weights it would cut the values to whole numbers
@@ -262,6 +271,7 @@ export const statisticsFunctions = aggregates({
   }),
   simpleLinearRegression: aggregate({
     args: [2, 2],
+    takes: 'number',
     returns: () => tupleOf([scalar('Float64'), scalar('Float64')], ['k', 'b']),
     summary: 'Slope and intercept of the straight line nearest to the points (x, y).',
     clickhouse: 'simpleLinearRegression',

@@ -58,6 +58,7 @@ const edgeOf =
 const uniq = (summary: string, name: string, most: number | null = null): AggregateRow =>
   aggregate({
     args: [1, most],
+    takes: 'key',
     returns: count64,
     summary,
     clickhouse: 'uniqExact',
@@ -90,6 +91,7 @@ function countBits([x]: readonly Arg[], context: CellContext): string {
 export const aggregateFunctions = aggregates({
   count: aggregate({
     args: [0, 1],
+    takes: 'key',
     returns: count64,
     caseInsensitive: true,
     summary: 'Number of rows; with an argument, of rows where it is not NULL.',
@@ -105,6 +107,7 @@ export const aggregateFunctions = aggregates({
   }),
   sum: aggregate({
     args: [1, 1],
+    takes: 'number',
     returns: (args) => sumType(args[0]!),
     caseInsensitive: true,
     summary: 'Sum of the values; 0 for none, NULL for none when the argument may be NULL.',
@@ -125,6 +128,7 @@ export const aggregateFunctions = aggregates({
   }),
   avg: aggregate({
     args: [1, 1],
+    takes: 'number',
     returns: floatLike,
     caseInsensitive: true,
     summary: 'Mean of the values; not a number for none (NULL in JSON).',
@@ -139,6 +143,7 @@ export const aggregateFunctions = aggregates({
   }),
   min: aggregate({
     args: [1, 1],
+    takes: 'order',
     returns: same,
     caseInsensitive: true,
     makes: part,
@@ -154,6 +159,7 @@ export const aggregateFunctions = aggregates({
   }),
   max: aggregate({
     args: [1, 1],
+    takes: 'order',
     returns: same,
     caseInsensitive: true,
     makes: part,
@@ -177,6 +183,7 @@ export const aggregateFunctions = aggregates({
   }),
   any: aggregate({
     args: [1, 1],
+    takes: 'value',
     returns: same,
     makes: part,
     summary: 'The first value met that is not NULL.',
@@ -190,6 +197,7 @@ export const aggregateFunctions = aggregates({
   }),
   anyLast: aggregate({
     args: [1, 1],
+    takes: 'value',
     returns: same,
     makes: part,
     summary: 'The last value met that is not NULL.',
@@ -211,6 +219,7 @@ export const aggregateFunctions = aggregates({
   }),
   argMin: aggregate({
     args: [2, 2],
+    takes: ['value', 'order'],
     returns: (args) => like(args[0]!, args),
     makes: part,
     summary: 'The first argument in the row where the second is smallest.',
@@ -224,6 +233,7 @@ export const aggregateFunctions = aggregates({
   }),
   argMax: aggregate({
     args: [2, 2],
+    takes: ['value', 'order'],
     returns: (args) => like(args[0]!, args),
     makes: part,
     summary: 'The first argument in the row where the second is largest.',
@@ -244,6 +254,7 @@ export const aggregateFunctions = aggregates({
   uniqTheta: uniq('Number of different values. Exact here, like `uniqExact`.', 'uniqTheta'),
   uniqNumbers: aggregate({
     args: [1, 1],
+    takes: 'integer',
     params: [1, 1],
     returns: count64,
     summary:

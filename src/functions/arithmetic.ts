@@ -190,6 +190,11 @@ export const beyond63Bits = (expression: string, clickhouse: unknown): Differenc
   reason: 'DuckDB counts with signed numbers of 64 bits, and refuses what only unsigned ones can hold',
 })
 
+/** A property is moved by an interval as a time, and moves a time as a number. */
+const takesOfSum: FunctionRow['takes'] = (args) => args.map((_, i) => (isInterval(args[1 - i]!) ? 'time' : 'number'))
+/** From a property a time is taken as from another one. */
+const takesOfDifference: FunctionRow['takes'] = ([, b]) => [isInterval(b!) || isTime(b!) ? 'time' : 'number', 'number']
+
 const addition = (
   summary: string,
   returns: Returns,
@@ -198,7 +203,7 @@ const addition = (
   cases: FunctionRow['cases'],
   differences: readonly Difference[],
 ): FunctionRow => ({
-  ...binary(summary, returns, additive(symbol), name, cases, { differences }),
+  ...binary(summary, returns, additive(symbol), name, cases, { differences, takes: symbol === '+' ? takesOfSum : takesOfDifference }),
   sql: { duckdb: additive(symbol), clickhouse: additiveOnClickHouse(symbol, name) },
 })
 

@@ -1,3 +1,4 @@
+import { readBeside } from '../types/property-values.ts'
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
 import { defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
@@ -123,6 +124,7 @@ export const arrayFunctions = functions({
     ],
   },
   arrayElement: {
+    takes: (args) => ['text', args[0]?.kind === 'map' ? readBeside(args[0].key) : 'integer'],
     kind: 'scalar',
     args: [2, 2],
     returns: ([a, index]) => {

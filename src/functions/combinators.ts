@@ -12,7 +12,7 @@ import {
   withoutDistinct,
 } from './aggregate.ts'
 import { defaultOf } from './duckdb-values.ts'
-import { type Arg, type Arity, type Cell, type CellContext, isUnsupported, type SqlCell, unsupported } from './row.ts'
+import { type Arg, type Arity, type Cell, type CellContext, isUnsupported, type SqlCell, takesOf, unsupported } from './row.ts'
 import { suffixCases } from './suffix-cases.ts'
 
 // `sumIf`, `avgArrayOrNull`, `maxArgMin` … are made from the plain aggregates by rule: each suffix is one function from a row to a row.
@@ -32,7 +32,7 @@ const typed = (type: SqlType, context: CellContext): CellContext => ({ ...contex
 function make(
   row: Made,
   suffix: string,
-  change: Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'ofList' | 'keeps'> & {
+  change: Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'ofList' | 'keeps' | 'takes'> & {
     readonly duckdb: Cell
     readonly clickhouse?: SqlCell
   },
@@ -60,6 +60,7 @@ function addIf(row: Made): Made {
     isUnsupported(inner) ? inner : (args, context) => inner(args.slice(0, -1), withFilter(context, args.at(-1)!.sql))
   return make(row, 'If', {
     args: wider(row.args, 1),
+    takes: (args) => [...takesOf(row, args.slice(0, -1)), 'boolean'],
     returns: (args, context) => row.returns(args.slice(0, -1), { ...context, args: context.args.slice(0, -1) }),
     summary: `${row.summary} Only rows where the last argument holds.`,
     duckdb: cell(row.sql.duckdb),
@@ -71,6 +72,7 @@ function addOrNull(row: Made): Made {
   const inner = row.sql.duckdb
   return make(row, 'OrNull', {
     args: row.args,
+    takes: row.takes,
     returns: (args, context) => nullable(row.returns(args, context)),
     summary: `${row.summary} NULL when there are no values.`,
     // Arrays and maps are never NULL
@@ -87,6 +89,7 @@ function addOrDefault(row: Made): Made {
   const inner = row.sql.duckdb
   return make(row, 'OrDefault', {
     args: row.args,
+    takes: row.takes,
     returns: row.returns,
     summary: `${row.summary} The default of the type (0, '') when there are no values.`,
     duckdb: isUnsupported(inner)
@@ -101,7 +104,7 @@ function addOrDefault(row: Made): Made {
 /** The list, its items in one, and what is folded of them. */
 const keptOfFold = 4
 const noList = 'this aggregate cannot be applied to a list'
-type Change = Pick<AggregateRow, 'args' | 'returns' | 'summary'>
+type Change = Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'takes'>
 
 /** Folds a list that is made from the rows of the group. */
 function folded(
@@ -198,6 +201,7 @@ const addArg =
       `Arg${which}`,
       {
         args: wider(row.args, 1),
+        takes: (args) => [...takesOf(row, args.slice(0, -1)), 'number'],
         returns: (args, context) => row.returns(args.slice(0, -1), context),
         summary: `${row.summary} Only rows where the last argument is ${which === 'Min' ? 'smallest' : 'largest'}.`,
       },
@@ -216,6 +220,7 @@ function addDistinct(row: Made): Made {
   const inner = row.sql.duckdb
   return make(row, 'Distinct', {
     args: row.args,
+    takes: row.takes,
     returns: row.returns,
     summary: `${row.summary} Each different value once.`,
     duckdb: isUnsupported(inner)

@@ -12,6 +12,7 @@ export const conditionalFunctions = functions({
   if: {
     kind: 'scalar',
     args: [3, 3],
+    takes: ['boolean', 'alike'],
     caseInsensitive: true,
     returns: ([, yes, no]) => commonType([yes!, no!]),
     makes: part,
@@ -27,6 +28,7 @@ export const conditionalFunctions = functions({
   multiIf: {
     kind: 'scalar',
     args: [3, null],
+    takes: (args) => args.map((_, i) => (i % 2 === 0 && i < args.length - 1 ? 'boolean' : 'alike')),
     returns: (args) => commonType(args.filter((_, i) => i % 2 === 1 || i === args.length - 1)),
     makes: part,
     summary: 'The value behind the first true condition, else the last argument.',

@@ -75,6 +75,7 @@ const castOrNull =
 const cast = (name: ScalarName, summary: string, duckdb: SqlCell, cases: FunctionRow['cases']): FunctionRow => ({
   kind: 'scalar',
   args: [1, 1],
+  takes: name === 'Float64' ? 'number' : 'integer',
   returns: orNull(name),
   summary,
   sql: { duckdb, clickhouse: castOrNull(name) },

@@ -85,6 +85,7 @@ const timeOf = (args: readonly Arg[], zone: string, context: CellContext): strin
 const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): FunctionRow => ({
   kind: 'scalar',
   args: [least, 7],
+  takes: (args) => args.map((_, i) => (i < 6 ? 'integer' : 'text')),
   returns: (types, { args }) => {
     const type = inNamed(scalar('DateTime'), args[6])
     return types.slice(0, 6).some(isNullable) ? nullable(type) : type
@@ -104,6 +105,7 @@ const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): FunctionRow =
 const toTimestamp = (summary: string, most: 1 | 2, cases: FunctionRow['cases']): FunctionRow => ({
   kind: 'scalar',
   args: [1, most],
+  takes: ['number', 'text'],
   returns: ([x], { args }) => {
     const type = inNamed(scalar('DateTime'), args[1])
     return x && isNullable(x) ? nullable(type) : type
@@ -119,6 +121,7 @@ const toTimestamp = (summary: string, most: 1 | 2, cases: FunctionRow['cases']):
 const rezoned = (time: 0 | 1, zone: 0 | 1, least: 1 | 2, summary: string, cases: FunctionRow['cases']): FunctionRow => ({
   kind: 'scalar',
   args: [least, 2],
+  takes: time === 0 ? ['time', 'text'] : ['text', 'time'],
   returns: (types, { args }) => {
     const type = types[time]!
     const name = named(args[zone])
@@ -158,6 +161,7 @@ export const dateMakerFunctions = functions({
   make_date: {
     kind: 'scalar',
     args: [3, 3],
+    takes: 'integer',
     returns: (types) => scalar('Date', types.some(isNullable)),
     summary: 'The date of a year, month and day. Days past the end of the month run on into the next one.',
     sql: { duckdb: dateOf, clickhouse: (args) => `makeDate(${args.map((a) => a.sql).join(', ')})` },
@@ -193,6 +197,7 @@ export const dateMakerFunctions = functions({
   fromUnixTimestamp64Milli: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'integer',
     returns: ([x]) => ({ ...scalar('DateTime64', x ? isNullable(x) : false), parameters: [3] }),
     summary: 'The moment so many milliseconds after 1970.',
     sql: {
@@ -226,6 +231,7 @@ export const dateMakerFunctions = functions({
   timeZoneOffset: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'time',
     returns: ([x]) => whenTime(scalar('Int32'), x),
     summary: 'Seconds that the zone of a moment is ahead of UTC then.',
     sql: {
@@ -237,6 +243,7 @@ export const dateMakerFunctions = functions({
   toTime: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'time',
     returns: ([x]) => dateTimeLike(x),
     summary: 'The time of day, on 2 January 1970.',
     sql: {

@@ -215,6 +215,7 @@ export const datePartFunctions = functions({
   toModifiedJulianDay: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'text',
     returns: () => scalar('Int32', true),
     summary: 'Days since 17 November 1858 of a date written as text; NULL for anything else.',
     sql: {
@@ -229,6 +230,7 @@ export const datePartFunctions = functions({
   fromModifiedJulianDay: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'integer',
     returns: () => scalar('String', true),
     summary: 'The date, as text, that lies so many days after 17 November 1858.',
     sql: {

@@ -24,6 +24,7 @@ const intervalType = (unit: IntervalUnit, amount: SqlType | undefined): SqlType 
 const shift = (verb: 'add' | 'subtract', unit: IntervalUnit, cases: readonly Case[]): FunctionRow => ({
   kind: 'scalar',
   args: [2, 2],
+  takes: ['time', 'integer'],
   returns: ([time, amount]) => movedType(time, intervalType(unit, amount)),
   summary: `The time ${verb === 'add' ? 'plus' : 'minus'} so many ${unit.toLowerCase()}s${lastDay[unit] ? '; the last day of the month stands in for a missing day' : ''}.`,
   sql: {
@@ -78,6 +79,7 @@ function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Ca
   return {
     kind: 'scalar',
     args: [2, most],
+    takes: (args) => (args.length === 3 ? ['text', 'integer', 'time'] : ['time']),
     returns: (_, { args }) => {
       const { time, type } = read(args)
       return movedType(time.type, type)
@@ -154,6 +156,7 @@ function difference(
     differences,
     kind: 'scalar',
     args: [3, 3],
+    takes: ['text', 'time'],
     returns: ([, a, b]) => whenTime(whenTime(scalar('Int64'), a), b),
     summary,
     sql: {

@@ -93,6 +93,7 @@ function truncatedType(unit: Unit, arg: SqlType | undefined, zone?: Arg): SqlTyp
 const dateTrunc = (summary: string, name: string): FunctionRow => ({
   kind: 'scalar',
   args: [2, 3],
+  takes: ['text', 'time', 'text'],
   returns: ([, x], { args }) => truncatedType(unitOf(args[0]), x, args[2]),
   summary,
   sql: {

@@ -95,6 +95,7 @@ const t = "toDateTime('2024-01-07 15:05:06')"
 const format = (name: string, summary: string): FunctionRow => ({
   kind: 'scalar',
   args: [2, 3],
+  takes: ['time', 'text'],
   returns: ([x]) => whenTime(scalar('String'), x),
   summary,
   // %W is Wednesday.
@@ -171,6 +172,7 @@ export const dateTextFunctions = functions({
   dateName: {
     kind: 'scalar',
     args: [2, 2],
+    takes: ['text', 'time'],
     returns: ([, x]) => whenTime(scalar('String'), x),
     summary: 'A part of a date as text: names of months and weekdays, numbers of the rest.',
     sql: {
@@ -190,6 +192,7 @@ export const dateTextFunctions = functions({
   monthName: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'time',
     returns: ([x]) => whenTime(scalar('String'), x),
     summary: 'Name of the month.',
     sql: {
@@ -202,6 +205,7 @@ export const dateTextFunctions = functions({
   date_part: {
     kind: 'scalar',
     args: [2, 2],
+    takes: ['text', 'time'],
     returns: ([, x], { args }) =>
       partOf(args[0]) === 'year' || partOf(args[0]) === 'doy' ? whenTime(scalar('UInt16', true), x) : scalar('UInt8', true),
     summary: 'PostgreSQL’s parts: year, month, day, hour, minute, second, dow (Sunday = 0), doy, quarter; NULL for others.',

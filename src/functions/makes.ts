@@ -1,3 +1,4 @@
+import { isProperty } from '../types/property-values.ts'
 import type { SqlType } from '../types/types.ts'
 
 // How much a call makes of what it takes. Sizes are bytes of one row in the engine's memory: an item of an array has its width, a text its bytes and
@@ -67,9 +68,10 @@ export function fixedBytes(type: SqlType): number | null {
   }
   if (type.kind !== 'scalar') return type.kind === 'lambda' ? 0 : null
   if (texts.has(type.name)) return null
+  if (isProperty(type)) return type.property.numbers === 'all' ? 8 : null
   return wide.has(type.name) ? 16 : 8
 }
-const texts: ReadonlySet<string> = new Set(['String', 'JSON', 'IPv4', 'IPv6'])
+const texts: ReadonlySet<string> = new Set(['String', 'JSON', 'Dynamic', 'IPv4', 'IPv6'])
 const wide: ReadonlySet<string> = new Set(['UUID', 'Decimal', 'Interval', 'Int128', 'Int256', 'UInt128', 'UInt256'])
 
 /** The least that an item of this type has. */

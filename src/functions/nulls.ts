@@ -8,6 +8,7 @@ export const nullFunctions = functions({
   isnull: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'key',
     caseInsensitive: true,
     returns: always('Bool'),
     summary: 'Whether the value is NULL.',
@@ -20,6 +21,7 @@ export const nullFunctions = functions({
   isNotNull: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'key',
     returns: always('Bool'),
     summary: 'Whether the value is anything but NULL.',
     sql: { duckdb: sql`(${0} IS NOT NULL)`, clickhouse: call('isNotNull') },
@@ -31,6 +33,7 @@ export const nullFunctions = functions({
   coalesce: {
     kind: 'scalar',
     args: [1, null],
+    takes: 'alike',
     caseInsensitive: true,
     returns: (args) => (args.every(isNullable) ? commonType(args) : notNull(commonType(args))),
     makes: part,
@@ -45,6 +48,7 @@ export const nullFunctions = functions({
   ifnull: {
     kind: 'scalar',
     args: [2, 2],
+    takes: 'alike',
     caseInsensitive: true,
     returns: (args) => (args.every(isNullable) ? commonType(args) : notNull(commonType(args))),
     makes: part,
@@ -58,6 +62,7 @@ export const nullFunctions = functions({
   nullif: {
     kind: 'scalar',
     args: [2, 2],
+    takes: 'alike',
     caseInsensitive: true,
     returns: ([x]) => nullable(x!),
     makes: part,
@@ -84,6 +89,7 @@ export const nullFunctions = functions({
   toNullable: {
     kind: 'scalar',
     args: [1, 1],
+    takes: 'value',
     returns: ([x]) => nullable(x!),
     makes: part,
     summary: 'The value with a type that may be NULL.',

@@ -86,6 +86,7 @@ export const productFunctions = functions(
   scalars({
     convertCurrency: {
       args: [3, 4],
+      takes: ['text', 'text', 'number', 'time'],
       returns: always('Float64'),
       summary:
         'An amount in another currency. There are no exchange rates here: only unknown currencies (0) and equal ones have an answer.',

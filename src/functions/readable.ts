@@ -1,3 +1,4 @@
+import { isProperty, readBeside } from '../types/property-values.ts'
 import { isNullable, isText, scalar } from '../types/types.ts'
 import { asFloat, once, onceAll, unlessNull } from './duckdb-values.ts'
 import { counted, part } from './makes.ts'
@@ -19,6 +20,7 @@ const inUnits = (base: number, units: readonly string[]): SqlCell => {
 }
 const readable = (summary: string, base: number, units: readonly string[], cases: ScalarSpec['cases']): ScalarSpec => ({
   args: 1,
+  takes: 'number',
   returns: whenAll('String'),
   summary,
   duckdb: inUnits(base, units),
@@ -66,6 +68,7 @@ const bar: SqlCell = (args, context) =>
 
 const extreme = (name: 'greatest' | 'least', cases: ScalarSpec['cases']): ScalarSpec => ({
   args: 2,
+  takes: (args) => args.map(() => (args.every(isProperty) ? 'order' : 'alike')),
   caseInsensitive: true,
   returns: commonType,
   makes: part,
@@ -131,6 +134,7 @@ export const readableFunctions = scalars({
   ),
   formatReadableTimeDelta: {
     args: [1, 2],
+    takes: ['number', 'text'],
     returns: whenAll('String'),
     summary: 'Seconds in years, months, days, hours, minutes and seconds; the second argument is the biggest unit.',
     duckdb: (args, context) => unlessNull(args.slice(1), timeDelta(args, context)),
@@ -146,6 +150,7 @@ export const readableFunctions = scalars({
   },
   bar: {
     args: 4,
+    takes: 'number',
     returns: whenAll('String'),
     summary: 'A bar as long as a number is between two others, in a width of characters.',
     makes: counted((c) => c.times(c.value(3), c.number(3))),
@@ -169,6 +174,7 @@ export const readableFunctions = scalars({
   ]),
   transform: {
     args: [3, 4],
+    takes: ([, from]) => [from?.kind === 'array' ? readBeside(from.item) : 'text', 'text'],
     returns: ([x, , to, otherwise]) => commonType([to?.kind === 'array' ? to.item : to!, otherwise ?? x!]),
     makes: part,
     summary: 'The value of the third array at the place where the second has the first argument; else the fourth argument, or the first.',
@@ -213,6 +219,7 @@ export const readableFunctions = scalars({
   },
   throwIf: {
     args: [1, 2],
+    takes: ['boolean', 'text'],
     returns: whenAll('UInt8'),
     summary: 'Fails, with a message when one is given, where the condition holds; else 0.',
     duckdb: ([condition, message]) =>

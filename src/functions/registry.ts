@@ -33,7 +33,7 @@ import { otherNames } from './other-names.ts'
 import { productFunctions } from './product.ts'
 import { readableFunctions } from './readable.ts'
 import { roundingFunctions } from './rounding.ts'
-import type { FunctionFamily, FunctionRow } from './row.ts'
+import { type FunctionFamily, type FunctionRow, taking } from './row.ts'
 import { cutFunctions } from './string-cuts.ts'
 import { markupFunctions } from './string-markup.ts'
 import { patternFunctions } from './string-patterns.ts'
@@ -50,10 +50,10 @@ import { tableFunctions, windowFunctions } from './windows.ts'
 /** Every function of the language by family, in the order of the reference page. */
 export const families: Readonly<Record<string, FunctionFamily>> = {
   Comparison: comparisonFunctions,
-  Logic: logicalFunctions,
+  Logic: taking('boolean', logicalFunctions),
   Conditions: conditionalFunctions,
   Null: nullFunctions,
-  Arithmetic: arithmeticFunctions,
+  Arithmetic: taking('number', arithmeticFunctions),
   Conversion: conversionFunctions,
   'Conversion to times and text': timeConversionFunctions,
   'Casts by name of a type': namedCastFunctions,
@@ -68,21 +68,21 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   URLs: urlFunctions,
   Addresses: addressFunctions,
   'Encodings and hashes': encodingFunctions,
-  Mathematics: mathFunctions,
-  Rounding: roundingFunctions,
-  Bits: bitFunctions,
+  Mathematics: taking('number', mathFunctions),
+  Rounding: taking('number', roundingFunctions),
+  Bits: taking('integer', bitFunctions),
   Bitmaps: bitmapFunctions,
   Vectors: vectorFunctions,
-  Geography: geoFunctions,
+  Geography: taking('number', geoFunctions),
   'For people to read': readableFunctions,
   Product: productFunctions,
-  'Parts of dates': datePartFunctions,
-  'Beginnings of dates': dateStartFunctions,
+  'Parts of dates': taking(['time', 'text'], datePartFunctions),
+  'Beginnings of dates': taking(['time', 'text'], dateStartFunctions),
   'Moving dates': dateShiftFunctions,
   'Making dates': dateMakerFunctions,
   'Dates as text': dateTextFunctions,
-  Intervals: intervalFunctions,
-  'Time windows': timeWindowFunctions,
+  Intervals: taking('integer', intervalFunctions),
+  'Time windows': taking(['time', 'text'], timeWindowFunctions),
   Arrays: arrayFunctions,
   'Arrays and lambdas': arrayLambdaFunctions,
   Maps: mapFunctions,

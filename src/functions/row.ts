@@ -1,3 +1,4 @@
+import type { ReadAs } from '../types/property-values.ts'
 import type { SqlType } from '../types/types.ts'
 import type { InProportion, MadeCall, Makes } from './makes.ts'
 
@@ -97,9 +98,25 @@ export interface ReturnsContext {
   readonly orderBy?: readonly SqlType[]
 }
 
+/** What a property without a declared type is read as where it is an argument. */
+export type Take =
+  | ReadAs
+  /** A whole number. */
+  | 'integer'
+  /** As it is: the result is such a property too. */
+  | 'value'
+  /** To be told from others, or from NULL. */
+  | 'key'
+  /** Chosen by the order of values: numbers by value, then texts. */
+  | 'order'
+  /** As the other arguments that are taken so; as it is when all are properties. */
+  | 'alike'
+
 export interface FunctionRow {
   readonly kind: FunctionKind
   readonly args: Arity
+  /** For all arguments, or for each; the last stands for those behind it. Absent: text. */
+  readonly takes?: Take | readonly Take[] | ((args: readonly SqlType[]) => readonly Take[])
   /** Absent: the function takes none. */
   readonly params?: Arity
   /** The result's type by the arguments' types (and params, when they matter). */
@@ -128,6 +145,18 @@ export interface FunctionRow {
 export type FunctionFamily = Readonly<Record<string, FunctionRow>>
 
 export const functions = <T extends FunctionFamily>(family: T): FunctionFamily => family
+
+/** The rows of a family that do not say themselves what they take of a property. */
+export const taking = <R extends FunctionRow>(
+  takes: FunctionRow['takes'],
+  family: Readonly<Record<string, R>>,
+): Readonly<Record<string, R>> => Object.fromEntries(Object.entries(family).map(([name, row]) => [name, { takes, ...row }]))
+
+/** What a row takes of each of its arguments. */
+export function takesOf({ takes = 'text' }: Pick<FunctionRow, 'takes'>, args: readonly SqlType[]): readonly Take[] {
+  const given = typeof takes === 'string' ? [takes] : typeof takes === 'function' ? takes(args) : takes
+  return args.map((_, i) => given[Math.min(i, given.length - 1)] ?? 'text')
+}
 
 export const unsupported = (reason: string): UnsupportedCell => ({ unsupported: reason })
 export const isUnsupported = (cell: Cell): cell is UnsupportedCell => typeof cell !== 'function'

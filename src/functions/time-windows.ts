@@ -180,6 +180,7 @@ export const timeWindowFunctions = functions({
   date_bin: {
     kind: 'scalar',
     args: [3, 3],
+    takes: ['text', 'time'],
     returns: ([, x, origin]) => (origin && isNullable(origin) ? nullable(x!) : x!),
     summary: 'Cut to stretches of an interval that count from a given time (interval, time, origin).',
     sql: {

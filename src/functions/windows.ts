@@ -32,6 +32,7 @@ const withoutNulls = (context: CellContext): CellContext => ({ ...context, aggre
 const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases: readonly Case[]): FunctionRow => ({
   kind: 'window',
   args,
+  takes: ['value', 'integer'],
   returns: ([x]) => x!,
   summary,
   sql: {
@@ -58,6 +59,7 @@ const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases
 const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: readonly Case[]): FunctionRow => ({
   kind: 'window',
   args: [1, 3],
+  takes: ['alike', 'integer', 'alike'],
   returns: ([x, , other]): SqlType => (other ? commonType([x!, other]) : isNull ? nullable(x ?? unknownType) : x!),
   summary,
   sql: {

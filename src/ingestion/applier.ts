@@ -344,6 +344,8 @@ export class Applier {
   }
 }
 
+const words = (text: unknown): string[] => (text as string).split(' ').filter((word) => word !== '')
+
 async function loadState(store: ApplyStore) {
   const { tables } = store
   const meta = new Map((await store.rows(`SELECT key, value FROM ${tables}.meta`)).map((row) => [row.key as string, row.value as string]))
@@ -356,8 +358,8 @@ async function loadState(store: ApplyStore) {
     `SELECT event_id, name, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last, count::DOUBLE AS count FROM ${tables}.event_names`,
   )
   const propertyKeys = await store.rows(
-    `SELECT scope, name, property_type, is_defined, slot, slot_ready, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last,
-       [count_numeric, count_string, count_boolean, count_datetime, count_other]::DOUBLE[] AS counts FROM ${tables}.property_keys`,
+    `SELECT scope, name, property_type, slots, ready_slots, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last,
+       [count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string]::DOUBLE[] AS counts FROM ${tables}.property_keys`,
   )
   const warnings = await store.rows(
     `SELECT kind, count::DOUBLE AS count, samples, epoch_us(last_seen)::DOUBLE AS last FROM ${tables}.warnings`,
@@ -380,10 +382,7 @@ async function loadState(store: ApplyStore) {
         scope: row.scope as string,
         name: row.name as string,
         type: row.property_type as PropertyType | null,
-        isDefined: row.is_defined as boolean,
-        slot: row.slot as string | null,
-        isSlotReady: row.slot_ready as boolean,
-        unfilledTo: appliedSeq,
+        slots: words(row.slots).map((column) => ({ column, isReady: words(row.ready_slots).includes(column), unfilledTo: appliedSeq })),
         counts: row.counts as number[],
         firstSeen: row.first as number,
         lastSeen: row.last as number,

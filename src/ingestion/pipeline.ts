@@ -64,6 +64,8 @@ const eventsOfLook = 32
 const retryMs = [10, 50, 250, 1_000, 5_000]
 /** After so many failures in a row those who wait are told. */
 const patience = 3
+/** Whose tables have slots. */
+const filledScopes = ['event', 'person'] as const
 
 export type { BatchFacts } from './decode-batch.ts'
 
@@ -637,7 +639,8 @@ export class Pipeline {
 
   /** Gives old rows the values of new slots, a few at a time between the transactions of new events. */
   private fillSlots(): void {
-    if (this.filling || this.isClosed || this.applier.keys.unready().length === 0) return
+    const { keys } = this.applier
+    if (this.filling || this.isClosed || filledScopes.every((scope) => keys.unready(scope).length === 0)) return
     this.filling = this.fillUnready()
       .catch((error: unknown) => this.options.onError?.(error))
       .finally(() => {
@@ -647,20 +650,19 @@ export class Pipeline {
 
   private async fillUnready(): Promise<void> {
     const { applier } = this
-    const keys = applier.keys.unready()
-    const columns = new Map(keys.map((key) => [key, key.slot]))
-    for (const scope of ['event', 'person'] as const) {
-      const slots = applier.keys.slots(scope).filter((slot) => keys.some((key) => key.scope === scope && key.slot === slot.column))
+    const unready = filledScopes.map((scope) => ({ scope, slots: applier.keys.unready(scope) }))
+    for (const { scope, slots } of unready) {
       if (slots.length === 0 || this.isClosed) continue
-      const toSeq = Math.max(...keys.filter((key) => key.scope === scope).map((key) => key.unfilledTo))
-      const steps = await this.options.store.fillSteps(scope, slots, toSeq)
+      const toSeq = Math.max(...slots.map(({ slot }) => slot.unfilledTo))
+      const uses = slots.map(({ use }) => use)
+      const steps = await this.options.store.fillSteps(scope, uses, toSeq)
       for (const step of steps) {
         if (this.isClosed || this.applier !== applier) return
         await this.inTurn(step)
       }
     }
     if (this.isClosed || this.applier !== applier) return
-    applier.keys.markReady(keys.filter((key) => columns.get(key) === key.slot))
+    applier.keys.markReady(unready.flatMap(({ slots }) => slots.map(({ slot }) => slot)))
     this.apply()
   }
 

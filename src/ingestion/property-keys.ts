@@ -1,41 +1,56 @@
+import { keyLimit, longestKey, type ValueType, valueTypes } from '../catalog/property-counts.ts'
 import type { StagedGroup } from '../storage/duckdb/apply-store.ts'
 import type { SlotUse } from '../storage/duckdb/slot-values.ts'
 import { type SlotKind, slotNames, slotPools } from '../storage/slots.ts'
-import { type PropertyType, valueTypeOf, valueTypes } from './property-types.ts'
+import { type PropertyType, valueTypeOf } from './property-types.ts'
 import type { Shape } from './shape.ts'
+
+/** A column of the store that has a copy of a property's values. */
+export interface KeySlot {
+  readonly column: string
+  isReady: boolean
+  /** Last record of the log that was stored before the slot was in use; only while it is not ready. */
+  readonly unfilledTo: number
+}
 
 export interface PropertyKey {
   readonly scope: string
   readonly name: string
-  /** Null: read as text. */
+  /** As it was declared; null: what each value is. */
   type: PropertyType | null
-  isDefined: boolean
-  slot: string | null
-  isSlotReady: boolean
-  /** Last record of the log that was stored before the slot was in use; only while it is not ready. */
-  unfilledTo: number
+  /** At most one of each kind. */
+  readonly slots: KeySlot[]
   /** In the order of `valueTypes`. */
   readonly counts: number[]
   firstSeen: number
   lastSeen: number
 }
 
-/** After so many values a key's type is settled, if all were of one type, and it gets a slot. */
-export const settlingCount = 1_000
-export const keyLimit = 20_000
-/** Characters of a key that is counted. */
-export const longestKey = 400
+/** After so many values a key gets slots. They change no answer. */
+export const slotCount = 1_000
 const shapesKept = 5_000
 /** Properties of them all. */
 const partsKept = 250_000
 
-const other = valueTypes.indexOf('Other')
-
 const slotted: ReadonlySet<string> = new Set(['event', 'person'])
-const kindOf: Readonly<Record<PropertyType, SlotKind>> = { Numeric: 'number', String: 'text', Boolean: 'boolean', DateTime: 'time' }
-const slotKind = (type: PropertyType | null): SlotKind => (type === null ? 'text' : kindOf[type])
+const kindOfDeclared: Readonly<Record<PropertyType, SlotKind>> = { Numeric: 'number', String: 'text', Boolean: 'boolean', DateTime: 'text' }
 export const kindOfSlot = (column: string): SlotKind =>
   (Object.keys(slotPools) as SlotKind[]).find((kind) => slotPools[kind].prefix === column[0])!
+
+const count = ({ counts }: PropertyKey, type: ValueType): number => counts[valueTypes.indexOf(type)]!
+
+/** What queries may ask the key's values as, and often do. */
+function kindsOf(key: PropertyKey): readonly SlotKind[] {
+  if (key.type) return [kindOfDeclared[key.type]]
+  const all = sum(key.counts)
+  if (count(key, 'Other') === all) return [] // nested values: a slot would hold their JSON a second time
+  for (const [type, kind] of [
+    ['Numeric', 'number'],
+    ['Boolean', 'boolean'],
+  ] as const)
+    if (count(key, type) === all) return [kind]
+  return count(key, 'Numeric') * 2 >= all ? ['text', 'number'] : ['text']
+}
 
 /** Events of one make: their keys and types are looked up once, then only counted together. */
 interface CountedShape {
@@ -54,21 +69,22 @@ export class PropertyKeys {
   private shapeParts = 0
   private readonly changed = new Set<PropertyKey>()
   private readonly fresh = new Set<PropertyKey>()
-  private readonly unsettled = new Set<PropertyKey>()
-  /** `scope:column` of slots whose key has taken another: they hold old values and are not given out again. */
-  readonly retired: Set<string>
-  private isRetiredChanged = false
+  /** Keys that have too few values for slots. */
+  private readonly rare = new Set<PropertyKey>()
+  /** `scope:column` of slots that are some key's, or were once and hold its values. */
+  private readonly taken: Set<string>
   /** Keys that were refused because there are too many, or because they are too long; read and cleared by the apply stage. */
   refused = 0
   /** Last record of the group before the one being worked out. */
   storedSeq: number
 
   constructor(stored: readonly PropertyKey[], retired: readonly string[], storedSeq: number) {
-    this.retired = new Set(retired)
+    this.taken = new Set([...retired, ...stored.flatMap(({ scope, slots }) => slots.map(({ column }) => `${scope}:${column}`))])
     this.storedSeq = storedSeq
     for (const key of stored) {
       this.scope(key.scope).set(key.name, key)
-      if (sum(key.counts) < settlingCount) this.unsettled.add(key)
+      if (sum(key.counts) < slotCount) this.rare.add(key)
+      else this.giveSlots(key)
     }
   }
 
@@ -89,21 +105,10 @@ export class PropertyKeys {
       this.refused++
       return null
     }
-    const key: PropertyKey = {
-      scope,
-      name,
-      type: null,
-      isDefined: false,
-      slot: null,
-      isSlotReady: false,
-      unfilledTo: 0,
-      counts: valueTypes.map(() => 0),
-      firstSeen: time,
-      lastSeen: time,
-    }
+    const key: PropertyKey = { scope, name, type: null, slots: [], counts: valueTypes.map(() => 0), firstSeen: time, lastSeen: time }
     keys.set(name, key)
     this.fresh.add(key)
-    this.unsettled.add(key)
+    this.rare.add(key)
     this.changed.add(key)
     return key
   }
@@ -113,33 +118,21 @@ export class PropertyKeys {
     if (first < key.firstSeen) key.firstSeen = first
     if (last > key.lastSeen) key.lastSeen = last
     this.changed.add(key)
-    if (this.unsettled.has(key) && sum(key.counts) >= settlingCount) this.settle(key)
+    if (sum(key.counts) < slotCount) return
+    this.rare.delete(key)
+    this.giveSlots(key)
   }
 
-  private settle(key: PropertyKey): void {
-    this.unsettled.delete(key)
-    const only = key.counts.findIndex((count) => count > 0)
-    const type = valueTypes[only]
-    if (!key.isDefined && type && type !== 'Other' && key.counts[only] === sum(key.counts)) key.type = type
-    this.giveSlot(key)
-  }
-
-  private giveSlot(key: PropertyKey): void {
+  private giveSlots(key: PropertyKey): void {
     if (!slotted.has(key.scope)) return
-    if (!key.isDefined && key.counts[other] === sum(key.counts)) return // nested values: a slot would hold their JSON a second time
-    const kind = slotKind(key.type)
-    if (key.slot !== null) {
-      if (kindOfSlot(key.slot) === kind) return
-      this.retired.add(`${key.scope}:${key.slot}`)
-      this.isRetiredChanged = true
-      key.slot = null
-      key.isSlotReady = false
+    for (const kind of kindsOf(key)) {
+      if (key.slots.some(({ column }) => kindOfSlot(column) === kind)) continue
+      const column = slotNames(kind).find((name) => !this.taken.has(`${key.scope}:${name}`))
+      if (column === undefined) continue
+      this.taken.add(`${key.scope}:${column}`)
+      key.slots.push({ column, isReady: false, unfilledTo: this.storedSeq })
+      this.changed.add(key)
     }
-    const taken = new Set([...this.scope(key.scope).values()].map((other) => other.slot))
-    key.slot = slotNames(kind).find((name) => !taken.has(name) && !this.retired.has(`${key.scope}:${name}`)) ?? null
-    key.isSlotReady = false
-    key.unfilledTo = this.storedSeq
-    this.changed.add(key)
   }
 
   /** Counts an event's properties by its shape. */
@@ -158,8 +151,8 @@ export class PropertyKeys {
     shape.count++
     if (time < shape.firstSeen) shape.firstSeen = time
     if (time > shape.lastSeen) shape.lastSeen = time
-    // Settling depends on the first values alone, wherever the groups of the apply stage begin and end: a rebuilt store says the same.
-    if (this.unsettled.size > 0 && shape.parts.some(({ key }) => this.unsettled.has(key))) this.countOut(shape)
+    // A key gets its slots by its first values alone, wherever the groups of the apply stage begin and end: a rebuilt store has the same.
+    if (this.rare.size > 0 && shape.parts.some(({ key }) => this.rare.has(key))) this.countOut(shape)
   }
 
   /** Counts the values of a person's or group's properties. */
@@ -189,21 +182,22 @@ export class PropertyKeys {
     const key = this.key(scope, name, time)
     if (!key) return
     key.type = type
-    key.isDefined = true
     this.changed.add(key)
-    if (key.slot !== null || sum(key.counts) >= settlingCount) this.giveSlot(key)
+    if (sum(key.counts) >= slotCount) this.giveSlots(key)
   }
 
   /** Slots whose old rows are filled may be read. */
-  markReady(keys: readonly PropertyKey[]): void {
-    for (const key of keys) {
-      key.isSlotReady = true
-      this.changed.add(key)
-    }
+  markReady(filled: readonly KeySlot[]): void {
+    for (const key of this.all())
+      for (const slot of key.slots) {
+        if (slot.isReady || !filled.includes(slot)) continue
+        slot.isReady = true
+        this.changed.add(key)
+      }
   }
 
-  unready(): PropertyKey[] {
-    return this.all().filter((key) => key.slot !== null && !key.isSlotReady)
+  unready(scope: 'event' | 'person'): { readonly slot: KeySlot; readonly use: SlotUse }[] {
+    return this.inUse(scope).filter(({ slot }) => !slot.isReady)
   }
 
   all(): PropertyKey[] {
@@ -211,37 +205,39 @@ export class PropertyKeys {
   }
 
   slots(scope: 'event' | 'person'): SlotUse[] {
+    return this.inUse(scope).map(({ use }) => use)
+  }
+
+  private inUse(scope: string): { readonly slot: KeySlot; readonly use: SlotUse }[] {
     return [...this.scope(scope).values()].flatMap((key) =>
-      key.slot === null ? [] : [{ column: key.slot, kind: kindOfSlot(key.slot), key: key.name }],
+      key.slots.map((slot) => ({ slot, use: { column: slot.column, kind: kindOfSlot(slot.column), key: key.name } })),
     )
   }
 
   stage(group: StagedGroup): void {
     for (const shape of this.shapes.values()) this.countOut(shape)
     for (const key of this.changed) {
-      const [numeric, string, boolean, dateTime, other] = key.counts as [number, number, number, number, number]
+      const names = (slots: readonly KeySlot[]) => slots.map(({ column }) => column).join(' ')
       group.put(
         'property_keys',
         {
           scope: key.scope,
           name: key.name,
           property_type: key.type,
-          is_defined: key.isDefined,
-          slot: key.slot,
-          slot_ready: key.isSlotReady,
-          count_numeric: numeric,
-          count_string: string,
-          count_boolean: boolean,
-          count_datetime: dateTime,
-          count_other: other,
+          slots: names(key.slots),
+          ready_slots: names(key.slots.filter(({ isReady }) => isReady)),
+          count_numeric: count(key, 'Numeric'),
+          count_string: count(key, 'String'),
+          count_boolean: count(key, 'Boolean'),
+          count_datetime: count(key, 'DateTime'),
+          count_other: count(key, 'Other'),
+          count_numeric_string: count(key, 'NumericString'),
           first_seen: key.firstSeen,
           last_seen: key.lastSeen,
         },
         this.fresh.has(key),
       )
     }
-    if (this.isRetiredChanged) group.setMeta('retired_slots', JSON.stringify([...this.retired]))
-    this.isRetiredChanged = false
     this.changed.clear()
     this.fresh.clear()
   }

@@ -1,23 +1,44 @@
-/** What a property's values are taken for. The order is the order of the counters in the store. */
-export const valueTypes = ['Numeric', 'String', 'Boolean', 'DateTime', 'Other'] as const
-export type ValueType = (typeof valueTypes)[number]
-export type PropertyType = Exclude<ValueType, 'Other'>
+import { type ValueType, valueTypes } from '../catalog/property-counts.ts'
+import { numberText, timeText } from '../types/property-values.ts'
+
+export type PropertyType = Exclude<ValueType, 'Other' | 'NumericString'>
 
 export const propertyTypes: readonly PropertyType[] = ['Numeric', 'String', 'Boolean', 'DateTime']
 
-const dateTime = /^\d{4}-[01]\d-[0-3]\d(?:[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][0-2]\d:?[0-5]\d)?)?$/
+const [numeric, string, boolean, dateTime, other, numericString] = valueTypes.map((_, i) => i) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+]
+const isTime = new RegExp(`^${timeText}$`)
+const isNumber = new RegExp(`^(?:${numberText})$`)
 
-/** Index into `valueTypes`, or -1 for a value that says nothing (null, absent). Texts of digits stay texts: a postcode is not a number. */
+const minus = 45
+/** Digits, signs and the point stand together, before all letters. */
+const mayBeNumber = (first: number): boolean => first >= 43 && first <= 57
+
+function typeOfText(text: string): number {
+  const { length } = text
+  if (length >= 10 && length <= 40 && text.charCodeAt(4) === minus && isTime.test(text)) return dateTime
+  return length > 0 && mayBeNumber(text.charCodeAt(0)) && isNumber.test(text) && Number.isFinite(Number(text)) ? numericString : string
+}
+
+/** Index into `valueTypes` of what JSON says of the value, or -1 for a value that says nothing (null, absent). */
 export function valueTypeOf(value: unknown): number {
   switch (typeof value) {
     case 'number':
-      return Number.isFinite(value) ? 0 : -1
+      return Number.isFinite(value) ? numeric : -1
     case 'string':
-      return value.length >= 10 && value.length <= 40 && value.charCodeAt(4) === 45 && dateTime.test(value) ? 3 : 1
+      return typeOfText(value)
     case 'boolean':
-      return 2
+      return boolean
     case 'object':
-      return value === null ? -1 : value instanceof Date ? 3 : 4
+      if (value === null) return -1
+      if (value instanceof Number || value instanceof String || value instanceof Boolean) return valueTypeOf(value.valueOf())
+      return 'toJSON' in value && typeof value.toJSON === 'function' ? valueTypeOf(value.toJSON('')) : other
     default:
       return -1
   }

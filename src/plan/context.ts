@@ -1,5 +1,5 @@
 import type { Planning } from '../resolver/session.ts'
-import type { JsonRead, TypedQuery } from '../resolver/typed.ts'
+import type { JsonRead, Slot, TypedQuery } from '../resolver/typed.ts'
 
 /** What an engine can do, where plans differ by it. */
 export interface Capabilities {
@@ -23,13 +23,15 @@ export interface StoreSnapshot {
   readonly hasMerges: boolean
   /** The dictionary's number for an event name; undefined for a name that no event has. */
   eventId(name: string): number | undefined
-  /** The typed column that is filled for every row with what reading the property gives. */
-  slot(table: string, field: string, key: string, as: JsonRead): string | undefined
+  /** The column that is filled for every row with what reading the property so gives, or with what that can be made of. */
+  slot(table: string, field: string, key: string, as: JsonRead): Slot | undefined
 }
 
 export interface PlanContext extends Planning {
   readonly capabilities: Capabilities
   readonly store: StoreSnapshot
+  /** A value that is shown as what it is goes out as JSON, otherwise as its text. */
+  readonly showsJson: boolean
   /** The query behind a table that is none: `sessions`. */
   view(table: string, fields: readonly string[]): TypedQuery
 }

@@ -13,6 +13,7 @@ import {
 import { notNull } from '../types/types.ts'
 import type { Pass } from './context.ts'
 import { eventNames } from './event-names.ts'
+import { propertyReads } from './property-reads.ts'
 import { freshAliases, rewrite } from './rewrite.ts'
 
 /**
@@ -25,7 +26,7 @@ export const lazyJoins: Pass = (query, context) => {
     const fields = [...new Set(scan.reads.map((read) => read.field))]
     // Rows can be counted without reading anything from them.
     const view = context.view(scan.table, fields.length ? fields : [tables[scan.table]!.isView!])
-    return { kind: 'derived', alias: scan.alias, query: lazyJoins(eventNames(view, context), context) }
+    return { kind: 'derived', alias: scan.alias, query: lazyJoins(eventNames(propertyReads(view, context), context), context) }
   }
   return rewrite(query, {
     source: (source) => {

@@ -1,17 +1,25 @@
 import { arrayJoins } from './array-joins.ts'
 import type { Pass } from './context.ts'
+import { distinctProperties } from './distinct-properties.ts'
 import { eventNames } from './event-names.ts'
 import { lateLimits } from './late-limits.ts'
 import { lazyJoins } from './lazy-joins.ts'
 import { merges } from './merges.ts'
 import { personNumbers } from './person-numbers.ts'
 import { plannerBounds } from './planner-bounds.ts'
+import { propertyKeys } from './property-keys.ts'
+import { propertyReads } from './property-reads.ts'
+import { shownProperties } from './shown-properties.ts'
 import { slots } from './slots.ts'
 import { tenantGuard } from './tenant-guard.ts'
 import { unusedReads } from './unused-reads.ts'
 
 /** In this order. After each one holds, from then on, what is written beside it. */
 export const passes: readonly { readonly name: string; readonly run: Pass; readonly holds: string }[] = [
+  { name: 'distinct properties', run: distinctProperties, holds: 'DISTINCT is about values that are held as they are shown' },
+  { name: 'shown properties', run: shownProperties, holds: 'an answer has no column that only the engine can read' },
+  { name: 'property keys', run: propertyKeys, holds: 'values of one text are one group' },
+  { name: 'property reads', run: propertyReads, holds: 'what a column of a table can hold is read there' },
   { name: 'event names', run: eventNames, holds: 'names are compared with constants by number, where the store has numbers' },
   { name: 'person numbers', run: personNumbers, holds: 'persons are counted by number' },
   { name: 'unused reads', run: unusedReads, holds: 'scans answer only what is asked of them' },

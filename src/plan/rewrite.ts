@@ -33,61 +33,14 @@ export function rewrite(query: TypedQuery, rules: Rules): TypedQuery {
     done.set(node, made)
     return made
   }
-  const list = <T extends object>(items: readonly T[], each: (item: T) => T): readonly T[] => {
-    const next = items.map(each)
-    return next.every((item, i) => item === items[i]) ? items : next
-  }
-  const maybe = <T extends object>(node: T | null, each: (node: T) => T): T | null => (node ? each(node) : null)
-
   const expr = (node: TypedExpr): TypedExpr => {
     // Rules for sources and selects find theirs in queries only.
-    if (!rules.expr) return holdsQuery(node) ? once(node, () => inside(node)) : node
+    if (!rules.expr) return holdsQuery(node) ? once(node, () => withInside(node, expr, queryOf)) : node
     const rule = rules.expr
-    return node.kind === 'constant' ? rule(node) : once(node, () => rule(inside(node)))
+    return node.kind === 'constant' ? rule(node) : once(node, () => rule(withInside(node, expr, queryOf)))
   }
   const exprs = (items: readonly TypedExpr[]) => list(items, expr)
   const order = (item: TypedOrder): TypedOrder => withParts(item, { expr: expr(item.expr) })
-  const window = (spec: TypedWindow): TypedWindow =>
-    withParts(spec, { partitionBy: exprs(spec.partitionBy), orderBy: list(spec.orderBy, order) })
-
-  function inside(node: TypedExpr): TypedExpr {
-    switch (node.kind) {
-      case 'constant':
-      case 'column':
-      case 'parameter':
-        return node
-      case 'json':
-      case 'cast':
-      case 'arrayJoin':
-        return withParts(node, { expr: expr(node.expr) })
-      case 'array':
-      case 'tuple':
-        return withParts(node, { items: exprs(node.items) })
-      case 'lambda':
-        return withParts(node, { body: expr(node.body) })
-      case 'scalarQuery':
-      case 'exists':
-        return withParts(node, { query: queryOf(node.query) })
-      case 'in': {
-        const { set } = node
-        const next =
-          'items' in set
-            ? withParts(set, { items: exprs(set.items) })
-            : 'query' in set
-              ? withParts(set, { query: queryOf(set.query) })
-              : withParts(set, { value: expr(set.value) })
-        return withParts(node, { expr: expr(node.expr), set: next })
-      }
-      case 'call':
-        return withParts(node, {
-          params: exprs(node.params),
-          args: exprs(node.args),
-          orderBy: list(node.orderBy, order),
-          filter: maybe(node.filter, expr),
-          over: maybe(node.over, window),
-        })
-    }
-  }
 
   const source = (node: TypedSource): TypedSource =>
     once(node, () => {
@@ -141,6 +94,59 @@ export function rewrite(query: TypedQuery, rules: Rules): TypedQuery {
     })
 
   return queryOf(query)
+}
+
+const list = <T extends object>(items: readonly T[], each: (item: T) => T): readonly T[] => {
+  const next = items.map(each)
+  return next.every((item, i) => item === items[i]) ? items : next
+}
+const maybe = <T extends object>(node: T | null, each: (node: T) => T): T | null => (node ? each(node) : null)
+
+type Each = (node: TypedExpr) => TypedExpr
+
+const withOrder = (items: readonly TypedOrder[], expr: Each): readonly TypedOrder[] =>
+  items.length ? list(items, (item) => withParts(item, { expr: expr(item.expr) })) : items
+const withWindow = (spec: TypedWindow, expr: Each): TypedWindow =>
+  withParts(spec, { partitionBy: list(spec.partitionBy, expr), orderBy: withOrder(spec.orderBy, expr) })
+
+/** The expression with what stands directly inside of it replaced. */
+export function withInside(node: TypedExpr, expr: Each, query: (node: TypedQuery) => TypedQuery = (same) => same): TypedExpr {
+  switch (node.kind) {
+    case 'constant':
+    case 'column':
+    case 'parameter':
+      return node
+    case 'json':
+    case 'cast':
+    case 'arrayJoin':
+      return withParts(node, { expr: expr(node.expr) })
+    case 'array':
+    case 'tuple':
+      return withParts(node, { items: list(node.items, expr) })
+    case 'lambda':
+      return withParts(node, { body: expr(node.body) })
+    case 'scalarQuery':
+    case 'exists':
+      return withParts(node, { query: query(node.query) })
+    case 'in': {
+      const { set } = node
+      const next =
+        'items' in set
+          ? withParts(set, { items: list(set.items, expr) })
+          : 'query' in set
+            ? withParts(set, { query: query(set.query) })
+            : withParts(set, { value: expr(set.value) })
+      return withParts(node, { expr: expr(node.expr), set: next })
+    }
+    case 'call':
+      return withParts(node, {
+        params: node.params.length ? list(node.params, expr) : node.params,
+        args: list(node.args, expr),
+        orderBy: withOrder(node.orderBy, expr),
+        filter: maybe(node.filter, expr),
+        over: node.over && withWindow(node.over, expr),
+      })
+  }
 }
 
 /** The same object when nothing has changed. */

@@ -3,7 +3,7 @@ import { rewrite } from './rewrite.ts'
 
 /**
  * A property with a typed column of its own is read from there.
- * Before: the text below `properties` at `plan`. After: the column `s3`.
+ * Before: the text below `properties` at `plan`. After: the column `s3`, which holds texts.
  */
 export const slots: Pass = (query, { capabilities, store }) => {
   if (!capabilities.hasSlots) return query

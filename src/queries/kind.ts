@@ -2,6 +2,8 @@ import type { Table } from 'apache-arrow'
 import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import type { Checkpoint } from '../ast/planning-budget.ts'
+import type { PropertyScope } from '../catalog/tables.ts'
+import type { NumberKind } from '../types/property-values.ts'
 
 // A query kind is a schema and a generator. The generator asks statements (trees of the language) and is given columns, so it knows no clock,
 // no connection and no engine; the driver runs what it asks, watches the time limit and stops it on a cancel.
@@ -68,8 +70,10 @@ export interface QueryEnv {
   readonly project: ProjectSettings
   action(idOrName: number | string): Action | undefined
   cohort(idOrName: number | string): CohortInfo | undefined
-  /** The type that queries read the property with; null: its text. */
-  propertyType(scope: 'event' | 'person' | 'session' | `group_${number}`, name: string): PropertyType | null
+  /** The type that was declared; null: each value is what it is. */
+  propertyType(scope: PropertyScope, name: string): PropertyType | null
+  /** What the numbers among the values are known to be told by. */
+  propertyNumbers?(scope: PropertyScope, name: string): NumberKind
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
   /** The largest number that a person has. Who comes later is nobody that the query has to see. */
   readonly lastPersonNo?: number

@@ -1,9 +1,12 @@
 import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
+import { sessionFields } from '../catalog/sessions.ts'
 import { QueryError } from '../errors/errors.ts'
 import { noSpan } from '../errors/span.ts'
 import { own } from '../lib/own.ts'
 import { parseExpr } from '../parser/parse.ts'
+import { isProperty } from '../types/property-values.ts'
+import { isNamed, isNumeric, isTime } from '../types/types.ts'
 import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
 import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
@@ -96,28 +99,31 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Read
     case 'person':
       return {
         expr: scope === 'person' ? field('properties', key) : field('person', 'properties', key),
-        type: env.propertyType('person', key),
+        type: env.propertyType('person', key) ?? 'own',
       }
     case 'group': {
       const index = filter.groupTypeIndex ?? 0
       if (!groupIndices.includes(index)) throw wrongFilter(place, 'The index of a group type is a number from 0 to 4.', 'group_type_index')
-      if (scope !== 'group') return { expr: field(`group_${index}`, 'properties', key), type: env.propertyType(`group_${index}`, key) }
+      const declared = env.propertyType(`group_${index}`, key) ?? 'own'
+      if (scope !== 'group') return { expr: field(`group_${index}`, 'properties', key), type: declared }
       if (key === 'created_at' || key === 'updated_at') return { expr: field(key), type: 'DateTime' }
-      return { expr: field('properties', key), type: env.propertyType(`group_${index}`, key) }
+      return { expr: field('properties', key), type: declared }
     }
     case 'session':
       return { expr: scope === 'session' ? field(key) : field('session', key), type: sessionType(key) }
     default:
       return key === '$elements_chain'
         ? { expr: field('elements_chain'), type: null }
-        : { expr: field('properties', key), type: env.propertyType('event', key) }
+        : { expr: field('properties', key), type: env.propertyType('event', key) ?? 'own' }
   }
 }
 
-const sessionNumbers =
-  /^(\$?session_duration|duration|\$(pageview|autocapture|screen)_count|\$num_uniq_urls|\$page_screen_autocapture_count_up_to)$/
-const sessionType = (key: string): Read['type'] =>
-  sessionNumbers.test(key) ? 'Numeric' : /^\$(start|end)_timestamp$/.test(key) ? 'DateTime' : key === '$is_bounce' ? 'Boolean' : null
+function sessionType(key: string): Read['type'] {
+  const type = Object.hasOwn(sessionFields, key) ? sessionFields[key]!.type : null
+  if (type === null) return null
+  if (isNamed(type, 'Bool')) return 'Boolean'
+  return isNumeric(type) ? 'Numeric' : isTime(type) ? 'DateTime' : isProperty(type) ? 'own' : null
+}
 
 function distinctIdCondition(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
   const condition = operatorCondition({ expr: field('distinct_id'), type: null }, filter, env)

@@ -45,10 +45,25 @@ export type QueryKindName = keyof FieldsByKind
 /** A query of one kind; of any kind when none is named. */
 export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
 
+/** Values that a query passed over, because they are not what it asked for. */
+export interface AnswerWarning {
+  readonly code: 'not-numbers' | 'not-times'
+  readonly property: string
+  /** `event`, `person` or `group_0` … `group_4`. */
+  readonly scope: string
+  /** What it was read as. */
+  readonly type: 'Numeric' | 'DateTime'
+  /** Of all values that were ever sent, in the query's range or not. */
+  readonly count: number
+  readonly message: string
+}
+
 /** What every answer carries beside its results. */
 export interface AnswerFacts {
   /** Seconds that each statement took, and all together as `.`. */
   readonly timings: readonly { readonly k: string; readonly t: number }[]
+  /** Of properties that were read as numbers or times and have values that are neither. */
+  readonly warnings?: readonly AnswerWarning[]
   /** With `explain: true`: what was asked of the engine. */
   readonly explain?: readonly object[]
   /** Of charts, whose answers are kept while nothing changes. */

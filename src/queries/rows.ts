@@ -23,9 +23,18 @@ export type JsonValue = null | number | string | boolean | readonly JsonValue[] 
 
 /** All rows, each an array of values in the order of the columns. */
 export function tableRows(table: Table<TypeMap>, timezone: string): JsonValue[][] {
-  const columns = Array.from({ length: table.numCols }, (_, i) => columnValues(table.getChildAt(i)!, timezone))
+  const columns = Array.from({ length: table.numCols }, (_, i) => valuesAt(table, i, timezone))
   return Array.from({ length: table.numRows }, (_, row) => columns.map((column) => column[row]!))
 }
+
+/** The values of one column. */
+export function valuesAt(table: Table<TypeMap>, i: number, timezone: string): JsonValue[] {
+  const values = columnValues(table.getChildAt(i)!, timezone)
+  return isOwn(table.schema.fields[i]!) ? values.map((value) => (value === null ? null : (JSON.parse(String(value)) as JsonValue))) : values
+}
+
+/** Values that are shown as what they are come as JSON. */
+const isOwn = (field: Field): boolean => field.metadata.get(typeKey) === 'Dynamic'
 
 export function columnValues(vector: Vector, timezone: string): JsonValue[] {
   const values: JsonValue[] = []
@@ -160,7 +169,7 @@ export function resultRows(table: Table<TypeMap>, timezone: string): JsonValue[]
 export function answerTable(answer: object): Table {
   const { results, columns } = answer as { results?: unknown; columns?: readonly string[] }
   const known = typeof results === 'object' && results !== null ? tables.get(results) : undefined
-  if (known) return known
+  if (known) return known.schema.fields.some(isOwn) ? withTexts(known) : known
   const chart = chartTable(results)
   if (chart) return chart
   const rows = Array.isArray(results) ? (results as unknown[]) : results === undefined ? [] : [results]
@@ -173,6 +182,15 @@ export function answerTable(answer: object): Table {
     )
   })
   return flat.length ? (tableFromJSON(flat) as Table) : new Table()
+}
+
+/** Columns of one type only: the text of what is shown as a number there, or as a text. */
+function withTexts(table: Table): Table {
+  const columns = table.schema.fields.map((field, i): ShownColumn => {
+    const values = isOwn(field) ? valuesAt(table, i, 'UTC').map((value) => (value === null ? null : String(value))) : null
+    return { name: field.name, cells: values ? (row) => values[row]! : table.getChildAt(i)!, field: values ? null : field }
+  })
+  return shownTable(table.numRows, columns)
 }
 
 /** A column of a page as its answer shows it: one of the engine's, or values made from several, which go as JSON text. */

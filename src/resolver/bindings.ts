@@ -3,7 +3,8 @@ import { QueryError } from '../errors/errors.ts'
 import { isSpanned, type Span } from '../errors/span.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { uniqueNames } from '../lib/unique-names.ts'
-import { nullable, type SqlType, scalar } from '../types/types.ts'
+import { readTypes } from '../types/property-values.ts'
+import { nullable, type SqlType } from '../types/types.ts'
 import type { ColumnNode, JsonRead, OutputColumn, Read, ScanSource, TypedSource } from './typed.ts'
 
 // A binding is a source of FROM while its statement is being resolved: what can be read from it, and under which name.
@@ -38,12 +39,8 @@ export interface ScanBinding extends Binding {
 }
 
 const steps = (via: readonly string[], field: string) => [...via, field].join('.')
-const readTypes: Readonly<Record<JsonRead, SqlType>> = {
-  text: scalar('String', true),
-  number: scalar('Float64', true),
-  boolean: scalar('Bool', true),
-}
-export const jsonType = (as: JsonRead): SqlType => readTypes[as]
+/** A value is held as a text. */
+export const jsonType = (as: JsonRead): SqlType => readTypes[as === 'value' ? 'text' : as]
 
 export function scanBinding(table: string, name: string | null, alias: string, span: Span): ScanBinding {
   /** By the name that was wanted, and by the one that was given. */
@@ -125,8 +122,8 @@ export function scanBinding(table: string, name: string | null, alias: string, s
       const whole = byName.get(column.name)!
       const wanted = {
         ...whole,
-        name: `${whole.name}.${path.map(escapeStep).join('.')}${as === 'text' ? '' : `:${as}`}`,
-        json: { path, as },
+        name: `${whole.name.replace(readSuffix, '')}.${path.map(escapeStep).join('.')}${as === 'text' ? '' : `:${as}`}`,
+        json: { path: [...(whole.json?.path ?? []), ...path], as },
         type,
       }
       const read = add(wanted, fields.get(column.name)!)
@@ -147,8 +144,11 @@ export function scanBinding(table: string, name: string | null, alias: string, s
   return binding
 }
 
+/** What a read of a value inside of JSON is called by behind its path. */
+export const readSuffix = /(?<!\\):(value|number|boolean)$/
+
 /** Keeps `a.b` as one key apart from `a` then `b`. */
-const escapeStep = (step: string | number) => (typeof step === 'number' ? `[${step}]` : step.replace(/[.[\\]/g, '\\$&'))
+const escapeStep = (step: string | number) => (typeof step === 'number' ? `[${step}]` : step.replace(/[.[\\:]/g, '\\$&'))
 
 /** A source with a fixed list of columns: a subquery, a CTE, rows, a table function. */
 export function columnsBinding(

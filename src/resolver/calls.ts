@@ -1,73 +1,16 @@
-import type { Call } from '../ast/nodes.ts'
-import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
-import { candidates, lookup } from '../functions/registry.ts'
-import type { Arg, FunctionRow } from '../functions/row.ts'
-import type { SqlType } from '../types/types.ts'
-import type { CallNode, TypedExpr } from './typed.ts'
+import type { FunctionRow } from '../functions/row.ts'
+import { type CallParts, findRow, plainCall } from './call-node.ts'
+import { ofProperties, readProperties } from './property-values.ts'
+import type { TypedExpr } from './typed.ts'
 
-export function findRow(name: string, span: Span): { name: string; row: FunctionRow } {
-  const found = lookup(name)
-  if (!found) throw new QueryError('unknown-function', { name, candidates: candidates(name) }, span)
-  return found
-}
+export { checkArity, findRow } from './call-node.ts'
+export { isComparison } from './property-values.ts'
 
-const args = new WeakMap<TypedExpr, Arg>()
-/** What a row's `returns` sees of an argument before anything is printed. One that is used many times is looked at once. */
-export function asArg(expr: TypedExpr): Arg {
-  const { type } = expr
-  if (expr.kind === 'constant') return { sql: '', type, constant: expr.value }
-  if (expr.kind === 'lambda') return { sql: '', type, lambda: { params: expr.params, body: '', type: expr.body.type } }
-  if (expr.kind !== 'array' && expr.kind !== 'tuple') return { sql: '', type }
-  const known = args.get(expr)
-  if (known) return known
-  const arg: Arg = { sql: '', type, items: expr.items.map(asArg) }
-  args.set(expr, arg)
-  return arg
-}
-
-export function checkArity(call: Call, name: string, row: FunctionRow): void {
-  const kind = row.kind === 'aggregate' ? 'Aggregation' : 'Function'
-  const [min, max] = row.args
-  const found = call.args.length
-  if (found < min || (max !== null && found > max)) throw new QueryError('wrong-arity', { name, kind, min, max, found }, call.span)
-  if (call.params === null) {
-    if (row.params && row.params[0] > 0) throw new QueryError('missing-parameters', { name, kind }, call.span)
-    return
-  }
-  const [least, most] = row.params ?? [0, 0]
-  const given = call.params.length
-  if (given < least || (most !== null && given > most))
-    throw new QueryError('wrong-parameters', { name, kind, min: least, max: most, found: given }, call.span)
-}
-
-type CallParts = Pick<CallNode, 'args'> & Partial<Pick<CallNode, 'params' | 'distinct' | 'orderBy' | 'filter' | 'ignoreNulls' | 'over'>>
-
-export function callNode(name: string, row: FunctionRow, parts: CallParts, span: Span): CallNode {
-  const { args, params = [], orderBy = [] } = parts
-  const types: SqlType[] = args.map((a) => a.type)
-  const type = placed(span, () =>
-    row.returns(types, { args: args.map(asArg), params: params.map(asArg), orderBy: orderBy.map((o) => o.expr.type) }),
-  )
-  return {
-    kind: 'call',
-    name,
-    row,
-    args,
-    params,
-    orderBy,
-    distinct: parts.distinct ?? false,
-    filter: parts.filter ?? null,
-    ignoreNulls: parts.ignoreNulls ?? false,
-    over: parts.over ?? null,
-    type,
-    span,
-  }
-}
+/** A call, with properties among its arguments read as what it takes. */
+export const callNode = (name: string, row: FunctionRow, parts: CallParts, span: Span): TypedExpr =>
+  ofProperties(name, row, parts, span) ?? plainCall(name, row, readProperties(name, row, parts), span)
 
 /** A call that nobody wrote, by its exact name. */
-export const builtCall = (name: string, args: readonly TypedExpr[], span: Span): CallNode =>
+export const builtCall = (name: string, args: readonly TypedExpr[], span: Span): TypedExpr =>
   callNode(name, findRow(name, span).row, { args }, span)
-
-const comparisons = new Set(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals'])
-export const isComparison = (name: string): boolean => comparisons.has(name)

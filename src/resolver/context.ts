@@ -1,11 +1,15 @@
 import type { Expr } from '../ast/nodes.ts'
 import type { PropertyScope } from '../catalog/tables.ts'
+import type { NumberKind } from '../types/property-values.ts'
 
 /** All that a statement may ask besides itself. */
 export interface ResolveContext {
   readonly project: { readonly id: number; readonly timezone: string; readonly weekStartDay: 0 | 1 }
   readonly now: Date
+  /** As it was declared. */
   propertyType(scope: PropertyScope, name: string): 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
+  /** What the numbers among its values are known to be told by. Absent: nothing is known. */
+  propertyNumbers?(scope: PropertyScope, name: string): NumberKind
   cohort(idOrName: number | string): { readonly id: number } | undefined
   /** The condition that an action stands for. */
   action?(idOrName: number | string): Expr | undefined

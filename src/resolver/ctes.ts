@@ -5,6 +5,8 @@ import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import type { SqlType } from '../types/types.ts'
 import { isQuery } from './expressions.ts'
+import { withColumns } from './property-columns.ts'
+import { readAs } from './property-values.ts'
 import { type CteBinding, openScope, type Scope } from './scope.ts'
 import type { Session } from './session.ts'
 import { setOf } from './sets.ts'
@@ -49,7 +51,8 @@ function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean,
     if (body.orderBy.length || body.limit)
       throw new QueryError('unsupported-syntax', { what: 'ORDER BY and LIMIT in a recursive query' }, cte.span)
     // The first branch says what the columns are; the second may then read them.
-    const first = named(session.query(body.left, openScope(ctes)))
+    const begun = session.query(body.left, openScope(ctes))
+    const first = named(withColumns(session, begun, (expr) => readAs(expr, 'text'), body.span))
     const columns = outputColumns(first).map((column) => ({ ...column, type: widened(column.type) }))
     const self = new Map(ctes).set(cte.name, bind(first, columns, true))
     const second = session.query(body.right, openScope(self))

@@ -5,10 +5,14 @@ import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
+import { type PropertyInfo, propertyOf } from '../types/property-values.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
+import { inArray, inItems, inQueryNode, type Sought } from './membership.ts'
+import { withColumns } from './property-columns.ts'
+import { alike, ordered, readAs } from './property-values.ts'
 import { type Scope, withSources } from './scope.ts'
 import { missing, type Session } from './session.ts'
 import { hasAggregate } from './shape.ts'
@@ -46,13 +50,13 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
     case 'alias':
       return resolveAlias(session, expr, scope)
     case 'array': {
-      const items = resolveAll(session, expr.items, scope)
+      const items = alike(resolveAll(session, expr.items, scope)).map((item) => readAs(item, 'text'))
       const types = items.map((i) => i.type)
       const type = placed(expr.span, () => oneType(types, 'The items of an array'))
       return { kind: 'array', items, type: arrayOf(type), span: expr.span }
     }
     case 'tuple': {
-      const items = resolveAll(session, expr.items, scope)
+      const items = resolveAll(session, expr.items, scope).map((item) => readAs(item, 'text'))
       return { kind: 'tuple', items, type: tupleOf(items.map((i) => i.type)), span: expr.span }
     }
     case 'dict':
@@ -188,7 +192,7 @@ function applyPath(session: Session, expr: TypedExpr, path: readonly Step[], spa
   const { type } = expr
   const [step, ...rest] = path as [Step, ...Step[]]
   if (path.includes(0) || path.includes('0')) throw new QueryError('zero-index', { example: 'array.1' }, span)
-  if (isNamed(type, 'JSON', 'String') || type.kind === 'unknown') return readJson(session, expr, path, span)
+  if (isNamed(type, 'JSON', 'String', 'Property') || type.kind === 'unknown') return readJson(session, expr, path, span)
   if (type.kind === 'tuple') {
     const position = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : (type.names?.indexOf(step) ?? -1) + 1
     if (position < 1 || position > type.items.length)
@@ -211,16 +215,28 @@ function readJson(session: Session, expr: TypedExpr, path: readonly Step[], span
   if (!scan || behind?.kind !== 'column' || !isNamed(behind.type, 'JSON')) {
     // A longer read of the same document: `p.a.b` where `p` is an alias of a property.
     if (expr.kind === 'json') return { ...expr, path: [...expr.path, ...steps], span }
-    return { kind: 'json', expr, path: steps, as: 'text', type: jsonType('text'), span }
+    return { kind: 'json', expr: readAs(expr, 'text'), path: steps, as: 'value', type: propertyOf({ numbers: 'marked', of: [] }), span }
   }
   const column = { ...(expr as ColumnNode), span }
-  const known = behind.properties && path.length === 1 ? session.context.propertyType(behind.properties, String(path[0])) : null
+  const isWhole = isNamed(expr.type, 'JSON')
   // A key that is a number has no position in a document of named properties.
-  const keys = [String(path[0]), ...steps.slice(1)]
-  if (known === 'DateTime') return builtCall('toDateTime', [scan.readJson(column, keys, 'text', jsonType('text'))], span)
-  const as = known && known !== 'String' ? defined[known] : 'text'
-  return scan.readJson(column, keys, as, jsonType(as))
+  const keys = isWhole ? [String(path[0]), ...steps.slice(1)] : steps
+  const name = String(path[0])
+  const scope = isWhole && path.length === 1 ? behind.properties : undefined
+  const declared = scope && session.context.propertyType(scope, name)
+  const numbers = (scope && session.context.propertyNumbers?.(scope, name)) ?? 'marked'
+  const property: PropertyInfo = { numbers, of: scope ? [{ scope, name }] : [] }
+  const made = <E extends TypedExpr>(expr: E): E => ({ ...expr, type: { ...expr.type, property } })
+  if (declared === 'DateTime') return made(builtCall('toDateTime', [scan.readJson(column, keys, 'text', jsonType('text'))], span))
+  if (declared) {
+    const as = declared === 'String' ? 'text' : defined[declared]
+    return made(scan.readJson(column, keys, as, jsonType(as)))
+  }
+  return scan.readJson(column, keys, heldAs[numbers], propertyOf(property))
 }
+
+/** What is read of a property that was never declared, by what its numbers are told by. */
+const heldAs = { all: 'number', none: 'text', 'by-text': 'text', marked: 'value' } as const
 
 // --- calls -------------------------------------------------------------------------------------
 
@@ -318,7 +334,7 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
     const expr = resolveExpr(session, call.args[0]!, scope)
     const type =
       expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
-    return { kind: 'arrayJoin', expr, type, span: call.span }
+    return { kind: 'arrayJoin', expr: readAs(expr, 'text'), type, span: call.span }
   },
   exists(session, call, scope) {
     const [query] = call.args
@@ -348,6 +364,10 @@ function inCall(session: Session, call: Call, scope: Scope, not: boolean): Typed
     throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 2, max: 2, found: call.args.length }, call.span)
   return resolveIn(session, { kind: 'in', expr, set, not, cohort: false, span: call.span }, scope)
 }
+
+/** Of a property there are several: by kind, number and text. */
+export const resolveOrderBy = (session: Session, items: readonly OrderItem[], scope: Scope): TypedOrder[] =>
+  items.flatMap((item) => ordered(resolveOrder(session, item, scope)))
 
 export const resolveOrder = (session: Session, item: OrderItem, scope: Scope): TypedOrder => {
   if (item.fill) throw new QueryError('unsupported-syntax', { what: 'WITH FILL' }, item.span)
@@ -397,25 +417,18 @@ function resolveCast(session: Session, cast: Cast, scope: Scope): TypedExpr {
   const type = parseType(cast.type)
   if (!type) throw new QueryError('wrong-type', { message: `Unknown type: ${cast.type}` }, cast.span)
   const keepsNull = isNullable(expr.type) || cast.isTry
-  return { kind: 'cast', expr, isTry: cast.isTry, type: keepsNull ? nullable(type) : type, span: cast.span }
+  return { kind: 'cast', expr: readAs(expr, 'text'), isTry: cast.isTry, type: keepsNull ? nullable(type) : type, span: cast.span }
 }
 
 function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {
   if (node.cohort) return resolveCohort(session, node, scope)
-  const expr = attempt(session, node.expr, scope)
-  const done = (set: Extract<TypedExpr, { kind: 'in' }>['set']): TypedExpr => ({
-    kind: 'in',
-    expr,
-    not: node.not,
-    set,
-    type: scalar('Bool'),
-    span: node.span,
-  })
+  const sought = soughtOf(session, node, scope)
+  const { expr } = sought
   const { set } = node
-  if (set.kind === 'subquery') return done({ query: session.query(set.query, scope) })
+  if (set.kind === 'subquery') return inQueryNode(session, sought, session.query(set.query, scope))
   if (set.kind === 'field' && set.chain.length === 1 && scope.ctes.get(set.chain[0]!)?.kind === 'query') {
     const query = select({ columns: [{ kind: 'star', table: [], exclude: [], replace: [], span: set.span }], from: table(set.chain[0]!) })
-    return done({ query: session.query(query, scope) })
+    return inQueryNode(session, sought, session.query(query, scope))
   }
   const isTuple = expr.type.kind === 'tuple'
   if (set.kind === 'tuple' || set.kind === 'array') {
@@ -424,13 +437,25 @@ function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {
       set.kind === 'tuple' &&
       !set.items.every((item) => item.kind === 'tuple' || (item.kind === 'call' && item.name === 'tuple'))
     const items = isOne ? [attempt(session, set, scope)] : resolveAll(session, set.items, scope)
-    return done({ items: items.map((item) => asTime(item, expr, session.context.project.timezone)) })
+    return inItems(
+      sought,
+      items.map((item) => asTime(item, expr, session.context.project.timezone)),
+    )
   }
   const value = resolveExpr(session, set, scope)
   if (value.kind === 'array' || (value.kind === 'tuple' && !isTuple))
-    return done({ items: value.items.map((item) => asTime(item, expr, session.context.project.timezone)) })
-  if (value.type.kind === 'array') return done({ value })
-  return done({ items: [asTime(value, expr, session.context.project.timezone)] })
+    return inItems(
+      sought,
+      value.items.map((item) => asTime(item, expr, session.context.project.timezone)),
+    )
+  if (value.type.kind === 'array') return inArray(sought, value)
+  return inItems(sought, [asTime(value, expr, session.context.project.timezone)])
+}
+
+function soughtOf(session: Session, node: In, scope: Scope): Sought {
+  if (node.expr.kind !== 'tuple') return { expr: attempt(session, node.expr, scope), node }
+  const parts = resolveAll(session, node.expr.items, scope)
+  return { expr: { kind: 'tuple', items: parts, type: tupleOf(parts.map((part) => part.type)), span: node.expr.span }, node }
 }
 
 function resolveCohort(session: Session, node: In, scope: Scope): TypedExpr {
@@ -449,7 +474,9 @@ function resolveCohort(session: Session, node: In, scope: Scope): TypedExpr {
 }
 
 function scalarQuery(session: Session, query: Query, scope: Scope, span: Span): TypedExpr {
-  const typed = session.query(query, scope)
+  const asked = session.query(query, scope)
+  const isOne = outputColumns(asked).length === 1
+  const typed = isOne ? asked : withColumns(session, asked, (expr) => readAs(expr, 'text'), span)
   const columns = outputColumns(typed)
   const type = columns.length === 1 ? nullable(columns[0]!.type) : tupleOf(columns.map((c) => c.type))
   return { kind: 'scalarQuery', query: typed, type, span }

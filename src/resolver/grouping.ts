@@ -1,5 +1,6 @@
 import type { Expr, GroupBy } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
+import { readSuffix } from './bindings.ts'
 import type { Session } from './session.ts'
 import { childrenOf, hasAggregate, hasWindow, isAggregateCall, isWindowCall, shownParts } from './shape.ts'
 import type { TypedColumn, TypedExpr, TypedGroupBy, TypedSelect } from './typed.ts'
@@ -59,8 +60,7 @@ export function checkGrouping(session: Session, select: TypedSelect): void {
   const check = (expr: TypedExpr): void => {
     if (seen.has(expr) || keys.has(idOf(expr))) return
     seen.add(expr)
-    if (expr.kind === 'column')
-      session.report(new QueryError('not-grouped', { name: expr.name.replace(/:(number|boolean)$/, '') }, expr.span))
+    if (expr.kind === 'column') session.report(new QueryError('not-grouped', { name: expr.name.replace(readSuffix, '') }, expr.span))
     else if (!isAggregateCall(expr)) for (const child of childrenOf(expr)) check(child)
   }
   for (const expr of shownParts(select)) check(expr)

@@ -6,6 +6,7 @@ import type { Binding } from './bindings.ts'
 import { builtCall, callNode, isComparison } from './calls.ts'
 import { resolveExpr } from './expressions.ts'
 import { checkClause } from './grouping.ts'
+import { readAs } from './property-values.ts'
 import type { Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
 import { type Build, joinSources } from './sources.ts'
@@ -45,7 +46,7 @@ export function resolveJoin(session: Session, join: JoinSource, scope: Scope): B
         )
       : join.on
         ? session.attempt(
-            () => joinCondition(resolveExpr(session, join.on!, { ...scope, isBeforeGrouping: true })),
+            () => joinCondition(readAs(resolveExpr(session, join.on!, { ...scope, isBeforeGrouping: true }), 'boolean')),
             () => missing(join.span),
           )
         : null

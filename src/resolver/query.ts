@@ -5,9 +5,10 @@ import { builtCall } from './calls.ts'
 import { collectAliases, positional, resolveColumn, uniqueAliases } from './columns.ts'
 import { rowCount } from './constants.ts'
 import { resolveWith } from './ctes.ts'
-import { attempt, resolveExpr, resolveOrder } from './expressions.ts'
+import { attempt, resolveExpr, resolveOrderBy } from './expressions.ts'
 import { checkClause, checkGrouping, isGrouped, resolveGroupBy, seesWindows } from './grouping.ts'
 import { resolveLimit } from './limits.ts'
+import { keyOf, ordered, readAs } from './property-values.ts'
 import { openScope, type Scope } from './scope.ts'
 import type { Session } from './session.ts'
 import { resolveSet } from './sets.ts'
@@ -29,39 +30,41 @@ function resolveSelect(session: Session, select: Select, ctes: Scope['ctes'], ty
 
   const columns = uniqueAliases(select.columns.flatMap((column) => resolveColumn(session, column, scope)))
   const before: Scope = { ...scope, isBeforeGrouping: true }
-  const conditions = [select.prewhere, select.where].filter((c) => c !== null).map((c) => attempt(session, c, before))
+  const condition = (expr: Expr, inner: Scope): TypedExpr => readAs(attempt(session, expr, inner), 'boolean')
+  const conditions = [select.prewhere, select.where].filter((c) => c !== null).map((c) => condition(c, before))
   for (const condition of conditions) checkClause(session, 'WHERE', condition)
   const where = conditions.length === 2 ? builtCall('and', conditions, select.span) : (conditions[0] ?? null)
   const position = (expr: Expr, inner: Scope): TypedExpr => positional(expr, columns) ?? attempt(session, expr, inner)
-  const order = (item: OrderItem): TypedOrder => {
+  const order = (item: OrderItem): readonly TypedOrder[] => {
     const column = positional(item.expr, columns)
-    return column ? { expr: column, descending: item.descending, nulls: item.nulls ?? 'last' } : resolveOrder(session, item, scope)
+    if (!column) return resolveOrderBy(session, [item], scope)
+    return ordered({ expr: column, descending: item.descending, nulls: item.nulls ?? 'last' })
   }
 
   if (columns.length === 0 && session.problems.length === 0)
     throw new QueryError('invalid-query', { message: 'No column is left in the select list' }, select.columns[0]!.span)
   const orderBy = select.orderByAll
-    ? columns.map((column) => ({ expr: column.expr, descending: false, nulls: 'last' as const }))
-    : select.orderBy.map(order)
+    ? columns.flatMap((column) => ordered({ expr: column.expr, descending: false, nulls: 'last' }))
+    : select.orderBy.flatMap(order)
   const groupBy = select.groupBy ? resolveGroupBy(select.groupBy, columns, (expr) => position(expr, before)) : null
   for (const key of groupBy ? [...groupBy.items, ...groupBy.sets.flat()] : []) checkClause(session, 'GROUP BY', key)
-  const having = select.having ? attempt(session, select.having, scope) : null
+  const having = select.having ? condition(select.having, scope) : null
   checkClause(session, 'HAVING', having, true)
   const typed: TypedSelect = {
     kind: 'select',
     ctes: typedCtes,
     columns,
     distinct: select.distinct,
-    distinctOn: select.distinctOn.map((expr) => position(expr, scope)),
+    distinctOn: select.distinctOn.map((expr) => keyOf(position(expr, scope))),
     where,
     groupBy,
     having,
-    qualify: select.qualify ? attempt(session, select.qualify, scope) : null,
+    qualify: select.qualify ? condition(select.qualify, scope) : null,
     orderBy,
     limitBy: select.limitBy && {
       limit: rowCount(resolveExpr(session, select.limitBy.limit, openScope(ctes)), 'LIMIT BY'),
       offset: select.limitBy.offset ? rowCount(resolveExpr(session, select.limitBy.offset, openScope(ctes)), 'OFFSET') : 0,
-      by: select.limitBy.by.map((expr) => position(expr, scope)),
+      by: select.limitBy.by.map((expr) => keyOf(position(expr, scope))),
     },
     limit: select.limit && resolveLimit(session, select.limit, orderBy),
     from: null,

@@ -6,13 +6,24 @@ import { unify } from '../types/unify.ts'
 import { columnsBinding } from './bindings.ts'
 import { positional } from './columns.ts'
 import { constant } from './constants.ts'
-import { resolveOrder } from './expressions.ts'
+import { resolveOrderBy } from './expressions.ts'
 import { resolveLimit } from './limits.ts'
+import { alikeSides, columnOf } from './property-columns.ts'
+import { ordered } from './property-values.ts'
 import { openScope, type Scope } from './scope.ts'
 import type { Session } from './session.ts'
-import { emptySelect, type OutputColumn, outputColumns, type TypedColumn, type TypedCte, type TypedQuery, type TypedSet } from './typed.ts'
+import {
+  emptySelect,
+  type OutputColumn,
+  outputColumns,
+  type TypedColumn,
+  type TypedCte,
+  type TypedOrder,
+  type TypedQuery,
+  type TypedSet,
+} from './typed.ts'
 
-export function resolveSet(session: Session, set: SetQuery, ctes: Scope['ctes'], typedCtes: readonly TypedCte[]): TypedSet {
+export function resolveSet(session: Session, set: SetQuery, ctes: Scope['ctes'], typedCtes: readonly TypedCte[]): TypedQuery {
   const left = session.query(set.left, openScope(ctes))
   const right = session.query(set.right, openScope(ctes))
   return setOf(session, set, left, set.byName ? byName(session, left, right, set.span) : right, typedCtes, ctes)
@@ -25,9 +36,10 @@ export function setOf(
   right: TypedQuery,
   ctes: readonly TypedCte[],
   scope: Scope['ctes'],
-): TypedSet {
-  const a = outputColumns(left)
-  const b = outputColumns(right)
+): TypedQuery {
+  const [first, second] = sidesOf(session, set, left, right)
+  const a = outputColumns(first)
+  const b = outputColumns(second)
   const written = (columns: readonly OutputColumn[]) => columns.filter((column) => !column.name.startsWith('@')).length
   if (a.length !== b.length)
     throw new QueryError(
@@ -36,31 +48,48 @@ export function setOf(
       set.span,
     )
   const columns = a.map((column, i) => ({ ...column, type: bothOf(column, b[i]!, set) }))
-  const outer = openScope(scope)
-  outer.sources.push(columnsBinding(null, '', columns, () => ({ kind: 'rows', alias: '', names: [], rows: [] }), set.span))
-  const asColumns = columns.map(
-    (column): TypedColumn => ({
-      name: column.name,
-      alias: column.alias,
-      expr: { kind: 'column', source: '', name: column.alias, type: column.type, span: set.span },
-    }),
-  )
-  const orderBy = set.orderBy.map((item) => {
-    const column = positional(item.expr, asColumns)
-    return column ? { expr: column, descending: item.descending, nulls: item.nulls ?? 'last' } : resolveOrder(session, item, outer)
-  })
-  return {
+  const orderOver = (source: string): readonly TypedOrder[] => {
+    const outer = openScope(scope)
+    outer.sources.push(columnsBinding(null, source, columns, () => ({ kind: 'rows', alias: '', names: [], rows: [] }), set.span))
+    const asColumns = columns.map((column): TypedColumn => ({ ...column, expr: columnOf(source, column, set.span) }))
+    return set.orderBy.flatMap((item) => {
+      const column = positional(item.expr, asColumns)
+      if (!column) return resolveOrderBy(session, [item], outer)
+      return ordered({ expr: column, descending: item.descending, nulls: item.nulls ?? 'last' })
+    })
+  }
+  const limitBy = (orderBy: readonly TypedOrder[]) => set.limit && resolveLimit(session, set.limit, orderBy)
+  const orderBy = orderOver('')
+  const whole: TypedSet = {
     kind: 'set',
     ctes,
     op: set.op,
     all: set.all,
-    left,
-    right,
+    left: first,
+    right: second,
     columns,
     orderBy,
-    limit: set.limit && resolveLimit(session, set.limit, orderBy),
+    limit: limitBy(orderBy),
     span: set.span,
   }
+  if (orderBy.every(({ expr }) => expr.kind === 'column' || expr.kind === 'constant')) return whole
+  // Rows of a set are ordered by its columns, and nothing else.
+  const alias = session.alias('rows')
+  const over = orderOver(alias)
+  return {
+    ...emptySelect,
+    ctes,
+    columns: columns.map((column) => ({ ...column, expr: columnOf(alias, column, set.span) })),
+    from: { kind: 'derived', alias, query: { ...whole, ctes: [], orderBy: [], limit: null } },
+    orderBy: over,
+    limit: limitBy(over),
+    span: set.span,
+  }
+}
+
+function sidesOf(session: Session, set: SetQuery, left: TypedQuery, right: TypedQuery): readonly [TypedQuery, TypedQuery] {
+  const isEven = outputColumns(left).length === outputColumns(right).length
+  return isEven ? alikeSides(session, [left, right], set.all, set.span) : [left, right]
 }
 
 /** The type of a column that has values of both sides. */

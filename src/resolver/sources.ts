@@ -12,6 +12,7 @@ import { checkNames } from './ctes.ts'
 import { resolveAll, resolveExpr } from './expressions.ts'
 import { resolveJoin } from './joins.ts'
 import { pivoted, unpivoted } from './pivot.ts'
+import { readAs } from './property-values.ts'
 import { openScope, type Scope } from './scope.ts'
 import type { Session } from './session.ts'
 import { type OutputColumn, outputColumns, type TypedExpr, type TypedSource } from './typed.ts'
@@ -51,7 +52,7 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
       )
     }
     case 'values': {
-      const rows = source.rows.map((row) => resolveAll(session, row, openScope(scope.ctes)))
+      const rows = source.rows.map((row) => resolveAll(session, row, openScope(scope.ctes)).map((value) => readAs(value, 'text')))
       const width = rows[0]?.length ?? 0
       if (rows.some((row) => row.length !== width))
         throw new QueryError('invalid-query', { message: 'The rows of VALUES have different lengths' }, source.span)

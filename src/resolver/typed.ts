@@ -88,7 +88,8 @@ export type TypedExpr =
   | ExistsNode
   | ArrayJoinNode
 
-export type JsonRead = 'text' | 'number' | 'boolean'
+/** `value`: the text, marked as property-values.ts says. */
+export type JsonRead = 'text' | 'number' | 'boolean' | 'value'
 
 export interface TypedOrder {
   readonly expr: TypedExpr
@@ -106,6 +107,12 @@ export interface TypedWindow {
   readonly frame: { readonly unit: 'rows' | 'range'; readonly start: TypedBound; readonly end: TypedBound | null } | null
 }
 
+/** A typed column, and how it holds a property. */
+export interface Slot {
+  readonly column: string
+  readonly holds: Exclude<JsonRead, 'value'>
+}
+
 /** What a scan answers under `name`: a field of its table, or a value inside one of its JSON fields. */
 export interface Read {
   readonly name: string
@@ -114,8 +121,8 @@ export interface Read {
   readonly field: string
   /** Absent for the whole field. */
   readonly json?: { readonly path: readonly (string | number)[]; readonly as: JsonRead }
-  /** The typed column that holds the value; chosen by a pass. */
-  readonly slot?: string
+  /** The column that holds the value; chosen by a pass. */
+  readonly slot?: Slot
   readonly type: SqlType
 }
 

@@ -3,6 +3,7 @@ import { QueryError } from '../errors/errors.ts'
 import { isNamed, isNumeric, isTime } from '../types/types.ts'
 import { constantNumber, rowCount } from './constants.ts'
 import { resolveAll, resolveExpr, resolveOrder } from './expressions.ts'
+import { keyOf, ordered, readAs } from './property-values.ts'
 import type { Scope } from './scope.ts'
 import type { Session } from './session.ts'
 import type { TypedBound, TypedExpr, TypedOrder, TypedWindow } from './typed.ts'
@@ -13,9 +14,11 @@ export function resolveWindow(session: Session, over: WindowSpec | WindowName, s
     if (!named) throw new QueryError('invalid-query', { message: `There is no window named '${over.name}'` }, over.span)
     return resolveWindow(session, named, scope)
   }
-  const orderBy = over.orderBy.map((item) => resolveOrder(session, item, scope))
+  const items = over.orderBy.map((item) => resolveOrder(session, item, scope))
+  const isFromValue = over.frame?.unit === 'range' && (over.frame.start.offset || over.frame.end?.offset)
+  const orderBy = isFromValue ? items.map((item) => ({ ...item, expr: readAs(item.expr, 'number') })) : items.flatMap(ordered)
   return {
-    partitionBy: resolveAll(session, over.partitionBy, scope),
+    partitionBy: resolveAll(session, over.partitionBy, scope).map(keyOf),
     orderBy,
     frame: over.frame && resolveFrame(session, over.frame, orderBy, scope),
   }

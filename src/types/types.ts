@@ -1,3 +1,5 @@
+import type { PropertyInfo } from './property-values.ts'
+
 // The type system of the language, in ClickHouse's names: what a reader of `types` in an answer expects.
 //
 // How values of a type look on DuckDB, so that cells and printer agree:
@@ -8,6 +10,8 @@
 //   DateTime, DateTime64  TIMESTAMP in UTC, without a zone; cells apply the zone of their context
 //   Date, UUID            DATE, UUID
 //   String, JSON, IPv4    VARCHAR
+//   Property              DOUBLE or VARCHAR, as property-values.ts says
+//   Dynamic               VARCHAR: the JSON of a value, in a column of an answer
 //   Interval              INTERVAL
 //   Array, Tuple, Map     LIST, STRUCT (unnamed: made with row(…)), MAP
 
@@ -38,6 +42,8 @@ export type ScalarName =
   | 'DateTime64'
   | 'Interval'
   | 'JSON'
+  | 'Property'
+  | 'Dynamic'
 
 export interface ScalarType {
   readonly kind: 'scalar'
@@ -49,6 +55,8 @@ export interface ScalarType {
   readonly unit?: string
   /** DateTime, DateTime64: the zone it is shown and cut in when that is not the project's (`toTimeZone(x, 'Asia/Tokyo')`). */
   readonly zone?: string
+  /** What is known of the property that the values are, or were made of. */
+  readonly property?: PropertyInfo
 }
 export interface ArrayType {
   readonly kind: 'array'
@@ -153,7 +161,7 @@ export function shownTypeName(type: SqlType, timezone: string): string {
       const shown =
         type.name === 'Bool'
           ? 'UInt8'
-          : type.name === 'JSON'
+          : type.name === 'JSON' || type.name === 'Property'
             ? 'String'
             : type.name === 'DateTime64'
               ? `DateTime64(${type.parameters?.[0] ?? 6}, ${zone})`

@@ -1,3 +1,4 @@
+import { isProperty, readBeside, readTypes, unifyProperty } from './property-values.ts'
 import {
   arrayOf,
   isInteger,
@@ -35,6 +36,8 @@ export function areOfOneType(a: SqlType, b: SqlType): boolean {
 
 /** The type of a value that is one of either: branches of a conditional, sides of a union, items of an array. */
 export function unify(a: SqlType, b: SqlType): SqlType {
+  if (isProperty(a)) return unifyProperty(a, b) ?? unify(readTypes[readBeside(b)], b)
+  if (isProperty(b)) return unifyProperty(b, a) ?? unify(a, readTypes[readBeside(a)])
   if (typeName(a) === typeName(b)) return a
   if (a.kind === 'scalar' && b.kind === 'scalar') {
     // An item of an empty array is nothing at all; NULL is nothing that may be.

@@ -31,7 +31,7 @@ const world = worldOf({
   same: { u7: 'u6' },
   personless: ['u8'],
   cohort: persons.slice(0, cohortSize).flatMap((person) => person.distinct_ids),
-  numeric: numericProperties,
+  declared: Object.fromEntries(numericProperties.map((name) => [name, 'Numeric'])),
 })
 
 /** What the interpreter says: rows, or why it cannot say. */

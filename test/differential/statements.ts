@@ -41,6 +41,7 @@ const texts: fc.Arbitrary<Drawn> = one(
 const numbers: fc.Arbitrary<Drawn> = one(
   drawn('e.properties.price', 'read:typed number'),
   drawn('toFloat(e.properties.n)', 'read:converted number'),
+  drawn('e.properties.n', 'read:number of its own'),
   drawn('e.properties.i', 'read:unique number'),
   drawn('e.session.$session_duration', 'read:duration'),
   drawn('3', 'read:integer'),

@@ -32,7 +32,7 @@ const events = ['a', 'b', 'c', 'd', 'a', 'c'].map((distinct_id, i) => ({
   },
 }))
 /** The same for the naive interpreter. */
-const world = worldOf({ events, persons, groups, same: { b: 'a' }, personless: [], cohort: [], numeric: ['price'] })
+const world = worldOf({ events, persons, groups, same: { b: 'a' }, personless: [], cohort: [], declared: { price: 'Numeric' } })
 const calendar = { timezone: 'Europe/Berlin', weekStartDay: 1 } as const
 
 beforeAll(async () => {
@@ -165,11 +165,11 @@ test('reads through a slot are the same reads', async () => {
   const slots = [
     ['event', 'events', 'plan', 's1', "json_extract_string(properties, '/plan')"],
     ['event', 'events', 'price', 'n1', "TRY_CAST(json_extract_string(properties, '/price') AS DOUBLE)"],
-    ['person', 'persons', 'email', 's1', "json_extract_string(properties, '/email')"],
+    ['person', 'persons', 'email', 'n1', "TRY_CAST(json_extract_string(properties, '/email') AS DOUBLE)"],
   ] as const
   for (const [scope, table, key, slot, value] of slots) {
     await own.instance.run(
-      `UPDATE ${at}.property_keys SET slot = '${slot}', slot_ready = true WHERE scope = '${scope}' AND name = '${key}'`,
+      `UPDATE ${at}.property_keys SET slots = '${slot}', ready_slots = '${slot}' WHERE scope = '${scope}' AND name = '${key}'`,
     )
     await own.instance.run(`UPDATE ${at}.${table} SET ${slot} = ${value}`)
   }

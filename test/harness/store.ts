@@ -108,8 +108,8 @@ export async function fillStore(project: TestProject, content: StoreContent): Pr
     )
     await insert(
       'property_keys',
-      'scope, name, property_type, is_defined, slot_ready, count_numeric, count_string, count_boolean, count_datetime, count_other',
-      (content.propertyTypes ?? []).map((p) => [`?, ?, ?, true, false, 0, 0, 0, 0, 0`, [p.scope, p.name, p.type]]),
+      'scope, name, property_type, slots, ready_slots, count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string',
+      (content.propertyTypes ?? []).map((p) => [`?, ?, ?, '', '', 0, 0, 0, 0, 0, 0`, [p.scope, p.name, p.type]]),
     )
   })
 }

@@ -16,6 +16,7 @@ beforeAll(async () => {
       { event: 'buy', distinct_id: 'ann', timestamp: at(1), properties: { price: 5, note: 'x', $set: { plan: 'pro' } } },
       { event: 'buy', distinct_id: 'ann', timestamp: at(3), properties: { price: 5, note: 'y' } },
       { event: 'view', distinct_id: 'bob', timestamp: at(2), properties: { price: 'free' } },
+      { event: 'view', distinct_id: 'bob', timestamp: at(2), properties: { zip: '01234' } },
     ],
   })
   await data.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }])
@@ -26,7 +27,7 @@ const list = async (path: string) => (await send('GET', path)).body.results
 test('event names with how often and since when; a description is kept and logged', async () => {
   expect(await list(events)).toMatchObject([
     { name: 'buy', count: 2, created_at: '2024-03-01T00:00:00Z', last_seen_at: '2024-03-03T00:00:00Z', description: '' },
-    { name: 'view', count: 1 },
+    { name: 'view', count: 2 },
   ])
   const [found, ...others] = await list(`${events}?search=BU`)
   expect([found.name, others]).toEqual(['buy', []])
@@ -38,6 +39,8 @@ test('event names with how often and since when; a description is kept and logge
 test('properties by what they belong to, with the kinds of their values', async () => {
   const price = (await list(properties)).find(({ name }: { name: string }) => name === 'price')
   expect(price).toMatchObject({ type: 'event', property_type: null, is_numerical: false, count: 3, counts: { numeric: 2, text: 1 } })
+  const [zip] = await list(`${properties}?search=zip`)
+  expect(zip).toMatchObject({ is_numerical: false, count: 1, counts: { numeric: 0, numeric_text: 1, text: 0 } })
   expect(await list(`${properties}?type=person`)).toMatchObject([{ name: 'plan', type: 'person', group_type_index: null }])
   expect(await list(`${properties}?type=group&group_type_index=0`)).toMatchObject([
     { name: 'size', group_type_index: 0, is_numerical: true },
@@ -64,7 +67,7 @@ test('a declared type is what queries read from then on', async () => {
   const [price] = await list(`${properties}?search=price`)
   const changed = await send('PATCH', `${properties}${price.id}/`, { property_type: 'Numeric', description: 'In euros' })
   expect(changed.body).toMatchObject({ property_type: 'Numeric', is_numerical: true, description: 'In euros' })
-  expect(await ask('select properties.price as p from events order by timestamp')).toEqual([[5], [null], [5]])
+  expect(await ask('select properties.price as p from events order by timestamp')).toEqual([[5], [null], [null], [5]])
   expect(await send('PATCH', `${properties}${price.id}/`, { property_type: 'Number' })).toMatchObject(
     refused(400, 'invalid_choice', undefined, 'property_type'),
   )

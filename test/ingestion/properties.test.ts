@@ -1,13 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { settlingCount } from '../../src/ingestion/property-keys.ts'
-import { valueTypeOf, valueTypes } from '../../src/ingestion/property-types.ts'
+import { valueTypes } from '../../src/catalog/property-counts.ts'
+import { slotCount } from '../../src/ingestion/property-keys.ts'
+import { valueTypeOf } from '../../src/ingestion/property-types.ts'
 import { openWorld, type World } from './harness.ts'
 
 test.each<[unknown, string | undefined]>([
   [1, 'Numeric'],
   [-0.5, 'Numeric'],
-  ['1', 'String'],
-  ['01234', 'String'],
+  ['1', 'NumericString'],
+  ['01234', 'NumericString'],
+  ['-1.5e3', 'NumericString'],
+  ['.5', 'NumericString'],
+  ['+5', 'NumericString'],
+  [' 1', 'String'],
+  ['1e999', 'String'],
+  ['1_000', 'String'],
+  ['0x10', 'String'],
+  ['nan', 'String'],
+  ['Infinity', 'String'],
+  ['-', 'String'],
+  ['', 'String'],
   ['true', 'String'],
   [true, 'Boolean'],
   ['2026-01-05', 'DateTime'],
@@ -15,7 +27,12 @@ test.each<[unknown, string | undefined]>([
   ['2026-01-05 10:00:00.123456+02:00', 'DateTime'],
   ['2026-01-05 and more', 'String'],
   ['2026-99-99', 'String'],
+  ['2026-01-05T25:00:00Z', 'String'],
   ['1234-5678-9012', 'String'],
+  [new Date('2026-01-05'), 'DateTime'],
+  [Object('7'), 'NumericString'],
+  [Object(7), 'Numeric'],
+  [{ toJSON: () => 1.5 }, 'Numeric'],
   [[1], 'Other'],
   [{}, 'Other'],
   [null, undefined],
@@ -28,8 +45,8 @@ const many = (count: number, properties: (i: number) => object) =>
 
 const key = async (world: World, name: string, scope = 'event') => {
   const [row] = await world.rows(
-    `SELECT property_type AS type, is_defined AS defined, slot, slot_ready AS ready, count_numeric::INTEGER AS n, count_string::INTEGER AS s, count_boolean::INTEGER AS b,
-       count_datetime::INTEGER AS t, count_other::INTEGER AS o FROM property_keys WHERE scope = '${scope}' AND name = '${name.replaceAll("'", "''")}'`,
+    `SELECT property_type AS type, slots, ready_slots AS ready, count_numeric::INTEGER AS n, count_string::INTEGER AS s, count_boolean::INTEGER AS b,
+       count_datetime::INTEGER AS t, count_other::INTEGER AS o, count_numeric_string::INTEGER AS ns FROM property_keys WHERE scope = '${scope}' AND name = '${name.replaceAll("'", "''")}'`,
   )
   return row
 }
@@ -37,7 +54,7 @@ const key = async (world: World, name: string, scope = 'event') => {
 /** Waits until every slot that was given out is filled. */
 async function filled(world: World): Promise<void> {
   for (;;) {
-    const [row] = await world.rows('SELECT count(*)::INTEGER AS n FROM property_keys WHERE slot IS NOT NULL AND NOT slot_ready')
+    const [row] = await world.rows('SELECT count(*)::INTEGER AS n FROM property_keys WHERE slots <> ready_slots')
     if (row!.n === 0) return
     await new Promise(setImmediate)
   }
@@ -46,9 +63,9 @@ async function filled(world: World): Promise<void> {
 describe('definitions', () => {
   test('count values by their type', async () => {
     const world = await openWorld()
-    await world.pipeline.ingest(many(6, (i) => ({ mixed: [1, 'x', true, '2026-01-01', [1], null][i], always: i })))
-    expect(await key(world, 'mixed')).toEqual({ type: null, defined: false, slot: null, ready: false, n: 1, s: 1, b: 1, t: 1, o: 1 })
-    expect(await key(world, 'always')).toMatchObject({ type: null, n: 6 })
+    await world.pipeline.ingest(many(7, (i) => ({ mixed: [1, 'x', true, '2026-01-01', [1], null, '1'][i], always: i })))
+    expect(await key(world, 'mixed')).toEqual({ type: null, slots: '', ready: '', n: 1, s: 1, b: 1, t: 1, o: 1, ns: 1 })
+    expect(await key(world, 'always')).toMatchObject({ type: null, n: 7 })
     await world.close()
   })
 
@@ -60,32 +77,29 @@ describe('definitions', () => {
     await world.close()
   })
 
-  test('settle after a thousand values of one type, and stay so', async () => {
+  test('no count of values settles a type', async () => {
     const world = await openWorld()
-    await world.pipeline.ingest(many(settlingCount - 1, (i) => ({ n: i, s: `x${i}`, stray: i === 500 ? 'x' : i })))
-    expect(await key(world, 'n')).toMatchObject({ type: null, slot: null })
-    await world.pipeline.ingest(many(1, (i) => ({ n: i, s: 'y', stray: i })))
-    expect(await key(world, 'n')).toMatchObject({ type: 'Numeric', slot: 'n1' })
-    expect(await key(world, 's')).toMatchObject({ type: 'String', slot: 's1' })
-    expect(await key(world, 'stray')).toMatchObject({ type: null, slot: 's2' })
-    await world.pipeline.ingest(many(2000, () => ({ n: 'not a number', s: 5 })))
-    expect(await key(world, 'n')).toMatchObject({ type: 'Numeric', slot: 'n1' })
+    for (const count of [slotCount - 1, 1, 1, 3000]) {
+      await world.pipeline.ingest(many(count, (i) => ({ n: i, s: `x${i}`, b: true })))
+      for (const name of ['n', 's', 'b']) expect(await key(world, name)).toMatchObject({ type: null })
+    }
     await world.close()
   })
 
   test('are the same after a restart in between and in a store made from the log again', async () => {
     const world = await openWorld({ limits: { groupRows: 300 } })
     for (let i = 0; i < 5; i++) await world.pipeline.ingest(many(250, (k) => ({ a: k, b: k % 2 ? 'x' : 1 })))
-    const before = await world.rows('SELECT * EXCLUDE slot_ready FROM property_keys ORDER BY ALL')
+    const keys = 'SELECT * EXCLUDE ready_slots FROM property_keys ORDER BY ALL'
+    const before = await world.rows(keys)
     expect(before).toHaveLength(2)
     await world.restart()
-    expect(await world.rows('SELECT * EXCLUDE slot_ready FROM property_keys ORDER BY ALL')).toEqual(before)
+    expect(await world.rows(keys)).toEqual(before)
     await world.rebuild()
-    expect(await world.rows('SELECT * EXCLUDE slot_ready FROM property_keys ORDER BY ALL')).toEqual(before)
+    expect(await world.rows(keys)).toEqual(before)
     await world.close()
   })
 
-  test('said by somebody count from the first value, and are not overruled', async () => {
+  test('that were declared hold for all values, until they are declared anew', async () => {
     const world = await openWorld()
     await world.pipeline.definePropertyTypes([
       { name: 'price', property_type: 'Numeric' },
@@ -93,9 +107,11 @@ describe('definitions', () => {
       { type: 'group', group_type_index: 2, name: 'size', property_type: 'Numeric' },
     ])
     await world.pipeline.ingest(many(1200, () => ({ price: 'text', $set: { joined: '2026-01-01' } })))
-    expect(await key(world, 'price')).toMatchObject({ type: 'Numeric', defined: true, slot: 'n1', s: 1200 })
-    expect(await key(world, 'joined', 'person')).toMatchObject({ type: 'DateTime', defined: true, slot: 't1' })
-    expect(await key(world, 'size', 'group_2')).toMatchObject({ type: 'Numeric', defined: true })
+    expect(await key(world, 'price')).toMatchObject({ type: 'Numeric', slots: 'n1', s: 1200 })
+    expect(await key(world, 'joined', 'person')).toMatchObject({ type: 'DateTime', slots: 's1' })
+    expect(await key(world, 'size', 'group_2')).toMatchObject({ type: 'Numeric' })
+    await world.pipeline.definePropertyTypes([{ name: 'price', property_type: 'String' }])
+    expect(await key(world, 'price')).toMatchObject({ type: 'String', slots: 'n1 s1' })
     await world.close()
   })
 
@@ -158,11 +174,11 @@ describe('slots', () => {
     'hold what reading the JSON of %j says, for old rows and for new ones',
     async (name) => {
       const world = await openWorld()
-      await world.pipeline.ingest(many(settlingCount - nasty.length, (i) => ({ [name]: nasty[i % nasty.length], other: i })))
+      await world.pipeline.ingest(many(slotCount - nasty.length, (i) => ({ [name]: nasty[i % nasty.length], other: i })))
       await world.restart()
       await world.pipeline.ingest(many(500, (i) => ({ [name]: nasty[i % nasty.length] })))
       await filled(world)
-      expect(await key(world, name)).toMatchObject({ type: null, slot: 's1', ready: true })
+      expect(await key(world, name)).toMatchObject({ type: null, slots: 's1', ready: 's1' })
       const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll("'", "''")}`
       expect(
         await world.rows(`SELECT s1, json_extract_string(properties, '${pointer}') AS read FROM events WHERE s1 IS DISTINCT FROM read`),
@@ -173,24 +189,45 @@ describe('slots', () => {
     },
   )
 
-  test('of a type hold nothing where a value does not fit, and never fail', async () => {
+  test('of numbers and truth values hold nothing where a value is none, and never fail', async () => {
     const world = await openWorld()
     await world.pipeline.definePropertyTypes([
       { name: 'n', property_type: 'Numeric' },
       { name: 'b', property_type: 'Boolean' },
-      { name: 't', property_type: 'DateTime' },
     ])
-    await world.pipeline.ingest(many(1100, (i) => ({ n: nasty[i % nasty.length], b: nasty[i % nasty.length], t: nasty[i % nasty.length] })))
+    await world.pipeline.ingest(many(1100, (i) => ({ n: nasty[i % nasty.length], b: nasty[i % nasty.length] })))
     await filled(world)
     const read = async (column: string, value: unknown) =>
       (await world.rows(`SELECT DISTINCT ${column} AS v FROM events WHERE properties ->> '$.n' = '${String(value)}'`)).map(({ v }) => v)
     expect(await read('n1', '1.5')).toEqual([1.5])
     expect(await read('n1', '12')).toEqual([12])
-    expect(await read('n1', 'text')).toEqual([null])
+    for (const text of ['text', ' 12 ', 'NaN', '', 'true']) expect(await read('n1', text)).toEqual([null])
     expect(await read('b1', 'true')).toEqual([true])
     expect(await read('b1', '12')).toEqual([null])
-    expect(await read('t1', '2026-01-05T10:00:00+02:00')).toEqual([new Date('2026-01-05T08:00:00Z')])
-    expect(await read('t1', 'text')).toEqual([null])
+    await world.close()
+  })
+
+  test.each<[what: string, values: (i: number) => unknown, slots: string]>([
+    ['numbers', (i) => i, 'n1'],
+    ['truth values', (i) => i % 2 === 0, 'b1'],
+    ['texts', (i) => `x${i}`, 's1'],
+    ['times', () => '2026-01-01', 's1'],
+    ['texts that are numbers', (i) => `${i}`, 's1'],
+    ['lists', () => [1], ''],
+    ['mostly numbers', (i) => (i % 3 ? i : 'x'), 's1 n1'],
+    ['mostly texts', (i) => (i % 3 ? 'x' : i), 's1'],
+    ['texts after numbers', (i) => (i < 1050 ? i : 'x'), 'n1 s1'],
+    ['numbers after truth values', (i) => (i < 1050 ? true : i), 'b1 s1'],
+  ])('of %s', async (_, values, slots) => {
+    const world = await openWorld({ limits: { groupRows: 400 } })
+    for (let i = 0; i < 3; i++) await world.pipeline.ingest(many(400, (k) => ({ a: values(i * 400 + k) })))
+    expect(await key(world, 'a')).toMatchObject({ slots })
+    await filled(world)
+    for (const slot of slots.split(' ').filter(Boolean)) {
+      const text = "json_extract_string(properties, '/a')"
+      const value = { s: text, n: `TRY_CAST(${text} AS DOUBLE)`, b: `TRY_CAST(${text} AS BOOLEAN)` }[slot[0] as 's']
+      expect(await world.rows(`SELECT ${slot}, ${text} FROM events WHERE ${slot} IS DISTINCT FROM ${value}`)).toEqual([])
+    }
     await world.close()
   })
 
@@ -199,7 +236,7 @@ describe('slots', () => {
     await world.pipeline.ingest(many(1000, (i) => ({ $set: { plan: `p${i}` } })))
     await filled(world)
     await world.pipeline.ingest([{ event: 'e', distinct_id: 'd0', properties: { $set: { plan: 'new' } } }])
-    expect(await key(world, 'plan', 'person')).toMatchObject({ slot: 's1', ready: true })
+    expect(await key(world, 'plan', 'person')).toMatchObject({ slots: 's1', ready: 's1' })
     expect(await world.rows(`SELECT s1, properties ->> '$.plan' AS plan FROM persons WHERE s1 IS DISTINCT FROM plan`)).toEqual([])
     expect(await world.rows('SELECT count(s1)::INTEGER AS n FROM persons')).toEqual([{ n: 3 }])
     await world.close()
@@ -210,23 +247,40 @@ describe('slots', () => {
     await world.pipeline.ingest(many(1000, (i) => Object.fromEntries(Array.from({ length: 40 }, (_, k) => [`k${k}`, `v${i}`]))))
     expect(
       await world.rows(
-        'SELECT count(slot)::INTEGER AS slots, count(DISTINCT slot)::INTEGER AS different, count(*)::INTEGER AS keys FROM property_keys',
+        "SELECT count(DISTINCT slots)::INTEGER AS slots, count(*) FILTER (slots = '')::INTEGER AS without, count(*)::INTEGER AS keys FROM property_keys",
       ),
-    ).toEqual([{ slots: 32, different: 32, keys: 40 }])
+    ).toEqual([{ slots: 33, without: 8, keys: 40 }])
     await world.close()
   })
 
-  test('change with the type, and the old one is not given out again', async () => {
+  test('of keys that an older store left without one are not those of others', async () => {
+    const world = await openWorld()
+    await world.pipeline.ingest(many(1000, (i) => ({ a: `${i}`, b: `x${i}` })))
+    await filled(world)
+    await world.rows("UPDATE property_keys SET slots = CASE name WHEN 'a' THEN '' ELSE 's1' END, ready_slots = ''")
+    await world.restart()
+    await world.pipeline.ingest(many(10, (i) => ({ a: `${i}`, b: `x${i}` })))
+    await filled(world)
+    expect([await key(world, 'a'), await key(world, 'b')]).toMatchObject([{ slots: 's2' }, { slots: 's1' }])
+    expect(
+      await world.rows(
+        "SELECT s1, s2 FROM events WHERE s1 IS DISTINCT FROM properties ->> '$.b' OR s2 IS DISTINCT FROM properties ->> '$.a'",
+      ),
+    ).toEqual([])
+    await world.close()
+  })
+
+  test('come with a declared type, beside those that are there', async () => {
     const world = await openWorld()
     await world.pipeline.ingest(many(1000, (i) => ({ a: `${i}` })))
     await filled(world)
     await world.pipeline.definePropertyTypes([{ name: 'a', property_type: 'Numeric' }])
     await filled(world)
-    expect(await key(world, 'a')).toMatchObject({ type: 'Numeric', slot: 'n1', ready: true })
+    expect(await key(world, 'a')).toMatchObject({ type: 'Numeric', slots: 's1 n1', ready: 's1 n1' })
     expect(await world.rows('SELECT count(n1)::INTEGER AS n, max(n1) AS top FROM events')).toEqual([{ n: 1000, top: 999 }])
     await world.restart()
     await world.pipeline.ingest(many(1000, (i) => ({ b: `${i}` })))
-    expect(await key(world, 'b')).toMatchObject({ slot: 's2' })
+    expect(await key(world, 'b')).toMatchObject({ slots: 's2' })
     await world.close()
   })
 })

@@ -66,6 +66,13 @@ test('a scan that has not passed is refused by the printer', () => {
 test('a table that is not in the catalog is refused, whoever asks', () => {
   const scan: ScanSource = { kind: 'scan', alias: 'x', table: 'meta', reads: [], sample: null, project: 7, withMerges: false, span: noSpan }
   const query: TypedQuery = { ...emptySelect, columns: [], from: scan, span: noSpan }
-  const planContext = { capabilities: duckdb.capabilities, store, view: () => query, budget: new PlanningBudget(), idOf: identities() }
+  const planContext = {
+    capabilities: duckdb.capabilities,
+    store,
+    showsJson: false,
+    view: () => query,
+    budget: new PlanningBudget(),
+    idOf: identities(),
+  }
   expect(() => tenantGuard(query, planContext)).toThrow(InternalError)
 })

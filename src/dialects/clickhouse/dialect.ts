@@ -1,4 +1,5 @@
 import { UnsupportedError } from '../../errors/errors.ts'
+import { clickhouseFlag, clickhouseMarked, clickhouseNumber } from '../../functions/property-values.ts'
 import { childrenOf } from '../../resolver/shape.ts'
 import { type ColumnNode, type JoinedSource, type JsonRead, outputColumns, type TypedExpr, type TypedSource } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, typeName } from '../../types/types.ts'
@@ -14,10 +15,12 @@ function json(document: string, path: readonly (string | number)[], as: JsonRead
   const steps = path.map((step) => (typeof step === 'number' ? String(step) : printing.bind(step))).join(', ')
   const at = `${document}, ${steps}`
   // Raw text has quotes around texts, and escapes inside them.
-  const text = `if(JSONType(${at}) = 'String', JSONExtractString(${at}), nullIf(nullIf(JSONExtractRaw(${at}), ''), 'null'))`
-  if (as === 'number') return `toFloat64OrNull(${text})`
-  if (as === 'boolean') return `CAST(transform(${text}, ['true', 'false'], [1, 0], NULL) AS Nullable(Bool))`
-  return text
+  const string = `JSONExtractString(${at})`
+  const whenOther = `nullIf(nullIf(JSONExtractRaw(${at}), ''), 'null')`
+  if (as === 'value') return `if(JSONType(${at}) = 'String', ${clickhouseMarked(string)}, ${whenOther})`
+  const text = `if(JSONType(${at}) = 'String', ${string}, ${whenOther})`
+  if (as === 'number') return clickhouseNumber(text)
+  return as === 'boolean' ? clickhouseFlag(text) : text
 }
 
 function timeLiteral(micros: bigint): string {

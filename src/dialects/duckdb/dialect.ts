@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../../errors/errors.ts'
 import { defaultOf } from '../../functions/duckdb-values.ts'
+import { duckdbFlag, duckdbMarked, duckdbNumber, duckdbNumberText } from '../../functions/property-values.ts'
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
@@ -16,10 +17,18 @@ const pointer = (path: readonly (string | number)[]) =>
   path.map((step) => `/${typeof step === 'number' ? step - 1 : step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
 function json(document: string, path: readonly (string | number)[], as: JsonRead, printing: Printing): string {
-  const text = `json_extract_string(${document}, ${printing.bind(pointer(path))})`
-  if (as === 'number') return `TRY_CAST(${text} AS DOUBLE)`
-  if (as === 'boolean') return `CASE ${text} WHEN 'true' THEN true WHEN 'false' THEN false END`
-  return text
+  const at = printing.bind(pointer(path))
+  const text = `json_extract_string(${document}, ${at})`
+  if (as === 'value') return duckdbMarked(text, `json_type(${document}, ${at}) = 'VARCHAR'`)
+  return madeOf(text, 'text', as)
+}
+
+/** A property as it is wanted from how it is held. Other pairs than these are not asked for. */
+function madeOf(value: string, holds: JsonRead, wanted: JsonRead): string {
+  if (holds === wanted) return value
+  if (wanted === 'number') return duckdbNumber(value)
+  if (wanted === 'boolean') return duckdbFlag(value)
+  return holds === 'number' ? duckdbNumberText(value) : `CASE ${value} WHEN true THEN 'true' WHEN false THEN 'false' END`
 }
 
 function timeLiteral(micros: bigint): string {
@@ -104,7 +113,11 @@ export const duckdb: Dialect = {
 
   scan: (scan, printing) =>
     scanQuery(scan, (read, place) => {
-      const value = read.slot ? `t.${read.slot}` : read.json ? json(place, read.json.path, read.json.as, printing) : place
+      const value = read.slot
+        ? madeOf(`t.${read.slot.column}`, read.slot.holds, read.json!.as)
+        : read.json
+          ? json(place, read.json.path, read.json.as, printing)
+          : place
       return `${value} AS ${identifier(read.name)}`
     }),
   tableFunction({ name }, args) {

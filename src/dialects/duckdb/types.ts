@@ -27,6 +27,8 @@ const scalars: Readonly<Record<ScalarName, string>> = {
   DateTime64: 'TIMESTAMP',
   Interval: 'INTERVAL',
   JSON: 'VARCHAR',
+  Property: 'VARCHAR',
+  Dynamic: 'VARCHAR',
 }
 
 /** The type's name in a cast. */

@@ -6,7 +6,7 @@ import { hasAggregate } from '../columns.ts'
 import { defineQueryKind, type QueryEnv, type QueryKind, type RowsPlan } from '../kind.ts'
 import { compileFilters } from '../property-filters.ts'
 import { type RequestTexts, requestTexts } from '../request-texts.ts'
-import { columnValues, type JsonValue, shownTable } from '../rows.ts'
+import { type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
 import { type ActorColumn, actorId, columnsOf, isFolded, nameOf, orderItems, searchCondition } from './columns.ts'
 import { type ActorKey, type ActorObject, groupObjects, personObjects } from './objects.ts'
@@ -79,8 +79,8 @@ function* cellsOfPage(
   env: QueryEnv,
 ): Asking<{ cells: ((row: number) => JsonValue)[]; missing: number }> {
   const valuesOf = (name: string): JsonValue[] => {
-    const vector = page.getChild(name)
-    return vector ? columnValues(vector, env.project.timezone) : []
+    const position = page.schema.fields.findIndex((field) => field.name === name)
+    return position < 0 ? [] : valuesAt(page, position, env.project.timezone)
   }
   const keys = valuesOf('actor_key') as ActorKey[]
   const ids = valuesOf('actor_id')

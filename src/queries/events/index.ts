@@ -7,7 +7,7 @@ import { hasAggregate, withoutAlias } from '../columns.ts'
 import { defineQueryKind, type QueryEnv, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
 import { qualified } from '../qualified.ts'
 import { type RequestTexts, requestTexts } from '../request-texts.ts'
-import { columnTypes, columnValues, type JsonValue, shownTable } from '../rows.ts'
+import { columnTypes, columnValues, type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
 import { aliasesOf, asWritten, columnsOf, type EventColumn, foldedNames, folds, mentions, orderItems, selected } from './columns.ts'
 import { eventConditions, sourceConditions, writtenConditions } from './conditions.ts'
@@ -181,7 +181,7 @@ function cellsOf(
     switch (column.kind) {
       case 'value': {
         const position = all.slice(0, i).filter(({ kind }) => kind === 'value').length
-        const values = columnValues(page.getChildAt(position)!, env.project.timezone)
+        const values = valuesAt(page, position, env.project.timezone)
         return (row) => values[row]!
       }
       case 'person': {

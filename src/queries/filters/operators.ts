@@ -3,6 +3,7 @@ import type { Expr } from '../../ast/nodes.ts'
 import { calendarOf } from '../../lib/calendar.ts'
 import { own } from '../../lib/own.ts'
 import { zoneOf } from '../../lib/zone.ts'
+import { numberText } from '../../types/property-values.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { PropertyType, QueryEnv } from '../kind.ts'
 import { type PropertyFilter, wrongFilter } from './schema.ts'
@@ -11,10 +12,10 @@ import { semverCondition, semverOperators } from './semver.ts'
 // What each operator says about a value. The rule that surprises: a property that is missing is null, null is never the value, so the negated
 // operators keep it and all others drop it.
 
-/** What a filter reads, with the type that definitions give it; null: its text. */
+/** What a filter reads. Its type is the declared one of a property, or that of a column; `own`: each value is what it is; null: a text. */
 export interface Read {
   readonly expr: Expr
-  readonly type: PropertyType | null
+  readonly type: PropertyType | 'own' | null
 }
 
 type One = string | number | boolean
@@ -23,7 +24,8 @@ type Condition = (read: Read, value: One, filter: PropertyFilter, env: QueryEnv)
 const always = literal(true)
 
 /** What a filter's value is compared as. */
-function constant(value: One, type: PropertyType | null): Expr {
+function constant(value: One, type: Read['type']): Expr {
+  if (type === 'own') return literal(value)
   if (type === 'Numeric') {
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
     return literal(typeof number === 'number' && Number.isFinite(number) ? number : String(value))
@@ -39,16 +41,18 @@ function constant(value: One, type: PropertyType | null): Expr {
 /** A typed value against a text that is none of its type: compared as texts. */
 function comparable(read: Read, value: One): readonly [Expr, Expr] {
   const right = constant(value, read.type)
-  const isOdd =
-    right.kind === 'literal' && right.type === 'string' && read.type !== null && read.type !== 'String' && read.type !== 'DateTime'
+  const isOdd = right.kind === 'literal' && right.type === 'string' && (read.type === 'Numeric' || read.type === 'Boolean')
   return isOdd ? [call('toString', read.expr), right] : [read.expr, right]
 }
 
-const text = ({ expr, type }: Read): Expr => (type === null || type === 'String' ? expr : call('toString', expr))
+const text = ({ expr, type }: Read): Expr => (type === null || type === 'own' || type === 'String' ? expr : call('toString', expr))
+/** Clients send numbers as texts, too. */
+const isNumber = (value: One): boolean => new RegExp(`^(?:${numberText})$`).test(String(value))
 const compare =
   (name: string): Condition =>
   (read, value) => {
-    const [left, right] = comparable(read, value)
+    const given = read.type === 'own' ? (isNumber(value) ? Number(value) : String(value)) : value
+    const [left, right] = comparable(read, given)
     return and(call('isNotNull', read.expr), call(name, left, right))
   }
 /** The value anywhere in the text; `%`, `_` and `\` in it stand for themselves. */

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { keyLimit, type ValueCounts, valueTypes } from '../../catalog/property-counts.ts'
 import { identifier } from './instance.ts'
 
 // What statements must know of a project's store before they are planned. Small, and the same until something is applied.
@@ -6,9 +7,11 @@ import { identifier } from './instance.ts'
 export interface PropertyKey {
   readonly scope: string
   readonly name: string
+  /** As it was declared. */
   readonly type: 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
-  /** A column that is filled for every row. */
-  readonly slot: string | null
+  /** Columns that are filled for every row. */
+  readonly slots: readonly string[]
+  readonly counts: ValueCounts
 }
 
 export interface StoreFacts {
@@ -19,6 +22,8 @@ export interface StoreFacts {
   readonly lastPersonNo: number
   /** `scope` and name with a line break between them. */
   readonly propertyKeys: ReadonlyMap<string, PropertyKey>
+  /** Scopes with so many keys that others may not be known. */
+  readonly fullScopes: ReadonlySet<string>
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
   readonly actions: ReadonlyMap<number, string>
   readonly cohorts: ReadonlyMap<number, string>
@@ -38,7 +43,11 @@ export async function readFacts(connection: DuckDBConnection, database: string, 
   const names = await rows(connection, `SELECT name, event_id FROM ${at}.event_names`)
   const [[merged]] = (await rows(connection, `SELECT count(*) > 0 FROM ${at}.person_merges`)) as [[boolean]]
   const [[lastPersonNo]] = (await rows(connection, `SELECT coalesce(max(person_no), 0) FROM ${at}.persons`)) as [[number]]
-  const keys = await rows(connection, `SELECT scope, name, property_type, CASE WHEN slot_ready THEN slot END FROM ${at}.property_keys`)
+  const keys = await rows(
+    connection,
+    `SELECT scope, name, property_type, ready_slots, count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string FROM ${at}.property_keys`,
+  )
+  const full = await rows(connection, `SELECT scope FROM ${at}.property_keys GROUP BY scope HAVING count(*) >= ${keyLimit}`)
   const groupTypes = await rows(connection, `SELECT group_type_index, group_type FROM ${at}.group_types ORDER BY 1`)
   const actions = await rows(connection, `SELECT id, definition FROM ${at}.actions`)
   const cohorts = await rows(connection, `SELECT id, definition FROM ${at}.cohorts`)
@@ -48,11 +57,18 @@ export async function readFacts(connection: DuckDBConnection, database: string, 
     hasMerges: merged,
     lastPersonNo: Number(lastPersonNo),
     propertyKeys: new Map(
-      keys.map(([scope, name, type, slot]) => [
+      keys.map(([scope, name, type, slots, ...counts]) => [
         propertyKey(String(scope), String(name)),
-        { scope: String(scope), name: String(name), type: type as PropertyKey['type'], slot: slot as string | null },
+        {
+          scope: String(scope),
+          name: String(name),
+          type: type as PropertyKey['type'],
+          slots: String(slots).split(' ').filter(Boolean),
+          counts: Object.fromEntries(valueTypes.map((valueType, i) => [valueType, Number(counts[i])])) as ValueCounts,
+        },
       ]),
     ),
+    fullScopes: new Set(full.map(([scope]) => String(scope))),
     groupTypes: groupTypes.map(([index, name]) => ({ index: Number(index), name: String(name) })),
     actions: new Map(actions.map(([id, definition]) => [Number(id), String(definition)])),
     cohorts: new Map(cohorts.map(([id, definition]) => [Number(id), String(definition)])),

@@ -19,6 +19,9 @@ export interface KnownProperty {
   /** How many values of each kind were sent. */
   readonly counts: {
     readonly numeric: number
+    /** Texts that read as a number. */
+    readonly numeric_text: number
+    /** All other texts but times. */
     readonly text: number
     readonly boolean: number
     readonly time: number
@@ -47,15 +50,23 @@ export async function readEvents(connection: DuckDBConnection, database: string)
 export async function readProperties(connection: DuckDBConnection, database: string): Promise<KnownProperty[]> {
   const found = await rows(
     connection,
-    `SELECT scope, name, property_type, count_numeric, count_string, count_boolean, count_datetime, count_other, epoch_us(first_seen), epoch_us(last_seen)
+    `SELECT scope, name, property_type, count_numeric, count_numeric_string, count_string, count_boolean, count_datetime, count_other,
+      epoch_us(first_seen), epoch_us(last_seen)
     FROM ${identifier(database)}.main.property_keys
-    ORDER BY count_numeric + count_string + count_boolean + count_datetime + count_other DESC, scope, name`,
+    ORDER BY count_numeric + count_numeric_string + count_string + count_boolean + count_datetime + count_other DESC, scope, name`,
   )
-  return found.map(([scope, name, type, numeric, text, boolean, time, other, first, last]) => ({
+  return found.map(([scope, name, type, numeric, numericText, text, boolean, time, other, first, last]) => ({
     scope: String(scope),
     name: String(name),
     property_type: type as KnownProperty['property_type'],
-    counts: { numeric: Number(numeric), text: Number(text), boolean: Number(boolean), time: Number(time), other: Number(other) },
+    counts: {
+      numeric: Number(numeric),
+      numeric_text: Number(numericText),
+      text: Number(text),
+      boolean: Number(boolean),
+      time: Number(time),
+      other: Number(other),
+    },
     first_seen: dateOf(first),
     last_seen: dateOf(last),
   }))

@@ -1,7 +1,44 @@
+import { numberText } from '../../types/property-values.ts'
 import type { FileFormat, Migration } from '../format.ts'
 import { createStore, storeFormat } from './schema.ts'
 
+/** Texts that read as a number, by the scope and name of their key. */
+const numericStrings = (main: string): string => {
+  const texts = (scope: string, table: string) => `SELECT ${scope} AS scope, j.key AS name, j.atom ->> '$' AS text
+     FROM ${main}.${table} AS t, json_each(t.properties) AS j WHERE j.type = 'VARCHAR'`
+  return `SELECT scope, name, count(*) AS n FROM (
+     ${[texts("'event'", 'events'), texts("'person'", 'persons'), texts("'group_' || t.group_type_index", 'groups')].join(' UNION ALL ')})
+   WHERE regexp_full_match(text, '${numberText}') AND isfinite(TRY_CAST(text AS DOUBLE)) GROUP BY ALL`
+}
+
+/**
+ * A type that was settled by counts is none any more. A key may have several slots, and texts that read as a number are counted apart. Slots of times
+ * were never read. The table is made anew: DuckDB does not commit a transaction that both alters a table and writes to it.
+ */
+const typesOfValues: Migration = {
+  to: 2,
+  statements: (database) => {
+    const main = `"${database}".main`
+    return [
+      `CREATE TABLE ${main}.property_keys_1 AS SELECT * FROM ${main}.property_keys`,
+      `DROP TABLE ${main}.property_keys`,
+      `CREATE TABLE ${main}.property_keys (scope VARCHAR NOT NULL, name VARCHAR NOT NULL, property_type VARCHAR, slots VARCHAR NOT NULL,
+         ready_slots VARCHAR NOT NULL, count_numeric BIGINT NOT NULL, count_string BIGINT NOT NULL, count_boolean BIGINT NOT NULL,
+         count_datetime BIGINT NOT NULL, count_other BIGINT NOT NULL, count_numeric_string BIGINT NOT NULL, first_seen TIMESTAMP, last_seen TIMESTAMP)`,
+      // Slots of numbers held a number for texts such as 'nan' and ' 5 ': they are filled anew.
+      `INSERT INTO ${main}.property_keys
+       SELECT scope, name, property_type, slots, CASE WHEN slot_ready AND NOT (starts_with(slots, 'n') AND strings > 0) THEN slots ELSE '' END,
+         count_numeric, strings, count_boolean, count_datetime, count_other, numeric_strings, first_seen, last_seen
+       FROM (SELECT * EXCLUDE property_type, CASE WHEN is_defined THEN property_type END AS property_type,
+           CASE WHEN slot IS NULL OR starts_with(slot, 't') THEN '' ELSE slot END AS slots,
+           coalesce(n, 0) AS numeric_strings, greatest(0, count_string - numeric_strings) AS strings
+         FROM ${main}.property_keys_1 LEFT JOIN (${numericStrings(main)}) USING (scope, name))`,
+      `DROP TABLE ${main}.property_keys_1`,
+    ]
+  },
+}
+
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = []
+const storeMigrations: readonly Migration[] = [typesOfValues]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

@@ -10,9 +10,9 @@ import { type SlotKind, slotNames } from '../slots.ts'
 export const rowGroupRows = 61_440
 
 /** Raise it with each change below, and add the step to `migrations.ts`. */
-export const storeFormat = 1
+export const storeFormat = 2
 
-const slotTypes: Readonly<Record<SlotKind, string>> = { text: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN', time: 'TIMESTAMP' }
+const slotTypes: Readonly<Record<SlotKind, string>> = { text: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
 const slotColumns = (Object.keys(slotTypes) as SlotKind[]).flatMap((kind) => slotNames(kind).map((name) => `${name} ${slotTypes[kind]}`))
 
 /** All times are UTC with microseconds. */
@@ -89,19 +89,19 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'properties VARCHAR NOT NULL',
     "property_times VARCHAR NOT NULL DEFAULT ''",
   ],
-  // scope: event, person, group_0 … group_4. slot: column of that scope's table, or null.
+  // scope: event, person, group_0 … group_4. Slots are columns of that scope's table.
   property_keys: [
     'scope VARCHAR NOT NULL',
     'name VARCHAR NOT NULL',
-    'property_type VARCHAR', // Numeric, String, Boolean, DateTime: said by definePropertyTypes or settled by counts; null otherwise
-    'is_defined BOOLEAN NOT NULL', // said by somebody, so counts no longer change it
-    'slot VARCHAR',
-    'slot_ready BOOLEAN NOT NULL', // old rows are filled: queries may read it
+    'property_type VARCHAR', // Numeric, String, Boolean, DateTime, as it was declared; null: what each value is
+    'slots VARCHAR NOT NULL', // with spaces between them
+    'ready_slots VARCHAR NOT NULL', // old rows are filled: queries may read them
     'count_numeric BIGINT NOT NULL',
     'count_string BIGINT NOT NULL',
     'count_boolean BIGINT NOT NULL',
     'count_datetime BIGINT NOT NULL',
-    'count_other BIGINT NOT NULL',
+    'count_other BIGINT NOT NULL', // lists and objects
+    'count_numeric_string BIGINT NOT NULL', // texts that read as a number; count_string has the others
     'first_seen TIMESTAMP',
     'last_seen TIMESTAMP',
   ],

@@ -1,3 +1,4 @@
+import { numberText } from '../../types/property-values.ts'
 import type { SlotKind } from '../slots.ts'
 
 // What a slot holds is computed by the engine from the JSON text, for new rows and for old ones alike: so a slot always says what reading the
@@ -11,9 +12,11 @@ export interface SlotUse {
 
 const fromText: Readonly<Record<SlotKind, (text: string) => string>> = {
   text: (text) => text,
-  number: (text) => `TRY_CAST(${text} AS DOUBLE)`,
+  number: (text) => {
+    const number = `TRY_CAST(${text} AS DOUBLE)`
+    return `CASE WHEN regexp_full_match(${text}, '${numberText}') AND isfinite(${number}) THEN ${number} END`
+  },
   boolean: (text) => `CASE ${text} WHEN 'true' THEN true WHEN 'false' THEN false END`,
-  time: (text) => `make_timestamp(epoch_us(TRY_CAST(${text} AS TIMESTAMPTZ)))`,
 }
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

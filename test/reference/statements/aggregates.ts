@@ -1,4 +1,4 @@
-import { cannot, compare, keyOf, type Value } from './values.ts'
+import { asNumber, cannot, compare, keyOf, type Value } from './values.ts'
 
 // Aggregates over the values that each row gives them. Rows with a null in an argument do not count.
 
@@ -33,7 +33,8 @@ export function aggregate(name: string, { rows, params, isDistinct, mayBeNull }:
     const chosen = rows.filter((row) => row.at(-1) === true).map((row) => row.slice(0, -1))
     return aggregate(name.slice(0, -2), { rows: chosen, params, isDistinct, mayBeNull })
   }
-  const filled = rows.filter((row) => !row.includes(null))
+  const given = ['sum', 'avg', 'quantile'].includes(name) ? rows.map((row) => row.map(asNumber)) : rows
+  const filled = given.filter((row) => !row.includes(null))
   const values = filled.map((row) => row[0]!)
   const none = (otherwise: Value): Value => (mayBeNull() ? null : otherwise)
   switch (name) {

@@ -1,5 +1,5 @@
 import { zoneOf } from '../../../src/lib/zone.ts'
-import { cannot, compare, isTime, keyOf, type Time, type Value } from './values.ts'
+import { asNumber, asText, cannot, compare, isOwn, isTime, keyOf, type Time, type Value } from './values.ts'
 
 // Functions of values, by their descriptions.
 
@@ -24,7 +24,7 @@ const comparisons: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
 const ordered = (a: Value, b: Value, holds: (n: number) => boolean) => a !== null && b !== null && holds(compare(a, b))
 export const same = (a: Value, b: Value): boolean => keyOf(a) === keyOf(b)
 
-export const isComparison = (name: string): boolean => name in comparisons
+export const isComparison = (name: string): boolean => Object.hasOwn(comparisons, name)
 
 /** A text beside a time is a time, local when it has no offset. */
 export function besideTime(value: Value, beside: Value, { timezone }: Calendar): Value {
@@ -41,7 +41,10 @@ const matches =
   (a: Value, b: Value): boolean =>
     a === null || b === null ? a === b : test(textOf(a), textOf(b))
 
-const textOf = (value: Value): string => (typeof value === 'string' ? value : cannot('a text of this value'))
+const textOf = (given: Value): string => {
+  const value = asText(given)
+  return typeof value === 'string' ? value : cannot('a text of this value')
+}
 const likePattern = (pattern: string, flags: string) =>
   new RegExp(
     `^${pattern
@@ -60,7 +63,8 @@ const strict =
 type Filled = Exclude<Value, null>
 const moment = (value: Value): Time => (isTime(value) ? value : cannot('a moment of this value'))
 const number = (value: Value): number => (typeof value === 'number' ? value : cannot('a number of this value'))
-const arithmetic = (apply: (a: number, b: number) => number) => strict((a, b) => apply(number(a), number(b)))
+const arithmetic = (apply: (a: number, b: number) => number) => (a: Value, b: Value) =>
+  strict((x, y) => apply(number(x), number(y)))(asNumber(a), asNumber(b))
 
 /** The beginning of what a moment lies in, by its local clock. */
 const cut = (calendar: Calendar, isDay: boolean, start: (wall: number) => number) =>
@@ -101,7 +105,7 @@ export function functionsIn(calendar: Calendar): Readonly<Record<string, Apply>>
     minus: arithmetic((a, b) => a - b),
     multiply: arithmetic((a, b) => a * b),
     divide: arithmetic((a, b) => a / b),
-    negate: strict((a) => -number(a)),
+    negate: (a) => strict((x) => -number(x))(asNumber(a!)),
     toIntervalDay: (n) => ['day', n!],
     // Letters beyond ASCII stay, and texts are counted in bytes.
     upper: strict((text) => textOf(text).replace(/[a-z]/g, (letter) => letter.toUpperCase())),
@@ -112,10 +116,14 @@ export function functionsIn(calendar: Calendar): Readonly<Record<string, Apply>>
     }),
     concat: (...values) => values.map((value) => (value === null ? '' : textOf(value))).join(''),
     toString: strict((value) => (typeof value === 'number' && Number.isInteger(value) ? String(value) : textOf(value))),
-    // A fraction is no integer.
-    toInt: strict((value) => (Number.isInteger(number(value!)) ? value! : null)),
+    // A fraction is no integer, and a text with a point is none either.
+    toInt: strict((value) => {
+      if (isOwn(value) && typeof value.own === 'string') return /^[+-]?\d+$/.test(value.own) ? Number(value.own) : null
+      const given = asNumber(value)
+      return given !== null && Number.isInteger(number(given)) ? given : null
+    }),
     toFloat: strict((value) => {
-      if (typeof value === 'number') return value
+      if (typeof value === 'number' || isOwn(value)) return asNumber(value)
       const text = textOf(value)
       return /^[+-]?\d+(\.\d*)?$/.test(text) ? Number(text) : null
     }),

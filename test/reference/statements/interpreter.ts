@@ -1,8 +1,8 @@
 import type { Call, Cte, Expr, OrderItem, Query, Select, SetQuery, Source, WindowSpec } from '../../../src/ast/nodes.ts'
 import { print } from '../../../src/ast/print.ts'
 import { aggregate, aggregateNames } from './aggregates.ts'
-import { type Apply, type Calendar, functionsIn, same } from './functions.ts'
-import { cannot, inOrder, isList, keyOf, type Value } from './values.ts'
+import { type Apply, type Calendar, functionsIn, isComparison, same } from './functions.ts'
+import { asText, besideKind, cannot, inOrder, isList, isOwn, type Kind, keyOf, type Value } from './values.ts'
 import type { Relation, Row } from './world.ts'
 
 // Statements by loops over arrays of rows, written from the description of the language. What it does not know it refuses to answer.
@@ -11,6 +11,7 @@ export interface Answer {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly Value[])[]
   readonly mayBeNull: readonly boolean[]
+  readonly kinds: readonly Kind[]
 }
 type Tables = Readonly<Record<string, Relation>>
 
@@ -46,20 +47,22 @@ export function answerStatement(query: Query, world: Tables, calendar: Calendar)
     if (body.kind !== 'set' || body.op !== 'union' || !body.all) return cannot('this recursion')
     const first = answer(body.left, tables)
     const mayBeNull = first.mayBeNull.map(() => true)
-    const rows = [...first.rows]
-    let last = first.rows
+    const kinds = first.kinds.map((kind) => (kind === 'own' ? 'other' : kind))
+    const texts = (found: Answer['rows']) => found.map((row) => row.map(asText))
+    let last = texts(first.rows)
+    const rows = [...last]
     while (last.length) {
-      last = answer(body.right, { ...tables, [name]: relationOf({ columns: first.columns, rows: last, mayBeNull }) }).rows
+      last = texts(answer(body.right, { ...tables, [name]: relationOf({ columns: first.columns, rows: last, mayBeNull, kinds }) }).rows)
       rows.push(...last)
       if (rows.length > mostRows) return cannot('so many rows')
     }
-    return { columns: first.columns, rows, mayBeNull }
+    return { columns: first.columns, rows, mayBeNull, kinds }
   }
   return answer(query, world)
 }
 const mostRows = 100_000
 
-function relationOf({ columns, rows, mayBeNull }: Answer): Relation {
+function relationOf({ columns, rows, mayBeNull, kinds }: Answer): Relation {
   const place = (chain: readonly (string | number)[]) => {
     const at = columns.indexOf(String(chain[0]))
     return at < 0 || chain.length > 1 ? cannot(`the column ${chain.join('.')}`) : at
@@ -69,13 +72,18 @@ function relationOf({ columns, rows, mayBeNull }: Answer): Relation {
     rows: rows.map((values) => ({ read: (chain) => values[place(chain)]! })),
     has: (name) => columns.includes(name),
     mayBeNull: (chain) => mayBeNull[place(chain)]!,
+    kindOf: (chain) => kinds[place(chain)]!,
   }
 }
 
 function setAnswer(set: SetQuery, tables: Tables, answer: (query: Query, tables: Tables) => Answer): Answer {
   if (set.byName || set.orderBy.length || set.limit) return cannot('an ordered set')
-  const [left, right] = [answer(set.left, tables), answer(set.right, tables)]
-  const shared = { columns: left.columns, mayBeNull: left.mayBeNull.map((may, i) => may || right.mayBeNull[i]!) }
+  const [a, b] = [answer(set.left, tables), answer(set.right, tables)]
+  if (a.kinds.some((kind, i) => areMixed(kind, b.kinds[i]!))) return cannot('a set of several types')
+  const kinds = a.kinds.map((kind, i) => together([kind, b.kinds[i]!]))
+  const even = (side: Answer): Answer => ({ ...side, rows: side.rows.map((row) => row.map((value, i) => besideKind(value, kinds[i]!))) })
+  const [left, right] = [even(a), even(b)]
+  const shared = { columns: left.columns, mayBeNull: left.mayBeNull.map((may, i) => may || right.mayBeNull[i]!), kinds }
   const distinct = (rows: Answer['rows']) => [...new Map(rows.map((row) => [keyOf(row), row])).values()]
   if (set.op === 'union') {
     const all = [...left.rows, ...right.rows]
@@ -85,6 +93,22 @@ function setAnswer(set: SetQuery, tables: Tables, answer: (query: Query, tables:
   const other = new Set(right.rows.map(keyOf))
   return { ...shared, rows: distinct(left.rows).filter((row) => other.has(keyOf(row)) === (set.op === 'intersect')) }
 }
+
+const numeric = new Set(
+  'plus minus multiply divide negate length toInt toFloat toHour toDayOfWeek count uniq sum avg quantile countIf sumIf row_number rank'.split(
+    ' ',
+  ),
+)
+const isPlain = (value: Value): boolean => value !== null && typeof value !== 'object'
+/** A truth value is shown as 1 or 0, and is one number with it in a set. */
+const areMixed = (a: Kind, b: Kind): boolean => [a, b].includes('boolean') && [a, b].includes('number')
+/** Of values that become one column: properties stay what they are among themselves. */
+const together = (kinds: readonly Kind[]): Kind => kinds.find((kind) => kind !== 'own') ?? (kinds.length ? 'own' : 'other')
+
+const isNothing = (expr: Expr): boolean => expr.kind === 'literal' && expr.value === null
+/** Arguments that the result is one of. */
+const branchesOf = ({ name, args }: Call): readonly Expr[] =>
+  name === 'if' ? args.slice(1) : name === 'coalesce' || name === 'ifNull' ? args : []
 
 const wholeNumber = (expr: Expr | null): number | null =>
   expr === null ? null : expr.kind === 'literal' && typeof expr.value === 'number' ? expr.value : cannot('a limit that is no number')
@@ -161,6 +185,7 @@ class Selection {
       columns: columns.map((column) => column.name),
       rows: found.map(({ row }) => row),
       mayBeNull: columns.map(({ expr }) => this.mayBeNull(expr)),
+      kinds: columns.map(({ expr }) => this.kind(expr)),
     }
   }
 
@@ -226,7 +251,10 @@ class Selection {
     if (source.args) {
       const count = table === 'numbers' && source.args.length === 1 ? wholeNumber(source.args[0]!)! : cannot('this table function')
       const rows = Array.from({ length: count }, (_, i): Row => ({ read: () => i }))
-      return { name, relation: { rows, columns: ['number'], has: (field) => field === 'number', mayBeNull: () => false } }
+      return {
+        name,
+        relation: { rows, columns: ['number'], has: (field) => field === 'number', mayBeNull: () => false, kindOf: () => 'number' },
+      }
     }
     return { name, relation: this.tables[table] ?? cannot(`the table ${table}`) }
   }
@@ -243,7 +271,7 @@ class Selection {
     const rows = relation.rows.flatMap((row) =>
       turned.flatMap(({ from, as }) => {
         const found = row.read([from])
-        return found === null && !includeNulls ? [] : [[...kept.map((column) => row.read([column])), as, found]]
+        return found === null && !includeNulls ? [] : [[...kept.map((column) => row.read([column])), as, asText(found)]]
       }),
     )
     const mayBeNull = [
@@ -251,7 +279,8 @@ class Selection {
       false,
       includeNulls && turned.some(({ from }) => relation.mayBeNull([from])),
     ]
-    return relationOf({ columns: [...kept, name.chain.at(-1)!, value.chain.at(-1)!].map(String), rows, mayBeNull })
+    const kinds: Kind[] = [...kept.map((column) => relation.kindOf([column])), 'other', 'other']
+    return relationOf({ columns: [...kept, name.chain.at(-1)!, value.chain.at(-1)!].map(String), rows, mayBeNull, kinds })
   }
 
   /** One more row for each item of an arrayJoin. */
@@ -292,7 +321,12 @@ class Selection {
         groups.set(key, [...(groups.get(key) ?? []), place])
       }
       return [...groups.values()].map((rows) => {
-        const values = new Map(keys.map((expr) => [print(expr), set.includes(expr) ? this.value(expr, rows[0]!) : null]))
+        // A group is a number when one of its values is.
+        const held = (expr: Expr) => {
+          const all = rows.map((row) => this.value(expr, row))
+          return all.find((value) => isOwn(value) && typeof value.own === 'number') ?? all[0]!
+        }
+        const values = new Map(keys.map((expr) => [print(expr), set.includes(expr) ? held(expr) : null]))
         return this.group(rows, values, rows[0])
       })
     })
@@ -346,13 +380,14 @@ class Selection {
       case 'alias':
         return this.value(expr.expr, place)
       case 'array':
-        return expr.items.map((item) => this.value(item, place))
+        return expr.items.map((item) => asText(this.value(item, place)))
       case 'field':
       case 'access':
         return this.read(expr, place)
       case 'between': {
         const [value, low, high] = [expr.expr, expr.low, expr.high].map((part) => this.value(part, place)) as [Value, Value, Value]
-        const inside = this.functions.greaterOrEquals!(value, low) === true && this.functions.lessOrEquals!(value, high) === true
+        const [from, to] = [expr.low, expr.high].map((part) => besideKind(value, this.kind(part)))
+        const inside = this.functions.greaterOrEquals!(from!, low) === true && this.functions.lessOrEquals!(to!, high) === true
         return inside !== expr.not
       }
       case 'in':
@@ -391,13 +426,17 @@ class Selection {
       if (set.kind !== 'literal' || set.value !== 1) return cannot('this cohort')
       return this.tables.cohort!.rows.some((row) => same(row.read(['person_id']), value))
     }
-    const items =
-      set.kind === 'tuple' || set.kind === 'array'
-        ? set.items.map((item) => this.value(item, place))
-        : set.kind === 'subquery'
-          ? this.query(set.query, this.tables).rows.map((row) => row[0]!)
-          : cannot('this set')
-    return items.some((item) => same(item, value))
+    const own = this.kind(expr)
+    const isIn = (item: Value, kind: Kind) => {
+      const [a, b] = [besideKind(value, kind), besideKind(item, own)]
+      return a === null || b === null ? a === b : same(a, b)
+    }
+    if (set.kind === 'subquery') {
+      const { rows, kinds } = this.query(set.query, this.tables)
+      return rows.some(([item]) => isIn(item!, kinds[0]!))
+    }
+    if (set.kind !== 'tuple' && set.kind !== 'array') return cannot('this set')
+    return set.items.some((item) => isIn(this.value(item, place), isNothing(item) ? 'own' : this.kind(item)))
   }
 
   private call(call: Call, place: Place): Value {
@@ -409,7 +448,13 @@ class Selection {
     }
     if (call.params || call.filter || call.orderBy.length || call.distinct) return cannot(`the form of ${call.name}`)
     const apply = this.functions[call.name] ?? cannot(`the function ${call.name}`)
-    return apply(...call.args.map((arg) => this.value(arg, place)))
+    const values = call.args.map((arg) => this.value(arg, place))
+    if (branchesOf(call).length) return apply(...values.map((value) => besideKind(value, this.kind(call))))
+    if (!isComparison(call.name) || call.args.some(isNothing)) return apply(...values)
+    const [a, b] = call.args.map((arg) => this.kind(arg)) as [Kind, Kind]
+    const [left, right] = [besideKind(values[0]!, b), besideKind(values[1]!, a)]
+    if (typeof left !== typeof right && [left, right].every(isPlain)) return cannot('a comparison of two types')
+    return apply(left, right)
   }
 
   private aggregated(call: Call, rows: readonly Place[]): Value {
@@ -446,6 +491,39 @@ class Selection {
     const last = rows.findLastIndex((_, i) => isPeer(i))
     const [from, to] = frame ? [bound(frame.start), bound(frame.end)] : orderBy.length ? [0, last] : [0, rows.length - 1]
     return this.aggregated({ ...call, over: null }, rows.slice(Math.max(0, from), to + 1))
+  }
+
+  // --- kinds of expressions ----------------------------------------------------------------------
+
+  private kind(expr: Expr): Kind {
+    switch (expr.kind) {
+      case 'literal':
+        return typeof expr.value === 'number' ? 'number' : typeof expr.value === 'boolean' ? 'boolean' : 'other'
+      case 'alias':
+        return this.kind(expr.expr)
+      case 'field':
+      case 'access': {
+        const chain = chainOf(expr)
+        const [head] = chain as [string]
+        if (chain.length > 1 && this.sources.has(head)) return this.sources.get(head)!.kindOf(chain.slice(1))
+        const alias = chain.length === 1 && !this.open.has(head) ? this.aliases.get(head) : undefined
+        if (alias && !(alias.kind === 'field' && alias.chain.join('.') === head)) {
+          this.open.add(head)
+          const found = this.kind(alias)
+          this.open.delete(head)
+          return found
+        }
+        return [...this.sources.values()].find((relation) => relation.has(head))?.kindOf(chain) ?? 'other'
+      }
+      case 'call': {
+        const { name, args } = expr
+        const branches = branchesOf(expr)
+        if (branches.length) return together(branches.filter((arg) => !isNothing(arg)).map((arg) => this.kind(arg)))
+        if (['min', 'max', 'any', 'argMax', 'lag', 'first_value'].includes(name) && args.length > 0) return this.kind(args[0]!)
+        return numeric.has(name) ? 'number' : isComparison(name) ? 'boolean' : 'other'
+      }
+    }
+    return 'other'
   }
 
   // --- what may be null --------------------------------------------------------------------------

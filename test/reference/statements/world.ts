@@ -1,4 +1,4 @@
-import { cannot, type Time, type Value } from './values.ts'
+import { cannot, type Kind, type Own, ownNumber, ownText, type Time, type Value } from './values.ts'
 
 // The tables of a project as arrays of rows, made from what was sent to it.
 
@@ -19,8 +19,8 @@ export interface Sent {
   readonly personless: readonly string[]
   /** Distinct ids of the members of cohort 1. */
   readonly cohort: readonly string[]
-  /** Event properties that are defined as numbers. */
-  readonly numeric: readonly string[]
+  /** Event properties whose type was declared. */
+  readonly declared: Readonly<Record<string, 'Numeric' | 'Boolean' | 'String'>>
 }
 
 export interface Row {
@@ -32,6 +32,7 @@ export interface Relation {
   has(name: string): boolean
   /** Can the value be null in some row? */
   mayBeNull(chain: readonly (string | number)[]): boolean
+  kindOf(chain: readonly (string | number)[]): Kind
   readonly columns?: readonly string[]
 }
 
@@ -41,14 +42,20 @@ function micros(iso: string): number {
   return Date.parse(`${whole}Z`) * 1000 + Number(fraction.padEnd(6, '0'))
 }
 
-/** The value below a document at a path, as text: numbers and truth as JSON writes them, texts without quotes, nothing for null. */
-function textAt(document: unknown, path: readonly (string | number)[]): string | null {
+/** The value below a document at a path; nothing for null. */
+function valueAt(document: unknown, path: readonly (string | number)[]): Own | null {
   let value = document
   for (const step of path) {
     if (typeof value !== 'object' || value === null) return null
     value = Array.isArray(value) ? value[Number(step) - 1] : (value as Record<string, unknown>)[step]
   }
-  return value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
+  return value === null || value === undefined ? null : { own: value }
+}
+
+function declaredValue(value: Own, type: Sent['declared'][string]): Value {
+  if (type === 'Numeric') return ownNumber(value)
+  const text = ownText(value)
+  return type === 'String' ? text : text === 'true' ? true : text === 'false' ? false : null
 }
 
 const time = (at: number): Time => ({ micros: at, isDay: false })
@@ -61,7 +68,7 @@ export function worldOf(sent: Sent): Readonly<Record<string, Relation>> {
   const sessionOf = ({ properties }: SentEvent) => (properties.$session_id as string | undefined) ?? ''
   const person = (distinctId: string, [field, ...path]: readonly (string | number)[]): Value => {
     if (field === 'id') return { person: whose(distinctId) }
-    if (field === 'properties' && path.length > 0) return textAt(imported.get(whose(distinctId)) ?? {}, path)
+    if (field === 'properties' && path.length > 0) return valueAt(imported.get(whose(distinctId)) ?? {}, path)
     return cannot(`the person's ${field}`)
   }
   const sessions = sessionRows(sent.events, sessionOf)
@@ -78,9 +85,8 @@ export function worldOf(sent: Sent): Readonly<Record<string, Relation>> {
           return sessionOf(sentEvent)
         case 'properties': {
           if (path.length === 0) return cannot('a whole document')
-          const text = textAt(sentEvent.properties, path)
-          if (path.length > 1 || !sent.numeric.includes(String(path[0]))) return text
-          return text === null || Number.isNaN(Number(text)) ? null : Number(text)
+          const value = valueAt(sentEvent.properties, path)
+          return value && isDeclared(path) ? declaredValue(value, sent.declared[String(path[0])]!) : value
         }
         case 'person_id':
           return { person: whose(sentEvent.distinct_id) }
@@ -91,13 +97,14 @@ export function worldOf(sent: Sent): Readonly<Record<string, Relation>> {
           return sent.personless.includes(sentEvent.distinct_id) ? null : person(sentEvent.distinct_id, path.slice(1))
         case 'group_0':
           if (path[0] !== 'properties') return cannot('a field of a group')
-          return textAt(groups.get(groupOf(sentEvent)) ?? {}, path.slice(1))
+          return valueAt(groups.get(groupOf(sentEvent)) ?? {}, path.slice(1))
         case 'session':
           return sessions.get(sessionOf(sentEvent))?.read(path) ?? missingSession(path)
       }
       return cannot(`the field ${field}`)
     },
   })
+  const isDeclared = (path: readonly (string | number)[]) => path.length === 1 && String(path[0]) in sent.declared
   const sure = new Set(['event', 'distinct_id', 'timestamp', '$session_id', 'person_id'])
   const known = [...new Set([...sent.persons.flatMap((p) => p.distinct_ids), ...sent.events.map((e) => e.distinct_id)])].filter(
     (id) => !sent.personless.includes(id),
@@ -107,26 +114,37 @@ export function worldOf(sent: Sent): Readonly<Record<string, Relation>> {
       rows: sent.events.map(event),
       has: (name) => sure.has(name) || ['properties', 'person', 'pdi', 'group_0', 'session'].includes(name),
       mayBeNull: (chain) => chain.length > 1 || !sure.has(String(chain[0])),
+      kindOf: (chain) => {
+        if (chain[0] === 'session') return sessionKind(chain[1])
+        if (!chain.includes('properties')) return 'other'
+        const path = chain.slice(1)
+        if (chain[0] !== 'properties' || !isDeclared(path)) return 'own'
+        return ({ Numeric: 'number', Boolean: 'boolean', String: 'other' } as const)[sent.declared[String(path[0])]!]
+      },
     },
     persons: {
       rows: [...new Set(known.map(whose))].map((id): Row => ({ read: (chain) => person(id, chain) })),
       has: (name) => name === 'id' || name === 'properties',
       mayBeNull: (chain) => chain[0] !== 'id',
+      kindOf: (chain) => (chain[0] === 'properties' ? 'own' : 'other'),
     },
     person_distinct_ids: {
       rows: known.map((id): Row => ({ read: ([field]) => (field === 'distinct_id' ? id : { person: whose(id) }) })),
       has: (name) => name === 'distinct_id' || name === 'person_id',
       mayBeNull: () => false,
+      kindOf: () => 'other',
     },
     cohort: {
       rows: [...new Set(sent.cohort.map(whose))].map((id): Row => ({ read: () => ({ person: id }) })),
       has: (name) => name === 'person_id',
       mayBeNull: () => false,
+      kindOf: () => 'other',
     },
     sessions: {
       rows: [...sessions.values()],
       has: (name) => sessionFields.has(name),
       mayBeNull: (chain) => chain[0] === '$is_bounce',
+      kindOf: ([field]) => sessionKind(field),
     },
   }
 }
@@ -134,6 +152,8 @@ export function worldOf(sent: Sent): Readonly<Record<string, Relation>> {
 const sessionFields = new Set(
   '$session_duration duration session_id $start_timestamp $end_timestamp $pageview_count $is_bounce $num_uniq_urls'.split(' '),
 )
+const sessionKind = (field: string | number | undefined): Kind =>
+  field === '$is_bounce' ? 'boolean' : /duration|count|num_/.test(String(field)) ? 'number' : 'other'
 const missingSession = ([field]: readonly (string | number)[]): Value => (sessionFields.has(String(field)) ? null : cannot(`${field}`))
 
 /** One row for each session id. Which of several events at one moment is the first is not said, so first and last addresses are left out. */

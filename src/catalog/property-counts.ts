@@ -1,0 +1,28 @@
+import type { NumberKind } from '../types/property-values.ts'
+
+// What is counted of the values of a property, and what follows from it.
+
+/** What a value is taken for. The order is the order of the counters in the store. */
+export const valueTypes = ['Numeric', 'String', 'Boolean', 'DateTime', 'Other', 'NumericString'] as const
+export type ValueType = (typeof valueTypes)[number]
+export type ValueCounts = Readonly<Record<ValueType, number>>
+
+export const noValues: ValueCounts = { Numeric: 0, String: 0, Boolean: 0, DateTime: 0, Other: 0, NumericString: 0 }
+
+export const countAll = (counts: ValueCounts): number => valueTypes.reduce((sum, type) => sum + counts[type], 0)
+
+/** So many keys of a scope are counted. */
+export const keyLimit = 20_000
+/** Characters of a key that is counted. */
+export const longestKey = 400
+
+/** How the JSON numbers among the values can be told. */
+export function numbersOf(counts: ValueCounts): NumberKind {
+  if (counts.Numeric === 0) return 'none'
+  if (counts.NumericString > 0) return 'marked'
+  return counts.Numeric === countAll(counts) ? 'all' : 'by-text'
+}
+
+/** How many values are NULL where numbers, or times, are asked for. */
+export const countUnread = (counts: ValueCounts, as: 'Numeric' | 'DateTime'): number =>
+  countAll(counts) - (as === 'Numeric' ? counts.Numeric + counts.NumericString : counts.DateTime)

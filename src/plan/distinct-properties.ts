@@ -1,0 +1,47 @@
+import type { IdOf } from '../ast/identity.ts'
+import { isGrouped, seesWindows } from '../resolver/grouping.ts'
+import { emptySelect, type TypedColumn, type TypedExpr, type TypedOrder, type TypedQuery, type TypedSelect } from '../resolver/typed.ts'
+import { isProperty } from '../types/property-values.ts'
+import type { Pass } from './context.ts'
+import { freshAliases, rewrite, withInside } from './rewrite.ts'
+
+/**
+ * Properties that are not held as they are shown are told apart by grouping: a group can be ordered by what it holds and show another form of it.
+ * Before: `SELECT DISTINCT x … ORDER BY x`. After: `SELECT x … GROUP BY x ORDER BY x`.
+ */
+export const distinctProperties: Pass = (query, { idOf }) => {
+  const fresh = freshAliases(query)
+  return rewrite(query, { select: (select) => (isAffected(select) ? grouped(select, fresh, idOf) : select) })
+}
+
+const isAffected = ({ distinct, columns }: TypedSelect): boolean =>
+  distinct &&
+  columns.some(({ expr: { type } }) => isProperty(type) && (type.property.isOwn || !['none', 'by-text'].includes(type.property.numbers)))
+
+function grouped(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedQuery & TypedSelect {
+  const byColumns = (columns: readonly TypedColumn[]) =>
+    ({ mode: 'plain', items: [...new Set(columns.map(({ expr }) => expr))], sets: [] }) as const
+  if (!isGrouped(select) && !seesWindows(select)) return { ...select, distinct: false, groupBy: byColumns(select.columns) }
+  // What is grouped already, or looked at through a window, becomes a query of its own.
+  const alias = fresh('rows')
+  const inner = new Map(select.columns.map((column) => [idOf(column.expr), column]))
+  const outside = (expr: TypedExpr): TypedExpr => {
+    const column = inner.get(idOf(expr))
+    if (!column) return withInside(expr, outside)
+    return { kind: 'column', source: alias, name: column.alias, type: expr.type, span: expr.span }
+  }
+  const order = (item: TypedOrder): TypedOrder => ({ ...item, expr: outside(item.expr) })
+  const columns = select.columns.map((column) => ({ ...column, expr: outside(column.expr) }))
+  const { ctes, orderBy, limitBy, limit, span } = select
+  return {
+    ...emptySelect,
+    ctes,
+    columns,
+    from: { kind: 'derived', alias, query: { ...select, ctes: [], distinct: false, orderBy: [], limitBy: null, limit: null } },
+    groupBy: byColumns(columns),
+    orderBy: orderBy.map(order),
+    limitBy: limitBy && { ...limitBy, by: limitBy.by.map(outside) },
+    limit,
+    span,
+  }
+}

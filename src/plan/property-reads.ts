@@ -1,0 +1,97 @@
+import { propertyRows } from '../functions/property-values.ts'
+import { readSuffix } from '../resolver/bindings.ts'
+import { childrenOf, isAggregateCall, shownParts } from '../resolver/shape.ts'
+import type { CallNode, ColumnNode, JsonRead, Read, ScanSource, TypedExpr, TypedQuery, TypedSelect } from '../resolver/typed.ts'
+import type { Pass } from './context.ts'
+import { rewrite } from './rewrite.ts'
+
+/**
+ * What is made of a property is read where the property is, so that a column which holds just that can be used.
+ * Before: `@number(properties.price)`. After: `properties.price:number`.
+ */
+export const propertyReads: Pass = (query) => {
+  const { reads, selects } = lookedAt(query)
+  if (reads.size === 0) return query
+  const kept = new Set(selects.flatMap((select) => [...madeOfKeys(select)]))
+  const added = new Map<string, Map<string, Read>>()
+  const replaced = rewrite(query, {
+    expr: (expr) => {
+      if (expr.kind !== 'call' || kept.has(expr)) return expr
+      const [column] = expr.args
+      const read = column?.kind === 'column' ? reads.get(column.source)?.get(column.name) : undefined
+      const as = read?.json && readOf(expr, read.json.as)
+      if (!read?.json || !as) return expr
+      const name = `${read.name.replace(readSuffix, '')}${as === 'text' ? '' : `:${as}`}`
+      const source = (column as ColumnNode).source
+      const made = added.get(source) ?? new Map<string, Read>()
+      added.set(source, made.set(name, { ...read, name, json: { ...read.json, as }, type: expr.type }))
+      return { ...(column as ColumnNode), name, type: expr.type, span: expr.span }
+    },
+  })
+  if (added.size === 0) return query
+  return rewrite(replaced, { source: (source) => (source.kind === 'scan' ? withReads(source, added.get(source.alias)) : source) })
+}
+
+/** What a call of the row makes of a value that is read in one way is itself such a read. */
+const readOfRow: Readonly<Record<string, Partial<Record<JsonRead, JsonRead>> | undefined>> = {
+  [propertyRows.numberText.name]: { number: 'text' },
+  [propertyRows.unmarked.name]: { value: 'text' },
+  [propertyRows.number.name]: { text: 'number' },
+  [propertyRows.boolean.name]: { text: 'boolean' },
+}
+const readOf = ({ name }: CallNode, of: JsonRead): JsonRead | undefined => readOfRow[name]?.[of]
+
+const withReads = (scan: ScanSource, added: ReadonlyMap<string, Read> | undefined): ScanSource => {
+  const more = [...(added?.values() ?? [])].filter(({ name }) => scan.reads.every((read) => read.name !== name))
+  return more.length ? { ...scan, reads: [...scan.reads, ...more] } : scan
+}
+
+/** Behind a grouping there are only its keys: what is made of a whole one is made there. */
+function madeOfKeys(select: TypedSelect): ReadonlySet<TypedExpr> {
+  const { items, sets } = select.groupBy!
+  const keys = [...items, ...sets.flat()]
+  const isMade = (expr: TypedExpr): expr is CallNode => expr.kind === 'call' && readOfRow[expr.name] !== undefined
+  const whole = new Set<string>()
+  const name = ({ source, name: column }: ColumnNode) => JSON.stringify([source, column])
+  const seen = new Set<TypedExpr>()
+  const look = (expr: TypedExpr): void => {
+    if (seen.has(expr) || (isMade(expr) && expr.args[0]!.kind === 'column')) return
+    seen.add(expr)
+    if (expr.kind === 'column') whole.add(name(expr))
+    for (const child of childrenOf(expr)) look(child)
+  }
+  for (const key of keys) look(key)
+  const found = new Set<TypedExpr>()
+  const passed = new Set<TypedExpr>()
+  const find = (expr: TypedExpr): void => {
+    const isAggregate: boolean = isAggregateCall(expr)
+    if (passed.has(expr) || isAggregate) return
+    passed.add(expr)
+    for (const child of childrenOf(expr)) find(child)
+    const [arg] = isMade(expr) ? expr.args : []
+    if (arg && (found.has(arg) || (arg.kind === 'column' && whole.has(name(arg))))) found.add(expr)
+  }
+  for (const expr of [...keys, ...shownParts(select)]) find(expr)
+  return found
+}
+
+/** Reads of each scan with properties by their names; and the selects that group. */
+function lookedAt(query: TypedQuery): {
+  readonly reads: ReadonlyMap<string, ReadonlyMap<string, Read>>
+  readonly selects: readonly TypedSelect[]
+} {
+  const reads = new Map<string, ReadonlyMap<string, Read>>()
+  const selects: TypedSelect[] = []
+  rewrite(query, {
+    source: (source) => {
+      if (source.kind === 'scan' && source.reads.some(({ json }) => json))
+        reads.set(source.alias, new Map(source.reads.map((read) => [read.name, read])))
+      return source
+    },
+    select: (select) => {
+      if (select.groupBy) selects.push(select)
+      return select
+    },
+  })
+  return { reads, selects }
+}

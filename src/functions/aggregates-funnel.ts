@@ -1,14 +1,11 @@
 import { UnsupportedError } from '../errors/errors.ts'
 import { isNullable, isTime, scalar } from '../types/types.ts'
 import { aggregate, aggregates, rowsCall, withoutDistinct } from './aggregate.ts'
-import { asNumber } from './duckdb-values.ts'
 import { truth } from './lambda.ts'
-import type { Arg, CellContext, SqlCell } from './row.ts'
+import type { CellContext, SqlCell } from './row.ts'
+import { seconds } from './seconds.ts'
 
 // A funnel as an aggregate. Funnel queries answer more, and faster; this is for statements written with it.
-
-/** Whole seconds of a time; other numbers are what they are. */
-const seconds = (at: Arg): string => (isTime(at.type) ? `CAST(floor(epoch(${at.sql})) AS BIGINT)` : `CAST(${asNumber(at)} AS BIGINT)`)
 
 /**
  * Every row gives an item for each step it matches: when, and which step. In order of both, an item of step n starts where its step n - 1 started,

@@ -163,6 +163,11 @@ export const statisticsFunctions = aggregates({
     ],
     false,
   ),
+  quantileTDigest: quantile(
+    'The same as `quantile`: exact, where the sketch of that name comes near.',
+    [[`select quantileTDigest(0.5)(x) ${four}`, 3]],
+    false,
+  ),
   quantiles: aggregate({
     args: [1, 1],
     takes: 'number',

@@ -88,6 +88,9 @@ function countBits([x]: readonly Arg[], context: CellContext): string {
   return `coalesce(bit_count(${rowsCall('bitstring_agg', [x!.sql, '0', most], inRange)}), 0)`
 }
 
+/** No more items than the parameter says, where there is one. */
+const atMost = (list: string, { params: [most] }: CellContext) => (most ? `list_slice(${list}, 1, ${most.sql})` : list)
+
 export const aggregateFunctions = aggregates({
   count: aggregate({
     args: [0, 1],
@@ -283,16 +286,18 @@ export const aggregateFunctions = aggregates({
   }),
   groupUniqArray: aggregate({
     args: [1, 1],
+    params: [0, 1],
     returns: (args) => arrayOfItems([notNull(args[0]!)]),
     keeps: 1,
-    summary: 'The different values that are not NULL, in no given order.',
-    clickhouse: 'groupUniqArray',
+    summary: 'The different values that are not NULL, in no given order; at most so many as the parameter says.',
+    clickhouse: { name: 'groupUniqArray', params: (context) => context.params.map((p) => p.sql) },
     duckdb: (args, context) =>
-      `coalesce(${listOf(args[0]!.sql, { ...context, aggregate: { ...aggregateOf(context), distinct: true } })}, [])`,
-    ofList: (list) => `coalesce(list_distinct(${list}), [])`,
+      atMost(`coalesce(${listOf(args[0]!.sql, { ...context, aggregate: { ...aggregateOf(context), distinct: true } })}, [])`, context),
+    ofList: (list, _item, context) => atMost(`coalesce(list_distinct(${list}), [])`, context),
     cases: [
       ['select groupUniqArray(x) from (select arrayJoin([2, 1, 2]) as x)', [1, 2], { unordered: true }],
       ['select groupUniqArray(number) from numbers(0)', []],
+      ['select length(groupUniqArray(2)(number % 3)) from numbers(9)', 2],
     ],
   }),
 })

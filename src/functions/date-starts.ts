@@ -118,18 +118,18 @@ const dateTrunc = (summary: string, name: string): FunctionRow => ({
 })
 
 /** The first day of the week, by the mode that is given or the project's first day. */
-const startOfWeek = ([x, mode]: readonly Arg[], context: CellContext): string =>
+const startOfWeek = ([x, mode, zone]: readonly Arg[], context: CellContext): string =>
   mode
-    ? byMode(weekModes, mode, ({ sunday }) => weekStart(wall(x!, context), sunday))
+    ? byMode(weekModes, mode, ({ sunday }) => weekStart(wall(x!, context, zone), sunday))
     : weekStart(wall(x!, context), context.weekStartDay === 0)
 const weekOnClickHouse =
   (name: string): SqlCell =>
-  ([x, mode], context) => {
+  ([x, mode, zone], context) => {
     if (!mode) return inZone(name, context.weekStartDay === 0 ? '0' : '3')([x!], context)
     return byMode(
       Array.from(weekModes, (_, i) => String(i)),
       mode,
-      (one) => inZone(name, one)([x!], context),
+      (one) => inZone(name, one)(zone ? [x!, zone] : [x!], context),
     )
   }
 
@@ -166,9 +166,10 @@ export const dateStartFunctions = functions({
   },
   toStartOfWeek: {
     kind: 'scalar',
-    args: [1, 2],
+    args: [1, 3],
     returns: dateResult,
-    summary: "First day of the week. Weeks begin on the project's first day, or by a mode of `toWeek` (0 Sunday, 1 Monday).",
+    summary:
+      "First day of the week, in the zone of the third argument. Weeks begin on the project's first day, or by a mode of `toWeek` (0 Sunday, 1 Monday).",
     sql: {
       duckdb: startOfWeek,
       clickhouse: weekOnClickHouse('toStartOfWeek'),
@@ -176,6 +177,8 @@ export const dateStartFunctions = functions({
     cases: [
       [`toStartOfWeek(${t}, 0)`, '2024-02-04'],
       [`toStartOfWeek(${t}, 1)`, '2024-02-05'],
+      ["toStartOfWeek(toDateTime('2024-02-11 23:30:00', 'UTC'), 1, 'Europe/Berlin')", '2024-02-12'],
+      ["toStartOfWeek(toDateTime('2024-02-12 02:30:00', 'UTC'), 1, 'America/New_York')", '2024-02-05'],
       ["toStartOfWeek(toDate('2024-02-11'), 0)", '2024-02-11'],
       ["toStartOfWeek(toDate('2024-02-11'), 3)", '2024-02-05'],
     ],
@@ -183,9 +186,9 @@ export const dateStartFunctions = functions({
   },
   toLastDayOfWeek: {
     kind: 'scalar',
-    args: [1, 2],
+    args: [1, 3],
     returns: dateResult,
-    summary: "Last day of the week. Weeks begin on the project's first day, or by a mode of `toWeek`.",
+    summary: "Last day of the week, in the zone of the third argument. Weeks begin on the project's first day, or by a mode of `toWeek`.",
     sql: {
       duckdb: (args, context) => `(${startOfWeek(args, context)} + 6)`,
       clickhouse: weekOnClickHouse('toLastDayOfWeek'),

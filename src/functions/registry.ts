@@ -4,6 +4,7 @@ import { aggregateFunctions } from './aggregates.ts'
 import { associationFunctions } from './aggregates-association.ts'
 import { collectionFunctions, digestFunctions } from './aggregates-collections.ts'
 import { funnelFunctions } from './aggregates-funnel.ts'
+import { sequenceFunctions } from './aggregates-sequences.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
 import { arrayLambdaFunctions } from './array-lambdas.ts'
@@ -28,6 +29,7 @@ import { mapFunctions } from './maps.ts'
 import { mathFunctions } from './math.ts'
 import { membershipFunctions } from './membership.ts'
 import { namedCastFunctions } from './named-casts.ts'
+import { neighbourFunctions } from './neighbours.ts'
 import { nullFunctions } from './nulls.ts'
 import { otherNames } from './other-names.ts'
 import { productFunctions } from './product.ts'
@@ -92,11 +94,13 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Association: associationFunctions,
   'Aggregates of arrays, maps and texts': collectionFunctions,
   'Funnels in statements': funnelFunctions,
+  'Sequences and retention in statements': sequenceFunctions,
   Digests: digestFunctions,
   'Aggregates with suffixes': suffixedFunctions,
   'Aggregates over an array': arrayReduceFunctions,
   Membership: membershipFunctions,
   'Window functions': windowFunctions,
+  'Rows before and behind': neighbourFunctions,
   'Table functions': tableFunctions,
 }
 

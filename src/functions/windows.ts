@@ -64,14 +64,16 @@ const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: 
   summary,
   sql: {
     duckdb: ([x, by, other], context) => {
-      if (!reaches(name, isNull, context))
-        throw new UnsupportedError('unsupported-function', {
-          name,
-          engine: 'DuckDB',
-          reason: `it sees the whole partition there: the frame must reach its ${name === 'lag' ? 'first' : 'last'} row (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)`,
-        })
       const outside = other?.sql ?? (isNull ? 'NULL' : defaultOf(context.type))
-      return inWindow(name, [x!.sql, by?.sql ?? '1', outside], context)
+      const value = inWindow(name, [x!.sql, by?.sql ?? '1', outside], context)
+      if (reaches(name, isNull, context)) return value
+      const inFrame = isInFrame(`${name === 'lag' ? '-' : ''}CAST(${by?.sql ?? '1'} AS BIGINT)`, context)
+      if (inFrame !== null) return `CASE WHEN ${inFrame} THEN ${value} ELSE ${outside} END`
+      throw new UnsupportedError('unsupported-function', {
+        name,
+        engine: 'DuckDB',
+        reason: `it sees the whole partition there: the frame must be one of ROWS, or reach its ${name === 'lag' ? 'first' : 'last'} row`,
+      })
     },
     clickhouse: ([x, by, other], context) => {
       const value = isNull && !other ? `toNullable(${x!.sql})` : x!.sql
@@ -101,6 +103,20 @@ function reaches(name: 'lag' | 'lead', isWholeByDefault: boolean, context: CellC
   return name === 'lag' ? /^UNBOUNDED PRECEDING$/i.test(from) : /^UNBOUNDED FOLLOWING$/i.test(to)
 }
 
+/** Whether a row so far from the current one is in the frame; null for frames that do not count rows. */
+function isInFrame(distance: string, context: CellContext): string | null {
+  const { over } = aggregateOf(context)
+  const match = frameOf(over)
+  if (!match || !/^ ROWS/i.test(match[0])) return null
+  const [, from = match[3] ?? '', to = 'CURRENT ROW'] = match
+  const bound = (text: string, isWithin: (offset: string) => string): string => {
+    if (/^UNBOUNDED/i.test(text)) return 'true'
+    const [, amount, side] = /^(.*) (PRECEDING|FOLLOWING)$/i.exec(text) ?? []
+    return isWithin(amount === undefined ? '0' : `${side!.toUpperCase() === 'PRECEDING' ? '-' : ''}CAST(${amount} AS BIGINT)`)
+  }
+  return `${bound(from, (offset) => `${distance} >= ${offset}`)} AND ${bound(to, (offset) => `${distance} <= ${offset}`)}`
+}
+
 /** One value out of a small ordered table, so that cases read as a line. */
 const over = (expression: string, window = 'ORDER BY x'): string =>
   `select groupArray(v) from (select ${expression} over (${window}) as v from (select arrayJoin([10, 20, 20, 30]) as x) order by x)`
@@ -128,13 +144,23 @@ export const windowFunctions = functions({
     'lag',
     false,
     'The value so many rows (1) before; the default of the type or the third argument where there is none.',
-    [[over('lagInFrame(x)'), [0, 10, 20, 20]]],
+    [
+      [over('lagInFrame(x)'), [0, 10, 20, 20]],
+      [over('lagInFrame(x, 2)', 'ORDER BY x ROWS BETWEEN 2 PRECEDING AND CURRENT ROW'), [0, 0, 10, 20]],
+      [over('lagInFrame(x, 2)', 'ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW'), [0, 0, 0, 0]],
+      [over('lagInFrame(x, 1, 7)', 'ORDER BY x ROWS 1 PRECEDING'), [7, 10, 20, 20]],
+    ],
   ),
   leadInFrame: shifted(
     'lead',
     false,
     'The value so many rows (1) behind; the default of the type or the third argument where there is none.',
-    [[over('leadInFrame(x)', 'ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING'), [20, 20, 30, 0]]],
+    [
+      [over('leadInFrame(x)', 'ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING'), [20, 20, 30, 0]],
+      [over('leadInFrame(x, 1)', 'ORDER BY x ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING'), [20, 20, 30, 0]],
+      [over('leadInFrame(x, 2)', 'ORDER BY x ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING'), [0, 0, 0, 0]],
+      [over('leadInFrame(x)', 'ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW'), [0, 0, 0, 0]],
+    ],
   ),
 })
 

@@ -1,0 +1,173 @@
+import { QueryError, UnsupportedError } from '../errors/errors.ts'
+import { arrayOf, isNullable, scalar } from '../types/types.ts'
+import { type AggregateRow, aggregate, aggregates, rowsCall, withFilter, withoutDistinct } from './aggregate.ts'
+import { asFloat } from './duckdb-values.ts'
+import { truth } from './lambda.ts'
+import type { Arg, Case, CellContext, SqlCell } from './row.ts'
+import { seconds } from './seconds.ts'
+
+// Who came back, which steps follow each other, and averages that forget: what is asked of the rows of one person in their order.
+
+const met = (step: Arg) => truth(step.sql, step.type)
+/** ClickHouse takes no condition that may be NULL. */
+const certain = (step: Arg) => (isNullable(step.type) ? `ifNull(${step.sql}, 0)` : step.sql)
+
+const ever = (step: Arg, context: CellContext) => `coalesce(${rowsCall('bool_or', [met(step)], withoutDistinct(context))}, false)`
+
+// --- sequences -------------------------------------------------------------------------------
+
+type Item = { readonly step: number } | '.' | '.*'
+
+const grammar = /\(\?(\d{1,2})\)|\.\*|\.|\(\?t(?:<=|>=|==|<|>)\d{1,12}\)/y
+
+/** What a pattern asks for, in its order; null for an amount of time between two steps. */
+function itemsOf(name: string, pattern: unknown, steps: number): (Item | null)[] {
+  const refuse = (what: string) =>
+    new QueryError('wrong-type', {
+      message: `'${name}' ${what}`,
+      expected: 'a pattern such as (?1).*(?2), with as many conditions as it names',
+    })
+  if (typeof pattern !== 'string') throw refuse("takes its pattern as a constant text: sequenceMatch('(?1).*(?2)')(timestamp, a, b)")
+  const items: (Item | null)[] = []
+  grammar.lastIndex = 0
+  for (let at = 0; at < pattern.length; at = grammar.lastIndex) {
+    grammar.lastIndex = at
+    const [text, number] = grammar.exec(pattern) ?? []
+    if (text === undefined) throw refuse(`cannot read its pattern from character ${at + 1} on: ${pattern.slice(at, at + 20)}`)
+    if (number === undefined) items.push(text === '.' || text === '.*' ? text : null)
+    else if (Number(number) >= 1 && Number(number) <= steps) items.push({ step: Number(number) - 1 })
+    else throw refuse(`has no condition ${number}: there are ${steps}`)
+  }
+  return items
+}
+
+/** Each row is one character: which of the conditions it meets. */
+const firstCharacter = 0x4e00
+const mostSteps = 8
+
+/** The characters of rows that meet a condition. */
+function classOf(bit: number, bits: number): string {
+  const run = 2 ** bit
+  const ranges = Array.from({ length: 2 ** (bits - bit - 1) }, (_, i) => firstCharacter + (2 * i + 1) * run)
+  const character = (code: number) => String.fromCodePoint(code)
+  return `[${ranges.map((from) => (run === 1 ? character(from) : `${character(from)}-${character(from + run - 1)}`)).join('')}]`
+}
+
+const sequence =
+  (name: string, answer: (text: string, pattern: string) => string): SqlCell =>
+  ([at, ...steps], context) => {
+    const items = itemsOf(name, context.params[0]?.constant, steps.length)
+    const unsupported = (reason: string) => new UnsupportedError('unsupported-function', { name, engine: 'DuckDB', reason })
+    if (items.includes(null)) throw unsupported('patterns there have no (?t…): windowFunnel bounds the time')
+    const used = [...new Set(items.flatMap((item) => (item !== null && typeof item === 'object' ? [item.step] : [])))]
+    if (used.length > mostSteps) throw unsupported(`patterns there name at most ${mostSteps} conditions`)
+    const pattern = items
+      .map((item) => (item === '.*' ? '.*?' : item === '.' ? '.' : classOf(used.indexOf(item!.step), used.length)))
+      .join('')
+    const character = `chr(CAST(${[firstCharacter, ...used.map((step, bit) => `CASE WHEN ${met(steps[step]!)} THEN ${2 ** bit} ELSE 0 END`)].join(' + ')} AS INTEGER))`
+    const rows = withFilter(withoutDistinct(context), `(${steps.map(met).join(' OR ')}) AND ${at!.sql} IS NOT NULL`)
+    const order = `${seconds(at!)}, ${character}`
+    const around = rows.aggregate!
+    const text = rowsCall('string_agg', [character, "''"], { ...rows, aggregate: { ...around, orderBy: order } })
+    return answer(`coalesce(${text}, '')`, context.literal(pattern))
+  }
+
+const sequenceRow = (name: string, returns: 'UInt8' | 'UInt64', summary: string, duckdb: SqlCell, cases: readonly Case[]): AggregateRow =>
+  aggregate({
+    args: [3, 33],
+    takes: ['time', 'boolean'],
+    params: [1, 1],
+    returns: () => scalar(returns),
+    keeps: 4,
+    summary,
+    clickhouse: (args, context) => {
+      const [at, ...steps] = args
+      itemsOf(name, context.params[0]?.constant, steps.length)
+      return rowsCall(`${name}(${context.params[0]!.sql})`, [`toDateTime(${at!.sql})`, ...steps.map(certain)], context)
+    },
+    duckdb,
+    cases,
+  })
+
+const visits = 'from (select arrayJoin([(10, 1), (20, 2), (30, 3), (40, 1), (50, 3), (60, 2)]) as r)'
+const rows = 'toDateTime(r.1), r.2 = 1, r.2 = 2, r.2 = 3'
+
+// --- averages --------------------------------------------------------------------------------
+
+const average: SqlCell = ([x, at], context) => {
+  const [row, half] = [context.fresh(), asFloat(context.params[0]!)]
+  const both = `{'v': ${asFloat(x!)}, 't': ${asFloat({ ...at!, sql: seconds(at!), type: scalar('Int64') })}}`
+  const known = withFilter(withoutDistinct(context), `${x!.sql} IS NOT NULL AND ${at!.sql} IS NOT NULL`)
+  const list = `coalesce(${rowsCall('list', [both], known)}, [])`
+  const all = context.fresh()
+  const last = `list_max(list_transform(${all}, lambda ${row}: ${row}.t))`
+  const sum = `list_sum(list_transform(${all}, lambda ${row}: ${row}.v * pow(2, (${row}.t - ${last}) / ${half})))`
+  return `list_transform([${list}], lambda ${all}: coalesce((1 - pow(2, -1 / ${half})) * ${sum}, 0))[1]`
+}
+
+export const sequenceFunctions = aggregates({
+  retention: aggregate({
+    args: [2, 32],
+    takes: 'boolean',
+    returns: () => arrayOf(scalar('UInt8')),
+    summary: 'A 1 for each condition that some row of the group meets; from the second on only where some row meets the first one too.',
+    clickhouse: { name: 'retention', args: (steps) => steps.map(certain) },
+    duckdb: (steps, context) => {
+      const [first, ...others] = steps.map((step) => ever(step, context))
+      return `[${[first!, ...others.map((other) => `(${first} AND ${other})`)].map((one) => `CAST(${one} AS UTINYINT)`).join(', ')}]`
+    },
+    cases: [
+      ['select retention(number = 1, number = 2, number = 7) from numbers(4)', [1, 1, 0]],
+      ['select retention(number = 9, number = 2) from numbers(4)', [0, 0]],
+      ['select retention(number = 1, number = 2) from numbers(0)', [0, 0]],
+      ['select retention(number < 2, number > 2) from numbers(4)', [1, 1]],
+    ],
+  }),
+  sequenceMatch: sequenceRow(
+    'sequenceMatch',
+    'UInt8',
+    'Whether rows in the order of the time hold a pattern: `(?1)` a row that meets condition 1, `.` any row, `.*` any number of them. Rows that meet no condition are not there. `(?t<=60)`, the seconds between two rows, on ClickHouse only.',
+    sequence('sequenceMatch', (text, pattern) => `CAST(regexp_matches(${text}, ${pattern}) AS UTINYINT)`),
+    [
+      [`select sequenceMatch('(?1)(?2)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?2)(?1)')(${rows}) ${visits}`, 0],
+      [`select sequenceMatch('(?2).(?1)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?2).*(?1)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?2)(?1)')(toDateTime(r.1), r.2 = 1, r.2 = 2) ${visits}`, 1],
+      ["select sequenceMatch('(?1)')(toDateTime(number), number = 99, number = 98) from numbers(5)", 0],
+      ["select sequenceMatch('(?1)(?2)')(toDateTime(number), number > 1, number > 2) from numbers(5)", 1],
+    ],
+  ),
+  sequenceCount: sequenceRow(
+    'sequenceCount',
+    'UInt64',
+    'How often rows in the order of the time hold a pattern of `sequenceMatch`, one behind the other.',
+    sequence('sequenceCount', (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS UBIGINT)`),
+    [
+      [`select sequenceCount('(?1).*(?2)')(${rows}) ${visits}`, 2],
+      [`select sequenceCount('(?3)')(${rows}) ${visits}`, 2],
+      [`select sequenceCount('(?1).*(?3)')(${rows}) ${visits}`, 2],
+      ["select sequenceCount('(?1)(?2)')(toDateTime(number), number % 2 = 0, number % 2 = 1) from numbers(10)", 5],
+      ["select sequenceCount('(?1)')(toDateTime(number), number > 1, number > 2) from numbers(0)", 0],
+    ],
+  ),
+  exponentialMovingAverage: aggregate({
+    args: [2, 2],
+    takes: ['number', 'time'],
+    params: [1, 1],
+    returns: () => scalar('Float64'),
+    keeps: 2,
+    summary: 'The average of values, of which each counts half as much after so many units of the time (seconds) as the parameter says.',
+    clickhouse: {
+      name: 'exponentialMovingAverage',
+      params: (context) => context.params.map((p) => p.sql),
+      args: ([x, at]) => [x!.sql, `toFloat64(${at!.sql})`],
+    },
+    duckdb: average,
+    cases: [
+      ['select exponentialMovingAverage(1)(number, number) from numbers(3)', 1.25, { tolerance: 1e-9 }],
+      ['select exponentialMovingAverage(5)(number, number) from numbers(10)', 4.14, { tolerance: 0.2 }],
+      ['select exponentialMovingAverage(5)(number, number) from numbers(0)', 0],
+    ],
+  }),
+})

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { allows } from '../accounts/personal-keys.ts'
+import { firstOfEachMinute } from '../lib/first-of-each-minute.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { admit, wantedBy } from './access.ts'
@@ -8,6 +9,7 @@ import type { App, Log } from './app.ts'
 import { authenticate, type Caller, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
 import { type CaptureServices, handleCapture } from './capture/handler.ts'
+import { codeOf } from './capture/refusal.ts'
 import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createImportThrottle } from './import-throttle.ts'
@@ -59,6 +61,10 @@ const requestId = (request: Request) => {
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
+const keyShown = 8
+/** Enough to recognize a key by: what came as one may be a secret of another system. */
+const shortened = (key: string) => (key.length > keyShown ? `${key.slice(0, keyShown)}…` : '…')
+
 export interface ServiceOptions extends SiteOptions {
   readonly log?: Log
 }
@@ -78,6 +84,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
   const siteOf = createSites(siteOptions)
+  const tellOfUnknownKey = firstOfEachMinute(app.clock)
 
   const answer = async (
     place: Place,
@@ -164,6 +171,19 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     importLimit: async (token, events) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? throttleImport(record, events) : null
+    },
+    onRefused: ({ reason, path, token }) => {
+      metrics.captureRefused(codeOf(reason))
+      if (reason !== 'unknown-project') return
+      const notLogged = tellOfUnknownKey()
+      if (notLogged === null) return
+      log({
+        level: 'warn',
+        message: 'events with an unknown project key were refused',
+        path,
+        key: shortened(token ?? ''),
+        not_logged: notLogged,
+      })
     },
     mustBeAllowed: async (request, url, scope) => {
       const site = siteOf(request, url, null)

@@ -89,6 +89,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'property_definitions.list',
     'property_definitions.retrieve',
     'historical_import.retrieve',
+    'ingestion_warnings.list',
     'query.create',
     'query.retrieve',
     'query.cancel',

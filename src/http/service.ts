@@ -24,7 +24,7 @@ import { createSites, type SiteOptions } from './site.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit',
+  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Waymark-Not-Kept',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
@@ -104,7 +104,10 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], await countedAs(caller, params)) : {}
     let admitted = await enter(caller)
-    if (!row) throw failures.wrongMethod(method, [...place.rows.keys()])
+    if (!row) {
+      const { missing } = place.resource
+      throw missing === null ? failures.wrongMethod(method, [...place.rows.keys()]) : failures.notFound(missing)
+    }
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive. What its sender was allowed before counts no more.
     if (method !== 'GET') admitted = await enter(await identify())

@@ -119,7 +119,7 @@ async function answerQuietly(request: Request, services: CaptureServices, url: U
   if (!quiet) return null
   if (request.method === 'OPTIONS') return preflight(request)
   if (quiet.scope) await services.mustBeAllowed(request, url, quiet.scope)
-  return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), 'content-type': quiet.type } })
+  return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), ...quiet.headers, 'content-type': quiet.type } })
 }
 
 async function takeAll(

@@ -17,9 +17,9 @@ import {
 } from './asking/asking.ts'
 import { presentRun, type QueryStatus } from './asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './asking/refresh.ts'
-import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
+import { type ActionService, actionFieldNames, actionService, type StoredAction } from './definitions/actions.ts'
 import type { CohortInput } from './definitions/cohorts.ts'
-import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
+import { type CohortService, cohortFieldNames, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
 import { isHistorical } from './ingestion/decode-batch.ts'
@@ -217,12 +217,14 @@ export class Project {
   }
 
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
-  createAction(fields: ActionInput): Promise<StoredAction> {
+  async createAction(fields: ActionInput): Promise<StoredAction> {
+    mustKnow(fields, actionFieldNames, 'createAction')
     return this.actions.create(fields)
   }
 
   /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
-  createCohort(fields: CohortInput): Promise<StoredCohort> {
+  async createCohort(fields: CohortInput): Promise<StoredCohort> {
+    mustKnow(fields, cohortFieldNames, 'createCohort')
     return this.cohorts.create(fields)
   }
 

@@ -57,6 +57,7 @@ public URL of the server ([operations.md](operations.md)), else with the host of
 **Failures.** Every one has the body \`{"type", "code", "detail", "attr"}\`; \`attr\` names the field to blame, nested ones joined by \`__\`.
 Of a mistake in a statement or an expression, \`extra\` holds \`position\` (\`line\` and \`column\` from 1, \`offset\` from 0, \`length\`), \`suggestions\` (names that may have
 been meant), \`expected\` and \`others\` (further mistakes), as far as they are known.
+[errors.md](errors.md) has the codes.
 
 **What is not kept.** Insights, dashboards, annotations, experiments, notebooks, session recordings, surveys and early access features are answered with 404
 and a text that says so, whatever the method. Feature flags have an empty list, because clients ask every project for it, and what client libraries ask for

@@ -10,7 +10,7 @@ import { authenticate, type Caller, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
 import { type CaptureServices, handleCapture } from './capture/handler.ts'
 import { codeOf } from './capture/refusal.ts'
-import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
+import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createImportThrottle } from './import-throttle.ts'
 import { createMetrics } from './metrics.ts'
@@ -138,7 +138,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   }
 
   const failed = (error: unknown, id: string): Response => {
-    const failure: HttpError = knownFailure(error) ?? failures.internal()
+    const failure = knownFailure(error) ?? failureOf(failures.internal())
     if (failure.status === 500)
       log({
         level: 'error',

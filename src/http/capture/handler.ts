@@ -3,7 +3,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
-import { failureBody, filesFailure, HttpError } from '../errors.ts'
+import { failureBody, failureOf } from '../errors.ts'
 import type { Body, Intake } from '../intake.ts'
 import { mustBeKnown, mustBeWhole, readAsker } from './asker.ts'
 import type { CaptureRequest } from './body.ts'
@@ -55,7 +55,6 @@ export const unpackedLimit = 20 * megabyte
 const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
 const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'
-const retryAfterSeconds = 1
 
 /** Null when the path is not of a client library. `address`: of the connection. */
 export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
@@ -163,16 +162,14 @@ function refusal(request: Request, path: string, services: CaptureServices, erro
     services.onRefused?.({ reason: error.reason, path, token: error.token })
     return json(request, error.status, error.body)
   }
-  if (error instanceof HttpError) return json(request, error.status, failureBody(error), error.headers)
-  if (error instanceof WaymarkError) {
-    if (error.status === 413) return json(request, 413, new CaptureRefusal('too-large', error.detail).body)
-    const { status, message: detail } = filesFailure(error) ?? error
-    const type = status === 503 ? 'server_error' : 'validation_error'
-    const code = status === 503 ? 'server_error' : 'invalid_payload'
-    const headers: Record<string, string> = error.isRetryable ? { 'retry-after': String(retryAfterSeconds) } : {}
-    return json(request, status, { type, code, detail, attr: null }, headers)
-  }
-  throw error
+  if (!(error instanceof WaymarkError)) throw error
+  if (error.status === 413) return json(request, error.status, new CaptureRefusal('too-large', error.detail).body)
+  const failure = failureOf(error)
+  const { status, headers } = failure
+  // Clients know few codes here: they look at the status, and show the words.
+  const isOfEvents = error.code === 'bad-event' || status === 503
+  const code = status === 503 ? 'server_error' : 'invalid_payload'
+  return json(request, status, isOfEvents ? { ...failureBody(failure), code, attr: null } : failureBody(failure), headers)
 }
 
 const throttled = (request: Request, limited: { detail: string; retryAfterSeconds: number }) =>

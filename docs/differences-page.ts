@@ -51,7 +51,8 @@ function calls(): string {
 
 export const differencesPage = (): string => `# Where the engines differ
 
-The last part says where Waymark differs from the reference system on purpose. The others are written by \`npm run docs\` from rows that the tests run on both engines: each fails once its engines stop differing. A statement answers the same
+The last part says where Waymark differs from the reference system on purpose. The others are written by \`npm run docs\` from rows that the tests run
+on both engines: each fails once its engines stop differing. A statement answers the same
 rows on DuckDB and on ClickHouse but for what is listed here, functions that only one of them has ([functions.md](functions.md) says which), the
 last digits of sums of floats, and the order of rows where ORDER BY leaves it open.
 

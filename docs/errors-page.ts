@@ -21,7 +21,8 @@ codes is empty, it is \`invalid_input\` (400), \`permission_denied\` (403), \`no
 our fault: an \`InternalError\` in the library, 500 over HTTP, with the reason in the log alone.
 
 A query with a field that is unknown or does not fit is \`validation-failed\` in the library. Over HTTP it is \`parse_error\`, as clients of the reference system
-expect, and \`attr\` names the same field. An unknown kind of query is answered with the kinds that are answered here.
+expect, and \`attr\` names the same field. An unknown kind of query is refused with the kinds that are answered here, in
+\`detail\` or, where the reference system has the kind, in \`extra.expected\`.
 
 | code | status | type | code over HTTP | may succeed later |
 |---|---|---|---|---|

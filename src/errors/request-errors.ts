@@ -10,6 +10,7 @@ export interface RequestErrorData {
   'wrong-method': { method: string; allowed: readonly string[] }
   'wrong-media': { type: string }
   'unreadable-request': { message: string; attr: string | null }
+  'query-kind-elsewhere': { kind: string; known: readonly string[] }
   'body-too-large': Record<string, never>
   'body-too-slow': { bytesPerSecond: number; measuredMs: number; longestMs: number }
   'bodies-too-many': { bytes: number }
@@ -56,6 +57,12 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<Reques
     wire: 'unsupported_media_type',
   },
   'unreadable-request': { text: (d) => d.message, status: 400, type: 'invalid_request', wire: 'parse_error' },
+  // The words are those that clients of the reference system know; what is answered here stands beside them.
+  'query-kind-elsewhere': {
+    text: (d) => `Unsupported query kind: ${d.kind}`,
+    expected: (d) => `One of ${d.known.join(', ')}`,
+    status: 400,
+  },
   'body-too-large': { text: () => 'Request too large.', status: 413, type: 'client_error', wire: 'request_too_large' },
   'body-too-slow': {
     text: (d) =>

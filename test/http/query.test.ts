@@ -98,9 +98,7 @@ test('a query inside the node that says how it is shown', async () => {
   )
   expect(await ask({ query: shown('InsightVizNode', { kind: 'SavedInsightNode', shortId: 'x' }) })).toMatchObject(unsupported)
   const deep = Array.from({ length: 9 }).reduce((inner) => shown('InsightVizNode', inner), trends as unknown)
-  expect(await ask({ query: deep })).toMatchObject(
-    refused(400, 'invalid_input', expect.stringContaining('Unsupported query kind: InsightVizNode'), 'kind'),
-  )
+  expect(await ask({ query: deep })).toMatchObject(refused(400, 'invalid_input', 'Unsupported query kind: InsightVizNode', 'kind'))
 })
 
 test('filters and variables that are laid over a query', async () => {
@@ -127,11 +125,9 @@ test('filters and variables that are laid over a query', async () => {
 
 test('a kind that is not answered here is said to be', async () => {
   for (const kind of ['RetentionQuery', 'InsightActorsQuery', 'WebVitalsQuery'])
-    expect(await ask({ query: { kind } })).toMatchObject(
-      refused(400, 'invalid_input', expect.stringContaining(`Unsupported query kind: ${kind}. Known kinds: `), 'kind'),
-    )
+    expect(await ask({ query: { kind } })).toMatchObject(refused(400, 'invalid_input', `Unsupported query kind: ${kind}`, 'kind'))
   expect(await ask({ query: { kind: 'SavedInsightNode', shortId: 'x' } })).toMatchObject(
-    refused(400, 'invalid_input', expect.stringMatching(/^Unsupported query kind: SavedInsightNode\. Known kinds: /), 'kind'),
+    refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode', 'kind'),
   )
 })
 

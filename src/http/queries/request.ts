@@ -112,7 +112,7 @@ const queryOf = (given: unknown, place: string, wrappings = 0): QueryRequest['qu
     throw misfit(place, message, 'kind')
   }
   if (!Object.hasOwn(queryKinds, kind))
-    throw new WaymarkError('unknown-query-kind', { kind, known: Object.keys(queryKinds) }, { attr: 'kind' })
+    throw new WaymarkError('query-kind-elsewhere', { kind, known: Object.keys(queryKinds) }, { attr: 'kind' })
   return given as QueryRequest['query']
 }
 

@@ -90,12 +90,7 @@ test('a query inside the node that says how it is shown', async () => {
   expect(await answers(shown('DataTableNode', shown('InsightVizNode', trends)))).toEqual(plain)
   expect(await answers(shown('DataVisualizationNode', { kind: 'HogQLQuery', query: 'select 1' }))).toEqual([[1]])
   expect((await ask({ query: shown('InsightVizNode', undefined) })).body.detail).toContain('query.InsightVizNode.source\n  Field required')
-  const unsupported = refused(
-    400,
-    'invalid_input',
-    expect.stringMatching(/^Unsupported query kind: SavedInsightNode\. Known kinds: /),
-    'kind',
-  )
+  const unsupported = refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode', 'kind')
   expect(await ask({ query: shown('InsightVizNode', { kind: 'SavedInsightNode', shortId: 'x' }) })).toMatchObject(unsupported)
   const deep = Array.from({ length: 9 }).reduce((inner) => shown('InsightVizNode', inner), trends as unknown)
   expect(await ask({ query: deep })).toMatchObject(refused(400, 'invalid_input', 'Unsupported query kind: InsightVizNode', 'kind'))

@@ -51,7 +51,8 @@ function calls(): string {
 
 export const differencesPage = (): string => `# Where the engines differ
 
-Written by \`npm run docs\` from rows that the tests run on both engines: each fails once its engines stop differing. A statement answers the same
+The last part says where Waymark differs from the reference system on purpose. The others are written by \`npm run docs\` from rows that the tests run
+on both engines: each fails once its engines stop differing. A statement answers the same
 rows on DuckDB and on ClickHouse but for what is listed here, functions that only one of them has ([functions.md](functions.md) says which), the
 last digits of sums of floats, and the order of rows where ORDER BY leaves it open.
 
@@ -71,4 +72,10 @@ differed. In one of them a statement on DuckDB met the limit of 60 seconds on a 
 afterwards, in two seconds at most. \`npm run test:differential:functions\` makes calls of functions with edge values in place of the arguments of
 their cases. About one of 25 calls differs, nearly always because one engine refuses what the other takes: \`test/differential/explanations.ts\`
 holds the reasons, and a difference without one fails.
+
+## From the reference system
+
+| what | the reference system | Waymark |
+|---|---|---|
+| events with a project key that no project has | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), the log has the first of each minute |
 `

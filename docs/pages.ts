@@ -1,11 +1,13 @@
 import { httpReference } from '../src/http/reference.ts'
 import { differencesPage } from './differences-page.ts'
+import { errorsPage } from './errors-page.ts'
 import { functionsPage } from './functions-page.ts'
 import { propertiesPage } from './properties-page.ts'
 
 /** Pages that are written from the registries, by their file in this folder. A test holds each against its file. */
 export const pages: Readonly<Record<string, () => string>> = {
   'differences.md': differencesPage,
+  'errors.md': errorsPage,
   'functions.md': functionsPage,
   'http.md': httpReference,
   'properties.md': propertiesPage,

@@ -272,7 +272,7 @@ function kindOf(query: unknown): QueryKind<unknown, object> {
   const name = typeof query === 'object' && query !== null && 'kind' in query ? (query as { kind: unknown }).kind : undefined
   if (typeof name !== 'string') throw new WaymarkError('validation-failed', { message: 'A query needs a kind', attr: 'kind' })
   const kind = Object.hasOwn(queryKinds, name) ? queryKinds[name] : undefined
-  if (!kind) throw new WaymarkError('unknown-query-kind', { kind: name, known })
+  if (!kind) throw new WaymarkError('unknown-query-kind', { kind: name, known }, { attr: 'kind' })
   return kind
 }
 

@@ -123,6 +123,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
+      countImported: (id, events) => accounts.historicalImports.count(id, events),
       asking: () => asking,
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
@@ -373,7 +374,8 @@ export class Waymark {
   private async shutDown(): Promise<void> {
     const failures: unknown[] = []
     const { asking, parts } = this
-    for (const step of [() => asking.runs.drain(0), () => parts.projects.close(), () => parts.instance.close()]) {
+    const counts = () => this.accounts.historicalImports.flush()
+    for (const step of [() => asking.runs.drain(0), () => parts.projects.close(), counts, () => parts.instance.close()]) {
       await step().catch((error: unknown) => failures.push(error))
     }
     await parts.lock?.release(failures.length === 0 ? 'closed' : 'killed')

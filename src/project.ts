@@ -17,11 +17,12 @@ import {
 } from './asking/asking.ts'
 import { presentRun, type QueryStatus } from './asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './asking/refresh.ts'
-import { type ActionService, actionService, type StoredAction } from './definitions/actions.ts'
+import { type ActionService, actionFieldNames, actionService, type StoredAction } from './definitions/actions.ts'
 import type { CohortInput } from './definitions/cohorts.ts'
-import { type CohortService, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
+import { type CohortService, cohortFieldNames, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
+import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
@@ -56,6 +57,8 @@ export interface ProjectHome {
   /** The project's fields as they are now. */
   record(id: number): Promise<ProjectRecord | undefined>
   noteFirstEvents(id: number): Promise<void>
+  /** Events of the past that came in. */
+  countImported(id: number, events: number): Promise<void>
   /** What all projects of the directory are asked through. */
   asking(): Asking
   /** Turns for what a project asks its store by itself; no longer than so many seconds each. */
@@ -178,7 +181,9 @@ export class Project {
   /** @internal What came over a wire. */
   async take(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
-    return this.noted(await this.pipeline.ingest(body, about))
+    const answer = await this.pipeline.ingest(body, about)
+    if (isHistorical(body)) await this.home.countImported(this.id, answer.accepted)
+    return this.noted(answer)
   }
 
   /** @internal The same of events that are read while they are prepared, for the HTTP API. */
@@ -212,12 +217,14 @@ export class Project {
   }
 
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
-  createAction(fields: ActionInput): Promise<StoredAction> {
+  async createAction(fields: ActionInput): Promise<StoredAction> {
+    mustKnow(fields, actionFieldNames, 'createAction')
     return this.actions.create(fields)
   }
 
   /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
-  createCohort(fields: CohortInput): Promise<StoredCohort> {
+  async createCohort(fields: CohortInput): Promise<StoredCohort> {
+    mustKnow(fields, cohortFieldNames, 'createCohort')
     return this.cohorts.create(fields)
   }
 
@@ -365,8 +372,13 @@ export class Project {
     return (await (await this.forQueries()).facts()).groupTypes
   }
 
-  /** Exact counts of what was wrong with events, with a few samples of each kind. */
-  warnings(): WarningSummary[] {
+  /**
+   * What was altered or left out of the events acknowledged so far: exact counts, with a few samples of each kind.
+   *
+   * @example for (const { type, count } of await project.warnings()) console.log(type, count)
+   */
+  async warnings(): Promise<readonly WarningSummary[]> {
+    await this.pipeline.caughtUp()
     return this.pipeline.warnings()
   }
 

@@ -28,6 +28,8 @@ export const historicalImportInput = z.object({
 const change = historicalImportInput.partial()
 
 const largestCount = 2_147_483_647
+/** After a crash at most so many are missing from the count. */
+const countEvery = 1_000
 
 export const limitsOf = (record: HistoricalImport): ImportLimits =>
   record.is_approved ? { total_events: record.total_events, events_per_minute: record.events_per_minute } : importDefaults
@@ -45,8 +47,36 @@ export const createHistoricalImports = (context: AccountContext) => {
     approved_at: null,
     imported_events: 0,
   })
+  const uncounted = new Map<number, number>()
+  const withUncounted = (record: HistoricalImport): HistoricalImport => ({
+    ...record,
+    imported_events: Math.min(record.imported_events + (uncounted.get(record.project_id) ?? 0), largestCount),
+  })
   const stored = (projectId: number) => store.read.historical_imports.first({ project_id: projectId })
-  const of = async (projectId: number): Promise<HistoricalImport> => (await stored(projectId)) ?? unsaid(projectId)
+  const of = async (projectId: number): Promise<HistoricalImport> => withUncounted((await stored(projectId)) ?? unsaid(projectId))
+
+  const note = (projectId: number, events: number): number => {
+    const sum = (uncounted.get(projectId) ?? 0) + events
+    uncounted.set(projectId, sum)
+    return sum
+  }
+  const write = async (projectId: number): Promise<void> => {
+    const events = uncounted.get(projectId) ?? 0
+    uncounted.delete(projectId)
+    const work = async (tables: AccountTables) => {
+      if (!(await tables.projects.first({ id: projectId }))) return
+      const known = await tables.historical_imports.first({ project_id: projectId })
+      const sum = Math.min((known?.imported_events ?? 0) + events, largestCount)
+      if (known) await tables.historical_imports.update({ project_id: projectId }, { imported_events: sum })
+      else await tables.historical_imports.insert({ ...unsaid(projectId), imported_events: sum })
+    }
+    try {
+      await store.write(work)
+    } catch (error) {
+      note(projectId, events)
+      throw error
+    }
+  }
 
   /** `by` null: the operator. */
   const save = async (by: Acting | null, project: ProjectRecord, given: z.infer<typeof change>): Promise<HistoricalImport> => {
@@ -85,7 +115,7 @@ export const createHistoricalImports = (context: AccountContext) => {
         })
       return after
     }
-    return by ? writeAs(context, by, work) : store.write(work)
+    return withUncounted(await (by ? writeAs(context, by, work) : store.write(work)))
   }
 
   return {
@@ -96,13 +126,14 @@ export const createHistoricalImports = (context: AccountContext) => {
       const { source = '', method = '', total_events = null, events_per_minute = null, is_approved } = check(change, body)
       return save(by, project, { source, method, total_events, events_per_minute, ...(is_approved !== undefined && { is_approved }) })
     },
-    /** Events that came in, towards the total. */
-    count: (projectId: number, events: number): Promise<void> =>
-      store.write(async (tables) => {
-        const known = await tables.historical_imports.first({ project_id: projectId })
-        const sum = Math.min((known?.imported_events ?? 0) + events, largestCount)
-        if (known) await tables.historical_imports.update({ project_id: projectId }, { imported_events: sum })
-        else await tables.historical_imports.insert({ ...unsaid(projectId), imported_events: sum })
-      }),
+    /** Events that came in, towards the total. They are seen at once, and written now and then. */
+    count: async (projectId: number, events: number): Promise<void> => {
+      if (events === 0) return
+      if (note(projectId, events) >= countEvery) await write(projectId)
+    },
+    /** Writes what was counted. */
+    flush: async (): Promise<void> => {
+      for (const projectId of [...uncounted.keys()]) await write(projectId)
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
-import { fieldSource, type Mapping } from '../imports/formats/mapped.ts'
+import { type ChosenColumns, fieldSource, type Mapping } from '../imports/formats/mapped.ts'
 import { ImportFileError, type ImportFormat, importFormats, openSource, type SourceFile } from '../imports/open.ts'
 import type { ImportedEvent } from '../imports/record.ts'
 import { type BatchResult, type ImportSummary, runImport } from '../imports/run.ts'
@@ -106,17 +106,31 @@ async function carry(files: readonly SourceFile[], { store, checkpoints }: Targe
   }
 }
 
+/** As `--map` takes them. */
+const named = (columns: ChosenColumns): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([field, from]) => (from ? [[field, 'column' in from ? from.column : `=${from.constant}`]] : [])),
+  )
+const columnText = (columns: ChosenColumns): string =>
+  `${Object.entries(named(columns))
+    .map(([field, from]) => `${field}=${from}`)
+    .join(', ')}; other columns are properties`
+
 const shownEvents = 10
 
 function report(summary: ImportSummary, values: Values, { out }: Output, done: string): void {
   const events = [...summary.events].sort((a, b) => b[1] - a[1])
   if (values.isOn('json')) {
-    const { warnings, events: _, ...rest } = summary
-    out(JSON.stringify({ ...rest, warnings: Object.fromEntries(warnings), events: Object.fromEntries(events) }))
+    const { warnings, events: _, files, ...rest } = summary
+    const read = files.map(({ file, format, columns }) => ({ file, format, columns: columns && named(columns) }))
+    out(JSON.stringify({ ...rest, files: read, warnings: Object.fromEntries(warnings), events: Object.fromEntries(events) }))
     return
   }
   const number = (value: number) => value.toLocaleString('en')
   out(`${done.padEnd(16)} ${number(summary.stored)} events of ${number(summary.rows)} rows`)
+  if (values.isOn('dry-run'))
+    for (const { file, format, columns } of summary.files)
+      out(`Read as          ${format}${columns ? `: ${columnText(columns)}` : ''}  (${file})`)
   if (summary.skipped > 0) out(`Stored before    ${number(summary.skipped)} rows`)
   if (summary.duplicates > 0) out(`Already there    ${number(summary.duplicates)}`)
   if (summary.dropped > 0) out(`Dropped          ${number(summary.dropped)}`)

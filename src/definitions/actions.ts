@@ -3,6 +3,8 @@ import { type ActionFields, actionFieldsSchema } from '../queries/action-definit
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionStore } from './store.ts'
 
+export const actionFieldNames = ['name', 'description', 'steps', 'id'] as const
+
 export interface StoredAction extends ActionFields {
   readonly id: number
   readonly created_by_id?: number | null

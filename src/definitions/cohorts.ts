@@ -50,6 +50,19 @@ export interface CohortInput {
   readonly id?: number
 }
 
+export const cohortFieldNames = [
+  'name',
+  'description',
+  'is_static',
+  'filters',
+  'groups',
+  'person_ids',
+  'distinct_ids',
+  'csv',
+  'query',
+  'id',
+] as const
+
 export interface StoredCohort {
   readonly id: number
   readonly name: string

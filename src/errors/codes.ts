@@ -3,8 +3,12 @@
 /** What a statement is measured by before and while it is planned. */
 export type Budgeted = keyof typeof exceeded
 
+import { nearestSpellings } from '../lib/spelling.ts'
+import { type RequestErrorData, requestErrors } from './request-errors.ts'
+import type { Row } from './row.ts'
+
 /** What each code carries. A code left out of `errorTable` does not compile. */
-export interface ErrorData {
+export interface ErrorData extends RequestErrorData {
   // statements
   'syntax-error': { message: string; expected?: string }
   'reserved-alias': { name: string }
@@ -69,16 +73,6 @@ export interface ErrorData {
 
 export type ErrorCode = keyof ErrorData
 
-interface Row<D> {
-  readonly text: (data: D) => string
-  readonly suggestion?: (data: D) => string | null
-  /** What could have stood there. */
-  readonly expected?: (data: D) => string | null
-  readonly status: number
-  /** The same request may succeed later, unchanged. */
-  readonly isRetryable?: true
-}
-
 const byteUnits = [
   [1e9, 'GB'],
   [1e6, 'MB'],
@@ -105,6 +99,8 @@ const countOf = (noun: string, { min, max }: { min: number; max: number | null }
 /** Who comes from MySQL or BigQuery writes texts so. */
 const quotedHint = (name: string) => `Double quotes name a column; a text stands in single quotes: '${name.replaceAll("'", "''")}'`
 
+/** As the reference system names what its engine says of types. */
+const aboutTypes = 'illegal_type_of_argument'
 const goOn = "open with `--recovery partial` (in the library `recovery: 'partial'`)"
 const count = (limit: number) => limit.toLocaleString('en-US')
 const exceeded = {
@@ -135,6 +131,7 @@ const exceeded = {
 } as const satisfies Readonly<Record<string, (limit: number) => string>>
 
 export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
+  ...requestErrors,
   'syntax-error': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400 },
   'reserved-alias': { text: (d) => `"${d.name}" cannot be an alias or identifier, as it's a reserved keyword`, status: 400 },
   'illegal-identifier': {
@@ -178,9 +175,11 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     text: (d) => `'${d.name}' is neither grouped by nor inside an aggregate`,
     suggestion: (d) => `Add it to GROUP BY, or take any(${d.name})`,
     status: 400,
+    wire: 'not_an_aggregate',
+    isOfStatement: true,
   },
   'zero-index': { text: (d) => `SQL indexes start from one, not from zero. E.g: ${d.example}`, status: 400 },
-  'wrong-type': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400 },
+  'wrong-type': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400, wire: aboutTypes, isOfStatement: true },
   'unknown-placeholder': {
     text: (d) => `Placeholder {${d.name}} has no value`,
     suggestion: (d) => didYouMean(d.candidates),
@@ -195,7 +194,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'unsupported-syntax': { text: (d) => `Not supported ${d.engine ? `on ${d.engine}` : 'yet'}: ${d.what}`, status: 400 },
   'invalid-query': { text: (d) => d.message, status: 400 },
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
-  'engine-refused': { text: (d) => d.message, status: 400 },
+  'engine-refused': { text: (d) => d.message, status: 400, wire: (d) => (d.isAboutTypes ? aboutTypes : undefined), isOfStatement: true },
   'makes-too-much': {
     text: ({ name, bytes, most }) =>
       `${name === null ? 'The statement' : `'${name}'`} would make ${bytes === null ? 'more' : byteText(bytes)} for one row; at most ${byteText(most)} may be made there.`,
@@ -225,11 +224,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'validation-failed': { text: (d) => d.message, status: 400 },
   'unknown-query-kind': {
     text: (d) => `Unsupported query kind: ${d.kind}`,
-    suggestion: (d) => `Known kinds: ${d.known.join(', ')}.`,
+    suggestion: (d) => {
+      const [likely] = nearestSpellings(d.kind, d.known)
+      return `${likely === undefined ? '' : `Did you mean ${likely}? `}Known kinds: ${d.known.join(', ')}.`
+    },
     status: 400,
   },
   'not-found': { text: (d) => `There is no ${d.what} ${d.id}`, status: 404 },
-  'invalid-value': { text: (d) => d.message, status: 400 },
+  'invalid-value': { text: (d) => d.message, status: 400, wire: (d) => d.rule },
   'not-allowed': { text: (d) => d.message, status: 403 },
   'no-record': { text: (d) => d.message, status: 404 },
   'conflicting-request': { text: (d) => d.message, status: 409 },

@@ -142,7 +142,8 @@ export const mustHaveLoggedIn = (visit: Visit): void => {
 }
 
 /** May it have what the scope names, besides what its row asks for? */
-export const holds = ({ caller }: Visit, scope: Scope): boolean => caller?.via === 'session' || (caller !== null && allows(caller.key, scope))
+export const holds = ({ caller }: Visit, scope: Scope): boolean =>
+  caller?.via === 'session' || (caller !== null && allows(caller.key, scope))
 
 /** Lets the caller in or throws; answers the visit with what the path is about. */
 export async function admit(visit: Visit, wanted: Wanted, tooLow: string | null): Promise<Visit> {

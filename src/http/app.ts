@@ -4,6 +4,7 @@ import type { RowsAnswer } from '../answer.ts'
 import type { Claim } from '../asking/admission.ts'
 import type { Asked, Asker, Asking, Outcome } from '../asking/asking.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
+import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { Intake } from './intake.ts'
@@ -17,6 +18,7 @@ export interface ProjectData extends CaptureTarget {
   queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
+  warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>
   readonly actions: ActionService
   readonly cohorts: CohortService

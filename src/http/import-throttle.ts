@@ -14,13 +14,9 @@ interface Pace {
   left: number
   /** When that was so, in milliseconds. */
   at: number
-  /** Let in and not yet in the record, which is written now and then. */
-  uncounted: number
 }
 
 const minute = 60_000
-/** After a crash at most so many are missing from the count. */
-const countEvery = 1_000
 const hourInSeconds = 3_600
 
 const number = (value: number) => value.toLocaleString('en')
@@ -29,7 +25,7 @@ const ask = (projectId: number) => `needs the operator's approval; see /api/proj
 export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
   const paces = new Map<number, Pace>()
   const paceOf = (id: number, perMinute: number, now: number): Pace => {
-    const pace = paces.get(id) ?? { left: perMinute, at: now, uncounted: 0 }
+    const pace = paces.get(id) ?? { left: perMinute, at: now }
     paces.set(id, pace)
     pace.left = Math.min(perMinute, pace.left + Math.max(0, now - pace.at) * (perMinute / minute))
     pace.at = now
@@ -38,7 +34,7 @@ export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
 
   const refusal = (id: number, limits: ImportLimits, imported: number, pace: Pace, events: number): ImportRefusal | null => {
     const { total_events: total, events_per_minute: perMinute } = limits
-    if (total !== null && imported + pace.uncounted + events > total)
+    if (total !== null && imported + events > total)
       return {
         detail: `An import of more than ${number(total)} events ${ask(id)}`,
         retryAfterSeconds: hourInSeconds,
@@ -55,17 +51,11 @@ export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
   return async (project: ProjectRecord, events: number): Promise<ImportRefusal | null> => {
     const record = await accounts.historicalImports.of(project.id)
     const limits = limitsOf(record)
-    if (limits.total_events === null && limits.events_per_minute === null) return null
     const pace = paceOf(project.id, limits.events_per_minute ?? Number.MAX_SAFE_INTEGER, clock().getTime())
     const refused = refusal(project.id, limits, record.imported_events, pace, events)
     if (refused) return refused
     pace.left -= events
-    pace.uncounted += events
-    if (pace.uncounted >= countEvery) {
-      const counted = pace.uncounted
-      pace.uncounted = 0
-      await accounts.historicalImports.count(project.id, counted)
-    }
+    await accounts.historicalImports.count(project.id, events)
     return null
   }
 }

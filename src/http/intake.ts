@@ -1,4 +1,5 @@
-import { failures, type HttpError } from './errors.ts'
+import type { WaymarkError } from '../errors/errors.ts'
+import { failures } from './errors.ts'
 
 export interface IntakeLimits {
   /** Bytes of all bodies that are being read or worked on, unpacked ones beside packed ones. */
@@ -31,11 +32,11 @@ export class Body {
   held = 0
   isArriving = true
   readonly since = performance.now()
-  private failure: HttpError | null = null
+  private failure: WaymarkError | null = null
   private measuredSince = this.since
   private measuredBytes = 0
   /** Ends the reading that goes on. */
-  private stop: (failure: HttpError) => void = () => {}
+  private stop: (failure: WaymarkError) => void = () => {}
   private readonly intake: Intake
 
   constructor(intake: Intake) {
@@ -51,7 +52,7 @@ export class Body {
     this.intake.forget(this)
   }
 
-  cut(failure: HttpError): void {
+  cut(failure: WaymarkError): void {
     this.failure ??= failure
     this.stop(failure)
     this.release()

@@ -11,6 +11,7 @@ interface Timing {
 export const createMetrics = () => {
   const requests = new Map<string, number>()
   const timings = new Map<string, Timing>()
+  const refusals = new Map<string, number>()
   let inFlight = 0
   return {
     begin: () => {
@@ -27,6 +28,9 @@ export const createMetrics = () => {
       timing.sum += seconds
       timing.count++
     },
+    captureRefused: (code: string) => {
+      refusals.set(code, (refusals.get(code) ?? 0) + 1)
+    },
     text: (gauges: Readonly<Record<string, number>>): string => {
       const lines = ['# HELP waymark_http_requests_total Requests answered.', '# TYPE waymark_http_requests_total counter']
       for (const [labels, count] of requests) lines.push(`waymark_http_requests_total{${labels}} ${count}`)
@@ -40,6 +44,11 @@ export const createMetrics = () => {
           `waymark_http_request_seconds_count{${label}} ${timing.count}`,
         )
       }
+      lines.push(
+        '# HELP waymark_capture_refused_total Requests with events that were refused.',
+        '# TYPE waymark_capture_refused_total counter',
+      )
+      for (const [code, count] of refusals) lines.push(`waymark_capture_refused_total{code="${code}"} ${count}`)
       const all = { waymark_http_requests_in_flight: inFlight, ...gauges }
       for (const [name, value] of Object.entries(all)) lines.push(`# TYPE ${name} gauge`, `${name} ${value}`)
       return `${lines.join('\n')}\n`

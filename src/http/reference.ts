@@ -5,6 +5,7 @@ import { largestBody, mostLevels, mostValues } from './body.ts'
 import { mostFormFields } from './form-fields.ts'
 import { intakeDefaults } from './intake.ts'
 import { loginAllowances } from './login-attempts.ts'
+import { notKeptHeader } from './not-kept.ts'
 import { places } from './places.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
 import { hostedQueriesPerHour } from './rate-limits.ts'
@@ -56,6 +57,15 @@ public URL of the server ([operations.md](operations.md)), else with the host of
 **Failures.** Every one has the body \`{"type", "code", "detail", "attr"}\`; \`attr\` names the field to blame, nested ones joined by \`__\`.
 Of a mistake in a statement or an expression, \`extra\` holds \`position\` (\`line\` and \`column\` from 1, \`offset\` from 0, \`length\`), \`suggestions\` (names that may have
 been meant), \`expected\` and \`others\` (further mistakes), as far as they are known.
+[errors.md](errors.md) has the codes.
+
+**What is not kept.** Insights, dashboards, annotations, experiments, notebooks, session recordings, surveys and early access features are answered with 404
+and a text that says so, whatever the method. Feature flags have an empty list, because clients ask every project for it, and what client libraries ask for
+besides sending events (\`/flags/\`, \`/decide/\`, \`/api/surveys/\`, \`/s/\` and the like) has the empty answer that they expect: these carry the header
+\`${notKeptHeader.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())}\` with the name of what is not kept.
+
+**Unknown fields** of a query are refused with their path and the likely name. In bodies of other routes fields that a record does not have are ignored, and so
+are those that cannot be written, as in the reference system.
 
 **Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one, \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`,
 \`Referrer-Policy: no-referrer\`, and \`X-Frame-Options\` and \`Content-Security-Policy\` that let no page frame it. \`Idempotency-Key\` on a post that creates makes it happen once: the same

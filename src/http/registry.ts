@@ -5,6 +5,7 @@ import { domains } from './resources/domains.ts'
 import { elsewhere } from './resources/elsewhere.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
 import { historicalImport } from './resources/historical-import.ts'
+import { ingestionWarnings } from './resources/ingestion-warnings.ts'
 import { invites } from './resources/invites.ts'
 import { login, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
@@ -31,6 +32,7 @@ export const resources: readonly Resource[] = [
   projectList,
   projects,
   historicalImport,
+  ingestionWarnings,
   query,
   actions,
   cohorts,

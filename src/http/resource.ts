@@ -116,6 +116,8 @@ export interface Resource {
   readonly levels: { readonly read: LevelName; readonly write: LevelName }
   /** The words for a level that is too low, where they are not the usual ones. */
   readonly tooLow: string | null
+  /** Why there is no such thing here, where that is so: the answer to methods that have no row. */
+  readonly missing: string | null
   readonly rows: readonly Row[]
 }
 
@@ -129,6 +131,7 @@ interface Definition<D extends Reach> {
   readonly read?: LevelName
   readonly write?: LevelName
   readonly tooLow?: string
+  readonly missing?: string
   readonly limits?: readonly LimitName[]
   rows(row: RowMaker<D>): readonly Row[]
 }
@@ -167,6 +170,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     object,
     levels: { read, write },
     tooLow: definition.tooLow ?? null,
+    missing: definition.missing ?? null,
     rows: definition.rows(row as RowMaker<D>),
   }
 }

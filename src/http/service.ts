@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { allows } from '../accounts/personal-keys.ts'
+import { firstOfEachMinute } from '../lib/first-of-each-minute.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { admit, wantedBy } from './access.ts'
@@ -8,7 +9,8 @@ import type { App, Log } from './app.ts'
 import { authenticate, type Caller, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
 import { type CaptureServices, handleCapture } from './capture/handler.ts'
-import { failureBody, failures, type HttpError, knownFailure } from './errors.ts'
+import { codeOf } from './capture/refusal.ts'
+import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createImportThrottle } from './import-throttle.ts'
 import { createMetrics } from './metrics.ts'
@@ -22,7 +24,7 @@ import { createSites, type SiteOptions } from './site.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit',
+  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Waymark-Not-Kept',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
@@ -59,6 +61,10 @@ const requestId = (request: Request) => {
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
+const keyShown = 8
+/** Enough to recognize a key by: what came as one may be a secret of another system. */
+const shortened = (key: string) => (key.length > keyShown ? `${key.slice(0, keyShown)}…` : '…')
+
 export interface ServiceOptions extends SiteOptions {
   readonly log?: Log
 }
@@ -78,6 +84,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
   const siteOf = createSites(siteOptions)
+  const tellOfUnknownKey = firstOfEachMinute(app.clock)
 
   const answer = async (
     place: Place,
@@ -97,7 +104,10 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], await countedAs(caller, params)) : {}
     let admitted = await enter(caller)
-    if (!row) throw failures.wrongMethod(method, [...place.rows.keys()])
+    if (!row) {
+      const { missing } = place.resource
+      throw missing === null ? failures.wrongMethod(method, [...place.rows.keys()]) : failures.notFound(missing)
+    }
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive. What its sender was allowed before counts no more.
     if (method !== 'GET') admitted = await enter(await identify())
@@ -128,7 +138,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   }
 
   const failed = (error: unknown, id: string): Response => {
-    const failure: HttpError = knownFailure(error) ?? failures.internal()
+    const failure = knownFailure(error) ?? failureOf(failures.internal())
     if (failure.status === 500)
       log({
         level: 'error',
@@ -164,6 +174,19 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     importLimit: async (token, events) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? throttleImport(record, events) : null
+    },
+    onRefused: ({ reason, path, token }) => {
+      metrics.captureRefused(codeOf(reason))
+      if (reason !== 'unknown-project') return
+      const notLogged = tellOfUnknownKey()
+      if (notLogged === null) return
+      log({
+        level: 'warn',
+        message: 'events with an unknown project key were refused',
+        path,
+        key: shortened(token ?? ''),
+        not_logged: notLogged,
+      })
     },
     mustBeAllowed: async (request, url, scope) => {
       const site = siteOf(request, url, null)

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { accessLogEvent, isAccessLogLine } from './formats/access-log.ts'
 import { createAmplitude } from './formats/amplitude.ts'
-import { type Mapping, mapped } from './formats/mapped.ts'
+import { type ChosenColumns, chooseColumns, type Mapping, mapped } from './formats/mapped.ts'
 import { mixpanel } from './formats/mixpanel.ts'
 import { posthog } from './formats/posthog.ts'
 import { firstBytes, readLines } from './lines.ts'
@@ -29,6 +29,8 @@ export interface Rows {
 export interface Reading {
   /** Hears how far the file has been read, where that is known. */
   readonly onBytes?: (count: number) => void
+  /** Told once which columns of a plain file were chosen. */
+  readonly onColumns?: (chosen: ChosenColumns) => void
   /** So many rows are passed over. */
   readonly skip?: number
 }
@@ -80,12 +82,18 @@ export async function openSource(
   if (format === 'access-log') return { ...base, rows: (reading) => readable(path, lineRows(path, accessLogEvent, reading)) }
   const first = sample.map(parseRow).find(isRow)
   if (!first) throw new ImportFileError(`${path} holds no lines of JSON objects`)
-  const convert = converterOf(format, mapping, Object.keys(first))
+  const { convert, chosen } = converterOf(format, mapping, Object.keys(first))
   const ofLine = (line: string) => {
     const row = parseRow(line)
     return isRow(row) ? convert(row) : problem(`not a JSON object: ${line.slice(0, 80)}`)
   }
-  return { ...base, rows: (reading) => readable(path, lineRows(path, ofLine, reading)) }
+  return {
+    ...base,
+    rows: (reading) => {
+      if (chosen) reading?.onColumns?.(chosen)
+      return readable(path, lineRows(path, ofLine, reading))
+    },
+  }
 }
 
 /** What stops the reading in the middle is the file's fault, and said in one line. */
@@ -145,9 +153,18 @@ const converters: Partial<Record<ImportFormat, () => Converter>> = {
   amplitude: createAmplitude,
 }
 
-function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Converter {
+interface Conversion {
+  readonly convert: Converter
+  /** Null: the format says where everything is. */
+  readonly chosen: ChosenColumns | null
+}
+
+function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
+  const known = converters[format]?.()
+  if (known) return { convert: known, chosen: null }
   try {
-    return converters[format]?.() ?? mapped(mapping, columns)
+    const chosen = chooseColumns(mapping, columns)
+    return { convert: mapped(chosen), chosen }
   } catch (cause) {
     throw new ImportFileError((cause as Error).message, { cause })
   }
@@ -174,9 +191,14 @@ async function* tableRows(
   table: AsyncIterable<TableChunk>,
   format: ImportFormat,
   mapping: Mapping,
-  { skip = 0 }: Reading = {},
+  { skip = 0, onColumns }: Reading = {},
 ): AsyncGenerator<Rows, void, void> {
   let convert: Converter | null = null
+  const begin = (row: Row): Converter => {
+    const { convert, chosen } = tableConverter(format, mapping, Object.keys(row))
+    if (chosen) onColumns?.(chosen)
+    return convert
+  }
   let first = 1
   for await (const chunk of table) {
     if ('problems' in chunk) {
@@ -184,7 +206,7 @@ async function* tableRows(
       continue
     }
     const items = chunk.rows.map((row, i) => {
-      convert ??= tableConverter(format, mapping, Object.keys(row))
+      convert ??= begin(row)
       return first + i <= skip ? null : convert(row)
     })
     yield { first, items, bytes: 0 }
@@ -193,7 +215,7 @@ async function* tableRows(
 }
 
 /** A Parquet file with the columns of an export is read as one, unless a mapping says otherwise. */
-function tableConverter(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Converter {
+function tableConverter(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
   const isExport = ['event', 'distinct_id', 'timestamp', 'properties'].every((column) => columns.includes(column))
-  return isExport && Object.keys(mapping).length === 0 ? posthog : converterOf(format, mapping, columns)
+  return isExport && Object.keys(mapping).length === 0 ? { convert: posthog, chosen: null } : converterOf(format, mapping, columns)
 }

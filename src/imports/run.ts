@@ -1,4 +1,5 @@
 import { nameUuid } from '../lib/name-uuid.ts'
+import type { ChosenColumns } from './formats/mapped.ts'
 import type { SourceFile } from './open.ts'
 import type { Converted, ImportedEvent } from './record.ts'
 
@@ -54,6 +55,8 @@ export interface ImportSummary {
   earliest: string | null
   latest: string | null
   isAborted: boolean
+  /** How each file was read. */
+  readonly files: { readonly file: string; readonly format: string; columns: ChosenColumns | null }[]
 }
 
 const namespace = '7b2f0c1e-5d0a-5f3e-9c36-6a1f0f5a7e11'
@@ -73,6 +76,7 @@ export async function runImport(run: ImportRun): Promise<ImportSummary> {
     earliest: null,
     latest: null,
     isAborted: false,
+    files: [],
   }
   const span: Span = { from: Number.POSITIVE_INFINITY, to: Number.NEGATIVE_INFINITY }
   for (const file of run.files) {
@@ -125,10 +129,15 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
   const onBytes = (count: number) => {
     bytesRead = count
   }
+  const about: ImportSummary['files'][number] = { file: file.name, format: file.format, columns: null }
+  summary.files.push(about)
+  const onColumns = (chosen: ChosenColumns) => {
+    about.columns = chosen
+  }
 
   try {
     let bytes = 0
-    for await (const rows of file.rows({ onBytes, skip: done })) {
+    for await (const rows of file.rows({ onBytes, onColumns, skip: done })) {
       for (const [i, converted] of rows.items.entries()) {
         row = rows.first + i
         if (row <= done) summary.skipped++
@@ -151,7 +160,8 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
     // biome-ignore lint/correctness/noUnsafeFinally: a failed batch is the reason to stop, whatever else ended the loop
     if (failed) throw failed.reason
   }
-  run.onProgress?.({ file: file.name, rows: row, bytesRead: file.bytes, bytes: file.bytes, isDone: true })
+  const isCut = run.signal?.aborted === true
+  run.onProgress?.({ file: file.name, rows: row, bytesRead: isCut ? bytesRead : file.bytes, bytes: file.bytes, isDone: true })
 }
 
 /** Of all events met, in milliseconds. */

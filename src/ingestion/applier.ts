@@ -176,13 +176,14 @@ export class Applier {
     const index = this.groupIndex(of.type, arrival)
     if (index < 0) return
     if (!this.groups.identify(index, of.key, { set: of.set, length }, time, arrival)) {
-      this.warn(
-        { type: 'group_properties_too_large', details: { groupType: of.type, groupKey: of.key, limit: propertiesLimit } },
-        arrival.receivedAt,
-      )
+      this.warnOfGroup(of.type, of.key, arrival)
       return
     }
     this.keys.countValues(`group_${index}`, of.set, time)
+  }
+
+  private warnOfGroup(groupType: string, groupKey: string, { receivedAt }: Arrival): void {
+    this.warn({ type: 'group_properties_too_large', details: { groupType, groupKey, limit: propertiesLimit } }, receivedAt)
   }
 
   private groupKeys(pairs: NonNullable<PreparedEvent['groups']>, arrival: Arrival): readonly string[] {
@@ -227,7 +228,10 @@ export class Applier {
       row.group_type_index === null ? this.groupIndex(row.group_type, arrival) : this.groups.fix(row.group_type_index, row.group_type)
     if (index < 0 || row.group_key === null) return
     const written = { set: row.properties, length: JSON.stringify(row.properties).length }
-    this.groups.identify(index, row.group_key, written, row.created_at, { ...arrival, isHistorical: false })
+    if (!this.groups.identify(index, row.group_key, written, row.created_at, { ...arrival, isHistorical: false })) {
+      this.warnOfGroup(row.group_type, row.group_key, arrival)
+      return
+    }
     this.keys.countValues(`group_${index}`, row.properties, row.created_at)
   }
 

@@ -48,10 +48,15 @@ export function readBody(
   about: Pick<BatchFacts, 'sentAt' | 'ip'> = {},
 ): { readonly events: readonly unknown[]; readonly facts: BatchFacts } {
   const events = eventsOf(body)
-  const envelope = isObject(body) && 'batch' in body ? body : {}
+  const envelope = envelopeOf(body)
   const sentAt = about.sentAt ?? envelope.sent_at ?? envelope.sentAt
-  return { events, facts: { ...about, sentAt, isHistorical: envelope.historical_migration === true } }
+  return { events, facts: { ...about, sentAt, isHistorical: isHistorical(body) } }
 }
+
+const envelopeOf = (body: unknown): Readonly<Record<string, unknown>> => (isObject(body) && 'batch' in body ? body : {})
+
+/** Whether a body is of past events. */
+export const isHistorical = (body: unknown): boolean => envelopeOf(body).historical_migration === true
 
 const eventsOfLook = 8
 
@@ -75,7 +80,8 @@ const receiptsOf = (receipt: AnyReceipt, sentAt: string | null): readonly [first
 /** Stops now and then for whoever wants to do something else. */
 function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts, written: TextWriter): Generator<void, DecodedBatch> {
   const sentAt = asSentAt(facts.sentAt)
-  const [first, others] = receiptsOf(receipt, sentAt)
+  const isPast = facts.isHistorical === true
+  const [first, others] = receiptsOf({ ...receipt, isHistorical: isPast }, sentAt)
   const events: PreparedEvent[] = []
   const ends: number[] = []
   const uuids: string[] = []
@@ -96,7 +102,7 @@ function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchF
     if (written.length > batchBytesLimit) throw new WaymarkError('batch-too-large', { events: index + 1, limit: batchBytesLimit })
     if (++index % eventsOfLook === 0) yield
   }
-  return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical: facts.isHistorical === true }
+  return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical: isPast }
 }
 
 /** Events are written here one after another; a batch takes with it a copy of what it is. */
@@ -163,9 +169,12 @@ function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written
 export function readPayloads(
   payloads: Texts,
   uuids: readonly string[],
-  { receivedAt, sentAt }: Pick<Receipt, 'receivedAt' | 'sentAt'>,
+  { receivedAt, sentAt, isHistorical }: Pick<Receipt, 'receivedAt' | 'sentAt' | 'isHistorical'>,
 ): { readonly events: readonly PreparedEvent[]; readonly payloads: Texts } {
-  const [first, others] = receiptsOf({ receivedAt, ip: null, anonymizeIps: false, newUuid: () => '' }, sentAt)
+  const [first, others] = receiptsOf(
+    { receivedAt, isHistorical: isHistorical === true, ip: null, anonymizeIps: false, newUuid: () => '' },
+    sentAt,
+  )
   writer.clear()
   const ends: number[] = []
   const events = payloads.map((payload, i) => {
@@ -178,7 +187,8 @@ export function readPayloads(
 
 function readPayload(payload: string, uuid: string, receipt: Receipt): PreparedEvent {
   const raw: unknown = JSON.parse(payload)
-  const event = prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, receipt, null, writer)
-  const dropped = isObject(raw) ? raw.$dropped : undefined
+  const { $dropped: dropped, $noted: noted }: Record<string, unknown> = isObject(raw) ? raw : {}
+  const known = Array.isArray(noted) ? { ...receipt, noted: noted as Warning[] } : receipt
+  const event = prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, known, null, writer)
   return Array.isArray(dropped) ? Object.assign(event, { isDropped: true, warnings: dropped as Warning[] }) : event
 }

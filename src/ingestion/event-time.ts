@@ -13,6 +13,8 @@ export interface SentTime {
   readonly ignoreSentAt: boolean
 }
 
+const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
+
 /**
  * When an event happened, by our clock: the client's clock is corrected by the difference between what it called the moment of sending and
  * the moment of receipt. `now` and the result are microseconds.
@@ -20,7 +22,7 @@ export interface SentTime {
 export function eventTime(
   sent: SentTime,
   now: number,
-  about: { eventUuid: string; eventName: string },
+  about: { eventUuid: string; eventName: string; isHistorical?: boolean },
 ): { time: number; isSentAtUnreadable: boolean; warnings: Warning[] } {
   const warnings: Warning[] = []
   const unreadable = (field: string, value: unknown, reason: string) =>
@@ -33,6 +35,8 @@ export function eventTime(
     isSentAtUnreadable = sentAt === null
     if (isSentAtUnreadable) unreadable('sent_at', sent.sentAt, 'not a time')
   }
+  if (!isAbsent(sent.offset) && !(typeof sent.offset === 'number' && Number.isFinite(sent.offset)))
+    unreadable('offset', sent.offset, 'not a number of milliseconds')
   const offset = typeof sent.offset === 'number' && Number.isFinite(sent.offset) ? sent.offset : 0
 
   let time = now
@@ -44,6 +48,8 @@ export function eventTime(
     }
     time = sentAt === null ? stamp : now + (stamp - sentAt)
   }
+  if (!sent.timestamp && !offset && about.isHistorical)
+    warnings.push({ type: 'historical_event_without_timestamp', details: { eventUuid: about.eventUuid, eventName: about.eventName } })
   if (offset && (!sent.timestamp || sentAt !== null)) time = now - offset * 1000
   time = Math.round(time)
 

@@ -9,7 +9,7 @@ import { longestTime } from './parse-time.ts'
 import type { Shape } from './shape.ts'
 import { cut, readableJson } from './text.ts'
 import { readUuid } from './uuid.ts'
-import type { Warning } from './warnings.ts'
+import type { Warning, WarningType } from './warnings.ts'
 import { fieldText, headText, heldWrites, isPlain, nestingLimit, type WrittenProperties, writeProperties } from './write-event.ts'
 
 type Properties = Record<string, unknown>
@@ -48,6 +48,9 @@ export interface Receipt {
   readonly sentAt: string | null
   readonly ip: string | null
   readonly anonymizeIps: boolean
+  readonly isHistorical?: boolean
+  /** What was noted of the event when it came: the log keeps it as it is after the change, where that cannot be found again. */
+  readonly noted?: readonly Warning[]
   /** For an event that brings none. */
   readonly newUuid: () => string
 }
@@ -90,13 +93,48 @@ const unsetKeys = (value: unknown): string[] | null => {
   const keys = Array.isArray(value) ? value.filter((key) => typeof key === 'string') : isObject(value) ? Object.keys(value) : []
   return keys.length ? keys.map(readable) : null
 }
+const isUnset = (value: unknown): boolean => (Array.isArray(value) ? value.every((key) => typeof key === 'string') : isObject(value))
 
-function groupsOf(value: unknown): [string, string][] | null {
+/** A text that may be too long. */
+interface CutOf {
+  readonly field: string
+  readonly eventUuid: string
+  /** Where it is noted when something was cut. */
+  readonly found: Warning[]
+}
+
+function cutTo(limit: number, text: string, { field, eventUuid, found }: CutOf): string {
+  const short = cut(text, limit)
+  if (short !== text) found.push({ type: 'text_too_long', details: { eventUuid, field, limit, kept: short } })
+  return short
+}
+
+function groupsOf(value: unknown, of: CutOf): [string, string][] | null {
   if (!isObject(value)) return null
   const pairs = Object.entries(value)
     .filter(([, key]) => !isAbsent(key))
-    .map(([type, key]): [string, string] => [cut(readable(type), groupKeyLimit), cut(asText(key), groupKeyLimit)])
+    .map(([type, key]): [string, string] => [cutTo(groupKeyLimit, readable(type), of), cutTo(groupKeyLimit, asText(key), of)])
   return pairs.length ? pairs : null
+}
+
+/** Fields that say something of a person or a group in a form that cannot be taken. */
+function noteUnusable(
+  name: string,
+  given: Readonly<Properties>,
+  { isPersonless, eventUuid, found }: Pick<CutOf, 'eventUuid' | 'found'> & { readonly isPersonless: boolean },
+): void {
+  const note = (type: WarningType, field: string) => found.push({ type, details: { eventUuid, field } })
+  const isWrong = (value: unknown) => !isAbsent(value) && !isObject(value) && !(Array.isArray(value) && value.length === 0)
+  if (!isPersonless) {
+    for (const field of ['$set', '$set_once']) if (isWrong(given[field])) note('invalid_person_properties', field)
+    if (!isAbsent(given.$unset) && !isUnset(given.$unset)) note('invalid_person_properties', '$unset')
+  }
+  if (isWrong(given.$groups)) note('invalid_groups', '$groups')
+  if (groupEvents.has(name)) {
+    for (const field of ['$group_type', '$group_key']) if (isAbsent(given[field])) note('invalid_groups', field)
+    if (isWrong(given.$group_set)) note('invalid_groups', '$group_set')
+  }
+  if (aliasEvents.has(name) && isAbsent(given.alias)) note('merge_without_alias', 'alias')
 }
 
 /**
@@ -111,10 +149,12 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const id = raw.distinct_id ?? raw.$distinct_id ?? given.distinct_id
   if (isAbsent(id)) return refuse('All events must have the event field "distinct_id".', index, 'distinct_id')
 
-  const name = cut(asText(raw.event), textLimit)
-  const distinctId = cut(asText(id), textLimit)
   const uuid = isAbsent(raw.uuid) ? receipt.newUuid() : (readUuid(raw.uuid) ?? refuse('"uuid" is not a UUID.', index, 'uuid'))
   const warnings: Warning[] = []
+  const found: Warning[] = []
+  const cutOf = (field: string): CutOf => ({ field, eventUuid: uuid, found })
+  const name = cutTo(textLimit, asText(raw.event), cutOf('event'))
+  const distinctId = cutTo(textLimit, asText(id), cutOf('distinct_id'))
 
   const profile = given.$process_person_profile
   if (profile !== undefined && typeof profile !== 'boolean')
@@ -141,7 +181,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
       ignoreSentAt: Boolean(given.$ignore_sent_at),
     },
     receipt.receivedAt * 1000,
-    { eventUuid: uuid, eventName: name },
+    { eventUuid: uuid, eventName: name, isHistorical: receipt.isHistorical === true },
   )
   const additions = {
     set: isPersonless ? undefined : joined(given.$set, objectAt(raw.$set, index, '$set')),
@@ -151,6 +191,21 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   }
   const chain = chainOf(raw, given)
 
+  const other = name === '$identify' ? given.$anon_distinct_id : aliasEvents.has(name) ? given.alias : undefined
+  const groupType = groupEvents.has(name) ? given.$group_type : undefined
+  const groupKey = groupEvents.has(name) ? given.$group_key : undefined
+  const isOfGroup = !isAbsent(groupType) && !isAbsent(groupKey)
+  const mergeWith = isAbsent(other) ? null : cutTo(textLimit, asText(other), cutOf(name === '$identify' ? '$anon_distinct_id' : 'alias'))
+  const groups = given.$groups === undefined ? null : groupsOf(given.$groups, cutOf('$groups'))
+  const ofGroup = isOfGroup && {
+    type: cutTo(groupKeyLimit, asText(groupType), cutOf('$group_type')),
+    key: cutTo(groupKeyLimit, asText(groupKey), cutOf('$group_key')),
+  }
+  if (!isRefused) noteUnusable(name, given, { isPersonless, eventUuid: uuid, found })
+  const noted = receipt.noted ?? found
+  if (noted.length) warnings.push(...noted)
+  if (time.warnings.length) warnings.push(...time.warnings)
+
   const start = writer.length
   const head = headText(name, distinctId)
   let written: WrittenProperties
@@ -158,6 +213,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     let fields = head
     for (const field of sentFields) fields += fieldText(field, sentTime(raw[field]))
     if (chain) fields += fieldText('elements_chain', chain)
+    if (noted.length) fields += `,"$noted":${JSON.stringify(noted)}`
     const how = { isPersonless, givesFacts: !isPersonless && givesVisitFacts(name) }
     written = writeProperties(writer, fields, given, additions, how)
   } catch (cause) {
@@ -167,16 +223,11 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const isTooLarge = written.to - written.from + chain.length > eventBytesLimit
   if (isTooLarge) warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
 
-  if (time.warnings.length) warnings.push(...time.warnings)
   const isDropped = name === '$performance_event' || isRefused || isTooLarge
   if (isDropped) {
     writer.length = start
     writer.write(`${head},"$dropped":${JSON.stringify(warnings)}}`)
   }
-  const other = name === '$identify' ? given.$anon_distinct_id : aliasEvents.has(name) ? given.alias : undefined
-  const groupType = groupEvents.has(name) ? given.$group_type : undefined
-  const groupKey = groupEvents.has(name) ? given.$group_key : undefined
-  const isOfGroup = !isAbsent(groupType) && !isAbsent(groupKey)
   const event = {
     name,
     distinctId,
@@ -191,14 +242,9 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     set: written.set,
     setOnce: written.setOnce,
     unset: isPersonless || given.$unset === undefined ? null : unsetKeys(given.$unset),
-    mergeWith: isAbsent(other) ? null : cut(asText(other), textLimit),
-    groups: given.$groups === undefined ? null : groupsOf(given.$groups),
-    group: isOfGroup
-      ? withParsed(
-          { type: cut(asText(groupType), groupKeyLimit), key: cut(asText(groupKey), groupKeyLimit), set: groupWrites(given.$group_set) },
-          'set',
-        )
-      : null,
+    mergeWith,
+    groups,
+    group: ofGroup ? withParsed({ ...ofGroup, set: groupWrites(given.$group_set) }, 'set') : null,
     shape: written.shape,
     warnings,
     isDropped,

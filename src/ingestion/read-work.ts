@@ -6,7 +6,11 @@ const contentOf = (batch: LogRecords): Content => {
   const rows = <T>() => batch.payloads.map((payload) => JSON.parse(payload) as T)
   switch (batch.kind) {
     case 'event': {
-      const { events, payloads } = readPayloads(batch.payloads, batch.uuids, { receivedAt: batch.receivedAt, sentAt: batch.sentAt })
+      const { events, payloads } = readPayloads(batch.payloads, batch.uuids, {
+        receivedAt: batch.receivedAt,
+        sentAt: batch.sentAt,
+        isHistorical: batch.historical,
+      })
       return { kind: 'event', events, bytes: payloads.bytes, duplicates: new Set() }
     }
     case 'persons':

@@ -1,17 +1,66 @@
-export type WarningType =
-  | 'ignored_invalid_timestamp'
-  | 'event_timestamp_in_future'
-  | 'message_size_too_large'
-  | 'cannot_merge_with_illegal_distinct_id'
-  | 'cannot_merge_already_identified'
-  | 'invalid_process_person_profile'
-  | 'invalid_event_when_process_person_profile_is_false'
-  | 'too_many_group_types'
-  | 'too_many_property_keys'
-  | 'too_many_event_names'
-  | 'person_properties_too_large'
-  | 'group_properties_too_large'
-  | 'person_history_too_large'
+interface Kind {
+  /** What became of the event: stored with something changed, not stored, or stored without something that it said of a person or a group. */
+  readonly effect: 'altered' | 'dropped' | 'in part'
+  readonly means: string
+}
+
+/** Everything that can be wrong with an event whose batch is accepted: one row for each kind. */
+export const warningKinds = {
+  ignored_invalid_timestamp: {
+    effect: 'altered',
+    means:
+      'A time cannot be read, `field` says which; the event has the time of receipt, or its `timestamp` without a correction by `sent_at`.',
+  },
+  historical_event_without_timestamp: {
+    effect: 'altered',
+    means: 'A historical event has neither `timestamp` nor `offset`; it has the time of receipt.',
+  },
+  event_timestamp_in_future: {
+    effect: 'altered',
+    means: 'The time is more than 23 hours ahead; the event has the time of receipt.',
+  },
+  message_size_too_large: { effect: 'dropped', means: 'The properties have more than 1,000,000 bytes.' },
+  text_too_long: {
+    effect: 'altered',
+    means: 'An event name or a distinct id was cut to 200 characters, or a group type or key to 400; `field` says which.',
+  },
+  invalid_person_properties: {
+    effect: 'in part',
+    means: '`$set` or `$set_once` is not an object, or `$unset` is not a list of names; it was ignored.',
+  },
+  invalid_groups: {
+    effect: 'in part',
+    means: '`$groups` or `$group_set` is not an object, or `$groupidentify` lacks `$group_type` or `$group_key`; it was ignored.',
+  },
+  merge_without_alias: { effect: 'in part', means: '`$create_alias` or `$merge_dangerously` has no `alias`; nobody was merged.' },
+  cannot_merge_with_illegal_distinct_id: {
+    effect: 'in part',
+    means: 'An id such as `null` or `anonymous`, which many people share; nobody was merged.',
+  },
+  cannot_merge_already_identified: {
+    effect: 'in part',
+    means: 'The other id belongs to somebody who is identified already; nobody was merged.',
+  },
+  invalid_process_person_profile: {
+    effect: 'altered',
+    means: '`$process_person_profile` is neither true nor false; it was ignored.',
+  },
+  invalid_event_when_process_person_profile_is_false: {
+    effect: 'dropped',
+    means: 'An event about a person or group with `$process_person_profile: false`.',
+  },
+  too_many_group_types: { effect: 'in part', means: 'A project has five group types; a sixth was ignored.' },
+  too_many_event_names: { effect: 'altered', means: 'Beyond 200,000 names of events, one with a new name is stored as `$other`.' },
+  too_many_property_keys: {
+    effect: 'in part',
+    means: 'Beyond 20,000 keys of one scope, or 400 characters, a key is not counted; it can still be asked for.',
+  },
+  person_properties_too_large: { effect: 'in part', means: 'A person has no room for what the event says of it (512,000 characters).' },
+  group_properties_too_large: { effect: 'in part', means: 'A group has no room for what was said of it (512,000 characters).' },
+  person_history_too_large: { effect: 'in part', means: 'Changes of people of which no version was kept.' },
+} as const satisfies Record<string, Kind>
+
+export type WarningType = keyof typeof warningKinds
 
 /** Something about an event that was not as it should be, though the event's batch was accepted. */
 export interface Warning {

@@ -167,6 +167,7 @@ test('the report of a dry run is for people, and nothing is stored', async () =>
   expect([code, out]).toEqual([
     0,
     `Would be stored  9 events of 10 rows
+Read as          posthog  (report.jsonl.gz)
 Time             2026-01-05T10:00:00.000Z to 2099-01-01T00:00:00.000Z
   seen                           6
   done                           3
@@ -174,6 +175,19 @@ Warning          event_timestamp_in_future: 1
 Not readable     1 rows, such as:
   report.jsonl.gz row 10: not a JSON object: no
 `,
+  ])
+})
+
+test('a dry run shows the columns that it chose', async () => {
+  const path = join(folder, 'columns.csv')
+  await writeFile(path, `user,action,when,price\na,paid,${at},3\n`)
+  const args = ['import', '--dry-run', '--map', 'timestamp=when', path]
+  const { out } = await run(args)
+  expect(out).toContain(
+    'Read as          csv: event=action, distinct_id=user, timestamp=when; other columns are properties  (columns.csv)\n',
+  )
+  expect(JSON.parse((await run([...args, '--json'])).out).files).toEqual([
+    { file: 'columns.csv', format: 'csv', columns: { event: 'action', distinct_id: 'user', timestamp: 'when' } },
   ])
 })
 

@@ -33,8 +33,8 @@ afterEach(async () => {
   expect(served.complaints, 'what the server complained of').toEqual([])
 })
 
-const connect = (options: PostHogOptions = {}): PostHog => {
-  const client = new PostHog(served.projectKey, { host: gate.url, flushInterval: 60_000, fetchRetryDelay: 20, ...options })
+const connect = (options: PostHogOptions = {}, key = served.projectKey): PostHog => {
+  const client = new PostHog(key, { host: gate.url, flushInterval: 60_000, fetchRetryDelay: 20, ...options })
   client.on('error', (error) => failures.push(error))
   clients.push(client)
   return client
@@ -154,6 +154,26 @@ describe.each(['v0', 'v1'])('on a bad network, protocol %s', (mode) => {
     expect(gate.sends().map(({ status }) => status)).toEqual([null, 200])
     expect(await countOf(name('sent twice'))).toEqual([5, 5])
   })
+})
+
+test('with a key of no project the client reports a batch and drops it, and the server logs the first', async () => {
+  for (const mode of ['v0', 'v1']) {
+    vi.stubEnv('POSTHOG_CAPTURE_MODE', mode)
+    const client = connect({ flushAt: 1000 }, 'phc_of_another_server')
+    for (let i = 0; i < 4; i++) client.capture({ distinctId: 'u', event: 'refused' })
+    for (let i = 0; i < 3; i++) await client.flush().catch(() => {})
+    await client.shutdown()
+  }
+  vi.unstubAllEnvs()
+  expect(gate.sends().map(({ path, status }) => [path, status])).toEqual([
+    ['/batch/', 401],
+    ['/i/v1/analytics/events', 401],
+  ])
+  expect(await countOf('refused')).toEqual([0, 0])
+  expect(failures.length).toBeGreaterThan(0)
+  said.length = failures.length = 0
+  const complaint = await vi.waitFor(() => expect(served.complaints).toHaveLength(1)).then(() => served.complaints.pop())
+  expect(complaint).toMatchObject({ level: 'warn', message: 'events with an unknown project key were refused', path: '/batch' })
 })
 
 describe('feature flags, which we have none of', () => {

@@ -43,7 +43,7 @@ test.each<[string, string]>([
   ['a time', `more than ${longestTime} characters is no time`],
   ['properties of an event', `${number(eventBytesLimit)} bytes of properties`],
   ['properties of a person', `${number(propertiesLimit)} characters of properties`],
-  ['names of events', `beyond ${number(nameLimit)} names`],
+  ['names of events', `Beyond ${number(nameLimit)} names`],
   ['keys', `${number(keyLimit)} keys of one scope, or ${longestKey} characters`],
 ])('%s', (_, text) => {
   expect(page.replaceAll('\n', ' ')).toContain(text)

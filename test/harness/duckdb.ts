@@ -55,6 +55,7 @@ export async function openTestProject({
     storage,
     clock,
     noteFirstEvents: async () => {},
+    countImported: async () => {},
     record: async () => record,
     asking,
     upkeep: () => atOnce(),

@@ -148,7 +148,23 @@ describe('on a server that is run for customers', () => {
       detail: expect.stringContaining('3,000 events'),
     })
     expect((await send(500, project.api_token)).status).toBe(200)
-    expect((await call('GET', `/api/projects/${project.id}/historical_import/`, { as: admin })).body.imported_events).toBe(2_500)
+    expect((await call('GET', `/api/projects/${project.id}/historical_import/`, { as: admin })).body.imported_events).toBe(3_000)
+  })
+
+  test('what came in is counted without limits too, over HTTP and in the library', async () => {
+    const { world, organization, call, admin } = held.home
+    const project = await world.makeProject(organization.id, {})
+    const imported = async () => (await call('GET', `/api/projects/${project.id}/historical_import/`, { as: admin })).body.imported_events
+    await world.accounts.historicalImports.update(null, project, { is_approved: true, total_events: null, events_per_minute: null })
+    await send(3, project.api_token)
+    expect(await imported()).toBe(3)
+    const data = await world.projectData(project.id)
+    const batch = [{ event: 'e', distinct_id: 'd', timestamp: '2025-01-01T00:00:00Z' }]
+    await data.ingest({ batch, historical_migration: true })
+    await data.ingest({ batch })
+    expect(await imported()).toBe(4)
+    await world.accounts.historicalImports.flush()
+    expect(await imported()).toBe(4)
   })
 
   test('the per-event protocol says so for each event', async () => {

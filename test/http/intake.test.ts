@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { open, type Waymark } from '../../src/engine.ts'
+import { WaymarkError } from '../../src/errors/errors.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
-import { HttpError } from '../../src/http/errors.ts'
 import { Intake, type IntakeLimits } from '../../src/http/intake.ts'
 import { type RunningServer, startServer } from '../../src/http/node-server.ts'
 
@@ -27,7 +27,7 @@ const flowing = () => {
 const statusOf = (reading: Promise<unknown>) =>
   reading.then(
     () => 200,
-    (error: unknown) => (error instanceof HttpError ? error.status : error),
+    (error: unknown) => (error instanceof WaymarkError ? error.status : error),
   )
 
 describe('the budget of bytes', () => {

@@ -262,6 +262,8 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
     const method = ['PUT', 'DELETE', 'PATCH', 'POST', 'GET'].find((one) => !taken.has(one))!
     const path_ = pathFor(path, row, at)
     expect((await home.call(method, path_)).status).toBe(401)
-    expect(words(await home.call(method, path_, { as: at.people.owner }))).toBe(`405 Method "${method}" not allowed.`)
+    const { missing } = places.find((one) => one.path === path)!.resource
+    const expected = missing === null ? `405 Method "${method}" not allowed.` : `404 ${missing}`
+    expect(words(await home.call(method, path_, { as: at.people.owner }))).toBe(expected)
   })
 })

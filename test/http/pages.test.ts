@@ -5,9 +5,8 @@ import { creatingRows, newBody, pathIn, placedRows } from './creating.ts'
 // Every route that lists something, page by page: the table is generated from the rows.
 
 const held = withHome()
-/** Waymark keeps nothing of these, so their pages are empty. */
-const isEmpty = (path: string) =>
-  /\/(annotations|dashboards|early_access_feature|experiments|feature_flags|insights|notebooks|session_recordings|surveys)$/.test(path)
+/** Waymark keeps no flags, and nothing is wrong with the events. */
+const isEmpty = (path: string) => /\/(feature_flags|ingestion_warnings)$/.test(path)
 const listing = placedRows.filter(({ row }) => row.isPaged || (row.method === 'GET' && 'offset' in row.queryParameters))
 
 const ids = (answer: Answer) => answer.body.results.map((one: { id: unknown }) => one.id)

@@ -59,7 +59,7 @@ const misfits: [string, unknown, string][] = [
 ]
 test.each(misfits)('a body with %s cannot be read', async (_, body, part) => {
   const answer = await ask(body)
-  expect(answer).toMatchObject(refused(400, 'parse_error'))
+  expect(answer).toMatchObject({ status: 400, body: { type: 'invalid_request', code: 'parse_error' } })
   expect(answer.body.detail).toContain('1 validation error for QueryRequest')
   expect(answer.body.detail).toContain(part)
 })
@@ -90,10 +90,10 @@ test('a query inside the node that says how it is shown', async () => {
   expect(await answers(shown('DataTableNode', shown('InsightVizNode', trends)))).toEqual(plain)
   expect(await answers(shown('DataVisualizationNode', { kind: 'HogQLQuery', query: 'select 1' }))).toEqual([[1]])
   expect((await ask({ query: shown('InsightVizNode', undefined) })).body.detail).toContain('query.InsightVizNode.source\n  Field required')
-  const unsupported = refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode')
+  const unsupported = refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode', 'kind')
   expect(await ask({ query: shown('InsightVizNode', { kind: 'SavedInsightNode', shortId: 'x' }) })).toMatchObject(unsupported)
   const deep = Array.from({ length: 9 }).reduce((inner) => shown('InsightVizNode', inner), trends as unknown)
-  expect(await ask({ query: deep })).toMatchObject(refused(400, 'invalid_input', 'Unsupported query kind: InsightVizNode'))
+  expect(await ask({ query: deep })).toMatchObject(refused(400, 'invalid_input', 'Unsupported query kind: InsightVizNode', 'kind'))
 })
 
 test('filters and variables that are laid over a query', async () => {
@@ -120,9 +120,9 @@ test('filters and variables that are laid over a query', async () => {
 
 test('a kind that is not answered here is said to be', async () => {
   for (const kind of ['RetentionQuery', 'InsightActorsQuery', 'WebVitalsQuery'])
-    expect(await ask({ query: { kind } })).toMatchObject(refused(400, 'invalid_input', `Unsupported query kind: ${kind}`))
+    expect(await ask({ query: { kind } })).toMatchObject(refused(400, 'invalid_input', `Unsupported query kind: ${kind}`, 'kind'))
   expect(await ask({ query: { kind: 'SavedInsightNode', shortId: 'x' } })).toMatchObject(
-    refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode'),
+    refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode', 'kind'),
   )
 })
 
@@ -192,7 +192,7 @@ test('a query in the newest form, and whether one may ask', async () => {
   const { call, member, key } = held.home
   expect((await call('POST', `${path}upgrade/`, { as: member, body: { query: trends } })).body).toEqual({ query: trends })
   expect(await call('POST', `${path}upgrade/`, { as: member, body: { query: { kind: 'Nope' } } })).toMatchObject(
-    refused(400, 'parse_error'),
+    refused(400, 'parse_error', undefined, 'kind'),
   )
   const as = await key(member, ['query:read'])
   expect((await call('POST', `${path}check_auth_for_async/`, { as })).body).toEqual({ user: 'ok' })
@@ -270,7 +270,7 @@ test('what a user has waiting and running has a limit, and so has what everybody
   expect(() => by(1, 3, 'key')).toThrow(expect.objectContaining(mine))
   expect(() => by(1, 3)).toThrow(expect.objectContaining(mine))
   given.push(by(2, 1), by(2, 1))
-  const busy = { status: 503, headers: { 'retry-after': '1' } }
+  const busy = { status: 503, isRetryable: true }
   expect(() => by(3, 1)).toThrow(expect.objectContaining(busy))
   for (const give of [...given, ...given]) give()
   for (let i = 0; i < 3; i++) by(1, 1)

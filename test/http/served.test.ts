@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { resources } from '../../src/http/registry.ts'
 import { type Served, startServe } from '../clients/served.ts'
 import { type Answer, startNameServer } from '../harness/name-server.ts'
@@ -43,7 +43,8 @@ const call = async (method: string, path: string, body?: unknown, headers?: Reco
     if (response.ok && isJson && row.answer) expect(row.answer.safeParse(reply.body).error, `${method} ${path}`).toBeUndefined()
     if (response.ok) expect(reply.status, `${method} ${path}`).toBe(row.status)
   }
-  if (!response.ok && path.startsWith('/api')) expect(Object.keys(reply.body)).toEqual(['type', 'code', 'detail', 'attr'])
+  if (!response.ok && path.startsWith('/api'))
+    expect(Object.keys(reply.body).filter((name) => name !== 'extra')).toEqual(['type', 'code', 'detail', 'attr'])
   return reply
 }
 const asGuest = (method: string, path: string, body?: unknown) => call(method, path, body, { cookie: guest })
@@ -206,7 +207,13 @@ test('projects, by both paths', async () => {
   expect((await send(made.api_token)).status).toBe(200)
   const { body: reset } = await call('PATCH', `${one}reset_token/`)
   expect(reset.api_token).not.toBe(made.api_token)
-  for (const token of [made.api_token, reset.api_token]) expect((await send(token)).status, 'clients are not told').toBe(200)
+  for (const [token, status] of [
+    [made.api_token, 401],
+    [reset.api_token, 200],
+  ])
+    expect((await send(token)).status).toBe(status)
+  const refusal = await vi.waitFor(() => expect(served.complaints).toHaveLength(1)).then(() => served.complaints.pop())
+  expect(refusal?.message).toBe('events with an unknown project key were refused')
   const { body: counted } = await call('POST', `/api/projects/${made.id}/query/`, {
     query: { kind: 'HogQLQuery', query: 'select count() from events' },
   })
@@ -308,7 +315,7 @@ test('queries', async () => {
   expect((await asGuest('POST', path, { query })).body).toMatchObject({ columns: ['event', 'n'], results: [['signup', 2]], hasMore: false })
   const csv = await call('POST', path, { query }, { cookie: guest, accept: 'text/csv' })
   expect(csv.body).toBe('event,n\r\nsignup,2\r\n')
-  expect(await call('POST', path, { query: { kind: 'Soup' } })).toMatchObject(refused(400, 'parse_error'))
+  expect(await call('POST', path, { query: { kind: 'Soup' } })).toMatchObject(refused(400, 'parse_error', undefined, 'kind'))
   expect(await call('POST', path, { query: { ...query, query: 'select nope from events' } })).toMatchObject(refused(400, 'invalid_input'))
   expect((await call('POST', path, { query, async: true, client_query_id: 'later' })).body).toMatchObject({
     id: 'later',
@@ -332,11 +339,13 @@ test('definitions of events and properties', async () => {
 })
 
 test('every resource was spoken to, and has refused something', async () => {
-  const lists = resources.filter(({ summary }) => summary.endsWith('Waymark keeps none'))
-  for (const { name } of lists) {
-    expect(await list(inside(`${name}/`))).toEqual([])
+  expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
+  expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  expect(await list(inside('feature_flags/'))).toEqual([])
+  for (const { name, missing } of resources.filter((one) => one.missing !== null)) {
+    expect(await call('GET', inside(`${name}/1/`))).toMatchObject(refused(404, 'not_found', missing!))
     expect(await call('GET', inside(`${name}/`), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
   }
-  const silent = resources.filter(({ name }) => (spoken.get(name)?.size ?? 0) < 2).map(({ name }) => name)
+  const silent = resources.filter(({ name, missing }) => (spoken.get(name)?.size ?? 0) < (missing === null ? 2 : 1)).map(({ name }) => name)
   expect(silent).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { accessLogEvent } from '../../src/imports/formats/access-log.ts'
 import { createAmplitude } from '../../src/imports/formats/amplitude.ts'
-import { fieldSource, mapped } from '../../src/imports/formats/mapped.ts'
+import { chooseColumns, fieldSource, mapped } from '../../src/imports/formats/mapped.ts'
 import { mixpanel } from '../../src/imports/formats/mixpanel.ts'
 import { posthog } from '../../src/imports/formats/posthog.ts'
 import { type Converted, timeOf } from '../../src/imports/record.ts'
@@ -11,7 +11,7 @@ const amplitude = createAmplitude()
 type Case = [why: string, converted: Converted, expected: unknown]
 
 describe('rows become events', () => {
-  const plain = mapped({}, ['user_id', 'event', 'time', 'price'])
+  const plain = mapped(chooseColumns({}, ['user_id', 'event', 'time', 'price']))
   const cases: Case[] = [
     [
       'an export with properties as text',
@@ -69,7 +69,7 @@ describe('rows become events', () => {
     ],
     [
       'a mapping with a constant',
-      mapped({ event: fieldSource('=edit'), distinct_id: fieldSource('user') }, ['user', 'time', 'page'])({
+      mapped(chooseColumns({ event: fieldSource('=edit'), distinct_id: fieldSource('user') }, ['user', 'time', 'page']))({
         user: 'x',
         time: t,
         page: 'P',
@@ -117,8 +117,10 @@ describe('rows become events', () => {
   })
 
   test('a plain file without the needed columns says which are missing and which are there', () => {
-    expect(() => mapped({}, ['a', 'b'])).toThrow(/no column for event; say --map event=COLUMN .* The columns are a, b/)
-    expect(() => mapped({ event: fieldSource('c') }, ['a', 'b'])).toThrow('there is no column c for event; the columns are a, b')
+    expect(() => mapped(chooseColumns({}, ['a', 'b']))).toThrow(/no column for event; say --map event=COLUMN .* The columns are a, b/)
+    expect(() => mapped(chooseColumns({ event: fieldSource('c') }, ['a', 'b']))).toThrow(
+      'there is no column c for event; the columns are a, b',
+    )
   })
 })
 

@@ -223,3 +223,42 @@ describe('zstd', () => {
     )
   })
 })
+
+test('an import that is interrupted says how far it was', async () => {
+  const stop = new AbortController()
+  const source = await openSource(file('long.jsonl', lines(20_000)), { readTable: noTable })
+  const shares: number[] = []
+  await runImport({
+    files: [source],
+    send: new Store().send,
+    signal: stop.signal,
+    onProgress: ({ bytesRead, bytes }) => {
+      shares.push(bytesRead / bytes)
+      if (bytesRead / bytes > 0.2) stop.abort()
+    },
+  })
+  expect(stop.signal.aborted).toBe(true)
+  expect(shares.at(-1)).toBe(shares.at(-2))
+  expect(shares.at(-1)).toBeLessThan(0.9)
+})
+
+test('the columns that were chosen are told, of lines and of tables', async () => {
+  const row = { action: 'paid', user: 'u', time: '2026-01-01T00:00:00Z', price: 3 }
+  const chosen = {
+    event: { column: 'action' },
+    distinct_id: { constant: 'me' },
+    timestamp: { column: 'time' },
+    uuid: null,
+    properties: null,
+  }
+  const mapping = { distinct_id: { constant: 'me' } }
+  const sources = [
+    await openSource(file('rows.jsonl', `${JSON.stringify(row)}\n`), { readTable: noTable, mapping }),
+    await openSource(file('rows.csv', 'action,user,time\n'), { readTable: table([row]), mapping }),
+  ]
+  const { files } = await runImport({ files: sources, send: new Store().send })
+  expect(files).toEqual([
+    { file: 'rows.jsonl', format: 'jsonl', columns: chosen },
+    { file: 'rows.csv', format: 'csv', columns: chosen },
+  ])
+})

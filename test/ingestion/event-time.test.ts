@@ -122,7 +122,7 @@ describe('the time of an event', () => {
       '2021-10-29T23:00:00.000Z',
       [],
     ],
-    ['an offset that is no number is not looked at', { offset: '60000' }, now, []],
+    ['an offset that is no number is ignored', { offset: '60000' }, now, ['ignored_invalid_timestamp offset']],
     ['23 hours ahead is allowed', { timestamp: '2021-10-31T00:00:00Z' }, '2021-10-31T00:00:00.000Z', []],
     ['more than 23 hours ahead is now', { timestamp: '2021-10-31T00:00:00.001Z' }, now, ['event_timestamp_in_future']],
     ['a negative offset of more is now', { offset: -23 * 3_600_000 - 1 }, now, ['event_timestamp_in_future']],

@@ -269,7 +269,8 @@ test('any commands give the people and groups of the model', async () => {
       expect(await groupsOf(world)).toEqual(groups.groups().sort(byTypeAndKey))
       expect(await keysOf(world)).toEqual(keysOfEvents)
       const warnings = new Map([...model.warnings, ...(groups.refused > 0 ? [['too_many_group_types', groups.refused] as const] : [])])
-      expect(new Map(world.pipeline.warnings().map(({ type, count }) => [type as string, count]))).toEqual(warnings)
+      const ofModel = world.pipeline.warnings().filter(({ type }) => type !== 'merge_without_alias' && type !== 'invalid_groups')
+      expect(new Map(ofModel.map(({ type, count }) => [type as string, count]))).toEqual(warnings)
       await world.close()
     }),
     { numRuns: 60 },

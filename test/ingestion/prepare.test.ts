@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import { decodeBatch, readPayloads } from '../../src/ingestion/decode-batch.ts'
 import type { PreparedEvent, Receipt } from '../../src/ingestion/prepare.ts'
+import type { WarningType } from '../../src/ingestion/warnings.ts'
 import type { Texts } from '../../src/lib/texts.ts'
 
 const receipt: Omit<Receipt, 'sentAt'> = {
@@ -20,19 +21,22 @@ const withText = ({ events, payloads }: { events: readonly PreparedEvent[]; payl
 const one = (event: object, more: Partial<Receipt> = {}): WithText =>
   withText(decodeBatch({ batch: [{ event: 'e', distinct_id: 'd', ...event }] }, { ...receipt, ...more }, { sentAt: more.sentAt }))
 const propertiesOf = (event: WithText) => JSON.parse(event.properties) as Record<string, unknown>
+const warned = (...types: readonly WarningType[]): Pick<WithText, 'warnings'> => ({
+  warnings: types.map((type) => expect.objectContaining({ type })),
+})
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
 
 describe('what is taken', () => {
   test.each<[string, object, Partial<WithText>]>([
     ['a name that is an object', { event: { 'event name': 'as object' } }, { name: '{"event name":"as object"}' }],
     ['a name that is a number', { event: 5 }, { name: '5' }],
-    ['a long name, cut', { event: 'é'.repeat(300) }, { name: 'é'.repeat(200) }],
-    ['a long name of pairs, cut between them', { event: '😀'.repeat(300) }, { name: '😀'.repeat(200) }],
+    ['a long name, cut', { event: 'é'.repeat(300) }, { name: 'é'.repeat(200), ...warned('text_too_long') }],
+    ['a long name of pairs, cut between them', { event: '😀'.repeat(300) }, { name: '😀'.repeat(200), ...warned('text_too_long') }],
     ['a distinct id that is a number', { distinct_id: 42 }, { distinctId: '42' }],
     ['a distinct id that is 0', { distinct_id: 0 }, { distinctId: '0' }],
     ['a distinct id that is an array', { distinct_id: [1, 'a'] }, { distinctId: '[1,"a"]' }],
     ['a distinct id that is true', { distinct_id: true }, { distinctId: 'true' }],
-    ['a distinct id of 300 characters, cut', { distinct_id: 'x'.repeat(300) }, { distinctId: 'x'.repeat(200) }],
+    ['a distinct id of 300 characters, cut', { distinct_id: 'x'.repeat(300) }, { distinctId: 'x'.repeat(200), ...warned('text_too_long') }],
     ['a distinct id with NUL', { distinct_id: 'a\0b' }, { distinctId: 'a\uFFFDb' }],
     ['a distinct id with half a pair', { distinct_id: 'a\uD800b' }, { distinctId: 'a\uFFFDb' }],
     ['a distinct id in $distinct_id', { distinct_id: undefined, $distinct_id: 'x' }, { distinctId: 'x' }],
@@ -70,11 +74,19 @@ describe('what is taken', () => {
       { event: '$group_identify', properties: { $group_type: 't', $group_key: 1 } },
       { group: { type: 't', key: '1', set: {} } },
     ],
-    ['$groupidentify without a key, as an event', { event: '$groupidentify', properties: { $group_type: 't' } }, { group: null }],
-    ['$unset as a list', { properties: { $unset: ['a', 5, 'b'] } }, { unset: ['a', 'b'] }],
+    [
+      '$groupidentify without a key, as an event',
+      { event: '$groupidentify', properties: { $group_type: 't' } },
+      { group: null, ...warned('invalid_groups') },
+    ],
+    ['$unset as a list', { properties: { $unset: ['a', 5, 'b'] } }, { unset: ['a', 'b'], ...warned('invalid_person_properties') }],
     ['$unset as an object', { properties: { $unset: { a: 1, b: null } } }, { unset: ['a', 'b'] }],
-    ['$unset that is neither', { properties: { $unset: 'a' } }, { unset: null }],
-    ['$set that is no object', { properties: { $set: 'x', $set_once: [1] } }, { set: null, setOnce: null }],
+    ['$unset that is neither', { properties: { $unset: 'a' } }, { unset: null, ...warned('invalid_person_properties') }],
+    [
+      '$set that is no object',
+      { properties: { $set: 'x', $set_once: [1] } },
+      { set: null, setOnce: null, ...warned('invalid_person_properties', 'invalid_person_properties') },
+    ],
     [
       'an own property __proto__',
       { properties: { $set: JSON.parse('{"__proto__":{"a":1},"b":2}') as object } },

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { publicApi } from './public-api.ts'
 
 // Packs the package, installs it into an empty folder as a user would, and runs the README's example of embedding there: as a module, as CommonJS, and
 // past the type checker of both.   npm run test:package
@@ -69,6 +70,11 @@ try {
     const broken = links.filter((path) => !packed.files.some((file) => file.path === path || file.path.startsWith(path)))
     mustHold(broken.length === 0, `README.md links to what the package does not hold: ${broken.join(', ')}`)
     console.log(`        ${packed.filename}: ${packed.files.length} files, ${(packed.size / 1e6).toFixed(2)} MB`)
+  })
+  step('the public API is the one that was written down', () => {
+    const built = publicApi(readFileSync(join(root, 'dist/index.d.ts'), 'utf8'))
+    const written = readFileSync(join(root, 'test/package/public-api.txt'), 'utf8')
+    mustHold(built === written, 'the exported declarations changed: `npm run api` writes them down, for the change to be seen')
   })
   step('npm install into an empty folder', () => {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'somebody', private: true }))

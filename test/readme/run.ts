@@ -1,30 +1,37 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
-// Does what the README says, word for word, in a fresh clone of the last commit, and says how long each step took; then holds the built server with
-// what is stored by then to its promises: ready in 1.5 seconds, idle in 250 MB.   npm run test:readme
+// Does what the README says, word for word, in a fresh clone of the last commit, and says how many seconds each step took and how many megabytes the
+// clone has after it, beside what is aimed at; then starts the built server with what is stored by then. Times fail nothing: machines differ. Idle memory
+// does.   npm run test:readme
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'waymark-readme-'))
 const clone = join(folder, 'waymark')
 const imported = 50_000
-const promise = { readyMs: 1_500, idleMb: 250, starts: 5 }
+const aims = { firstStartSeconds: 15, laterStartSeconds: 1.5, checkoutMb: 350 }
+const promise = { idleMb: 250, starts: 5 }
 const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' }
 // The README's port may be somebody else's here.
 const env = { ...process.env, ...quiet, WAYMARK_PORT: '0' }
 
-const steps: { name: string; seconds: number }[] = []
+const steps: { name: string; seconds: number; megabytes: number }[] = []
+const megabytesOf = (path: string): number =>
+  existsSync(path) ? Number(execFileSync('du', ['-sm', path], { encoding: 'utf8' }).split('\t')[0]) : 0
+const aimText = (what: string, found: number, aim: number, unit: string) =>
+  `    ${what}: ${found.toFixed(unit === 's' ? 1 : 0)} ${unit}, aim under ${aim} ${unit}${found < aim ? '' : ': MISSED'}`
 async function step<T>(name: string, work: () => Promise<T> | T): Promise<T> {
   const begin = performance.now()
   const result = await work()
   const seconds = (performance.now() - begin) / 1000
-  steps.push({ name, seconds })
-  console.log(`ok  ${seconds.toFixed(1).padStart(6)} s  ${name}`)
+  const megabytes = megabytesOf(clone)
+  steps.push({ name, seconds, megabytes })
+  console.log(`ok  ${seconds.toFixed(1).padStart(6)} s  ${String(megabytes).padStart(5)} MB  ${name}`)
   return result
 }
 const must = (holds: boolean, message: string): void => {
@@ -78,7 +85,9 @@ async function followReadme(): Promise<void> {
   )
 
   await step('npm ci', () => shell('npm ci --silent'))
+  console.log(aimText('checkout', steps.at(-1)!.megabytes, aims.checkoutMb, 'MB'))
   const served = await step('npm start, until it serves', () => start('npm', ['start'], / import FILE /))
+  console.log(aimText('first start', steps.at(-1)!.seconds, aims.firstStartSeconds, 's'))
   try {
     const fact = (name: string) =>
       new RegExp(`^${name}\\s+(\\S+)`).exec(served.lines.find((line) => line.startsWith(name)) ?? '')?.[1] ?? ''
@@ -126,6 +135,9 @@ async function followReadme(): Promise<void> {
       must(events().imported === imported, `${events().imported} events were imported`)
     })
     await step('stopping', () => stop(served))
+    const again = await step('npm start again, until it serves', () => start('npm', ['start'], / import FILE /))
+    console.log(aimText('later start', steps.at(-1)!.seconds, aims.laterStartSeconds, 's'))
+    await stop(again)
   } catch (error) {
     await stop(served).catch(() => undefined)
     throw error
@@ -135,7 +147,7 @@ async function followReadme(): Promise<void> {
 const residentMb = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 
 /** The command as it is installed: without npm in front. */
-async function holdPromises(): Promise<void> {
+async function holdPromise(): Promise<void> {
   const times: number[] = []
   let idle = 0
   for (let i = 0; i < promise.starts; i++) {
@@ -150,16 +162,14 @@ async function holdPromises(): Promise<void> {
     await stop(served)
   }
   const ready = times.sort((a, b) => a - b)[times.length >> 1]!
-  console.log(
-    `    ready after ${Math.round(ready)} ms (promised ${promise.readyMs}), idle at ${Math.round(idle)} MB (promised ${promise.idleMb})`,
-  )
-  must(ready < promise.readyMs, 'it is ready too late')
+  console.log(aimText('ready without npm', ready / 1000, aims.laterStartSeconds, 's'))
+  console.log(`    idle: ${Math.round(idle)} MB, promised under ${promise.idleMb} MB`)
   must(idle < promise.idleMb, 'it takes too much memory')
 }
 
 try {
   await followReadme()
-  await step('a built server with data, started and left idle five times', holdPromises)
+  await step('a built server with data, started and left idle five times', holdPromise)
 } catch (error) {
   const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
   console.log(`FAIL  ${error instanceof Error ? error.message : String(error)}\n${stdout}${stderr}`)

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody, parseJson } from './body.ts'
-import { CaptureRefusal } from './refusal.ts'
+import { CaptureRefusal, unknownProject } from './refusal.ts'
 
 /** Who asks for flags: what a client says of its project and its user, in the body or the address. */
 export interface Asker {
@@ -44,10 +44,16 @@ export async function readAsker(capture: CaptureRequest): Promise<Asker> {
   }
 }
 
-/** Old clients are told what is wrong with their question; newer ones are answered whatever they ask. */
-export async function mustBeWhole({ token, distinctId, malformed }: Asker, isProject: (token: string) => Promise<boolean>): Promise<void> {
+type IsProject = (token: string) => Promise<boolean>
+
+/** Old clients are told what is wrong with their question. */
+export async function mustBeWhole({ token, distinctId, malformed }: Asker, isProject: IsProject): Promise<void> {
   if (malformed !== null) throw new CaptureRefusal('malformed-data', malformed)
-  if (token === '' || !(await isProject(token)))
-    throw new CaptureRefusal('unknown-project', 'No project has this API key. You can find it in the settings of your project.')
+  if (token === '' || !(await isProject(token))) throw unknownProject(token)
   if (distinctId === '') throw new CaptureRefusal('missing-distinct-id', 'Flags are decided for somebody: the body needs a "distinct_id".')
+}
+
+/** Newer ones are answered whatever they ask, but not in the name of a project that is not there. */
+export async function mustBeKnown({ token }: Asker, isProject: IsProject): Promise<void> {
+  if (token !== '' && !(await isProject(token))) throw unknownProject(token)
 }

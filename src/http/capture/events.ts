@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import type { EventSource } from '../../ingestion/event-source.ts'
-import { cut } from '../../ingestion/text.ts'
 import { inTurns } from '../../lib/in-turns.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
@@ -27,7 +26,6 @@ export interface Capture {
 
 type Json = Readonly<Record<string, unknown>>
 
-const longestId = 200
 const longestToken = 64
 const mostLevels = 200
 
@@ -146,7 +144,7 @@ function distinctIdOf(item: Json, properties: Json): string {
   }
   const text = asText(given)
   if (text === '') throw invalid('Event field "distinct_id" should not be blank!')
-  return cut(text, longestId)
+  return text
 }
 
 const earliestMillis = 1e11 // before 1973: seconds, not milliseconds

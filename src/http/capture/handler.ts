@@ -2,16 +2,15 @@ import type { Scope } from '../../accounts/personal-keys.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
-import { inTurns } from '../../lib/in-turns.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
-import { failureBody, filesFailure, HttpError } from '../errors.ts'
+import { failureBody, failureOf } from '../errors.ts'
 import type { Body, Intake } from '../intake.ts'
-import { mustBeWhole, readAsker } from './asker.ts'
+import { mustBeKnown, mustBeWhole, readAsker } from './asker.ts'
 import type { CaptureRequest } from './body.ts'
 import { readCapture } from './events.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { quietAnswer } from './quiet.ts'
-import { CaptureRefusal } from './refusal.ts'
+import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
 
 // The routes of client libraries. They stand apart from the routes of people: no permission rows, no schemas, one reading for every path.
 
@@ -19,13 +18,22 @@ export interface CaptureTarget {
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
 }
 
+export interface Refused {
+  readonly reason: RefusalReason
+  readonly path: string
+  /** Of the request, where it was read. */
+  readonly token: string | null
+}
+
 export interface CaptureServices {
-  /** The project whose key it is. Null: nobody's; its events are taken and dropped, as clients expect. */
+  /** The project whose key it is; null when no project has it. */
   projectOf(token: string): Promise<CaptureTarget | null>
   clock(): Date
   readonly intake: Intake
   /** Refuses an import beyond what the operator approved; null when it may go on. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
+  /** Told of every refusal, for metrics and log. */
+  onRefused?(refused: Refused): void
   /** Throws unless the request carries a personal key with the scope. */
   mustBeAllowed(request: Request, url: URL, scope: Scope): Promise<void>
 }
@@ -47,8 +55,6 @@ export const unpackedLimit = 20 * megabyte
 const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
 const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'
-const retryAfterSeconds = 1
-const sliceMs = 8
 
 /** Null when the path is not of a client library. `address`: of the connection. */
 export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
@@ -74,7 +80,7 @@ export async function handleCapture(request: Request, services: CaptureServices,
     if (path === perEventPath) return await takeEach(request, capture, services, address)
     return await takeAll(request, capture, services, { isEngage: path === '/engage', address })
   } catch (error) {
-    return refusal(request, error)
+    return refusal(request, path, services, error)
   } finally {
     body?.release()
   }
@@ -98,11 +104,13 @@ async function answerQuietly(request: Request, services: CaptureServices, url: U
     if (request.method === 'POST' && askingPaths.has(path)) {
       body = await services.intake.read(request, askingLimit, tooLarge(askingLimit))
       const asker = await readAsker(captureOf(request, url, body, askingLimit))
-      if (path === '/decide') await mustBeWhole(asker, async (key) => (await services.projectOf(key)) !== null)
+      const isProject = async (key: string) => (await services.projectOf(key)) !== null
+      if (path === '/decide') await mustBeWhole(asker, isProject)
+      else await mustBeKnown(asker, isProject)
       token = asker.token
     }
   } catch (error) {
-    return refusal(request, error)
+    return refusal(request, path, services, error)
   } finally {
     body?.release()
   }
@@ -110,7 +118,7 @@ async function answerQuietly(request: Request, services: CaptureServices, url: U
   if (!quiet) return null
   if (request.method === 'OPTIONS') return preflight(request)
   if (quiet.scope) await services.mustBeAllowed(request, url, quiet.scope)
-  return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), 'content-type': quiet.type } })
+  return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), ...quiet.headers, 'content-type': quiet.type } })
 }
 
 async function takeAll(
@@ -121,25 +129,19 @@ async function takeAll(
 ): Promise<Response> {
   const { token, events, sentAt, isHistorical, ip } = await readCapture(capture, services.clock(), options)
   const project = await services.projectOf(token)
-  if (project) {
-    const limited = isHistorical ? await services.importLimit?.(token, events.count) : null
-    if (limited) return throttled(request, limited)
-    await project.ingestEvents(events, { sentAt, isHistorical, ip })
-  } else await inTurns(lookThrough(events), sliceMs)
+  if (!project) throw unknownProject(token)
+  const limited = isHistorical ? await services.importLimit?.(token, events.count) : null
+  if (limited) return throttled(request, limited)
+  await project.ingestEvents(events, { sentAt, isHistorical, ip })
   return capture.query.get('beacon') === '1'
     ? new Response(null, { status: 204, headers: cors(request) })
     : json(request, 200, { status: 1 })
 }
 
-/** What nobody's project takes must be right all the same. */
-function* lookThrough(events: EventSource): Generator<void, void> {
-  for (const _ of events) yield
-}
-
 async function takeEach(request: Request, capture: CaptureRequest, services: CaptureServices, address: string | null): Promise<Response> {
   const { token, items, sentAt, isHistorical } = await readPerEventBatch(capture)
   const project = await services.projectOf(token)
-  if (!project) return json(request, 401, new CaptureRefusal('token-unknown', 'API key is not valid: unknown').body)
+  if (!project) throw unknownProject(token)
   const results: EventResults = {}
   const limited = isHistorical ? await services.importLimit?.(token, items.count) : null
   if (limited) {
@@ -155,18 +157,19 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
 const tooLarge = (limit: number) => () =>
   new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
 
-function refusal(request: Request, error: unknown): Response {
-  if (error instanceof CaptureRefusal) return json(request, error.status, error.body)
-  if (error instanceof HttpError) return json(request, error.status, failureBody(error), error.headers)
-  if (error instanceof WaymarkError) {
-    if (error.status === 413) return json(request, 413, new CaptureRefusal('too-large', error.detail).body)
-    const { status, message: detail } = filesFailure(error) ?? error
-    const type = status === 503 ? 'server_error' : 'validation_error'
-    const code = status === 503 ? 'server_error' : 'invalid_payload'
-    const headers: Record<string, string> = error.isRetryable ? { 'retry-after': String(retryAfterSeconds) } : {}
-    return json(request, status, { type, code, detail, attr: null }, headers)
+function refusal(request: Request, path: string, services: CaptureServices, error: unknown): Response {
+  if (error instanceof CaptureRefusal) {
+    services.onRefused?.({ reason: error.reason, path, token: error.token })
+    return json(request, error.status, error.body)
   }
-  throw error
+  if (!(error instanceof WaymarkError)) throw error
+  if (error.status === 413) return json(request, error.status, new CaptureRefusal('too-large', error.detail).body)
+  const failure = failureOf(error)
+  const { status, headers } = failure
+  // Clients know few codes here: they look at the status, and show the words.
+  const isOfEvents = error.code === 'bad-event' || status === 503
+  const code = status === 503 ? 'server_error' : 'invalid_payload'
+  return json(request, status, isOfEvents ? { ...failureBody(failure), code, attr: null } : failureBody(failure), headers)
 }
 
 const throttled = (request: Request, limited: { detail: string; retryAfterSeconds: number }) =>

@@ -1,7 +1,8 @@
 // What client libraries ask for besides sending events: feature flags, remote configuration, surveys, extras of the browser library. We have none
-// of these products; the answers say so in the form each client expects, so that none logs an error.
+// of these products; the answers say so in the form each client expects, so that none logs an error, and in a header for people.
 
 import { own } from '../../lib/own.ts'
+import { notKept } from '../not-kept.ts'
 
 export interface QuietRequest {
   readonly method: string
@@ -15,6 +16,8 @@ interface Route {
   readonly path: RegExp
   /** Asked by servers, with a personal key that has this scope. */
   readonly scope?: 'feature_flag:read'
+  /** What the answer is empty of. */
+  readonly notKept?: string
   readonly answer: (request: QuietRequest, match: RegExpExecArray) => { status?: number; type?: string; body: unknown }
 }
 
@@ -61,21 +64,33 @@ const routes: readonly Route[] = [
   {
     path: /^(\/flags\/definitions|\/api\/feature_flag\/local_evaluation)$/,
     scope: 'feature_flag:read',
+    notKept: 'feature_flags',
     answer: () => ({ body: { flags: [], group_type_mapping: {}, cohorts: {} } }),
   },
-  { path: /^\/api\/projects\/[^/]+\/feature_flags\/[^/]+\/remote_config$/, scope: 'feature_flag:read', answer: () => ({ body: null }) },
+  {
+    path: /^\/api\/projects\/[^/]+\/feature_flags\/[^/]+\/remote_config$/,
+    scope: 'feature_flag:read',
+    notKept: 'feature_flags',
+    answer: () => ({ body: null }),
+  },
   {
     path: /^\/flags$/,
+    notKept: 'feature_flags',
     answer: ({ query, token }) => ({ body: query.get('config') === 'true' ? { ...remoteConfig(token), ...flagsV2() } : flagsV2() }),
   },
   {
     path: /^\/decide$/,
+    notKept: 'feature_flags',
     answer: ({ query, token }) => ({ body: { ...remoteConfig(token), ...(own(decideAnswers, query.get('v') ?? '1') ?? flagsV2)() } }),
   },
-  { path: /^\/s$/, answer: () => ({ body: { status: 1 } }) },
-  { path: /^\/api\/surveys$/, answer: () => ({ body: { surveys: [] } }) },
-  { path: /^\/api\/early_access_features$/, answer: () => ({ body: { earlyAccessFeatures: [], stages: [] } }) },
-  { path: /^\/api\/web_experiments$/, answer: () => ({ body: { experiments: [] } }) },
+  { path: /^\/s$/, notKept: 'session_recordings', answer: () => ({ body: { status: 1 } }) },
+  { path: /^\/api\/surveys$/, notKept: 'surveys', answer: () => ({ body: { surveys: [] } }) },
+  {
+    path: /^\/api\/early_access_features$/,
+    notKept: 'early_access_features',
+    answer: () => ({ body: { earlyAccessFeatures: [], stages: [] } }),
+  },
+  { path: /^\/api\/web_experiments$/, notKept: 'experiments', answer: () => ({ body: { experiments: [] } }) },
   // The browser library loads this one also when there are no surveys, and a 404 would stand in the console of every page.
   {
     path: /^\/static\/(?:[^/]+\/)?surveys\.js$/,
@@ -92,6 +107,7 @@ interface QuietAnswer {
   readonly type: string
   readonly body: string
   readonly scope: Route['scope']
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Null when the path is none of these. `path` comes without its trailing slash. */
@@ -100,7 +116,13 @@ export function quietAnswer(request: QuietRequest): QuietAnswer | null {
     const match = route.path.exec(request.path)
     if (!match) continue
     const { status = 200, type = 'application/json', body } = route.answer(request, match)
-    return { status, type, body: typeof body === 'string' ? body : JSON.stringify(body), scope: route.scope }
+    return {
+      status,
+      type,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      scope: route.scope,
+      headers: route.notKept ? notKept(route.notKept) : {},
+    }
   }
   return null
 }

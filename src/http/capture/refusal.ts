@@ -11,20 +11,22 @@ const rows = {
   'invalid-payload': { status: 400, type: 'validation_error', code: 'invalid_payload' },
   'missing-token': { status: 401, type: 'authentication_error', code: 'missing_api_key' },
   'token-empty': { status: 401, type: 'authentication_error', code: 'empty' },
-  'token-unknown': { status: 401, type: 'authentication_error', code: 'unknown' },
   'token-too-long': { status: 401, type: 'authentication_error', code: 'too_long' },
   'token-not-ascii': { status: 401, type: 'authentication_error', code: 'not_ascii' },
   'token-not-string': { status: 401, type: 'authentication_error', code: 'not_string' },
   'token-personal': { status: 401, type: 'authentication_error', code: 'personal_api_key' },
   'two-tokens': { status: 401, type: 'authentication_error', code: 'multiple_tokens' },
+  'unknown-project': { status: 401, type: 'authentication_error', code: 'invalid_api_key' },
   // of those who ask for flags the old way
   'malformed-data': { status: 400, type: 'validation_error', code: 'malformed_data' },
   'missing-distinct-id': { status: 400, type: 'validation_error', code: 'missing_distinct_id' },
-  'unknown-project': { status: 401, type: 'authentication_error', code: 'invalid_api_key' },
   'too-large': { status: 413, type: 'client_error', code: 'request_too_large' },
 } as const satisfies Record<string, Row>
 
 export type RefusalReason = keyof typeof rows
+
+/** As the answer and the metrics name it. */
+export const codeOf = (reason: RefusalReason): string => rows[reason].code
 
 export class CaptureRefusal extends Error {
   override readonly name = 'CaptureRefusal'
@@ -32,6 +34,8 @@ export class CaptureRefusal extends Error {
   constructor(
     readonly reason: RefusalReason,
     readonly detail: string,
+    /** The key that the request came with, where it was read. */
+    readonly token: string | null = null,
   ) {
     super(detail)
   }
@@ -46,3 +50,6 @@ export class CaptureRefusal extends Error {
     return { type, code, detail: this.detail, attr: null }
   }
 }
+
+export const unknownProject = (token: string): CaptureRefusal =>
+  new CaptureRefusal('unknown-project', 'No project has this API key. You can find it in the settings of your project.', token)

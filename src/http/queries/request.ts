@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { type Asked, longestQueryId } from '../../asking/asking.ts'
 import { refreshMode, refreshModes } from '../../asking/refresh.ts'
 import { WaymarkError } from '../../errors/errors.ts'
-import { misfitOf } from '../../queries/fields.ts'
+import { likelyName, misfitOf } from '../../queries/fields.ts'
 import { queryKinds } from '../../queries/registry.ts'
-import { failures, HttpError } from '../errors.ts'
+import { failures } from '../errors.ts'
 import { withOverrides } from './overrides.ts'
 
 // The body of the query endpoint. Unlike the record routes it is strict, and says what does not fit in the words its clients look for.
@@ -90,9 +90,12 @@ const kindsElsewhere = [
 /** Nodes that say how the answer of their `source` is shown. */
 const wrappers: readonly string[] = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode']
 const mostWrappings = 3
-const tags = [...new Set([...Object.keys(queryKinds), ...kindsElsewhere, ...wrappers])].sort()
+const answered = [...Object.keys(queryKinds), ...wrappers].sort()
+const isElsewhere = new Set(kindsElsewhere)
 
-const misfit = (place: string, problem: string) => failures.parse(`1 validation error for QueryRequest\n${place}\n  ${problem}`)
+/** `attr` is the field of the query that is to blame, as in the errors of the library. */
+const misfit = (place: string, problem: string, attr: string | null = null) =>
+  failures.parse(`1 validation error for QueryRequest\n${place}\n  ${problem}`, attr)
 
 const queryOf = (given: unknown, place: string, wrappings = 0): QueryRequest['query'] => {
   if (given === undefined) throw misfit(place, 'Field required')
@@ -101,22 +104,27 @@ const queryOf = (given: unknown, place: string, wrappings = 0): QueryRequest['qu
   if (kind === undefined) throw misfit(place, "Unable to extract tag using discriminator 'kind'")
   if (typeof kind === 'string' && wrappers.includes(kind) && wrappings < mostWrappings)
     return queryOf(source, `${place}.${kind}.source`, wrappings + 1)
-  if (typeof kind !== 'string' || !tags.includes(kind)) {
-    const expected = tags.map((one) => `'${one}'`).join(', ')
-    throw misfit(place, `Input tag '${String(kind)}' found using 'kind' does not match any of the expected tags: ${expected}`)
+  if (typeof kind !== 'string' || !(answered.includes(kind) || isElsewhere.has(kind))) {
+    const expected = answered.map((one) => `'${one}'`).join(', ')
+    const likely = typeof kind === 'string' ? likelyName(kind, answered) : undefined
+    const hint = likely === undefined ? '' : `. Did you mean '${likely}'?`
+    const message = `Input tag '${String(kind)}' found using 'kind' does not match any of the expected tags: ${expected}${hint}`
+    throw misfit(place, message, 'kind')
   }
-  if (!Object.hasOwn(queryKinds, kind)) throw new HttpError(400, 'validation_error', 'invalid_input', `Unsupported query kind: ${kind}`)
+  if (!Object.hasOwn(queryKinds, kind))
+    throw new WaymarkError('query-kind-elsewhere', { kind, known: Object.keys(queryKinds) }, { attr: 'kind' })
   return given as QueryRequest['query']
 }
 
 export const readQueryRequest = (body: unknown): QueryRequest => {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw misfit('', 'Input should be an object')
   const strange = Object.keys(body).find((key) => !known.has(key))
-  if (strange !== undefined) throw misfit(strange, 'Extra inputs are not permitted')
+  if (strange !== undefined) throw misfit(strange, 'Extra inputs are not permitted', strange)
   const { query: given, async: isAsync, client_query_id, refresh } = body as Record<string, unknown>
   const query = queryOf(given, 'query')
   const rest = restSchema.safeParse(body)
-  if (!rest.success) throw misfit(rest.error.issues[0]!.path.join('.'), rest.error.issues[0]!.message)
+  if (!rest.success)
+    throw misfit(rest.error.issues[0]!.path.join('.'), rest.error.issues[0]!.message, rest.error.issues[0]!.path.join('__') || null)
   const { filters_override: filters, variables_override: variables } = rest.data
   const laid = withOverrides(query, { filters, variables })
   if (typeof laid === 'string') throw misfit(laid, `A ${query.kind} has no place for it`)
@@ -132,5 +140,5 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
 export const queryFailure = (error: unknown, kind: string): unknown => {
   if (!(error instanceof WaymarkError) || error.code !== 'validation-failed' || !(error.cause instanceof z.ZodError)) return error
   const { path, message } = misfitOf(error.cause)
-  return misfit(['query', kind, ...path].join('.'), message)
+  return misfit(['query', kind, ...path].join('.'), message, path.join('__') || null)
 }

@@ -1,47 +1,65 @@
 import type { ScopeObject } from '../../accounts/personal-keys.ts'
 import { failures } from '../errors.ts'
-import { pageSchema } from '../pages.ts'
+import { notKept } from '../not-kept.ts'
+import { pageOf, pageSchema } from '../pages.ts'
 import { freeSchema } from '../present.ts'
-import { defineResource, type Resource } from '../resource.ts'
+import { defineResource, Reply, type Resource } from '../resource.ts'
 
-/** Lists that tools ask every project for. Waymark keeps none of these things: the lists are empty, no record is there, and making one is not a route. */
-const lists: readonly { readonly path: string; readonly object: ScopeObject }[] = [
-  { path: 'annotations', object: 'annotation' },
-  { path: 'dashboards', object: 'dashboard' },
-  { path: 'early_access_feature', object: 'early_access_feature' },
-  { path: 'experiments', object: 'experiment' },
-  { path: 'feature_flags', object: 'feature_flag' },
-  { path: 'insights', object: 'insight' },
-  { path: 'notebooks', object: 'notebook' },
-  { path: 'session_recordings', object: 'session_recording' },
-  { path: 'surveys', object: 'survey' },
+interface NotKept {
+  readonly path: string
+  readonly object: ScopeObject
+  readonly words: string
+  readonly instead: string
+  /** Clients ask every project for the list, and take a 404 for a fault: it is empty, and marked by a header. */
+  readonly hasEmptyList?: true
+}
+
+const queries = 'Keep the query where you use it, and ask POST /api/projects/:project_id/query/.'
+const none = 'There is nothing like it here.'
+
+/** Resources of the reference system that Waymark does not keep. */
+const resources: readonly NotKept[] = [
+  { path: 'annotations', object: 'annotation', words: 'annotations', instead: none },
+  { path: 'dashboards', object: 'dashboard', words: 'dashboards', instead: queries },
+  { path: 'early_access_feature', object: 'early_access_feature', words: 'early access features', instead: none },
+  { path: 'experiments', object: 'experiment', words: 'experiments', instead: none },
+  {
+    path: 'feature_flags',
+    object: 'feature_flag',
+    words: 'feature flags',
+    instead: 'Flags that are decided elsewhere can be sent as properties of events.',
+    hasEmptyList: true,
+  },
+  { path: 'insights', object: 'insight', words: 'insights', instead: queries },
+  { path: 'notebooks', object: 'notebook', words: 'notebooks', instead: none },
+  { path: 'session_recordings', object: 'session_recording', words: 'session recordings', instead: none },
+  { path: 'surveys', object: 'survey', words: 'surveys', instead: 'Answers of surveys can be sent as events.' },
 ]
 
-export const elsewhere: readonly Resource[] = lists.map(({ path, object }) =>
-  defineResource({
+export const elsewhere: readonly Resource[] = resources.map(({ path, object, words, instead, hasEmptyList }) => {
+  const missing = `Waymark does not keep ${words}. ${instead}`
+  const refuse = async () => {
+    throw failures.notFound(missing)
+  }
+  return defineResource({
     name: path,
-    summary: `${path.replaceAll('_', ' ')}: Waymark keeps none`,
+    summary: missing.replace(/\.$/, ''),
     path: `/api/projects/:project_id/${path}`,
     reach: 'project',
     object,
+    missing,
     rows: (row) => [
-      row({
-        method: 'GET',
-        name: 'list',
-        summary: 'An empty list, for tools that ask',
-        answer: pageSchema(freeSchema),
-        isPaged: true,
-        handle: async () => [],
-      }),
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
-        summary: 'No record is there',
-        handle: async () => {
-          throw failures.notFound()
-        },
-      }),
+      hasEmptyList
+        ? row({
+            method: 'GET',
+            name: 'list',
+            summary: 'An empty list for clients that ask, with the header `X-Waymark-Not-Kept`',
+            answer: pageSchema(freeSchema),
+            isPaged: true,
+            handle: async (visit) => new Reply(200, pageOf([], visit), notKept(path)),
+          })
+        : row({ method: 'GET', name: 'list', summary: 'Says that there are none', status: 404, handle: refuse }),
+      row({ method: 'GET', path: ':id', name: 'retrieve', summary: 'Says that there are none', status: 404, handle: refuse }),
     ],
-  }),
-)
+  })
+})

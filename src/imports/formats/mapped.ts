@@ -25,9 +25,14 @@ const usualNames = {
 /** `user` or `=constant` */
 export const fieldSource = (text: string): FieldSource => (text.startsWith('=') ? { constant: text.slice(1) } : { column: text })
 
-/** Rows of a plain file. `columns` are those of the first row: what the mapping leaves open is looked up there once. */
-export function mapped(mapping: Mapping, columns: readonly string[]): Converter {
-  const source = (field: keyof typeof usualNames): FieldSource | null => {
+type Field = keyof typeof usualNames
+
+/** Where the fields of the events of a file come from; the columns that are not named become properties. */
+export type ChosenColumns = { readonly [F in Field]: FieldSource | null }
+
+/** `columns` are those of the first row: what the mapping leaves open is looked up there once. */
+export function chooseColumns(mapping: Mapping, columns: readonly string[]): ChosenColumns {
+  const source = (field: Field): FieldSource | null => {
     const said = mapping[field]
     if (said) {
       if ('column' in said && !columns.includes(said.column))
@@ -47,10 +52,15 @@ export function mapped(mapping: Mapping, columns: readonly string[]): Converter 
   for (const field of ['event', 'distinct_id', 'timestamp'] as const)
     if (!sources[field])
       throw new Error(`no column for ${field}; say --map ${field}=COLUMN (or ${field}==CONSTANT). The columns are ${columns.join(', ')}`)
+  return sources
+}
+
+/** Rows of a plain file. */
+export function mapped(sources: ChosenColumns): Converter {
   const used = new Set(Object.values(sources).flatMap((s) => (s && 'column' in s ? [s.column] : [])))
 
   return (row) => {
-    const value = (field: keyof typeof sources): unknown => {
+    const value = (field: Field): unknown => {
       const from = sources[field]
       return from === null ? undefined : 'constant' in from ? from.constant : row[from.column]
     }

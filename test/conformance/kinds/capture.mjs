@@ -108,9 +108,10 @@ const checkRefusal = (reason, answer) => {
   return problems
 }
 
+const cut = (text) => [...text].slice(0, 200).join('')
 const readable = (text) => text.replaceAll('\0', '\uFFFD')
 
-/** Every event that was taken is stored; those that came without a uuid get the one they are stored under. */
+/** Every event that was taken is stored; its uuid and distinct id are those that it is stored under. */
 const stored = async (world) => {
   const problems = []
   const events = []
@@ -124,13 +125,16 @@ const stored = async (world) => {
     const left = rows.get(event.token)
     const place = left.findIndex(
       ([uuid, name, id]) =>
-        name === [...readable(event.event)].slice(0, 200).join('') &&
-        id === readable(event.distinct_id) &&
+        name === cut(readable(event.event)) &&
+        id === cut(readable(event.distinct_id)) &&
         (!event.uuid || uuid === event.uuid.toLowerCase()),
     )
     if (!event.isStored) events.push(event)
     else if (place < 0) problems.push(`taken, but not stored: ${show(event)}`)
-    else events.push({ ...event, uuid: left.splice(place, 1)[0][0] })
+    else {
+      const [[uuid, , distinct_id]] = left.splice(place, 1)
+      events.push({ ...event, uuid, distinct_id })
+    }
   }
   return { problems, events }
 }

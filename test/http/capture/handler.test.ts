@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
-import { type CaptureServices, type CaptureTarget, handleCapture } from '../../../src/http/capture/handler.ts'
+import { type CaptureServices, type CaptureTarget, handleCapture, type Refused } from '../../../src/http/capture/handler.ts'
 import { Intake } from '../../../src/http/intake.ts'
 import { forms } from './forms.ts'
 
@@ -14,6 +14,7 @@ interface Ingested {
 
 class Service implements CaptureServices {
   readonly taken: Ingested[] = []
+  readonly refused: Refused[] = []
   key = 'phc_known'
   failure: Error | null = null
   limit: { detail: string; retryAfterSeconds: number } | null = null
@@ -37,6 +38,7 @@ class Service implements CaptureServices {
     }
   }
   importLimit = async () => this.limit
+  onRefused = (refused: Refused) => void this.refused.push(refused)
   mustBeAllowed = async (request: Request, _: URL, scope: string) => {
     if (request.headers.get('authorization') !== 'Bearer phx_flags') throw new Error(`no ${scope}`)
   }
@@ -91,10 +93,36 @@ test('a beacon gets no body', async () => {
   expect([answer.status, answer.body]).toEqual([204, ''])
 })
 
-test('events of an unknown key are taken and dropped', async () => {
-  const service = new Service()
-  expect((await call(service, '/e/', post({ ...event, token: 'phc_other' }))).status).toBe(200)
-  expect(service.taken).toEqual([])
+describe('a key of no project', () => {
+  const unknown = {
+    type: 'authentication_error',
+    code: 'invalid_api_key',
+    detail: expect.stringContaining('No project has this API key'),
+    attr: null,
+  }
+  const uuid = '0190a000-0000-7000-8000-000000000001'
+  const sent = post({ token: 'phc_other', batch: [{ ...event, uuid }] }, { authorization: 'Bearer phc_other' })
+
+  test.each([...paths, '/e/?beacon=1', '/i/v1/analytics/events'])('%s answers 401', async (path) => {
+    const service = new Service()
+    const answer = await call(service, path, sent)
+    expect([answer.status, answer.body]).toEqual([401, unknown])
+    expect(service.taken).toEqual([])
+    expect(service.refused).toEqual([{ reason: 'unknown-project', path: path.replace(/\/?(\?.*)?$/, ''), token: 'phc_other' }])
+  })
+
+  test('by GET, and when flags are asked for', async () => {
+    const data = encodeURIComponent(JSON.stringify({ ...event, token: 'phc_other' }))
+    expect((await call(new Service(), `/e/?data=${data}`)).status).toBe(401)
+    expect((await call(new Service(), '/flags/?v=2', post({ token: 'phc_other', distinct_id: 'u' }))).body).toEqual(unknown)
+  })
+
+  test('other refusals are reported with their reason', async () => {
+    const service = new Service()
+    await call(service, '/e/', post({ ...event, token: 'phx_1' }))
+    await call(service, '/e/', post({ event: 'x', token: 'phc_known' }))
+    expect(service.refused.map(({ reason }) => reason)).toEqual(['token-personal', 'invalid-payload'])
+  })
 })
 
 test('sent_at, the historical flag and the address go along', async () => {

@@ -1,0 +1,97 @@
+import type { Row } from './row.ts'
+
+// What is wrong with a request before anything is asked of a project: who calls, how often, and whether the body can be read.
+
+export interface RequestErrorData {
+  'not-authenticated': Record<string, never>
+  'wrong-key': { where: string }
+  'wrong-login': Record<string, never>
+  'not-acceptable': Record<string, never>
+  'wrong-method': { method: string; allowed: readonly string[] }
+  'wrong-media': { type: string }
+  'unreadable-request': { message: string; attr: string | null }
+  'query-kind-elsewhere': { kind: string; known: readonly string[] }
+  'body-too-large': Record<string, never>
+  'body-too-slow': { bytesPerSecond: number; measuredMs: number; longestMs: number }
+  'bodies-too-many': { bytes: number }
+  throttled: { seconds: number; headers: Readonly<Record<string, string>> }
+  'too-many-queries': { message: string }
+  'server-busy': { most: number }
+  unready: { message: string }
+  internal: Record<string, never>
+}
+
+const bearer = () => ({ 'www-authenticate': 'Bearer' })
+const seconds = (ms: number) => ms / 1000
+
+export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<RequestErrorData[C]> } = {
+  'not-authenticated': {
+    text: () => 'Authentication credentials were not provided.',
+    status: 401,
+    wire: 'not_authenticated',
+    headers: bearer,
+  },
+  'wrong-key': {
+    text: (d) => `Personal API key found in request ${d.where} is invalid.`,
+    status: 401,
+    wire: 'authentication_failed',
+    headers: bearer,
+  },
+  'wrong-login': { text: () => 'Invalid email or password.', status: 400, wire: 'invalid_credentials' },
+  'not-acceptable': {
+    text: () => 'Could not satisfy the request Accept header.',
+    status: 406,
+    type: 'invalid_request',
+    wire: 'not_acceptable',
+  },
+  'wrong-method': {
+    text: (d) => `Method "${d.method}" not allowed.`,
+    status: 405,
+    wire: 'method_not_allowed',
+    headers: (d) => ({ allow: d.allowed.join(', ') }),
+  },
+  'wrong-media': {
+    text: (d) => `Unsupported media type "${d.type}" in request.`,
+    status: 415,
+    type: 'invalid_request',
+    wire: 'unsupported_media_type',
+  },
+  'unreadable-request': { text: (d) => d.message, status: 400, type: 'invalid_request', wire: 'parse_error' },
+  // The words are those that clients of the reference system know; what is answered here stands beside them.
+  'query-kind-elsewhere': {
+    text: (d) => `Unsupported query kind: ${d.kind}`,
+    expected: (d) => `One of ${d.known.join(', ')}`,
+    status: 400,
+  },
+  'body-too-large': { text: () => 'Request too large.', status: 413, type: 'client_error', wire: 'request_too_large' },
+  'body-too-slow': {
+    text: (d) =>
+      `The body came too slowly: it must bring ${Math.round(d.bytesPerSecond * seconds(d.measuredMs))} bytes every ${seconds(d.measuredMs)} seconds and be whole within ${seconds(d.longestMs)}.`,
+    status: 408,
+    type: 'client_error',
+    wire: 'request_timeout',
+    headers: () => ({ connection: 'close' }),
+  },
+  'bodies-too-many': {
+    text: (d) => `The server holds as many bytes of requests as it may (${d.bytes}). Try again shortly.`,
+    status: 503,
+    wire: 'server_error',
+    isRetryable: true,
+    headers: () => ({ connection: 'close' }),
+  },
+  throttled: {
+    text: (d) => `Request was throttled. Expected available in ${d.seconds} second${d.seconds === 1 ? '' : 's'}.`,
+    status: 429,
+    type: 'throttled_error',
+    wire: 'throttled',
+    headers: (d) => ({ ...d.headers, 'retry-after': String(d.seconds) }),
+  },
+  'too-many-queries': { text: (d) => d.message, status: 429, type: 'throttled_error', wire: 'throttled' },
+  'server-busy': {
+    text: (d) => `The server is busy: ${d.most} queries wait or run already. Ask again shortly.`,
+    status: 503,
+    isRetryable: true,
+  },
+  unready: { text: (d) => d.message, status: 503 },
+  internal: { text: () => 'A server error occurred.', status: 500 },
+}

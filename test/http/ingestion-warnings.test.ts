@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+const path = '/api/projects/@current/ingestion_warnings/'
+
+test('what was altered or dropped is shown at once, with its kind, count and samples', async () => {
+  const { call, member, project, world } = held.home
+  world.now = new Date('2026-03-01T12:00:00Z')
+  const { api_token: token } = project
+  const uuid = '0190a000-0000-7000-8000-000000000001'
+  expect((await call('GET', path, { as: member })).body).toEqual({ count: 0, next: null, previous: null, results: [] })
+  const past = [
+    { event: 'e', distinct_id: 'u', timestamp: 'the other day', uuid },
+    { event: 'e', distinct_id: 'u' },
+    { event: 'e', distinct_id: 'u', timestamp: '2025-01-01T00:00:00Z' },
+  ]
+  const body = { api_key: token, historical_migration: true, batch: past }
+  expect((await call('POST', '/batch/', { body })).status).toBe(200)
+  world.now = new Date('2026-03-01T12:01:00Z')
+  await call('POST', '/e/', { body: { api_key: token, event: 'e', distinct_id: 'x'.repeat(201) } })
+  const { body: page } = await call('GET', path, { as: member })
+  expect(page.results.map(({ type, count, effect }: Record<string, unknown>) => [type, count, effect])).toEqual([
+    ['text_too_long', 1, 'altered'],
+    ['historical_event_without_timestamp', 1, 'altered'],
+    ['ignored_invalid_timestamp', 1, 'altered'],
+  ])
+  expect(page.results[2]).toMatchObject({
+    description: expect.stringContaining('time of receipt'),
+    last_seen_at: '2026-03-01T12:00:00Z',
+    samples: [{ timestamp: '2026-03-01T12:00:00Z', details: { eventUuid: uuid, field: 'timestamp', value: 'the other day' } }],
+  })
+})
+
+test('only members see it', async () => {
+  const { call, outsider } = held.home
+  expect(await call('GET', `/api/projects/${held.home.project.id}/ingestion_warnings/`, { as: outsider })).toMatchObject(
+    refused(403, 'permission_denied'),
+  )
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { queryKinds } from '../../src/queries/registry.ts'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+const ask = (query: unknown, more: object = {}) =>
+  held.home.call('POST', '/api/projects/@current/query/', { as: held.home.member, body: { query, ...more } })
+/** Checked where the filter is made, not by the schema. */
+const operator = 'properties__0__operator'
+const series = [{ kind: 'EventsNode', event: 'e' }]
+
+test.each<[string, object, string, string]>([
+  ['a math', { series: [{ ...series[0], math: 'totl' }] }, 'series__0__math', '"totl" is not a math. Choose one of total, dau'],
+  ['a field of a series', { series: [{ ...series[0], propertes: [] }] }, 'series__0__propertes', 'Did you mean "properties"?'],
+  ['an interval', { series, interval: 'dayy' }, 'interval', 'Choose one of second, minute, hour, day, week'],
+  ['a field of the query', { series, date_range: {} }, 'date_range', 'Did you mean "dateRange"?'],
+  [
+    'an operator',
+    { series, properties: [{ type: 'event', key: 'a', operator: 'larger', value: 1 }] },
+    'properties__0__operator',
+    'Known operators: exact',
+  ],
+])('what does not fit is named with its field: %s', async (_, fields, attr, words) => {
+  expect(await ask({ kind: 'TrendsQuery', ...fields })).toMatchObject(
+    refused(400, attr === operator ? 'invalid_input' : 'parse_error', expect.stringContaining(words), attr),
+  )
+  const data = await held.home.world.projectData(held.home.project.id)
+  await expect(data.answer({ kind: 'TrendsQuery', ...fields })).rejects.toMatchObject({ code: 'validation-failed', attr })
+})
+
+test('an unknown kind is answered with the kinds that are answered here, and no others', async () => {
+  const { body } = await ask({ kind: 'TrendQuery', series })
+  const listed = [...body.detail.split('expected tags: ')[1].matchAll(/'(\w+)'/g)].map(([, kind]) => kind)
+  expect(listed.slice(0, -1).sort()).toEqual(
+    [...Object.keys(queryKinds), 'DataTableNode', 'DataVisualizationNode', 'InsightVizNode'].sort(),
+  )
+  expect([body.attr, listed.at(-1)]).toEqual(['kind', 'TrendsQuery'])
+})
+
+test('a kind that only the reference system has says what is answered here', async () => {
+  const { status, body } = await ask({ kind: 'RetentionQuery' })
+  expect([status, body.attr]).toEqual([400, 'kind'])
+  expect(body.detail).toBe('Unsupported query kind: RetentionQuery')
+  expect(body.extra.expected).toBe(`One of ${Object.keys(queryKinds).join(', ')}`)
+})
+
+test('a field beside the query', async () => {
+  expect(await ask({ kind: 'TrendsQuery', series }, { refrsh: true })).toMatchObject(refused(400, 'parse_error', undefined, 'refrsh'))
+})
+
+test('the library refuses unknown fields of actions and cohorts', async () => {
+  const data = await held.home.world.projectData(held.home.project.id)
+  await expect(data.createAction({ name: 'a', stps: [] } as never)).rejects.toMatchObject({
+    attr: 'stps',
+    message: expect.stringContaining('"steps"'),
+  })
+  await expect(data.createCohort({ name: 'a', filtrs: {} } as never)).rejects.toMatchObject({
+    attr: 'filtrs',
+    message: expect.stringContaining('"filters"'),
+  })
+})

@@ -78,12 +78,14 @@ test('imports are approved through it, and by its address with a personal key; d
   expect(await imports()).toEqual(['Imports          project 1 (Default Project): approved, unlimited'])
   expect((await command('imports', 'approve', '--project', '1', '--total', '50', '--speed', '20')).code).toBe(0)
   expect(await imports()).toEqual([
-    expect.stringMatching(/project 1 \(Default Project\): approved by the operator on \d{4}-\d\d-\d\d, 50 events, 20 a minute; 0 came in$/),
+    expect.stringMatching(
+      /project 1 \(Default Project\): approved by the operator on \d{4}-\d\d-\d\d, 50 events, 20 a minute; 30 came in$/,
+    ),
   ])
   const byAddress = (key: string, ...more: string[]) =>
     run(['imports', 'approve', '--project', '1', '--url', facts.url, '--key', key, ...more])
   expect(await byAddress(facts.personal_api_key, '--revoke')).toMatchObject({ code: 0, out: 'Imports into project 1 are limited.\n' })
-  expect(await imports()).toEqual([expect.stringMatching(/: not approved, so at most 20,000,000 events, 10,000 a minute; 0 came in; /)])
+  expect(await imports()).toEqual([expect.stringMatching(/: not approved, so at most 20,000,000 events, 10,000 a minute; 30 came in; /)])
   expect((await byAddress(facts.personal_api_key)).out).toBe('Imports into project 1 are approved: unlimited.\n')
   expect(await byAddress('phx_wrong')).toEqual({
     code: 1,
@@ -107,7 +109,7 @@ test('an import by its address counts what the server stored, found there alread
   expect(await send('phc_wrong')).toEqual({
     code: 1,
     out: '',
-    err: `waymark: ${facts.url} refused the events (401): API key is not valid: unknown\n`,
+    err: `waymark: ${facts.url} refused the events (401): No project has this API key. You can find it in the settings of your project.\n`,
   })
 })
 

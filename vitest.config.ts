@@ -4,23 +4,39 @@ import { defineConfig } from 'vitest/config'
 // at the whole process (its memory, its processor time, its unhandled rejections) or opens ClickHouse, of which there is one in a process.
 const alone = [
   'test/crash/**',
-  'test/differential/**',
   'test/docs/property-rule.test.ts',
   'test/engines.test.ts',
   'test/full-disk.test.ts',
-  'test/functions/{actions,aggregates,cases,dates,drift,local-times}.test.ts',
+  'test/functions/{actions,aggregates,cases,drift,local-times}.test.ts',
   'test/fuzz/**',
   'test/golden/**',
   'test/http/capture/abuse.test.ts',
   'test/http/fuzz.test.ts',
   'test/http/query-stops.test.ts',
-  'test/ingestion/amplification.test.ts',
-  'test/queries/funnels/{cancel,engines,memory}.test.ts',
+  'test/queries/funnels/cancel.test.ts',
   'test/queries/trends/generated.test.ts',
   'test/safety.test.ts',
   'test/storage/duckdb/run.test.ts',
   'test/texts.test.ts',
 ]
+
+// What takes long for what it finds: `npm run test:long`.
+const long = [
+  'test/cli/stopping.test.ts',
+  'test/damage/**',
+  'test/differential/**',
+  'test/functions/{dates,makes}.test.ts',
+  'test/http/{readiness,restart}.test.ts',
+  'test/ingestion/{amplification,person-room}.test.ts',
+  'test/leaving.test.ts',
+  'test/memory/**',
+  'test/odd-names.test.ts',
+  'test/queries/funnels/{engines,memory}.test.ts',
+  'test/queries/trends/relations.test.ts',
+]
+
+const filesOf = (patterns: readonly string[]) => patterns.map((files) => files.replace('/**', '/**/*.test.ts'))
+const inOwnProcesses = { isolate: true, globalSetup: ['test/clickhouse/notice.ts', 'test/harness/programs.ts'] }
 
 export default defineConfig({
   test: {
@@ -30,16 +46,18 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     projects: [
+      { extends: true, test: { name: 'alone', include: filesOf(alone), ...inOwnProcesses } },
+      { extends: true, test: { name: 'long', include: filesOf(long), ...inOwnProcesses } },
       {
         extends: true,
         test: {
-          name: 'alone',
-          include: alone.map((files) => files.replace('/**', '/**/*.test.ts')),
-          isolate: true,
-          globalSetup: ['test/clickhouse/notice.ts', 'test/harness/programs.ts'],
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...alone, ...long],
+          isolate: false,
+          globalSetup: 'test/harness/programs.ts',
         },
       },
-      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...alone], isolate: false, globalSetup: 'test/harness/programs.ts' } },
     ],
   },
 })

@@ -10,6 +10,7 @@ import { type Explainable, explain } from './explain.ts'
 import type { Progress } from './lib/progress.ts'
 import type { StoreSnapshot } from './plan/context.ts'
 import type { Budget } from './plan/footprint.ts'
+import { asTypeMismatch } from './plan/type-mismatch.ts'
 import { blamed } from './queries/blame.ts'
 import { misfitOf } from './queries/fields.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, QueryRun, StatementAsk } from './queries/kind.ts'
@@ -191,8 +192,11 @@ export async function answerQuery(query: unknown, project: QueryProject, options
  * The rows of a query as Arrow, without the limits of an answer: of a statement all it asks for, of any other kind the columns of its answer.
  */
 export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
-  const { statement, table } = await arrowOf(query, project, options)
-  return statement ? project.run(statement, options) : table!
+  const { statement, table, explained } = await arrowOf(query, project, options)
+  if (!statement) return table!
+  return project.run(statement, options).catch((error: unknown) => {
+    throw explained(error)
+  })
 }
 
 /** The same batch by batch, as the engine makes them. */
@@ -201,21 +205,38 @@ export async function* queryArrowBatches(
   project: QueryProject,
   options: AnswerOptions = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
-  const { statement, table } = await arrowOf(query, project, options)
-  yield* statement ? project.stream(statement, options) : table!.batches
+  const { statement, table, explained } = await arrowOf(query, project, options)
+  if (!statement) return yield* table!.batches
+  try {
+    yield* project.stream(statement, options)
+  } catch (error) {
+    throw explained(error)
+  }
 }
 
-async function arrowOf(query: unknown, project: QueryProject, options: AnswerOptions): Promise<{ statement?: Statement; table?: Table }> {
+/** Says what the engine refused of the statement that was asked for. */
+const inWords = (error: unknown, { resolved }: Compiled, request: unknown): unknown => {
+  const text = (request as { query?: unknown }).query
+  return blamed(asTypeMismatch(error, resolved, typeof text === 'string' ? text : null), request)
+}
+
+interface ArrowWork {
+  readonly statement?: Statement
+  readonly table?: Table
+  explained(error: unknown): unknown
+}
+
+async function arrowOf(query: unknown, project: QueryProject, options: AnswerOptions): Promise<ArrowWork> {
   const { kind, parsed } = check(query)
   const facts = await project.facts()
   const settings = settingsOf(query)
   if (kind.kind !== sqlLike.kind && kind.kind !== hogQl.kind)
-    return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, query))) }
+    return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, query))), explained: (error) => error }
   const checkpoint = checkpointOf(options)
   const env = envFor(project, facts, settings, checkpoint)
   try {
-    const { printed } = compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings, checkpoint)
-    return { statement: statementOf(printed, env.project.timezone) }
+    const compiled = compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings, checkpoint)
+    return { statement: statementOf(compiled.printed, env.project.timezone), explained: (error) => inWords(error, compiled, query) }
   } catch (error) {
     throw blamed(error, query)
   }
@@ -241,18 +262,22 @@ export async function answerRows(query: unknown, project: QueryProject, options:
   if (!kind.rows) return null
   const driver = driverOf(project, await project.facts(), options, query)
   const plan = await driver.complete(kind.rows(parsed, driver.env))
-  const { statement } = driver.statementFor(plan.statement)
+  const { compiled, statement } = driver.statementFor(plan.statement)
   const show = async (page: RecordBatch): Promise<readonly RecordBatch[]> =>
     plan.show ? (await driver.complete(plan.show(new Table(page.schema, [page])))).batches : [page]
   async function* batches(): AsyncGenerator<RecordBatch, boolean, undefined> {
     let left = plan.rows
     let isFirst = true
-    for await (const batch of project.stream(statement, { ...options, batchRows: rowsOfBatch })) {
-      const page = batch.numRows > left ? batch.slice(0, left) : batch
-      left -= page.numRows
-      if (isFirst || page.numRows > 0) yield* await show(page)
-      if (batch.numRows > page.numRows) return true
-      isFirst = false
+    try {
+      for await (const batch of project.stream(statement, { ...options, batchRows: rowsOfBatch })) {
+        const page = batch.numRows > left ? batch.slice(0, left) : batch
+        left -= page.numRows
+        if (isFirst || page.numRows > 0) yield* await show(page)
+        if (batch.numRows > page.numRows) return true
+        isFirst = false
+      }
+    } catch (error) {
+      throw inWords(error, compiled, query)
     }
     return plan.hasMore?.() ?? false
   }
@@ -314,7 +339,10 @@ function driverOf(
     const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
     asked.push(entry)
     const { take } = ask
-    const table = take ? await project.runInParts(statement, take, options).then(() => new Table()) : await project.run(statement, options)
+    const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : project.run(statement, options)
+    const table = await work.catch((error: unknown) => {
+      throw inWords(error, compiled, request)
+    })
     entry.seconds = (performance.now() - started) / 1000
     return table
   }

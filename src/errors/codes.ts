@@ -27,6 +27,7 @@ export interface ErrorData extends RequestErrorData {
   'not-grouped': { name: string }
   'zero-index': { example: string }
   'wrong-type': { message: string; expected?: string }
+  'type-mismatch': { name: string; needs: string; found: string; shown: string | null; use: string | null }
   'unknown-placeholder': { name: string; candidates?: readonly string[] }
   'unknown-variable': { name: string; candidates?: readonly string[] }
   'unknown-cohort': { name: string }
@@ -179,6 +180,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     isOfStatement: true,
   },
   'zero-index': { text: (d) => `SQL indexes start from one, not from zero. E.g: ${d.example}`, status: 400 },
+  'type-mismatch': {
+    text: (d) => `'${d.name}' needs ${d.needs}, but ${d.shown === null ? 'an argument' : `'${d.shown}'`} is ${d.found}`,
+    suggestion: (d) => (d.use === null ? null : `Use ${d.use}.`),
+    expected: (d) => d.needs,
+    status: 400,
+    wire: aboutTypes,
+    isOfStatement: true,
+  },
   'wrong-type': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400, wire: aboutTypes, isOfStatement: true },
   'unknown-placeholder': {
     text: (d) => `Placeholder {${d.name}} has no value`,

@@ -45,6 +45,12 @@ const rows: readonly (readonly [
   ],
   ['select [{missing}]', { code: 'unknown-placeholder' }],
   ['select 1 from events where [sum(1)] > 1', { code: 'invalid-query' }],
+  [
+    'select sum([event]) from events',
+    { code: 'type-mismatch', message: "'sum' needs a number, but 'event' is String. Use toFloat(event).", expected: 'a number' },
+  ],
+  ['select event, [distinct_id] * 2 from events', { code: 'type-mismatch', expected: 'a number' }],
+  ['select upper([1])', { code: 'type-mismatch', message: "'upper' needs text, but '1' is UInt8. Use toString(1).", expected: 'text' }],
 ]
 
 describe('a statement', () => {
@@ -67,6 +73,8 @@ describe('a statement', () => {
       for await (const _ of project.queryArrowBatches(query));
     }
     expect((await failureOf(batches())).position).toEqual(position)
+    const refused = await failureOf(project.queryArrow({ kind: 'SqlLikeQuery', query: 'select avg(event) from events' }))
+    expect(refused).toMatchObject({ code: 'type-mismatch', position: { column: 12, length: 5 } })
   })
 
   test('every mistake of a statement that cannot be read has its place', async () => {

@@ -1,0 +1,65 @@
+import type { ErrorData } from '../errors/codes.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isSpanned } from '../errors/span.ts'
+import { takesOf } from '../functions/row.ts'
+import type { CallNode, TypedExpr, TypedQuery } from '../resolver/typed.ts'
+import { isNamed, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
+import { rewrite } from './rewrite.ts'
+
+// What an engine says of types names neither a function nor a place. The call that it means is the one whose row asks for something else.
+
+const isNumber = (type: SqlType) => isNumeric(type) || isNamed(type, 'Bool', 'Nothing')
+
+interface Misfit {
+  readonly call: CallNode
+  readonly argument: TypedExpr
+  readonly needs: 'a number' | 'text'
+}
+
+function misfitsOf(call: CallNode): Misfit[] {
+  const takes = takesOf(
+    call.row,
+    call.args.map(({ type }) => type),
+  )
+  return call.args.flatMap((argument, i): Misfit[] => {
+    const { type } = argument
+    if (type.kind !== 'scalar') return []
+    if (takes[i] === 'number' || takes[i] === 'integer') return isNumber(type) ? [] : [{ call, argument, needs: 'a number' }]
+    return takes[i] === 'text' && (isNumber(type) || isTime(type)) ? [{ call, argument, needs: 'text' }] : []
+  })
+}
+
+/** Of a name: text becomes a number by toFloat, anything becomes text by toString. */
+const mend = ({ argument, needs }: Misfit, shown: string | null): string | null => {
+  if (shown === null) return null
+  if (needs === 'text') return `toString(${shown})`
+  return isText(argument.type) ? `toFloat(${shown})` : null
+}
+
+/** An engine's error about types, said of the call that it is about where that can be told; anything else unchanged. */
+export function asTypeMismatch(error: unknown, query: TypedQuery, source: string | null): unknown {
+  const isOfTypes =
+    error instanceof QueryError && error.code === 'engine-refused' && (error.data as ErrorData['engine-refused']).isAboutTypes
+  if (!isOfTypes) return error
+  const found: Misfit[] = []
+  rewrite(query, {
+    expr: (expr) => {
+      if (expr.kind === 'call') found.push(...misfitsOf(expr))
+      return expr
+    },
+  })
+  const ofNumbers = found.filter(({ needs }) => needs === 'a number')
+  // A text is taken for a number nowhere; a number where a text belongs is fine for many functions.
+  const misfit = ofNumbers.find(({ argument }) => isText(argument.type)) ?? ofNumbers[0] ?? (found.length === 1 ? found[0] : undefined)
+  if (!misfit) return error
+  const { call, argument, needs } = misfit
+  const { span } = argument
+  const shown = source !== null && isSpanned(span) && span.end - span.start <= longestShown ? source.slice(span.start, span.end) : null
+  return new QueryError(
+    'type-mismatch',
+    { name: call.name, needs, found: typeName(argument.type), shown, use: mend(misfit, shown) },
+    isSpanned(span) ? span : call.span,
+    { cause: error },
+  )
+}
+const longestShown = 60

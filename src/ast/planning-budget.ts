@@ -8,7 +8,7 @@ import type { Span } from '../errors/span.ts'
  */
 export const statementLimits: Readonly<Record<Budgeted, number>> = {
   text: 1_048_576,
-  tokens: 250_000,
+  tokens: 100_000,
   tree: 500_000,
   expressions: 500_000,
   types: 10_000,

@@ -39,7 +39,7 @@ const growing: readonly {
     refused: [24, 'tree'],
     passes: 10,
   },
-  { name: '* of many subqueries', of: (n) => `select ${list(n, () => '*')} from events`, refused: [60_000, 'expressions'], passes: 100 },
+  { name: '* of many subqueries', of: (n) => `select ${list(n, () => '*')} from events`, refused: [45_000, 'expressions'], passes: 100 },
   {
     name: 'a tuple of tuples',
     of: (n) => `select 1 as a0, ${list(n, (i) => `(a${i}, a${i}) as a${i + 1}`)}`,

@@ -1,7 +1,11 @@
 import { countAll, countUnread } from './catalog/property-counts.ts'
+import { nearestSpellings } from './lib/spelling.ts'
 import type { PropertyUse } from './plan/property-uses.ts'
+import { eachSource } from './plan/rewrite.ts'
 import type { AnswerWarning } from './queries/query-types.ts'
+import type { TypedQuery } from './resolver/typed.ts'
 import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
+import type { PropertyName } from './types/property-values.ts'
 
 const words = {
   Numeric: { code: 'not-numbers', asked: 'a number', is: 'neither a number nor a text that is one' },
@@ -20,4 +24,23 @@ export function warningsOf(uses: readonly PropertyUse[], { propertyKeys }: Store
     found.set(`${as} ${propertyKey(scope, name)}`, { code, property: name, scope, type: as, count, message })
   }
   return [...found.values()]
+}
+
+/** Comparing a name with all that are known takes a while. */
+const mostCompared = 10
+
+/** Properties that a statement reads and that nobody ever sent, where one that was sent is called nearly the same. */
+export function misspelledIn(query: TypedQuery, { propertyKeys, fullScopes }: StoreFacts): readonly AnswerWarning[] {
+  const read = new Map<string, PropertyName>()
+  eachSource(query, (source) => {
+    for (const { json, type } of source.kind === 'scan' ? source.reads : [])
+      for (const of of (json && type.kind === 'scalar' && type.property?.of) || []) read.set(propertyKey(of.scope, of.name), of)
+  })
+  const unknown = [...read].filter(([key, { scope }]) => !propertyKeys.has(key) && !fullScopes.has(scope)).slice(0, mostCompared)
+  return unknown.flatMap(([, { scope, name: property }]): AnswerWarning[] => {
+    const known = [...propertyKeys.values()].filter((key) => key.scope === scope).map((key) => key.name)
+    const suggestions = nearestSpellings(property, known)
+    const message = `No ${scope} was ever sent with the property ${JSON.stringify(property)}. Did you mean: ${suggestions.join(', ')}?`
+    return suggestions.length > 0 ? [{ code: 'unknown-property', property, scope, suggestions, message }] : []
+  })
 }

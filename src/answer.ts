@@ -1,5 +1,5 @@
 import { type RecordBatch, Table } from 'apache-arrow'
-import { warningsOf } from './answer-warnings.ts'
+import { misspelledIn, warningsOf } from './answer-warnings.ts'
 import type { Query } from './ast/nodes.ts'
 import { type Checkpoint, PlanningBudget } from './ast/planning-budget.ts'
 import { countAll, numbersOf } from './catalog/property-counts.ts'
@@ -176,10 +176,14 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   const { env, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query, settings)
   const answer = await complete(kind.run(parsed, env))
   const seconds = (since: number) => (performance.now() - since) / 1000
-  const warnings = warningsOf(
-    asked.flatMap(({ compiled }) => compiled.uses),
-    facts,
-  )
+  const isStatement = kind.kind === sqlLike.kind || kind.kind === hogQl.kind
+  const warnings = [
+    ...warningsOf(
+      asked.flatMap(({ compiled }) => compiled.uses),
+      facts,
+    ),
+    ...(isStatement ? asked.flatMap(({ compiled }) => misspelledIn(compiled.planned, facts)) : []),
+  ]
   return {
     ...answer,
     ...(warnings.length ? { warnings } : {}),

@@ -45,8 +45,11 @@ export type QueryKindName = keyof FieldsByKind
 /** A query of one kind; of any kind when none is named. */
 export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
 
+/** What a query may not have meant as it was answered. */
+export type AnswerWarning = UnreadValues | UnknownProperty
+
 /** Values that a query passed over, because they are not what it asked for. */
-export interface AnswerWarning {
+export interface UnreadValues {
   readonly code: 'not-numbers' | 'not-times'
   readonly property: string
   /** `event`, `person` or `group_0` … `group_4`. */
@@ -58,11 +61,20 @@ export interface AnswerWarning {
   readonly message: string
 }
 
+/** A property that a statement reads and that nobody ever sent, with names that were sent and are nearly the same. */
+export interface UnknownProperty {
+  readonly code: 'unknown-property'
+  readonly property: string
+  readonly scope: string
+  readonly suggestions: readonly string[]
+  readonly message: string
+}
+
 /** What every answer carries beside its results. */
 export interface AnswerFacts {
   /** Seconds that each statement took, and all together as `.`. */
   readonly timings: readonly { readonly k: string; readonly t: number }[]
-  /** Of properties that were read as numbers or times and have values that are neither. */
+  /** Of properties that were read as numbers or times and have values that are neither, and of names that look misspelled. */
   readonly warnings?: readonly AnswerWarning[]
   /** With `explain: true`: what was asked of the engine. */
   readonly explain?: readonly object[]

@@ -10,7 +10,7 @@ let project: Project
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:' })
   project = await waymark.createProject()
-  await project.ingest({ batch: [{ event: 'signup', distinct_id: 'ann', properties: { price: 10 } }] })
+  await project.ingest({ batch: [{ event: 'signup', distinct_id: 'ann', properties: { price: 10, $set: { plan: 'pro' } } }] })
 })
 afterAll(() => waymark.close())
 
@@ -81,6 +81,21 @@ describe('a statement', () => {
     const { position, others } = await ask('select from events where )')
     expect([position, ...others.map((other) => other.position)].map((one) => one?.offset)).toEqual([7, 25])
   })
+})
+
+test('a property that nobody sent, called nearly as one that was, is answered with a warning', async () => {
+  const warningsOf = async (query: string) => (await project.query({ kind: 'SqlLikeQuery', query })).warnings
+  expect(await warningsOf('select sum(properties.prise), any(properties.prise) from events')).toEqual([
+    {
+      code: 'unknown-property',
+      property: 'prise',
+      scope: 'event',
+      suggestions: ['price'],
+      message: 'No event was ever sent with the property "prise". Did you mean: price?',
+    },
+  ])
+  expect(await warningsOf('select properties.price, properties.something_else from events')).toBeUndefined()
+  expect(await warningsOf("select person.properties['plann'] from events")).toMatchObject([{ scope: 'person', suggestions: ['plan'] }])
 })
 
 test('names that other languages have lead to those that are there', () => {

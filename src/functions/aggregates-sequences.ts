@@ -1,10 +1,9 @@
 import { QueryError, UnsupportedError } from '../errors/errors.ts'
-import { arrayOf, isNullable, scalar } from '../types/types.ts'
+import { arrayOf, isNullable, isTime, scalar } from '../types/types.ts'
 import { type AggregateRow, aggregate, aggregates, rowsCall, withFilter, withoutDistinct } from './aggregate.ts'
 import { asFloat } from './duckdb-values.ts'
 import { truth } from './lambda.ts'
 import type { Arg, Case, CellContext, SqlCell } from './row.ts'
-import { seconds } from './seconds.ts'
 
 // Who came back, which steps follow each other, and averages that forget: what is asked of the rows of one person in their order.
 
@@ -20,6 +19,8 @@ type Item = { readonly step: number } | '.' | '.*'
 
 const grammar = /\(\?(\d{1,2})\)|\.\*|\.|\(\?t(?:<=|>=|==|<|>)\d{1,12}\)/y
 
+const longestPattern = 400
+
 /** What a pattern asks for, in its order; null for an amount of time between two steps. */
 function itemsOf(name: string, pattern: unknown, steps: number): (Item | null)[] {
   const refuse = (what: string) =>
@@ -30,6 +31,7 @@ function itemsOf(name: string, pattern: unknown, steps: number): (Item | null)[]
   if (typeof pattern !== 'string') throw refuse("takes its pattern as a constant text: sequenceMatch('(?1).*(?2)')(timestamp, a, b)")
   const items: (Item | null)[] = []
   grammar.lastIndex = 0
+  if (pattern.length > longestPattern) throw refuse(`takes a pattern of at most ${longestPattern} characters`)
   for (let at = 0; at < pattern.length; at = grammar.lastIndex) {
     grammar.lastIndex = at
     const [text, number] = grammar.exec(pattern) ?? []
@@ -66,7 +68,7 @@ const sequence =
       .join('')
     const character = `chr(CAST(${[firstCharacter, ...used.map((step, bit) => `CASE WHEN ${met(steps[step]!)} THEN ${2 ** bit} ELSE 0 END`)].join(' + ')} AS INTEGER))`
     const rows = withFilter(withoutDistinct(context), `(${steps.map(met).join(' OR ')}) AND ${at!.sql} IS NOT NULL`)
-    const order = `${seconds(at!)}, ${character}`
+    const order = `${at!.sql}, ${character}`
     const around = rows.aggregate!
     const text = rowsCall('string_agg', [character, "''"], { ...rows, aggregate: { ...around, orderBy: order } })
     return answer(`coalesce(${text}, '')`, context.literal(pattern))
@@ -82,27 +84,38 @@ const sequenceRow = (name: string, returns: 'UInt8' | 'UInt64', summary: string,
     summary,
     clickhouse: (args, context) => {
       const [at, ...steps] = args
-      itemsOf(name, context.params[0]?.constant, steps.length)
-      return rowsCall(`${name}(${context.params[0]!.sql})`, [`toDateTime(${at!.sql})`, ...steps.map(certain)], context)
+      const hasTimes = itemsOf(name, context.params[0]?.constant, steps.length).includes(null)
+      const moment =
+        isTime(at!.type) && !hasTimes ? `toUInt64(toUnixTimestamp64Micro(toDateTime64(${at!.sql}, 6)))` : `toDateTime(${at!.sql})`
+      return rowsCall(`${name}(${context.params[0]!.sql})`, [moment, ...steps.map(certain)], context)
     },
     duckdb,
     cases,
   })
 
 const visits = 'from (select arrayJoin([(10, 1), (20, 2), (30, 3), (40, 1), (50, 3), (60, 2)]) as r)'
+const twiceInASecond =
+  "from (select arrayJoin([(toDateTime64('2024-01-01 00:00:00.100', 3), 2), (toDateTime64('2024-01-01 00:00:00.900', 3), 1)]) as r)"
 const rows = 'toDateTime(r.1), r.2 = 1, r.2 = 2, r.2 = 3'
 
 // --- averages --------------------------------------------------------------------------------
 
 const average: SqlCell = ([x, at], context) => {
   const [row, half] = [context.fresh(), asFloat(context.params[0]!)]
-  const both = `{'v': ${asFloat(x!)}, 't': ${asFloat({ ...at!, sql: seconds(at!), type: scalar('Int64') })}}`
+  const { constant } = context.params[0]!
+  if (!(Number(constant) > 0))
+    throw new QueryError('wrong-type', {
+      message: "'exponentialMovingAverage' takes a number above 0 as its parameter",
+      expected: 'a number above 0',
+    })
+  const both = `{'v': ${asFloat(x!)}, 't': ${isTime(at!.type) ? `epoch(${at!.sql})` : asFloat(at!)}}`
   const known = withFilter(withoutDistinct(context), `${x!.sql} IS NOT NULL AND ${at!.sql} IS NOT NULL`)
   const list = `coalesce(${rowsCall('list', [both], known)}, [])`
-  const all = context.fresh()
-  const last = `list_max(list_transform(${all}, lambda ${row}: ${row}.t))`
+  const [all, last] = [context.fresh(), context.fresh()]
+  const newest = `list_max(list_transform(${all}, lambda ${row}: ${row}.t))`
+  // What a lambda takes from around it is copied for each item: the time alone, and never the list.
   const sum = `list_sum(list_transform(${all}, lambda ${row}: ${row}.v * pow(2, (${row}.t - ${last}) / ${half})))`
-  return `list_transform([${list}], lambda ${all}: coalesce((1 - pow(2, -1 / ${half})) * ${sum}, 0))[1]`
+  return `list_transform([${list}], lambda ${all}: list_transform([${newest}], lambda ${last}: coalesce((1 - pow(2, -1 / ${half})) * ${sum}, 0))[1])[1]`
 }
 
 export const sequenceFunctions = aggregates({
@@ -134,6 +147,8 @@ export const sequenceFunctions = aggregates({
       [`select sequenceMatch('(?2).(?1)')(${rows}) ${visits}`, 1],
       [`select sequenceMatch('(?2).*(?1)')(${rows}) ${visits}`, 1],
       [`select sequenceMatch('(?2)(?1)')(toDateTime(r.1), r.2 = 1, r.2 = 2) ${visits}`, 1],
+      [`select sequenceMatch('(?1)(?2)')(r.1, r.2 = 1, r.2 = 2) ${twiceInASecond}`, 0],
+      [`select sequenceMatch('(?2)(?1)')(r.1, r.2 = 1, r.2 = 2) ${twiceInASecond}`, 1],
       ["select sequenceMatch('(?1)')(toDateTime(number), number = 99, number = 98) from numbers(5)", 0],
       ["select sequenceMatch('(?1)(?2)')(toDateTime(number), number > 1, number > 2) from numbers(5)", 1],
     ],

@@ -30,6 +30,7 @@ const numeric = (x: SqlType): SqlType => {
 
 const neighbor: FunctionRow = {
   kind: 'scalar',
+  seesRows: true,
   args: [2, 3],
   takes: ['alike', 'integer', 'alike'],
   returns: ([x, , other]) => (other ? commonType([x!, other]) : x!),
@@ -55,6 +56,7 @@ const neighbor: FunctionRow = {
 
 const runningDifference: FunctionRow = {
   kind: 'scalar',
+  seesRows: true,
   args: [1, 1],
   takes: 'number',
   returns: ([x]) => numeric(x!),

@@ -131,6 +131,8 @@ export interface FunctionRow {
   readonly cases: readonly Case[]
   /** Where the engines are known to differ. Each is run on both, and fails once they stop differing. */
   readonly differences?: readonly Difference[]
+  /** It looks at other rows although it is written without OVER. */
+  readonly seesRows?: true
   /** Results differ from call to call (`now()`, `rand()`): never folded, never compared. */
   readonly isVolatile?: true
   /** How large a result can be. Absent: it has a fixed size, or at most the bytes of all arguments. */

@@ -1,5 +1,7 @@
 // Counters in Prometheus' text form. Labels are route patterns, never what a caller sent.
 
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 interface Timing {
@@ -17,8 +19,9 @@ export const createMetrics = () => {
     begin: () => {
       inFlight++
     },
-    end: (method: string, route: string, status: number, seconds: number) => {
+    end: (sent: string, route: string, status: number, seconds: number) => {
       inFlight--
+      const method = methods.has(sent) ? sent : 'other'
       const key = `method="${method}",route="${route}",status="${status}"`
       requests.set(key, (requests.get(key) ?? 0) + 1)
       const label = `route="${route}"`

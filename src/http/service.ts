@@ -3,12 +3,11 @@ import { Hono } from 'hono'
 import { allows } from '../accounts/personal-keys.ts'
 import { firstOfEachMinute } from '../lib/first-of-each-minute.ts'
 import { jsonText } from '../lib/json-text.ts'
-import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
 import { authenticate, type Caller, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
-import { type CaptureServices, handleCapture } from './capture/handler.ts'
+import { type CaptureServices, captureRoute, handleCapture } from './capture/handler.ts'
 import { codeOf } from './capture/refusal.ts'
 import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
@@ -198,7 +197,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   hono.use(async (c, next) => {
     const answered = await handleCapture(c.req.raw, capture, c.env.address)
     if (!answered) return next()
-    c.set('route', withoutTrailingSlashes(c.req.path))
+    c.set('route', captureRoute(c.req.raw))
     return answered
   })
   hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))

@@ -18,15 +18,21 @@ export function spellingDistance(a: string, b: string): number {
 
 const longestName = 100
 
+/** Cells of the tables of distances that are looked at for one name, at most: comparing takes the product of both lengths. */
+const mostCells = 400_000
+
 /** The names that someone who wrote `name` most likely meant, nearest first; upper and lower case count as equal. */
 export function nearestSpellings(name: string, names: Iterable<string>, most = 3): string[] {
-  // Comparing takes the product of both lengths, and nobody mistypes a text.
+  // Nobody mistypes a text.
   if (name.length > longestName) return []
   const wanted = name.toLowerCase()
   const limit = Math.max(1, Math.floor(wanted.length / 3))
   const near: { name: string; distance: number }[] = []
+  let cells = 0
   for (const candidate of names) {
     if (Math.abs(candidate.length - wanted.length) > limit) continue
+    cells += candidate.length * wanted.length
+    if (cells > mostCells) break
     const distance = spellingDistance(wanted, candidate.toLowerCase())
     if (distance <= limit) near.push({ name: candidate, distance })
   }

@@ -2,7 +2,7 @@ import type { CallNode, TypedExpr } from '../resolver/typed.ts'
 
 /** Whether one of these is computed of groups of rows. Subqueries have groups of their own. */
 export const hasAggregate = (exprs: readonly TypedExpr[]): boolean => hasCall(exprs, ({ row, over }) => row.kind === 'aggregate' && !over)
-export const hasWindow = (exprs: readonly TypedExpr[]): boolean => hasCall(exprs, ({ over }) => over !== null)
+export const hasWindow = (exprs: readonly TypedExpr[]): boolean => hasCall(exprs, ({ row, over }) => over !== null || row.seesRows === true)
 
 function hasCall(exprs: readonly TypedExpr[], isWanted: (call: CallNode) => boolean): boolean {
   const seen = new Set<TypedExpr>()

@@ -13,6 +13,7 @@ import { setOf } from './sets.ts'
 import { type OutputColumn, outputColumns, type TypedCte, type TypedQuery } from './typed.ts'
 
 export function resolveWith(session: Session, query: Query, outer: Scope['ctes']) {
+  session.budget.allow('selects', query.with.length, query.span)
   const ctes = new Map(outer)
   const typed: TypedCte[] = []
   for (const cte of query.with) {

@@ -15,7 +15,7 @@ import { withColumns } from './property-columns.ts'
 import { alike, ordered, readAs } from './property-values.ts'
 import { type Scope, withSources } from './scope.ts'
 import { missing, type Session } from './session.ts'
-import { hasAggregate } from './shape.ts'
+import { hasAggregate, hasWindow } from './shape.ts'
 import { asTime } from './times.ts'
 import { type ColumnNode, outputColumns, type TypedExpr, type TypedOrder } from './typed.ts'
 import { resolveWindow } from './windows.ts'
@@ -321,6 +321,7 @@ function resolveLambda(session: Session, lambda: Lambda, types: readonly SqlType
     return own
   })
   const body = resolveExpr(session, lambda.body, { ...scope, parameters })
+  if (hasWindow(body)) throw new QueryError('invalid-query', { message: 'A lambda cannot hold a window function' }, lambda.span)
   return { kind: 'lambda', params: printed, body, type: { kind: 'lambda', result: body.type }, span: lambda.span }
 }
 

@@ -5,12 +5,20 @@ import type { Session } from './session.ts'
 import { childrenOf, hasAggregate, hasWindow, isAggregateCall, isWindowCall, shownParts } from './shape.ts'
 import type { TypedColumn, TypedExpr, TypedGroupBy, TypedSelect } from './typed.ts'
 
+const mostOfCube = 12
+
 export function resolveGroupBy(groupBy: GroupBy, columns: readonly TypedColumn[], resolve: (expr: Expr) => TypedExpr): TypedGroupBy {
   if (groupBy.withTotals) throw new QueryError('unsupported-syntax', { what: 'WITH TOTALS' }, groupBy.span)
   if (groupBy.mode === 'all') {
     const plain = columns.filter((column) => !hasAggregate(column.expr)).map((column) => column.expr)
     return { mode: 'plain', items: plain, sets: [] }
   }
+  if (groupBy.mode === 'cube' && groupBy.items.length > mostOfCube)
+    throw new QueryError(
+      'invalid-query',
+      { message: `CUBE takes at most ${mostOfCube} expressions: each one doubles the groups` },
+      groupBy.span,
+    )
   return { mode: groupBy.mode, items: groupBy.items.map(resolve), sets: groupBy.sets.map((set) => set.map(resolve)) }
 }
 

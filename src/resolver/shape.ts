@@ -31,7 +31,8 @@ export const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
 
 export const isAggregateCall = (expr: TypedExpr): expr is CallNode =>
   expr.kind === 'call' && expr.row.kind === 'aggregate' && expr.over === null
-export const isWindowCall = (expr: TypedExpr): expr is CallNode => expr.kind === 'call' && expr.over !== null
+export const isWindowCall = (expr: TypedExpr): expr is CallNode =>
+  expr.kind === 'call' && (expr.over !== null || expr.row.seesRows === true)
 
 /** What is somewhere in an expression, as bits: all of it is found in one look. */
 const holds = { aggregate: 1, window: 2, query: 4 }

@@ -38,3 +38,14 @@ test('only members see it', async () => {
     refused(403, 'permission_denied'),
   )
 })
+
+test('samples hold values of events, so they are for those who may query', async () => {
+  const { call, member, world } = held.home
+  const seenBy = async (scopes: string[]) => {
+    const { value } = await world.makeKey(member, { label: 'narrow', scopes })
+    const { body } = await call('GET', path, { headers: { authorization: `Bearer ${value}` } })
+    return body.results.map(({ samples }: { samples: unknown[] | null }) => samples?.length ?? null)
+  }
+  expect(await seenBy(['project:read'])).toEqual([null, null, null])
+  expect(await seenBy(['project:read', 'query:read'])).toEqual([1, 1, 1])
+})

@@ -177,7 +177,11 @@ test('pages for operators need no key and tell nothing about people', async () =
     return { status: response.status, text: await response.text() }
   }
   for (const path of ['/_health', '/_livez', '/_readyz']) expect((await page(path)).status, path).toBe(200)
+  for (const odd of ['secret-key', 'z%22%7D%201%0Awaymark_disk_free_bytes%200%0Ax%7Bq=%22']) await page(`/array/${odd}/config`)
   const metrics = (await page('/metrics')).text
+  expect(metrics).toContain('route="/array/:token/config"')
+  expect(metrics).not.toContain('secret-key')
+  expect(metrics).not.toMatch(/^waymark_disk_free_bytes 0$/m)
   expect(metrics).toMatch(/waymark_http_requests_total\{method="GET",route="\/api\/users\/:uuid",status="200"\} \d+/)
   expect(metrics).not.toContain('acme.test')
   expect(JSON.parse((await page('/openapi.json')).text)).toMatchObject({ openapi: '3.1.0' })

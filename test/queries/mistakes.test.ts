@@ -118,3 +118,34 @@ test('an expression of a field: the place in it, beside the name of the field', 
 test('other mistakes have no place', async () => {
   expect(await failureOf(project.query({ kind: 'TrendsQuery', series: [] } as never))).toMatchObject({ position: null, source: null })
 })
+
+const long = (i: number) => `${'abcdefgh'.repeat(11)}${String(i).padStart(4, '0')}`
+const named = (count: number, write: (i: number) => string) => Array.from({ length: count }, (_, i) => write(i)).join(', ')
+test.each<[string, string, string]>([
+  ['a window function in a lambda', 'select arrayMap(x -> lag(x) over (), [1, 2])', 'invalid-query'],
+  ['rows before and behind in a lambda', 'select arrayMap(x -> neighbor(x, 1), [1, 2])', 'invalid-query'],
+  ['rows before and behind in WHERE', 'select 1 from numbers(3) where neighbor(number, 1) = 2', 'invalid-query'],
+  ['a CUBE of many', `select count() from numbers(3) group by cube(${named(17, (i) => `number + ${i}`)})`, 'invalid-query'],
+  ['very many names of WITH', `with ${named(5000, (i) => `a${i} as (select 1)`)} select 1 from a1`, 'too-large'],
+  [
+    'a long pattern',
+    `select sequenceMatch('${'(?1)'.repeat(60_000)}')(toDateTime(number), number = 1, number = 2) from numbers(3)`,
+    'wrong-type',
+  ],
+  ['a half-life below 0', 'select exponentialMovingAverage(-1)(number, number) from numbers(3)', 'wrong-type'],
+  [
+    'many long names that are nearly known',
+    `select ${named(300, (i) => `1 as ${long(i)}`)}, ${named(49, (i) => `${long(i)}x`)}`,
+    'unknown-field',
+  ],
+])('%s is refused, and soon', async (_, statement, code) => {
+  const before = process.cpuUsage().user
+  expect((await ask(statement)).code).toBe(code)
+  expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(3)
+})
+
+test('an average that forgets is linear in its rows', async () => {
+  const before = process.cpuUsage().user
+  await project.query({ kind: 'SqlLikeQuery', query: 'select exponentialMovingAverage(10)(number, number) from numbers(300000)' })
+  expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(5)
+})

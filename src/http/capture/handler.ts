@@ -56,6 +56,14 @@ const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
 const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'
 
+/** The pattern of a path of client libraries: what is in it of the caller's own has a name instead. */
+export function captureRoute({ url }: Request): string {
+  const path = withoutTrailingSlashes(new URL(url).pathname)
+  if (bodyLimits[path] !== undefined || askingPaths.has(path)) return path
+  const ofProject = /^\/array\/[^/]+\/(config|config\.js)$/.exec(path)
+  return ofProject ? `/array/:token/${ofProject[1]}` : 'client library'
+}
+
 /** Null when the path is not of a client library. `address`: of the connection. */
 export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
   const url = new URL(request.url)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type WarningSummary, warningKinds } from '../../ingestion/warnings.ts'
+import { holds } from '../access.ts'
 import { pageSchema } from '../pages.ts'
 import { freeSchema, time, timeSchema } from '../present.ts'
 import { defineResource } from '../resource.ts'
@@ -12,7 +13,8 @@ const warningSchema = z.object({
   last_seen_at: timeSchema,
   samples: z
     .array(z.object({ timestamp: timeSchema, details: z.record(z.string(), freeSchema) }))
-    .meta({ description: 'The ten latest ones, the latest first' }),
+    .nullable()
+    .meta({ description: 'The ten latest ones, the latest first; null for keys without `query:read`' }),
 })
 
 const momentOf = (micros: number) => time(new Date(micros / 1000))
@@ -39,9 +41,10 @@ export const ingestionWarnings = defineResource({
       summary: 'The kinds of warnings with their counts, the latest first; of everything acknowledged before the request',
       answer: pageSchema(warningSchema),
       isPaged: true,
-      handle: async ({ app, project }) => {
-        const data = await app.project(project.id)
-        return [...(await data.warnings())].sort((a, b) => b.lastSeen - a.lastSeen || a.type.localeCompare(b.type)).map(present)
+      handle: async (visit) => {
+        const data = await visit.app.project(visit.project.id)
+        const found = [...(await data.warnings())].sort((a, b) => b.lastSeen - a.lastSeen || a.type.localeCompare(b.type))
+        return found.map(present).map((warning) => (holds(visit, 'query:read') ? warning : { ...warning, samples: null }))
       },
     }),
   ],

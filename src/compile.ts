@@ -71,7 +71,7 @@ function compiled(
   const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)
   const { project, now } = context
   const range = project.timezone === 'UTC' ? undefined : timeRange(planned, now, project.timezone)
-  const footprint = dialect.guards && footprintOf(planned, budget)
+  const footprint = dialect.guards && footprintOf(planned, budget, planning.budget)
   const printed = printQuery(planned, dialect, {
     ...project,
     ...planning,

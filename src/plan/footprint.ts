@@ -1,3 +1,4 @@
+import { PlanningBudget } from '../ast/planning-budget.ts'
 import { QueryError } from '../errors/errors.ts'
 import { fixedBytes, headBytes, leastBytes, type Makes } from '../functions/makes.ts'
 import { type CallNode, outputColumns, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSource } from '../resolver/typed.ts'
@@ -104,13 +105,14 @@ interface Answer {
 }
 const unknownRows = Number.POSITIVE_INFINITY
 
-export function footprintOf(query: TypedQuery, budget: Budget): Footprint {
-  const survey = new Survey(budget)
+export function footprintOf(query: TypedQuery, budget: Budget, planning = new PlanningBudget()): Footprint {
+  const survey = new Survey(budget, planning.anew())
   return survey.footprint(survey.query(query))
 }
 
 class Survey {
   private readonly budget: Budget
+  private readonly planning: PlanningBudget
   private readonly columns = new Map<string, Size>()
   private readonly ctes = new Map<string, Answer>()
   private readonly sources: Source[] = []
@@ -119,8 +121,9 @@ class Survey {
   /** Bytes of constants that each row gets a copy of. */
   private copied = 0
 
-  constructor(budget: Budget) {
+  constructor(budget: Budget, planning: PlanningBudget) {
     this.budget = budget
+    this.planning = planning
   }
 
   footprint(answer: Answer): Footprint {
@@ -253,6 +256,8 @@ class Survey {
   private expr(node: TypedExpr, scope: Scope): Found {
     const known = scope.found.get(node)
     if (known) return known
+    // Each lambda looks anew at what it takes from around it, and lambdas of lambdas at those again.
+    this.planning.spend('expressions', 2, node.span)
     const found = this.look(node, scope)
     scope.found.set(node, found)
     return found

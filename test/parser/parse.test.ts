@@ -72,6 +72,6 @@ test('a long chain of operators is flat', () => {
 })
 
 test('a long list of members', () => {
-  const text = `x in (${Array.from({ length: 50_000 }, (_, i) => `'id-${i}'`).join(', ')})`
-  expect(parseExpr(text)).toMatchObject({ kind: 'in', set: { items: { length: 50_000 } } })
+  const text = `x in (${Array.from({ length: 40_000 }, (_, i) => `'id-${i}'`).join(', ')})`
+  expect(parseExpr(text)).toMatchObject({ kind: 'in', set: { items: { length: 40_000 } } })
 })

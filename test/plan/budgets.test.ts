@@ -123,6 +123,13 @@ describe('a statement that grows without end is refused by what it is too large 
   })
 })
 
+test('lambdas that use aliases of lambdas are refused before they take long', () => {
+  const statement = `select [1] as a0, ${list(40, (i) => `arrayMap(x -> x + length(a${i}), a${i}) as a${i + 1}`)}, a40`
+  const before = process.cpuUsage().user
+  expect(refusalOf(() => compiled(statement))).toBe('expressions')
+  expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(4)
+})
+
 test('names of WITH that each read the one before twice are computed once each', () => {
   const names = list(60, (i) => `c${i + 1} as (select count() as x from c${i} a join c${i} b on a.x = b.x)`)
   const { sql } = compiled(`with c0 as (select count() as x from events), ${names} select x from c60`).printed

@@ -67,7 +67,7 @@ test.each<[string, object, string, string]>([
     'series__0__math_property_revenue_currency',
   ],
   ['a math without enough of anything', { series: [sum('count()'), sum('sum()')] }, 'wrong-arity', 'series__1__math_hogql'],
-  ['a sum of texts', { series: [sum('sum(event)')] }, 'engine-refused', 'series__0__math_hogql'],
+  ['a sum of texts', { series: [sum('sum(event)')] }, 'type-mismatch', 'series__0__math_hogql'],
   [
     'a breakdown that folds',
     { breakdownFilter: { breakdown: 'count()', breakdown_type: 'hogql' } },

@@ -1,6 +1,7 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { presentation, unknownField } from '../fields.ts'
+import { semverOperators } from './semver.ts'
 
 // Filters as clients send them: a flat list, or groups nested to any depth. Everything passes a filter whose property is still to be chosen; a field that
 // no filter has is a mistake.
@@ -46,15 +47,7 @@ export const filterOperators = [
   'is_date_before',
   'is_date_after',
   'is_cleaned_path_exact',
-  'semver_eq',
-  'semver_neq',
-  'semver_gt',
-  'semver_gte',
-  'semver_lt',
-  'semver_lte',
-  'semver_tilde',
-  'semver_caret',
-  'semver_wildcard',
+  ...semverOperators,
 ] as const
 export type Operator = (typeof filterOperators)[number]
 

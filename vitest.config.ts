@@ -3,14 +3,11 @@ import { defineConfig } from 'vitest/config'
 // Reading the sources costs more than most test files do, so files share a process, which keeps the modules. In a process of its own is what looks
 // at the whole process (its memory, its processor time, its unhandled rejections) or opens ClickHouse, of which there is one in a process.
 const alone = [
-  'test/crash/**',
   'test/docs/property-rule.test.ts',
   'test/engines.test.ts',
   'test/full-disk.test.ts',
   'test/functions/{actions,aggregates,cases,drift,local-times}.test.ts',
-  'test/fuzz/**',
   'test/golden/**',
-  'test/http/capture/abuse.test.ts',
   'test/http/fuzz.test.ts',
   'test/http/query-stops.test.ts',
   'test/queries/funnels/cancel.test.ts',
@@ -23,9 +20,12 @@ const alone = [
 // What takes long for what it finds: `npm run test:long`.
 const long = [
   'test/cli/stopping.test.ts',
+  'test/crash/**',
   'test/damage/**',
   'test/differential/**',
   'test/functions/{dates,makes}.test.ts',
+  'test/fuzz/**',
+  'test/http/capture/abuse.test.ts',
   'test/http/{readiness,restart}.test.ts',
   'test/ingestion/{amplification,person-room}.test.ts',
   'test/leaving.test.ts',
@@ -33,6 +33,7 @@ const long = [
   'test/odd-names.test.ts',
   'test/queries/funnels/{engines,memory}.test.ts',
   'test/queries/trends/relations.test.ts',
+  'test/small-memory.test.ts',
 ]
 
 const filesOf = (patterns: readonly string[]) => patterns.map((files) => files.replace('/**', '/**/*.test.ts'))

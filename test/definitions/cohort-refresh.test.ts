@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 /** More of them are a longer look: COHORT_STEPS=200 */
-const steps = Number(process.env.COHORT_STEPS ?? 24)
+const steps = Number(process.env.COHORT_STEPS ?? 16)
 const minute = 60_000
 const day = 1440 * minute
 let now = new Date('2024-03-08T12:00:00Z') // clocks in New York change two days later

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { excerpt } from '../lib/excerpt.ts'
 import { own } from '../lib/own.ts'
-import { invalid } from './refusals.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
+import { type Choices, invalid } from './refusals.ts'
 import type { Json } from './store.ts'
 
 // Kinds of fields in requests. Forms and older clients send text for everything, so numbers and truth values are also read from text.
@@ -74,14 +76,22 @@ export const listOf = <S extends z.ZodType>(of: S) => z.array(of, { error: 'Expe
 export const anyJson = () => z.unknown() as z.ZodType<Json>
 export const jsonObject = () => z.record(z.string(), anyJson(), { error: 'Expected an object.' })
 
-const messageOf = (issue: z.core.$ZodIssue): { rule: string; message: string } => {
+/** A value that is none of those that there are. */
+export const noChoice = (value: string) => ({ rule: 'invalid_choice', message: `"${excerpt(value)}" is not a valid choice.` })
+
+const messageOf = (issue: z.core.$ZodIssue): { rule: string; message: string; choices?: Choices } => {
   const input = issue.input
-  if (issue.code === 'custom' && typeof issue.params?.rule === 'string') return { rule: issue.params.rule, message: issue.message }
+  if (issue.code === 'custom' && typeof issue.params?.rule === 'string')
+    return { rule: issue.params.rule, message: issue.message, choices: issue.params.choices as Choices | undefined }
   if (issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union') {
     if (input === undefined) return { rule: 'required', message: 'This field is required.' }
     if (input === null) return { rule: 'null', message: 'This field may not be null.' }
   }
-  if (issue.code === 'invalid_value') return { rule: 'invalid_choice', message: `"${String(input)}" is not a valid choice.` }
+  if (issue.code === 'invalid_value') {
+    const allowed = issue.values.map(String)
+    const candidates = typeof input === 'string' ? nearestSpellings(input, allowed) : []
+    return { ...noChoice(String(input)), choices: { allowed, candidates } }
+  }
   if (issue.code === 'too_small' && issue.origin === 'string') {
     if (input === '') return { rule: 'blank', message: 'This field may not be blank.' }
     return { rule: 'min_length', message: `Ensure this field has at least ${issue.minimum} characters.` }
@@ -99,8 +109,8 @@ export const check = <T>(schema: z.ZodType<T>, value: unknown): T => {
     const result = schema.safeParse(value, { reportInput: true })
     if (result.success) return result.data
     const issue = result.error.issues[0]!
-    const { rule, message } = messageOf(issue)
-    throw invalid(message, issue.path.length > 0 ? issue.path.map(String).join('__') : null, rule)
+    const { rule, message, choices } = messageOf(issue)
+    throw invalid(message, issue.path.length > 0 ? issue.path.map(String).join('__') : null, rule, choices)
   }
   throw invalid(
     `Invalid data. Expected an object, but got ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}.`,

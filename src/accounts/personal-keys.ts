@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { excerpt } from '../lib/excerpt.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integer, listOf, text, uuid } from './fields.ts'
 import type { AccountTables, PersonalKey, User } from './records.ts'
@@ -75,7 +77,10 @@ export const createPersonalKeys = (context: AccountContext) => {
 
   const mustBeAllowed = async (tables: AccountTables, user: User, input: KeyChange) => {
     const strange = input.scopes?.find((one) => !known.has(one))
-    if (strange !== undefined) throw invalid(`Invalid scope: ${strange}`, 'scopes')
+    if (strange !== undefined) {
+      const candidates = nearestSpellings(strange, known)
+      throw invalid(`Invalid scope: ${excerpt(strange)}`, 'scopes', undefined, { candidates })
+    }
     const own = new Set((await tables.memberships.find({ user_id: user.id })).map((one) => one.organization_id))
     if ((input.scoped_organizations ?? []).some((id) => !own.has(id)))
       throw invalid('You must be a member of all organizations that you are scoping the key to.', 'scoped_organizations')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { anyJson, choice, flag, integer, integerOf, jsonObject, listOf, text } from './fields.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
+import { anyJson, choice, flag, integer, integerOf, jsonObject, listOf, noChoice, text } from './fields.ts'
 import type { Json } from './store.ts'
 
 const zoneCache = new Map<string, boolean>()
@@ -17,12 +18,21 @@ export const isTimezone = (name: string): boolean => {
   return valid
 }
 
+/** Zones that somebody may mean who writes `Berlin` or `europe/berln`. */
+const likelyZones = (name: string): string[] => {
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  const wanted = name.toLowerCase().replaceAll(' ', '_')
+  const ofCity = zones.filter((zone) => zone.toLowerCase().endsWith(`/${wanted}`))
+  return ofCity.length > 0 ? ofCity : nearestSpellings(wanted, zones)
+}
+
 const timezone = () =>
   z
     .string({ error: 'Not a valid string.' })
     .superRefine((value, issues) => {
-      if (!isTimezone(value))
-        issues.addIssue({ code: 'custom', params: { rule: 'invalid_choice' }, message: `"${value}" is not a valid choice.` })
+      if (isTimezone(value)) return
+      const { rule, message } = noChoice(value)
+      issues.addIssue({ code: 'custom', params: { rule, choices: { candidates: likelyZones(value) } }, message })
     })
     .meta({ description: 'A name of the IANA time zone database' })
 

@@ -1,7 +1,13 @@
 import { WaymarkError } from '../errors/errors.ts'
 
-export const invalid = (message: string, attr: string | null = null, rule = 'invalid_input') =>
-  new WaymarkError('invalid-value', { message, rule, attr })
+/** What could have been given: all of it (`allowed`) or what looks most like it (`candidates`). */
+export interface Choices {
+  readonly allowed?: readonly string[]
+  readonly candidates?: readonly string[]
+}
+
+export const invalid = (message: string, attr: string | null = null, rule = 'invalid_input', choices: Choices = {}) =>
+  new WaymarkError('invalid-value', { message, rule, attr, ...choices })
 export const notAllowed = (message = 'You do not have permission to perform this action.') => new WaymarkError('not-allowed', { message })
 export const notFound = (message = 'Not found.') => new WaymarkError('no-record', { message })
 export const conflicting = (message: string) => new WaymarkError('conflicting-request', { message })

@@ -13,8 +13,9 @@ const base62 = (bytes: Uint8Array): string => {
   return digits
 }
 
+export const projectKeyPrefix = 'phc_'
 /** `phc_…` is a project's public token, `phx_…` a personal key. */
-export const randomKey = (prefix: 'phc_' | 'phx_'): string => prefix + base62(randomBytes(32))
+export const randomKey = (prefix: typeof projectKeyPrefix | 'phx_'): string => prefix + base62(randomBytes(32))
 
 /** What is longer is none of ours, and is not hashed to find out. */
 export const longestSecret = 512

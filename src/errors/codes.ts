@@ -46,7 +46,7 @@ export interface ErrorData extends RequestErrorData {
   'unknown-query-kind': { kind: string; known: readonly string[] }
   'not-found': { what: string; id: string }
   // accounts. `rule` is the code that HTTP clients see
-  'invalid-value': { message: string; rule: string; attr: string | null }
+  'invalid-value': { message: string; rule: string; attr: string | null; allowed?: readonly string[]; candidates?: readonly string[] }
   'not-allowed': { message: string }
   'no-record': { message: string }
   'conflicting-request': { message: string }
@@ -240,7 +240,12 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'not-found': { text: (d) => `There is no ${d.what} ${d.id}`, status: 404 },
-  'invalid-value': { text: (d) => d.message, status: 400, wire: (d) => d.rule },
+  'invalid-value': {
+    text: (d) => d.message,
+    expected: (d) => (d.allowed ? `One of ${d.allowed.join(', ')}` : null),
+    status: 400,
+    wire: (d) => d.rule,
+  },
   'not-allowed': { text: (d) => d.message, status: 403 },
   'no-record': { text: (d) => d.message, status: 404 },
   'conflicting-request': { text: (d) => d.message, status: 409 },

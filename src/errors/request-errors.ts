@@ -4,7 +4,7 @@ import type { Row } from './row.ts'
 
 export interface RequestErrorData {
   'not-authenticated': Record<string, never>
-  'wrong-key': { where: string }
+  'wrong-key': { where: string; isProjectKey?: boolean }
   'wrong-login': Record<string, never>
   'not-acceptable': Record<string, never>
   'wrong-method': { method: string; allowed: readonly string[] }
@@ -33,6 +33,8 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<Reques
   },
   'wrong-key': {
     text: (d) => `Personal API key found in request ${d.where} is invalid.`,
+    expected: (d) =>
+      d.isProjectKey ? "A personal API key (phx_…). What was sent is a project's public key, which only sends events." : null,
     status: 401,
     wire: 'authentication_failed',
     headers: bearer,

@@ -81,7 +81,7 @@ export async function authenticate(arrival: Arrival): Promise<Caller | null> {
   const found = await findKey(arrival)
   if (found) {
     const known = await accounts.personalKeys.authenticate(found.value)
-    if (!known) throw failures.badKey(found.where)
+    if (!known) throw failures.badKey(found.where, found.value)
     await accounts.personalKeys.noteUse(known.key)
     return { via: 'key', limits: limitsOf(known.key), ...known }
   }

@@ -1,3 +1,4 @@
+import { projectKeyPrefix } from '../accounts/secrets.ts'
 import { type ErrorCode, type ErrorData, errorTable } from '../errors/codes.ts'
 import { type Position, WaymarkError } from '../errors/errors.ts'
 import type { Row } from '../errors/row.ts'
@@ -28,7 +29,7 @@ const denied = (message: string) => new WaymarkError('not-allowed', { message })
 
 export const failures = {
   notAuthenticated: () => new WaymarkError('not-authenticated', {}),
-  badKey: (where: string) => new WaymarkError('wrong-key', { where }),
+  badKey: (where: string, key: string) => new WaymarkError('wrong-key', { where, isProjectKey: key.startsWith(projectKeyPrefix) }),
   badLogin: () => new WaymarkError('wrong-login', {}),
   denied: (detail = 'You do not have permission to perform this action.') => denied(detail),
   noKeys: () => denied('This action does not support Personal API Key access'),

@@ -436,8 +436,10 @@ class Survey {
       this.charge(size)
       if (isConstant) this.constants += node.kind === 'call' ? size.bytes : 0
       else if (size.bytes >= smallConstant && scope.rows > 1) this.copied += size.bytes
-      if (this.constants * constantFactor > this.budget.bytes) this.refuse(node, size.bytes, this.budget.bytes / constantFactor)
-      if (this.copied * this.atOnce(scope) > this.budget.bytes) this.refuse(node, size.bytes, this.budget.bytes / this.atOnce(scope))
+      if (this.constants * constantFactor > this.budget.bytes)
+        this.refuse(node, size.bytes, this.budget.bytes / constantFactor, this.constants)
+      if (this.copied * this.atOnce(scope) > this.budget.bytes)
+        this.refuse(node, size.bytes, this.budget.bytes / this.atOnce(scope), this.copied)
     }
     return { size, isConstant, isOfGroups: parts.some((part) => part.isOfGroups) }
   }
@@ -462,9 +464,11 @@ class Survey {
     return (each ? rowsAtOnce : Math.max(1, Math.min(rows, rowsAtOnce))) * threads
   }
 
-  private refuse(node: TypedExpr, bytes: number, most: number): never {
-    const name = node.kind === 'call' ? node.name : null
-    throw new QueryError('makes-too-much', { name, bytes: Math.ceil(bytes), most: Math.floor(most) }, node.span)
+  /** For what a function makes, or for what the statement makes together (`all`) where that function only adds the last bit. */
+  private refuse(node: TypedExpr, bytes: number, most: number, all = bytes): never {
+    const isOwn = bytes > most && node.kind === 'call'
+    const about = { name: isOwn ? node.name : null, bytes: Math.ceil(isOwn ? bytes : all), most: Math.floor(most) }
+    throw new QueryError('makes-too-much', about, node.span)
   }
 }
 

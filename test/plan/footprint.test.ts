@@ -96,4 +96,6 @@ test.each([
   const refused = await footprint(statement).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(QueryError)
   expect(refused).toMatchObject({ code: 'makes-too-much' })
+  const { bytes, most } = (refused as QueryError<'makes-too-much'>).data
+  expect(bytes).toBeGreaterThan(most)
 })

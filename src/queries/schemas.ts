@@ -33,6 +33,8 @@ export const mostBreakdowns = 3
 
 const tooMany = (found: number) => `A query breaks down by ${mostBreakdowns} properties at most, found ${found}.`
 
+const groupNeeded = 'A group breakdown needs the index of a group type.'
+
 export const breakdownFilterSchema = fields(
   {
     breakdown: nullish(
@@ -67,9 +69,16 @@ export const breakdownFilterSchema = fields(
     breakdown_path_cleaning: nullish(z.boolean()),
   },
   'range',
-).superRefine(({ breakdown, breakdown_type: type }, context) => {
-  if (Array.isArray(breakdown) && type !== 'cohort' && breakdown.length > mostBreakdowns)
-    context.addIssue({ code: 'custom', message: tooMany(breakdown.length), path: ['breakdown'] })
+).superRefine(({ breakdown, breakdown_type: type, breakdown_group_type_index: group, breakdowns }, context) => {
+  const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
+  if (Array.isArray(breakdown) && type !== 'cohort' && breakdown.length > mostBreakdowns) wrong(tooMany(breakdown.length), 'breakdown')
+  if (type === 'group' && group == null) wrong(groupNeeded, 'breakdown_group_type_index')
+  const list = breakdowns ?? []
+  const cohort = list.findIndex((item) => item.type === 'cohort')
+  if (list.some((item) => item.type !== 'cohort') && cohort >= 0)
+    wrong('Cohorts cannot be mixed with other breakdowns.', 'breakdowns', cohort)
+  for (const [i, item] of list.entries())
+    if (item.type === 'group' && item.group_type_index == null) wrong(groupNeeded, 'breakdowns', i, 'group_type_index')
 })
 
 export const compareFilterSchema = fields({ compare: z.boolean().nullish(), compare_to: z.string().nullish() }, 'range')

@@ -6,6 +6,7 @@ import { zoneOf } from '../../lib/zone.ts'
 import { numberText } from '../../types/property-values.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { PropertyType, QueryEnv } from '../kind.ts'
+import { cleanedPath } from '../path-cleaning.ts'
 import { type PropertyFilter, wrongFilter } from './schema.ts'
 import { semverCondition, semverOperators } from './semver.ts'
 
@@ -79,12 +80,6 @@ const date =
     return and(call('isNotNull', left), call(name, left, call('toDateTime', literal(isoInstant(at, zoneOf('UTC'))))))
   }
 
-const cleaned = (expr: Expr, env: QueryEnv): Expr =>
-  env.project.pathCleaningFilters.reduce<Expr>(
-    (path, { regex, alias }) => call('replaceRegexpAll', path, literal(regex), literal(alias)),
-    expr,
-  )
-
 const semver = Object.fromEntries(
   semverOperators.map((operator): [string, Condition] => [
     operator,
@@ -116,7 +111,7 @@ const conditions: Readonly<Record<string, Condition>> = {
   is_date_before: date('less'),
   is_date_after: date('greater'),
   is_cleaned_path_exact: (read, value, _, env) =>
-    and(call('isNotNull', read.expr), call('equals', cleaned(text(read), env), cleaned(literal(String(value)), env))),
+    and(call('isNotNull', read.expr), call('equals', cleanedPath(text(read), env), cleanedPath(literal(String(value)), env))),
   ...semver,
 }
 const wantsAll: ReadonlySet<string> = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex'])

@@ -4,7 +4,7 @@ import { isoInstant, micros, previousRange, type ResolvedRange, resolveDateRange
 import { earliestFor } from '../earliest.ts'
 import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
 import { isMissing, nodeName } from '../series-condition.ts'
-import { type FunnelBreakdown, funnelBreakdown } from './breakdown.ts'
+import { type FunnelBreakdown, funnelBreakdown, noSplit } from './breakdown.ts'
 import { otherSplit, type SplitBy, walkFunnel } from './collect.ts'
 import { conversionTimes, type PeriodRow, periodRows, restOfSteps, type StepRow, stepRows } from './in-engine/answers.ts'
 import { PeriodCollector, type PeriodCounts } from './periods.ts'
@@ -51,8 +51,7 @@ export function* planFunnel(query: FunnelsQuery, env: QueryEnv): QueryRun<{ scan
   const settings = settingsOf(query)
   const earliest = yield* earliestFor(query.dateRange)
   const range = resolveDateRange(query.dateRange, (query.interval ?? 'day') as Interval, env, { earliest })
-  const breakdown: FunnelBreakdown =
-    settings.viz === 'time_to_convert' ? { parts: [], cohorts: [], limit: 0 } : funnelBreakdown(query.breakdownFilter, env)
+  const breakdown: FunnelBreakdown = settings.viz === 'time_to_convert' ? noSplit : funnelBreakdown(query.breakdownFilter, env)
   const previous = query.compareFilter?.compare ? previousRange(range, query.compareFilter.compare_to) : null
   return { scan: { query, settings, range, breakdown, withEvents: false }, previous }
 }

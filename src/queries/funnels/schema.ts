@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { maxSteps } from '../../kernels/funnels/columns.ts'
 import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'
-import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
+import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { actionsNodeFields, eventsNodeFields, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
 
 export const windowUnits = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const
@@ -61,12 +61,20 @@ export const funnelsSchema = fields(
   const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
   checkSteps(query.series, query.funnelsFilter ?? {}, wrong)
   checkExclusions(query.series, query.funnelsFilter ?? {}, wrong)
+  checkBreakdown(query.breakdownFilter ?? {}, wrong)
 })
 
 export type FunnelsQuery = z.infer<typeof funnelsSchema>
 export type FunnelsFilter = z.infer<typeof funnelsFilterSchema>
 export type Exclusion = z.infer<typeof exclusionSchema>
 type Wrong = (message: string, ...path: (string | number)[]) => void
+
+function checkBreakdown({ breakdown_histogram_bin_count: bins, breakdowns }: BreakdownFilter, wrong: Wrong): void {
+  const noBins = 'A funnel is not split into bins: leave the number of bins out.'
+  if (bins != null) wrong(noBins, 'breakdownFilter', 'breakdown_histogram_bin_count')
+  for (const [i, item] of (breakdowns ?? []).entries())
+    if (item.histogram_bin_count != null) wrong(noBins, 'breakdownFilter', 'breakdowns', i, 'histogram_bin_count')
+}
 
 function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong: Wrong): void {
   const last = series.length - 1

@@ -5,6 +5,7 @@ import { QueryError } from '../../errors/errors.ts'
 import { calendarOf, endOf, startOf } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import { type Breakdown, isBrokenDown } from '../breakdown.ts'
 import { bucketEdges, bucketLabel } from '../buckets.ts'
 import { instantOf, isoInstant, micros, parseDate } from '../dates.ts'
 import { fields } from '../fields.ts'
@@ -14,7 +15,7 @@ import { eventsTable, memberOf, since, until } from '../scope.ts'
 import { firstTimeMaths, rollingMaths } from '../series.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { fineInterval, isPlainUnique, type RollingMath, totalWindow, windowOf } from './active-users.ts'
-import { type Breakdown, breakdownOf, isBrokenDown, partEquals } from './breakdown.ts'
+import { partEquals, trendsBreakdown } from './breakdown.ts'
 import { firstEvents, ignoresFiltersWhenLooking, isFirstInRange } from './first-time.ts'
 import { partColumn } from './groups.ts'
 import { answerUnits, rangesOf, unitsOf } from './index.ts'
@@ -57,7 +58,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryEnv): Asking<ActorList> {
       message: `The query has ${query.series.length} series, counted from 0.`,
       attr: 'source__series',
     })
-  const breakdown = breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap')
+  const breakdown = trendsBreakdown(query)
   const ranges = yield* rangesOf(query, env)
   const period: Period = query.compareFilter?.compare ? (point.compare ?? 'current') : 'current'
   const units = unitsOf(query, env, { ...breakdown, cohorts: [] }, ranges)
@@ -178,7 +179,7 @@ const valuesCondition = (values: readonly string[], breakdown: Breakdown, env: Q
 
 function* optionsOf(point: TrendsPoint, env: QueryEnv): Asking<ActorOptions> {
   const query = point.source
-  const breakdown = breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap')
+  const breakdown = trendsBreakdown(query)
   const ranges = yield* rangesOf(query, env)
   const range = ranges.get('current')!
   const day = isTotal(query)

@@ -1,90 +1,18 @@
-import { call, equals, field, literal, not } from '../../ast/build.ts'
+import { call, equals, literal, not } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
-import { parseExpr } from '../../parser/parse.ts'
+import { type Breakdown, type BreakdownPart, breakdownOf, partText, partValue } from '../breakdown.ts'
 import type { QueryEnv } from '../kind.ts'
-import type { BreakdownFilter, BreakdownType } from '../schemas.ts'
 import { type Bins, binOf, parseBin } from './histogram.ts'
+import { displayOf, type TrendsQuery } from './schema.ts'
 import { nullValue, otherValue } from './values.ts'
 
-/** One property that rows are split by. */
-export interface BreakdownPart {
-  readonly property: string
-  readonly type: Exclude<BreakdownType, 'cohort'>
-  readonly groupTypeIndex: number | null
-  readonly normalizeUrl: boolean
-  readonly binCount: number | null
-}
-
-export interface Breakdown {
-  readonly parts: readonly BreakdownPart[]
-  readonly cohorts: readonly (number | 'all')[]
-  /** Values are lists, also of one part. */
-  readonly isList: boolean
-  readonly limit: number
-  readonly isOtherHidden: boolean
-  readonly cleansPaths: boolean
-}
-
-const none: Breakdown = { parts: [], cohorts: [], isList: false, limit: 25, isOtherHidden: false, cleansPaths: false }
-const defaultLimit = 25
 const mapLimit = 250
 
-export function breakdownOf(filter: BreakdownFilter | null | undefined, isMap: boolean): Breakdown {
-  if (!filter) return none
-  const common = {
-    limit: filter.breakdown_limit ?? (isMap ? mapLimit : defaultLimit),
-    isOtherHidden: filter.breakdown_hide_other_aggregation === true,
-    cleansPaths: filter.breakdown_path_cleaning === true,
-  }
-  const list = filter.breakdowns
-  if (list?.length) {
-    if (list[0]!.type === 'cohort') return { ...common, parts: [], cohorts: list.map((item) => cohortOf(item.property)), isList: false }
-    const parts = list.map((item) => ({
-      property: String(item.property),
-      type: (item.type ?? 'event') as BreakdownPart['type'],
-      groupTypeIndex: item.group_type_index ?? null,
-      normalizeUrl: item.normalize_url === true,
-      binCount: item.histogram_bin_count ?? null,
-    }))
-    return { ...common, parts, cohorts: [], isList: true }
-  }
-  if (filter.breakdown == null) return none
-  const values = Array.isArray(filter.breakdown) ? filter.breakdown : [filter.breakdown]
-  if (filter.breakdown_type === 'cohort') return { ...common, parts: [], cohorts: values.map(cohortOf), isList: false }
-  const parts = values.map((property) => ({
-    property: String(property),
-    type: (filter.breakdown_type ?? 'event') as BreakdownPart['type'],
-    groupTypeIndex: filter.breakdown_group_type_index ?? null,
-    normalizeUrl: filter.breakdown_normalize_url === true,
-    binCount: filter.breakdown_histogram_bin_count ?? null,
-  }))
-  return { ...common, parts, cohorts: [], isList: values.length > 1 }
-}
-
-const cohortOf = (value: string | number): number | 'all' => (value === 'all' || Number(value) === 0 ? 'all' : Number(value))
-
-export const isBrokenDown = ({ parts, cohorts }: Breakdown): boolean => parts.length > 0 || cohorts.length > 0
-
-/** What the property reads, before it is a text. */
-export function partValue(part: BreakdownPart): Expr {
-  switch (part.type) {
-    case 'event':
-      return field('properties', part.property)
-    case 'person':
-      return field('person', 'properties', part.property)
-    case 'group':
-      return field(`group_${part.groupTypeIndex ?? 0}`, 'properties', part.property)
-    case 'session':
-      return field('session', part.property)
-    case 'event_metadata':
-      return field(...part.property.split('.'))
-    case 'hogql':
-      return parseExpr(part.property)
-  }
-}
+export const trendsBreakdown = (query: TrendsQuery): Breakdown =>
+  breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap' ? mapLimit : undefined)
 
 /** The text that rows are grouped by: never null, because what has no value is a group too. */
-export function partText(
+export function groupText(
   part: BreakdownPart,
   bins: Bins | null,
   breakdown: Pick<Breakdown, 'cleansPaths'>,
@@ -92,20 +20,13 @@ export function partText(
   value = partValue(part),
 ): Expr {
   if (part.binCount !== null) return bins ? binOf(call('toFloat', value), bins) : literal(nullValue)
-  let text: Expr = call('toString', value)
-  if (breakdown.cleansPaths)
-    for (const { regex, alias } of env.project.pathCleaningFilters) text = call('replaceRegexpAll', text, literal(regex), literal(alias))
-  if (part.normalizeUrl) {
-    const trimmed = call('replaceRegexpOne', text, literal('[/?#]+$'), literal(''))
-    text = call('if', equals(trimmed, literal('')), literal('/'), trimmed)
-  }
-  return call('coalesce', call('nullif', text, literal('')), literal(nullValue))
+  return call('coalesce', call('nullif', partText(part, breakdown, env, value), literal('')), literal(nullValue))
 }
 
 /** Which events are behind one value of the part; null: all of them. */
 export function partEquals(part: BreakdownPart, value: string, breakdown: Breakdown, env: QueryEnv): Expr | null {
   if (value === otherValue) return null
-  if (part.binCount === null) return equals(partText(part, null, breakdown, env), literal(value))
+  if (part.binCount === null) return equals(groupText(part, null, breakdown, env), literal(value))
   const number = call('toFloat', partValue(part))
   if (value === nullValue) return call('or', call('isNull', number), not(call('isFinite', number)))
   const bin = parseBin(value)

@@ -1,5 +1,6 @@
 import type { Table } from 'apache-arrow'
 import { InternalError, QueryError } from '../../errors/errors.ts'
+import { type Breakdown, isBrokenDown, partValue } from '../breakdown.ts'
 import { bucketEdges } from '../buckets.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
@@ -7,7 +8,7 @@ import { type Answer, type Ask, defineQueryKind, type QueryEnv, type QueryRun } 
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
-import { type Breakdown, breakdownOf, isBrokenDown, partValue } from './breakdown.ts'
+import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
@@ -107,7 +108,7 @@ function mustBeThere({ cohorts }: Breakdown, filter: TrendsQuery['breakdownFilte
 }
 
 function* runTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
-  const breakdown = breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap')
+  const breakdown = trendsBreakdown(query)
   mustBeThere(breakdown, query.breakdownFilter, env)
   const ranges = yield* rangesOf(query, env)
   const answered = yield* answerUnits(unitsOf(query, env, breakdown, ranges), query, env, breakdown)

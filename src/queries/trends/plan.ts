@@ -1,12 +1,13 @@
 import type { Table } from 'apache-arrow'
 import { call, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
+import { type Breakdown, partValue } from '../breakdown.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import type { QueryEnv } from '../kind.ts'
 import { countPerActorMaths, firstTimeMaths, propertyMaths, rollingMaths } from '../series.ts'
 import { isPlainUnique, planActiveTotal, planRolling, type RollingMath } from './active-users.ts'
 import { planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
-import { type Breakdown, partText, partValue } from './breakdown.ts'
+import { groupText } from './breakdown.ts'
 import { planFirstTime } from './first-time.ts'
 import { type Group, readGroups, type UnitPlan } from './groups.ts'
 import type { Bins } from './histogram.ts'
@@ -53,7 +54,7 @@ export function contextOf(
   // A cohort is a group too: without events of its members there is no row of it.
   const parts =
     unit.cohort === null
-      ? breakdown.parts.map((part, i) => partText(part, bins[i] ?? null, breakdown, env))
+      ? breakdown.parts.map((part, i) => groupText(part, bins[i] ?? null, breakdown, env))
       : [literal(String(unit.cohort))]
   const size = unit.edges ? unit.edges.length - 1 : 1
   const isStored = unit.cohort === null && breakdown.parts.length > 0 && breakdown.parts.every((part) => part.binCount === null)
@@ -65,7 +66,7 @@ export function contextOf(
     stored: isStored
       ? {
           values: breakdown.parts.map(partValue),
-          texts: (values) => breakdown.parts.map((part, i) => partText(part, null, breakdown, env, values[i])),
+          texts: (values) => breakdown.parts.map((part, i) => groupText(part, null, breakdown, env, values[i])),
         }
       : null,
     mostParts: parts.every((part) => part.kind === 'literal') ? 1 : Number.POSITIVE_INFINITY,

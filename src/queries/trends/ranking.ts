@@ -1,4 +1,4 @@
-import type { Breakdown } from './breakdown.ts'
+import type { Breakdown } from '../breakdown.ts'
 import type { Group } from './groups.ts'
 import { nullValue, otherValue } from './values.ts'
 

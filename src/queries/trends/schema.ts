@@ -85,16 +85,6 @@ export const trendsSchema = fields(
     const parsed = parseFormula(formula, query.series.length)
     if ('problem' in parsed) wrong(parsed.problem, 'trendsFilter', ...path)
   }
-  const breakdowns = query.breakdownFilter?.breakdowns ?? []
-  const cohorts = breakdowns.filter((item) => item.type === 'cohort')
-  if (cohorts.length && cohorts.length !== breakdowns.length)
-    wrong('Cohorts cannot be mixed with other breakdowns.', 'breakdownFilter', 'breakdowns', breakdowns.indexOf(cohorts[0]!))
-  breakdowns.forEach((item, i) => {
-    if (item.type === 'group' && item.group_type_index == null)
-      wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdowns', i, 'group_type_index')
-  })
-  if (query.breakdownFilter?.breakdown_type === 'group' && query.breakdownFilter.breakdown_group_type_index == null)
-    wrong('A group breakdown needs the index of a group type.', 'breakdownFilter', 'breakdown_group_type_index')
 })
 
 export type TrendsQuery = z.infer<typeof trendsSchema>

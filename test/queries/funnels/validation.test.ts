@@ -57,6 +57,26 @@ describe('a wrong funnel is refused by the name of its field', () => {
       withFilter({ funnelOrderType: 'unordered', ...excluding('x', 0, 1) }),
       'funnelsFilter__exclusions__0',
     ],
+    [
+      'a breakdown by a group of no type',
+      { series: steps, breakdownFilter: { breakdown: 'plan', breakdown_type: 'group' } },
+      'breakdownFilter__breakdown_group_type_index',
+    ],
+    [
+      'cohorts beside properties',
+      { series: steps, breakdownFilter: { breakdowns: [{ property: 'plan' }, { property: 1, type: 'cohort' }] } },
+      'breakdownFilter__breakdowns__1',
+    ],
+    [
+      'a breakdown into bins',
+      { series: steps, breakdownFilter: { breakdown: 'price', breakdown_histogram_bin_count: 4 } },
+      'breakdownFilter__breakdown_histogram_bin_count',
+    ],
+    [
+      'a breakdown of a list into bins',
+      { series: steps, breakdownFilter: { breakdowns: [{ property: 'price', histogram_bin_count: 4 }] } },
+      'breakdownFilter__breakdowns__0__histogram_bin_count',
+    ],
     ['an optional first step', { series: [event('a', { optionalInFunnel: true }), event('b')] }, 'series__0__optionalInFunnel'],
     [
       'an optional step in an unordered funnel',

@@ -1,0 +1,101 @@
+import { call, field } from '../ast/build.ts'
+import type { Expr } from '../ast/nodes.ts'
+import { parseExpr } from '../parser/parse.ts'
+import type { QueryEnv } from './kind.ts'
+import { cleanedPath, normalizedUrl } from './path-cleaning.ts'
+import type { BreakdownFilter, BreakdownType } from './schemas.ts'
+
+/** One property that rows are split by. */
+export interface BreakdownPart {
+  readonly property: string
+  readonly type: Exclude<BreakdownType, 'cohort'>
+  readonly groupTypeIndex: number | null
+  readonly normalizeUrl: boolean
+  readonly binCount: number | null
+}
+
+export interface Breakdown {
+  readonly parts: readonly BreakdownPart[]
+  readonly cohorts: readonly (number | 'all')[]
+  /** Values are lists, also of one part. */
+  readonly isList: boolean
+  readonly limit: number
+  readonly isOtherHidden: boolean
+  readonly cleansPaths: boolean
+}
+
+const defaultLimit = 25
+export const noBreakdown: Breakdown = {
+  parts: [],
+  cohorts: [],
+  isList: false,
+  limit: defaultLimit,
+  isOtherHidden: false,
+  cleansPaths: false,
+}
+
+export function breakdownOf(filter: BreakdownFilter | null | undefined, limit = defaultLimit): Breakdown {
+  if (!filter) return noBreakdown
+  const common = {
+    limit: filter.breakdown_limit ?? limit,
+    isOtherHidden: filter.breakdown_hide_other_aggregation === true,
+    cleansPaths: filter.breakdown_path_cleaning === true,
+  }
+  const list = filter.breakdowns
+  if (list?.length) {
+    if (list[0]!.type === 'cohort') return { ...common, parts: [], cohorts: list.map((item) => cohortOf(item.property)), isList: false }
+    const parts = list.map((item) => ({
+      property: String(item.property),
+      type: (item.type ?? 'event') as BreakdownPart['type'],
+      groupTypeIndex: item.group_type_index ?? null,
+      normalizeUrl: item.normalize_url === true,
+      binCount: item.histogram_bin_count ?? null,
+    }))
+    return { ...common, parts, cohorts: [], isList: true }
+  }
+  if (filter.breakdown == null) return noBreakdown
+  const values = Array.isArray(filter.breakdown) ? filter.breakdown : [filter.breakdown]
+  if (filter.breakdown_type === 'cohort') return { ...common, parts: [], cohorts: values.map(cohortOf), isList: false }
+  const parts = values.map((property) => ({
+    property: String(property),
+    type: (filter.breakdown_type ?? 'event') as BreakdownPart['type'],
+    groupTypeIndex: filter.breakdown_group_type_index ?? null,
+    normalizeUrl: filter.breakdown_normalize_url === true,
+    binCount: filter.breakdown_histogram_bin_count ?? null,
+  }))
+  return { ...common, parts, cohorts: [], isList: values.length > 1 }
+}
+
+const cohortOf = (value: string | number): number | 'all' => (value === 'all' || Number(value) === 0 ? 'all' : Number(value))
+
+export const isBrokenDown = ({ parts, cohorts }: Breakdown): boolean => parts.length > 0 || cohorts.length > 0
+
+/** What the property reads, before it is a text. */
+export function partValue(part: BreakdownPart): Expr {
+  switch (part.type) {
+    case 'event':
+      return field('properties', part.property)
+    case 'person':
+      return field('person', 'properties', part.property)
+    case 'group':
+      return field(`group_${part.groupTypeIndex ?? 0}`, 'properties', part.property)
+    case 'session':
+      return field('session', part.property)
+    case 'event_metadata':
+      return field(...part.property.split('.'))
+    case 'hogql':
+      return parseExpr(part.property)
+  }
+}
+
+/** What the property reads as a text, or null. */
+export function partText(
+  part: BreakdownPart,
+  { cleansPaths }: Pick<Breakdown, 'cleansPaths'>,
+  env: QueryEnv,
+  value = partValue(part),
+): Expr {
+  const text = call('toString', value)
+  const path = cleansPaths ? cleanedPath(text, env) : text
+  return part.normalizeUrl ? normalizedUrl(path) : path
+}

@@ -38,7 +38,7 @@ export interface OpenOptions {
   readonly recovery?: 'complete' | 'partial'
   /** For the HTTP API: the operator's choices, and how mail and name servers are reached. */
   readonly surroundings?: Surroundings
-  /** Called with errors that Waymark goes on from by itself, and with the reason why a project cannot be opened. Default: a process warning. */
+  /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
   /** Called with what opening a project mended or had to leave out, and when it begins to make a store again. Default: a process warning. */
   readonly onRecovery?: (notice: RecoveryNotice & { readonly project: number }) => void

@@ -69,6 +69,6 @@ export async function withDirectory<T>(
 export async function mustBeDataDirectory(dataDir: string): Promise<void> {
   if (await stat(join(dataDir, 'control.duckdb')).catch(() => null)) return
   throw new WaymarkError('command-failed', {
-    message: `${dataDir} is no data directory. \`waymark init --data ${dataDir}\` makes one.`,
+    message: `${dataDir} is not a data directory. \`waymark init --data ${dataDir}\` creates one.`,
   })
 }

@@ -25,7 +25,7 @@ export const doctor: Command = {
   run: async (values, output) => {
     const dataDir = values.required('data')
     if (!(await stat(dataDir).catch(() => null))?.isDirectory())
-      throw new WaymarkError('command-failed', { message: `${dataDir} is no directory.` })
+      throw new WaymarkError('command-failed', { message: `${dataDir} is not a directory.` })
     await mustBeDataDirectory(dataDir)
     const { bavail, bsize } = await statfs(dataDir)
     const server = await runningServer(dataDir)

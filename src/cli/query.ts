@@ -49,7 +49,7 @@ function queryOf(text: string): object {
   try {
     return JSON.parse(text) as object
   } catch (cause) {
-    throw new WaymarkError('wrong-usage', { message: `This is no JSON: ${(cause as Error).message}.` }, { cause })
+    throw new WaymarkError('wrong-usage', { message: `Invalid JSON: ${(cause as Error).message}.` }, { cause })
   }
 }
 

@@ -44,7 +44,7 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
     const words = command.name.split(' ')
     if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
   }
-  throw wrongUsage(`There is no command ${args.join(' ')}. \`waymark help\` shows what there is.`)
+  throw wrongUsage(`Unknown command: ${args.join(' ')}. \`waymark help\` lists the commands.`)
 }
 
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const

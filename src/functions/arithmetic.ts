@@ -181,7 +181,7 @@ const signedRemainder =
 /** ClickHouse wraps around where 64 bits end. Every sum would have to be made in 128 bits and cut to do the same. */
 export const beyond64Bits = (expression: string, clickhouse: unknown): Difference => ({
   expression,
-  duckdb: { refused: 'beyond what can be held' },
+  duckdb: { refused: 'out of range' },
   clickhouse: { value: clickhouse },
   reason: 'ClickHouse goes on from the other end of 64 bits, DuckDB refuses a result that is wrong',
 })

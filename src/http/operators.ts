@@ -14,7 +14,7 @@ export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<strin
     const excluded = new URL(request.url).searchParams.getAll('exclude')
     const unknown = excluded.find((name) => !Object.hasOwn(checks, name))
     if (unknown !== undefined)
-      throw failures.invalid(`There is no check ${unknown}: exclude takes ${Object.keys(checks).join(', ')}.`, 'exclude')
+      throw failures.invalid(`Unknown check ${unknown}: exclude takes ${Object.keys(checks).join(', ')}.`, 'exclude')
     const isReady = Object.entries(checks).every(([name, { isOk }]) => isOk || excluded.includes(name))
     return Response.json({ ready: isReady, checks }, { status: isReady ? 200 : 503 })
   }

@@ -87,7 +87,7 @@ export async function* readLines(path: string, onBytes: (count: number) => void 
       if (start < chunk.length) {
         rest.push(Buffer.from(chunk.subarray(start)))
         restLength += chunk.length - start
-        if (restLength > longestLine) throw new Error(`it has a line of more than ${longestLine} bytes; this is no file of events`)
+        if (restLength > longestLine) throw new Error(`it has a line of more than ${longestLine} bytes; this is not a file of events`)
       }
       if (lines.length > 0) yield lines
     }

@@ -57,7 +57,7 @@ export async function openSource(
   options: { format?: ImportFormat; mapping?: Mapping; readTable: TableReader },
 ): Promise<SourceFile> {
   const head = await firstBytes(path, 8).catch((cause: NodeJS.ErrnoException) => {
-    throw new ImportFileError(`${path} cannot be read: ${cause.code === 'ENOENT' ? 'there is no such file' : cause.message}`, { cause })
+    throw new ImportFileError(`${path} cannot be read: ${cause.code === 'ENOENT' ? 'no such file' : cause.message}`, { cause })
   })
   const { size } = await stat(path)
   if (size === 0) throw new ImportFileError(`${path} is empty`)

@@ -286,7 +286,7 @@ export class Grammar extends SourceGrammar {
       settings = this.SUBRULE(this.settings)
     })
     return this.ACTION(() => {
-      if (top && limit) this.problem('TOP and LIMIT cannot stand together', (limit as Limit).span)
+      if (top && limit) this.problem('TOP and LIMIT cannot be used together', (limit as Limit).span)
       return {
         kind: 'select',
         with: [],

@@ -32,7 +32,7 @@ export function intervalCall(amount: Expr, unit: string | null, span: Span): Cal
   const parts = /^([+-]?\d+)\s*([a-z]*)$/i.exec(String(amount.value).trim())
   const name = parts && (unit ?? parts[2]!)
   if (!parts || !name || !isUnit(name) || (unit && parts[2]))
-    return `"${amount.value}" is no interval: write a number and a unit, as '2 days'`
+    return `"${amount.value}" is not an interval: write a number and a unit, as in '2 days'`
   return callNode(intervals[singular(name)]!, [{ ...literal(Number(parts[1])), span: amount.span }], span)
 }
 

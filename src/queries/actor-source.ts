@@ -71,7 +71,7 @@ export function checkSource(
     const wrappers = [...new Set(sources.map((s) => s.wrapper))]
     if (!sources.some((s) => s.wrapper === source.kind))
       throw new QueryError('validation-failed', {
-        message: `${JSON.stringify(source.kind)} is no source of actors. Known sources: ${[...wrappers, 'HogQLQuery'].join(', ')}.`,
+        message: `${JSON.stringify(source.kind)} is not a source of actors. Known sources: ${[...wrappers, 'HogQLQuery'].join(', ')}.`,
         attr: 'source__kind',
       })
     const kinds = sources.filter((s) => s.wrapper === source.kind).map((s) => s.kind)

@@ -57,7 +57,7 @@ function expandStar(session: Session, star: Star, scope: Scope): NamedExpr[] {
   const sources = name === undefined ? scope.sources : scope.sources.filter((s) => s.name === name)
   if (sources.length === 0)
     throw name === undefined
-      ? new QueryError('invalid-query', { message: 'There is no table that * could stand for' }, star.span)
+      ? new QueryError('invalid-query', { message: '* needs a FROM clause' }, star.span)
       : new QueryError(
           'unknown-table',
           {

@@ -78,7 +78,7 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
       throw new QueryError('wrong-type', { message: 'A lambda can only be an argument of a function that takes one' }, expr.span)
     case 'star':
     case 'columns':
-      throw new QueryError('wrong-type', { message: 'Columns of a table cannot stand for one value here' }, expr.span)
+      throw new QueryError('wrong-type', { message: 'A table cannot be used as a single value here' }, expr.span)
     case 'namedArgument':
       throw new QueryError('unsupported-syntax', { what: 'arguments by name' }, expr.span)
     case 'positional':

@@ -11,7 +11,7 @@ import type { TypedBound, TypedExpr, TypedOrder, TypedWindow } from './typed.ts'
 export function resolveWindow(session: Session, over: WindowSpec | WindowName, scope: Scope): TypedWindow {
   if (over.kind === 'windowName') {
     const named = scope.windows.get(over.name)
-    if (!named) throw new QueryError('invalid-query', { message: `There is no window named '${over.name}'` }, over.span)
+    if (!named) throw new QueryError('invalid-query', { message: `Unknown window '${over.name}'` }, over.span)
     return resolveWindow(session, named, scope)
   }
   const items = over.orderBy.map((item) => resolveOrder(session, item, scope))

@@ -1,7 +1,7 @@
 import { isNamed, isNumeric, isTime, nullable, type ScalarType, type SqlType, scalar } from './types.ts'
 
 // A property without a declared type is what each of its values is. Its type says how an engine holds such values, and where they come from, so
-// that whoever asks for a text, a number, a time or a truth value gets it.
+// that whoever asks for a text, a number, a time or a boolean gets it.
 
 /** How the JSON numbers among the values are told from JSON texts such as '01234' that read as a number, and with it how values are held. */
 export type NumberKind =

@@ -38,8 +38,8 @@ const filled = (words: string) =>
   words.split(' ').map((word) => word.replace('DATA', data).replace('PORT', String(port)).replace(/^@/, `${folder}/`))
 
 test.each<[command: string, code: 1 | 2, line: RegExp]>([
-  ['dance', 2, /There is no command dance\. `waymark help` shows what there is\./],
-  ['help dance', 2, /There is no command dance/],
+  ['dance', 2, /Unknown command: dance\. `waymark help` lists the commands\./],
+  ['help dance', 2, /Unknown command: dance/],
   ['serve --nonsense', 2, /Unknown option '--nonsense'\. `waymark help serve` shows what there is\./],
   ['serve extra', 2, /Unexpected argument 'extra'/],
   ['serve --port many', 2, /--port is a number up to 65535, not many\./],
@@ -60,12 +60,12 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['query --data DATA select', 2, /--project ID is needed\./],
   ['query --data DATA --project one select', 2, /--project takes the number of a project, not one\./],
   ['query --data DATA --project 1 --format xml select', 2, /--format is one of table, json, csv, arrow, not xml\./],
-  ['query --data DATA --project 1 {"kind":', 2, /This is no JSON: /],
+  ['query --data DATA --project 1 {"kind":', 2, /Invalid JSON: /],
   ['query --data DATA --project 1 select', 1, /expected an expression but found the end/],
   ['query --data DATA --project 77 select+1', 1, /project 77/],
-  ['query --data @nowhere --project 1 select+1', 1, /nowhere is no data directory\. `waymark init --data .*nowhere` makes one\./],
+  ['query --data @nowhere --project 1 select+1', 1, /nowhere is not a data directory\. `waymark init --data .*nowhere` creates one\./],
   ['import --data DATA --project 1', 2, /import takes one or more files\./],
-  ['import --data DATA --project 1 @missing.jsonl', 1, /missing\.jsonl cannot be read: there is no such file/],
+  ['import --data DATA --project 1 @missing.jsonl', 1, /missing\.jsonl cannot be read: no such file/],
   [
     'import --data DATA --project 1 @picture.png',
     1,
@@ -95,9 +95,9 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['imports approve --data DATA', 2, /--project ID is needed\./],
   ['imports approve --data DATA --project 1 --speed fast', 2, /--speed is a number of events, not fast\./],
   ['imports approve --data DATA --project 77', 1, /project 77/],
-  ['imports approve --data @nowhere --project 1', 1, /nowhere is no data directory\./],
+  ['imports approve --data @nowhere --project 1', 1, /nowhere is not a data directory\./],
   ['imports approve --url http://127.0.0.1:1 --key phx_x --project 1', 1, /http:\/\/127\.0\.0\.1:1 cannot be reached: /],
-  ['doctor --data @nowhere', 1, /nowhere is no directory\./],
+  ['doctor --data @nowhere', 1, /nowhere is not a directory\./],
 ])('waymark %s ends with %i', async (words, code, line) => {
   const result = await run(filled(words).map((word) => word.replace('+', ' ')))
   expect(result.err).toMatch(line)

@@ -66,7 +66,7 @@ export const explanations: readonly Explanation[] = [
   ),
   // What DuckDB refuses.
   refusedOnDuckDb(
-    /beyond what can be held/,
+    /out of range/,
     'DuckDB refuses numbers and times beyond what its types hold, ClickHouse goes on from the other end or stops',
   ),
   refusedOnDuckDb(

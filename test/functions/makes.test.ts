@@ -143,7 +143,7 @@ async function outcomeOf(query: Query, change?: (planned: TypedQuery) => TypedQu
 /** Rows that have no larger arguments than those of their cases. */
 const withoutLarger: Readonly<Record<string, string>> = {
   IPv4ToIPv6: 'an address is a number',
-  matchesAction: 'it needs an action of the project, and answers a truth value',
+  matchesAction: 'it needs an action of the project, and answers a boolean',
   toIPv4: 'a text that is no address is refused',
 }
 

@@ -37,7 +37,7 @@ const mistakes: [string, unknown, string, string | null][] = [
   ['null', { name: null }, 'null', 'name'],
   ['blank', { name: '  ' }, 'blank', 'name'],
   ['65 characters', { name: 'x'.repeat(65) }, 'max_length', 'name'],
-  ['not a truth value', { name: 'x', enforce_2fa: 'perhaps' }, 'invalid_input', 'enforce_2fa'],
+  ['not a boolean', { name: 'x', enforce_2fa: 'perhaps' }, 'invalid_input', 'enforce_2fa'],
   ['a list', ['x'], 'invalid_input', null],
 ]
 test.each(mistakes)('refuses %s', async (_, body, code, attr) => {

@@ -97,7 +97,7 @@ describe('a file is recognised by what is in it', () => {
   })
 
   test('a missing file is named', async () => {
-    await expect(openSource(join(folder, 'nowhere.csv'), { readTable: noTable })).rejects.toThrow('there is no such file')
+    await expect(openSource(join(folder, 'nowhere.csv'), { readTable: noTable })).rejects.toThrow('no such file')
   })
 })
 

@@ -149,6 +149,6 @@ function readGroup(group: Json, values: readonly unknown[], place: string): Filt
   mustBeKnown(group, knownInGroup, groupFields, place)
   const type = group.type ?? 'AND'
   if (type !== 'AND' && type !== 'OR')
-    throw wrongFilter(place, `${JSON.stringify(type)} is no type of a filter group. Choose AND or OR.`, 'type')
+    throw wrongFilter(place, `${JSON.stringify(type)} is not a type of filter group. Use AND or OR.`, 'type')
   return { type, values: readAll(values, `${place}__values`) }
 }

@@ -110,7 +110,7 @@ function filtersOf(filters: SqlQuery['filters'], from: Source | null, env: Query
 function dateConditions(range: NonNullable<SqlQuery['filters']>['dateRange'], time: string, env: QueryEnv): Expr[] {
   const at = (text: string) => {
     const found = dateInstant(text, micros(env.now), calendarOf(env.project))
-    if (found === null) throw new QueryError('wrong-type', { message: `'${text}' is no date` })
+    if (found === null) throw new QueryError('wrong-type', { message: `'${text}' is not a date` })
     return literal(new Date(found / 1000).toISOString())
   }
   const { date_from: from, date_to: to } = range ?? {}

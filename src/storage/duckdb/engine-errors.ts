@@ -37,23 +37,20 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/Could not convert string "(.*?)" to ([A-Z]\w*)/s, (text, type) => `${quoted(text)} is not ${kindOf(type)}`],
   [/invalid (timestamp|date|time) field format: "(.*?)"/is, (_, text) => `${quoted(text)} is not a time`],
   [/(?:date|timestamp|time) field value out of range: "(.*?)"/is, (text) => `${quoted(text)} is not a time`],
-  [/Overflow in |out of range|Out of Range|overflow/i, () => 'A number or a time of the statement is beyond what can be held'],
+  [/Overflow in |out of range|Out of Range|overflow/i, () => 'A number or a time in the statement is out of range'],
   [
     /(?:Unimplemented|Unsupported) type for cast \((.+?) -> (.+?)\)(?:\s|$)/s,
-    (from, to) => `There is no way from ${kindOf(from)} to ${kindOf(to)}`,
+    (from, to) => `Cannot convert ${kindOf(from)} to ${kindOf(to)}`,
   ],
   [/Type (\S+) with value .*? can't be cast .*?type (\S+)/s, (from, to) => `A value that is ${kindOf(from)} cannot be ${kindOf(to)}`],
   [/Cannot compare values of type (.+?) and (?:values of )?type (.+?)(?: in | - |$)/s, (a, b) => `The statement compares ${both(a, b)}`],
-  [/Cannot mix values of type (.+?) and (.+?) in /s, (a, b) => `In one place of the statement stand ${both(a, b)}`],
-  [/Cannot combine types of (.+?) and (.+?)(?: - |$)/s, (a, b) => `In one place of the statement stand ${both(a, b)}`],
-  [/for the function call "[^(]*\((.*?)\)"/s, (types) => `A function or an operator cannot take ${listed(types)}`],
-  [/given name and argument types '[^(]*\((.*)\)'/s, (types) => `A function or an operator cannot take ${listed(types)}`],
-  [
-    /nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i,
-    () => 'A regular expression of the statement cannot be read',
-  ],
-  [/Malformed JSON/i, () => 'A text of the statement is no JSON document'],
-  [/More than one row returned by a subquery/i, () => 'A subquery that stands for one value gave several rows'],
+  [/Cannot mix values of type (.+?) and (.+?) in /s, (a, b) => `Type mismatch in one place: ${both(a, b)}`],
+  [/Cannot combine types of (.+?) and (.+?)(?: - |$)/s, (a, b) => `Type mismatch in one place: ${both(a, b)}`],
+  [/for the function call "[^(]*\((.*?)\)"/s, (types) => `No function or operator takes ${listed(types)}`],
+  [/given name and argument types '[^(]*\((.*)\)'/s, (types) => `No function or operator takes ${listed(types)}`],
+  [/nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i, () => 'Invalid regular expression'],
+  [/Malformed JSON/i, () => 'A text in the statement is not valid JSON'],
+  [/More than one row returned by a subquery/i, () => 'A subquery used as a value returned more than one row'],
 ]
 
 /** Types and functions of the engine, and what it says about statements that we wrote. */
@@ -66,7 +63,7 @@ export function inOurWords(message: string): string {
     if (found) return words(...found.slice(1))
   }
   const [line = ''] = message.replace(userErrors, '').split('\n')
-  return line.length > 0 && !engineWords.test(line) ? line.trim() : 'The statement puts values where they cannot stand'
+  return line.length > 0 && !engineWords.test(line) ? line.trim() : 'The engine cannot run this statement: check the types of its values'
 }
 
 const quoted = (text: string): string => `'${text.length > 60 ? `${text.slice(0, 60)}…` : text}'`
@@ -79,7 +76,7 @@ function kindOf(type: string): string {
   if (/^(VARCHAR|STRING|JSON)/.test(name)) return 'a text'
   if (/^(TIMESTAMP|DATE|TIME)/.test(name)) return 'a time'
   if (/^INTERVAL/.test(name)) return 'an interval'
-  if (/^BOOL/.test(name)) return 'a truth value'
+  if (/^BOOL/.test(name)) return 'a boolean'
   if (/INT|DOUBLE|FLOAT|DECIMAL|NUMERIC|REAL/.test(name)) return 'a number'
   return name === 'UUID' ? 'a UUID' : 'a value of this type'
 }

@@ -299,7 +299,10 @@ function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unkn
 function kindOf(query: unknown): QueryKind<unknown, object> {
   const known = Object.keys(queryKinds)
   const name = typeof query === 'object' && query !== null && 'kind' in query ? (query as { kind: unknown }).kind : undefined
-  if (typeof name !== 'string') throw new WaymarkError('validation-failed', { message: 'A query needs a kind', attr: 'kind' })
+  if (typeof name !== 'string') {
+    const message = `A query needs a kind, as in { kind: 'SqlLikeQuery', query: 'select 1' }. Known kinds: ${known.join(', ')}.`
+    throw new WaymarkError('validation-failed', { message, attr: 'kind' })
+  }
   const kind = Object.hasOwn(queryKinds, name) ? queryKinds[name] : undefined
   if (!kind) throw new WaymarkError('unknown-query-kind', { kind: name, known }, { attr: 'kind' })
   return kind

@@ -251,7 +251,7 @@ export class Project {
    *
    * @example const { results } = await project.sql<[string, number]>`select event, count() from events where event = ${name} group by event`
    */
-  sql<Row extends readonly unknown[] = readonly unknown[]>(
+  async sql<Row extends readonly unknown[] = readonly unknown[]>(
     texts: TemplateStringsArray,
     ...values: readonly unknown[]
   ): Promise<SqlAnswerOf<Row>> {

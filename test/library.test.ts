@@ -46,6 +46,28 @@ test('values of a tagged statement are parameters, whatever they hold', async ()
   expect(results).toEqual([[names.length - 1]])
 })
 
+test('calls that are nearly right say how they are written', async () => {
+  const project = await waymark.createProject()
+  const message = (call: () => Promise<unknown>) => call().then(String, (error: Error) => error.message)
+  expect(await message(() => project.query('select 1' as never))).toMatch(/A query needs a kind.*SqlLikeQuery.*TrendsQuery/)
+  expect(await message(() => project.sql('select 1' as never))).toMatch(/without parentheses.*project\.query/)
+})
+
+test.each([
+  ['a field', (name: string) => `select ${name} from events`],
+  ['a table', (name: string) => `select 1 from ${name}`],
+  ['a function', (name: string) => `select ${name}(1)`],
+  ['a placeholder', (name: string) => `select {${name}}`],
+])('%s of a hundred thousand letters is not repeated whole', async (_, statement) => {
+  const project = await waymark.createProject()
+  const error: Error = await project.query({ kind: 'SqlLikeQuery', query: statement('x'.repeat(100_000)) }).then(
+    () => new Error('it was answered'),
+    (error) => error,
+  )
+  expect(error.message).toContain('x…')
+  expect(error.message.length).toBeLessThan(400)
+})
+
 test('a Node handler serves the API with a key of the library, also below a path', async () => {
   const project = await waymark.findOrCreateProject({ name: 'Shop' })
   const { key } = await waymark.createPersonalKey({ label: 'test', scopes: ['query:read'] })

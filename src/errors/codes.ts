@@ -3,6 +3,7 @@
 /** What a statement is measured by before and while it is planned. */
 export type Budgeted = keyof typeof exceeded
 
+import { excerpt } from '../lib/excerpt.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { type RequestErrorData, requestErrors } from './request-errors.ts'
 import type { Row } from './row.ts'
@@ -142,16 +143,16 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'too-deep': { text: (d) => `The statement is nested more than ${d.limit} levels deep`, status: 400 },
   'too-large': { text: (d) => exceeded[d.budget](d.limit), status: 400 },
   'unknown-field': {
-    text: (d) => `Unable to resolve field: ${d.name}`,
+    text: (d) => `Unable to resolve field: ${excerpt(d.name)}`,
     suggestion: (d) =>
       [didYouMean(d.candidates), d.isQuoted ? `${quotedHint(d.name)}.` : null].filter((text) => text !== null).join(' ') || null,
     status: 400,
   },
-  'unknown-table': { text: (d) => `Unknown table \`${d.name}\``, suggestion: (d) => didYouMean(d.candidates), status: 400 },
-  'ambiguous-field': { text: (d) => `Ambiguous field: ${d.name} is in ${d.tables.join(' and ')}`, status: 400 },
+  'unknown-table': { text: (d) => `Unknown table \`${excerpt(d.name)}\``, suggestion: (d) => didYouMean(d.candidates), status: 400 },
+  'ambiguous-field': { text: (d) => `Ambiguous field: ${excerpt(d.name)} is in ${d.tables.join(' and ')}`, status: 400 },
   'table-as-column': { text: (d) => `Can't select a table when a column is expected: ${d.name}`, status: 400 },
   'unknown-function': {
-    text: (d) => `Unsupported function call '${d.name}(...)'`,
+    text: (d) => `Unsupported function call '${excerpt(d.name)}(...)'`,
     suggestion: (d) => (d.candidates?.length ? `Perhaps you meant '${d.candidates[0]}(...)'?` : null),
     status: 400,
   },
@@ -173,7 +174,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'not-grouped': {
-    text: (d) => `'${d.name}' is neither grouped by nor inside an aggregate`,
+    text: (d) => `'${excerpt(d.name)}' is neither grouped by nor inside an aggregate`,
     suggestion: (d) => `Add it to GROUP BY, or take any(${d.name})`,
     status: 400,
     wire: 'not_an_aggregate',
@@ -190,16 +191,16 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   },
   'wrong-type': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400, wire: aboutTypes, isOfStatement: true },
   'unknown-placeholder': {
-    text: (d) => `Placeholder {${d.name}} has no value`,
+    text: (d) => `Placeholder {${excerpt(d.name)}} has no value`,
     suggestion: (d) => didYouMean(d.candidates),
     status: 400,
   },
   'unknown-variable': {
-    text: (d) => `Variable ${d.name} is missing from query.`,
+    text: (d) => `Variable ${excerpt(d.name)} is missing from query.`,
     suggestion: (d) => didYouMean(d.candidates),
     status: 400,
   },
-  'unknown-cohort': { text: (d) => `Could not find cohort: ${d.name}`, status: 400 },
+  'unknown-cohort': { text: (d) => `Could not find cohort: ${excerpt(d.name)}`, status: 400 },
   'unsupported-syntax': { text: (d) => `Not supported ${d.engine ? `on ${d.engine}` : 'yet'}: ${d.what}`, status: 400 },
   'invalid-query': { text: (d) => d.message, status: 400 },
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
@@ -232,14 +233,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'query-cancelled': { text: () => 'The query was cancelled.', status: 400 },
   'validation-failed': { text: (d) => d.message, status: 400 },
   'unknown-query-kind': {
-    text: (d) => `Unsupported query kind: ${d.kind}`,
+    text: (d) => `Unsupported query kind: ${excerpt(d.kind)}`,
     suggestion: (d) => {
       const [likely] = nearestSpellings(d.kind, d.known)
       return `${likely === undefined ? '' : `Did you mean ${likely}? `}Known kinds: ${d.known.join(', ')}.`
     },
     status: 400,
   },
-  'not-found': { text: (d) => `There is no ${d.what} ${d.id}`, status: 404 },
+  'not-found': { text: (d) => `There is no ${d.what} ${excerpt(d.id)}`, status: 404 },
   'invalid-value': {
     text: (d) => d.message,
     expected: (d) => (d.allowed ? `One of ${d.allowed.join(', ')}` : null),

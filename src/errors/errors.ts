@@ -1,6 +1,10 @@
+import { excerpt } from '../lib/excerpt.ts'
 import { placeAt } from './code-frame.ts'
 import { type ErrorCode, type ErrorData, errorTable } from './codes.ts'
 import { isSpanned, type Span } from './span.ts'
+
+/** A text that somebody sent can stand in a message, and be as long as a request. */
+const longestText = 4_000
 
 type Data = { [C in ErrorCode]: ErrorData[C] }[ErrorCode]
 
@@ -43,7 +47,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   constructor(code: C, data: ErrorData[C], options: ErrorOptions = {}) {
     const row = errorTable[code] as { text(data: Data): string; suggestion?(data: Data): string | null }
     const suggestion = row.suggestion?.(data) ?? null
-    const text = row.text(data)
+    const text = excerpt(row.text(data), longestText)
     super(suggestion ? `${text}${/[.?!]$/.test(text) ? '' : '.'} ${suggestion}` : text, { cause: options.cause })
     this.code = code
     this.data = data

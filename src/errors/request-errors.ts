@@ -1,3 +1,4 @@
+import { excerpt } from '../lib/excerpt.ts'
 import type { Row } from './row.ts'
 
 // What is wrong with a request before anything is asked of a project: who calls, how often, and whether the body can be read.
@@ -61,7 +62,7 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<Reques
   'unreadable-request': { text: (d) => d.message, status: 400, type: 'invalid_request', wire: 'parse_error' },
   // The words are those that clients of the reference system know; what is answered here stands beside them.
   'query-kind-elsewhere': {
-    text: (d) => `Unsupported query kind: ${d.kind}`,
+    text: (d) => `Unsupported query kind: ${excerpt(d.kind)}`,
     expected: (d) => `One of ${d.known.join(', ')}`,
     status: 400,
   },

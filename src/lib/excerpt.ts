@@ -1,4 +1,2 @@
-const longest = 100
-
-/** What a message repeats of a text that somebody sent. */
-export const excerpt = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text)
+/** The beginning of a text that somebody sent, for a message. */
+export const excerpt = (text: string, longest = 100): string => (text.length > longest ? `${text.slice(0, longest)}…` : text)

@@ -1,9 +1,15 @@
+import { WaymarkError } from '../../errors/errors.ts'
+
+const noTemplate =
+  "project.sql is the tag of a template: project.sql`select …`, without parentheses. A statement in a variable is asked with project.query({ kind: 'SqlLikeQuery', query })."
+
 /**
  * A statement from a tagged template: each value becomes a placeholder, so that it travels as a parameter and is never text of the statement.
  *
  * Before: `select count() from events where event = ${name}`. After: `… where event = {v0}` with `{ v0: name }`.
  */
 export function statementFrom(texts: readonly string[], values: readonly unknown[]): { query: string; values: Record<string, unknown> } {
+  if (!Array.isArray(texts)) throw new WaymarkError('validation-failed', { message: noTemplate, attr: null })
   return {
     query: texts.map((text, i) => (i < values.length ? `${text}{v${i}}` : text)).join(''),
     values: Object.fromEntries(values.map((value, i) => [`v${i}`, value instanceof Date ? value.toISOString() : value])),

@@ -109,6 +109,7 @@ export const table = (name: string, as: string | null = null): TableSource => ({
 export const from = (query: Query, as: string | null = null): QuerySource => ({
   kind: 'querySource',
   query,
+  lateral: false,
   alias: as,
   columnAliases: [],
   sample: null,

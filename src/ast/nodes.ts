@@ -213,6 +213,8 @@ export interface TableSource extends Base<'table'> {
 
 export interface QuerySource extends Base<'querySource'> {
   readonly query: Query
+  /** LATERAL: it sees the tables that stand before it in FROM. */
+  readonly lateral: boolean
   readonly alias: string | null
   readonly columnAliases: readonly string[]
   readonly sample: Sample | null

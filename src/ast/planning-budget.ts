@@ -17,6 +17,7 @@ export const statementLimits: Readonly<Record<Budgeted, number>> = {
   selects: 1000,
   joins: 3200,
   groupings: 10,
+  correlated: 40,
   conditions: 120_000_000,
   aggregates: 200,
   windows: 100,

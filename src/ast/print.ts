@@ -269,7 +269,12 @@ function source(node: Source): string {
         node.sample && sample(node.sample),
       )
     case 'querySource':
-      return words(`(${query(node.query)})`, sourceAlias(node.alias, node.columnAliases), node.sample && sample(node.sample))
+      return words(
+        node.lateral && 'LATERAL',
+        `(${query(node.query)})`,
+        sourceAlias(node.alias, node.columnAliases),
+        node.sample && sample(node.sample),
+      )
     case 'values':
       return words(`(VALUES ${list(node.rows, (row) => `(${exprs(row)})`)})`, sourceAlias(node.alias, node.columnAliases))
     case 'exprSource':

@@ -11,6 +11,7 @@ import type {
   ScanSource,
   TableFunctionSource,
   TypedLimit,
+  TypedQuery,
   UnnestSource,
 } from '../resolver/typed.ts'
 import type { SqlType } from '../types/types.ts'
@@ -115,6 +116,8 @@ export interface Dialect {
   readonly hasEmptyTotals: boolean
   /** What GROUP BY says when only constants are grouped by. */
   readonly emptyGroup: string
+  /** What of a statement the engine does not do. */
+  refused?(query: TypedQuery): { readonly what: string; readonly span: Span } | null
   /** What the engine's planner has to do, where that is not bounded by the engine. */
   planningLoad?(sql: string): PlanningLoad
 }

@@ -119,6 +119,8 @@ class Printer implements Printing {
   }
 
   statement(query: TypedQuery): string {
+    const refused = this.dialect.refused?.(query)
+    if (refused) this.refuse(refused.what, refused.span)
     eachSource(query, (source) => {
       if (source.kind === 'unnest') this.items.add(source.alias)
     })
@@ -256,7 +258,7 @@ class Printer implements Printing {
         if (source.project === null) throw new InternalError(`a scan of ${source.table} has not passed the tenant guard`)
         return `(${this.dialect.scan(source, this)})${as(source.alias)}`
       case 'derived':
-        return `(${this.query(source.query)})${as(source.alias)}`
+        return `${source.lateral ? 'LATERAL ' : ''}(${this.query(source.query)})${as(source.alias)}`
       case 'cteRef':
         return `${this.identifier(this.dialect.cteName(source.name))}${as(source.alias)}`
       case 'rows':

@@ -123,6 +123,8 @@ const exceeded = {
     `The joins of the statement exceed ${count(limit)} pairs of tables to put in order. Join some of them in a subquery WITH … AS MATERIALIZED.`,
   groupings: (limit: number) =>
     `The statement groups inside more than ${count(limit)} subqueries of each other. Write the inner ones as WITH … AS MATERIALIZED.`,
+  correlated: (limit: number) =>
+    `The statement exceeds ${count(limit)} subqueries that read the statement around them. Join a grouped subquery instead, or split the statement.`,
   conditions: (limit: number) =>
     `The conditions of the statement exceed ${count(limit)} pairs to compare for the engine. Use IN with a list instead of many AND and OR.`,
   aggregates: (limit: number) =>

@@ -133,18 +133,8 @@ export abstract class SourceGrammar extends ClauseGrammar {
     return this.OR<Source>({
       DEF: [
         {
-          GATE: () => this.isQuery(1),
-          ALT: () => {
-            this.CONSUME(t.LParen)
-            const query = this.SUBRULE(this.query)
-            this.CONSUME(t.RParen)
-            const alias = this.SUBRULE(this.sourceAlias)
-            let sample: Sample | null = null
-            this.OPTION(() => {
-              sample = this.SUBRULE(this.sample)
-            })
-            return { kind: 'querySource', query, ...alias, sample, span: this.until(start) }
-          },
+          GATE: () => this.isQuery(1) || (this.is(1, t.Lateral) && this.isQuery(2)),
+          ALT: () => this.SUBRULE(this.querySource),
         },
         {
           GATE: () => this.is(2, t.Values),
@@ -183,6 +173,24 @@ export abstract class SourceGrammar extends ClauseGrammar {
       ],
       ERR_MSG: 'a table',
     })
+  })
+
+  readonly querySource: Rule<Source> = this.rule('querySource', () => {
+    const start = this.begin()
+    let lateral = false
+    this.OPTION(() => {
+      this.CONSUME(t.Lateral)
+      lateral = true
+    })
+    this.CONSUME(t.LParen)
+    const query = this.SUBRULE(this.query)
+    this.CONSUME(t.RParen)
+    const alias = this.SUBRULE(this.sourceAlias)
+    let sample: Sample | null = null
+    this.OPTION2(() => {
+      sample = this.SUBRULE(this.sample)
+    })
+    return { kind: 'querySource', query, lateral, ...alias, sample, span: this.until(start) }
   })
 
   readonly table: Rule<Source> = this.rule('table', () => {

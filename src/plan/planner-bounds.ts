@@ -1,8 +1,10 @@
 import type { PlanningBudget } from '../ast/planning-budget.ts'
 import { isGrouped } from '../resolver/grouping.ts'
-import { childrenOf, holdsQuery, shownParts } from '../resolver/shape.ts'
+import { childrenOf, holdsQuery } from '../resolver/shape.ts'
 import type { TypedCte, TypedExpr, TypedQuery, TypedSelect, TypedSource } from '../resolver/typed.ts'
 import type { Pass } from './context.ts'
+import { correlatedCount } from './correlated-count.ts'
+import { partsOf } from './parts-of.ts'
 import { eachSource, rewrite } from './rewrite.ts'
 
 /**
@@ -11,6 +13,7 @@ import { eachSource, rewrite } from './rewrite.ts'
  * Before: `WITH a AS (…), b AS (… FROM a JOIN a …), …`, ten times. After: `WITH a AS MATERIALIZED (…), b AS MATERIALIZED (…), …`.
  */
 export const plannerBounds: Pass = (query, { capabilities, budget }) => {
+  budget.spend('correlated', correlatedCount(query), query.span)
   const plain = measure(query, { reads: new Map(), materializes: false })
   const isHeavy = plain.sources > fewSources || plain.groupings > fewGroupings
   if (!isHeavy || !capabilities.materializesCtes) return checked(query, plain, budget)
@@ -156,12 +159,6 @@ const both = (loads: readonly Load[]): Load => ({
   sources: loads.reduce((sum, load) => sum + load.sources, 0),
   groupings: loads.reduce((most, load) => Math.max(most, load.groupings), 0),
 })
-
-const partsOf = (select: TypedSelect): TypedExpr[] => [
-  ...shownParts(select),
-  ...(select.where ? [select.where] : []),
-  ...(select.groupBy ? [...select.groupBy.items, ...select.groupBy.sets.flat()] : []),
-]
 
 const tablesOf = (source: TypedSource): number => {
   if (source.kind === 'join') return tablesOf(source.left) + tablesOf(source.right)

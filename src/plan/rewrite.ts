@@ -127,7 +127,7 @@ export function withInside(node: TypedExpr, expr: Each, query: (node: TypedQuery
       return withParts(node, { body: expr(node.body) })
     case 'scalarQuery':
     case 'exists':
-      return withParts(node, { query: query(node.query) })
+      return withParts(node, { query: query(node.query), ...(node.outer ? { outer: list(node.outer, expr) } : {}) })
     case 'in': {
       const { set } = node
       const next =

@@ -1,4 +1,4 @@
-import { call as buildCall, equals, field, inQuery, literal, select, table } from '../ast/build.ts'
+import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table } from '../ast/build.ts'
 import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query } from '../ast/nodes.ts'
 import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
@@ -10,6 +10,7 @@ import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfTyp
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
+import { checkFolded, knows, outerOf, readOuter, resolveSubquery } from './correlation.ts'
 import { inArray, inItems, inQueryNode, type Sought } from './membership.ts'
 import { withColumns } from './property-columns.ts'
 import { alike, ordered, readAs } from './property-values.ts'
@@ -127,7 +128,8 @@ export function aliasValue(session: Session, name: string, scope: Scope): TypedE
   return alias.state
 }
 
-function resolveField(session: Session, { chain, span }: Field, more: readonly Step[], scope: Scope): TypedExpr {
+function resolveField(session: Session, field: Field, more: readonly Step[], scope: Scope): TypedExpr {
+  const { chain, span } = field
   const head = chain[0]!
   const parameter = scope.parameters.get(head)
   if (parameter)
@@ -162,9 +164,24 @@ function resolveField(session: Session, { chain, span }: Field, more: readonly S
     return applyPath(session, resolveExpr(session, named.expr, withSources(named.scope, scope.sources)), [...chain.slice(1), ...more], span)
 
   if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)
-  const candidates = nearestSpellings(head, [...scope.sources.flatMap((s) => [...s.names()]), ...scope.aliases.keys()])
+  const { outer } = scope
+  if (outer && knows(outer.scope, field))
+    return applyPath(
+      session,
+      readOuter(outer, field, (around) => resolveField(session, field, [], around)),
+      more,
+      span,
+    )
+  const candidates = nearestSpellings(head, namesIn(scope))
   throw new QueryError('unknown-field', { name: chain.join('.'), candidates }, span)
 }
+
+/** What may be meant by a name. */
+const namesIn = ({ sources, aliases, outer }: Scope): string[] => [
+  ...sources.flatMap((source) => [...source.names()]),
+  ...aliases.keys(),
+  ...(outer ? namesIn(outer.scope) : []),
+]
 
 function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr {
   // Constant steps are gathered down to the base, so that `properties.a[1].b` is one read.
@@ -255,6 +272,7 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   const inner: Scope = isAggregate ? { ...scope, aggregate: call.name, isBeforeGrouping: true } : scope
 
   let args = resolveArgs(session, written, row.lambdas, inner)
+  if (isAggregate && scope.outer) checkFolded(call, args, scope)
   if (isComparison(name) && args.length === 2) {
     const [a, b] = args as [TypedExpr, TypedExpr]
     const zone = session.context.project.timezone
@@ -341,7 +359,8 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
     const [query] = call.args
     if (call.args.length !== 1 || query?.kind !== 'subquery')
       throw new QueryError('wrong-type', { message: "'exists' takes a subquery" }, call.span)
-    return { kind: 'exists', query: session.query(query.query, scope), type: scalar('Bool'), span: call.span }
+    const { query: typed, outer } = resolveSubquery(session, query.query, scope)
+    return { kind: 'exists', query: typed, ...outerOf(outer), type: scalar('Bool'), span: call.span }
   },
   in: (session, call, scope) => inCall(session, call, scope, false),
   notIn: (session, call, scope) => inCall(session, call, scope, true),
@@ -426,10 +445,10 @@ function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {
   const sought = soughtOf(session, node, scope)
   const { expr } = sought
   const { set } = node
-  if (set.kind === 'subquery') return inQueryNode(session, sought, session.query(set.query, scope))
+  if (set.kind === 'subquery') return inQueryNode(session, sought, resolveSubquery(session, set.query, scope))
   if (set.kind === 'field' && set.chain.length === 1 && scope.ctes.get(set.chain[0]!)?.kind === 'query') {
     const query = select({ columns: [{ kind: 'star', table: [], exclude: [], replace: [], span: set.span }], from: table(set.chain[0]!) })
-    return inQueryNode(session, sought, session.query(query, scope))
+    return inQueryNode(session, sought, { query: session.query(query, scope), outer: [] })
   }
   const isTuple = expr.type.kind === 'tuple'
   if (set.kind === 'tuple' || set.kind === 'array') {
@@ -467,20 +486,20 @@ function resolveCohort(session: Session, node: In, scope: Scope): TypedExpr {
   const cohort = session.context.cohort(key)
   if (!cohort) throw new QueryError('unknown-cohort', { name: String(key) }, node.set.span)
   const members = select({
-    columns: [field('person_id')],
+    columns: [fieldNode('person_id')],
     from: table('cohort_people'),
-    where: equals(field('cohort_id'), literal(cohort.id)),
+    where: equals(fieldNode('cohort_id'), literal(cohort.id)),
   })
   return resolveExpr(session, { ...inQuery(node.expr, members), not: node.not, span: node.span } as In, { ...scope, ctes: new Map() })
 }
 
 function scalarQuery(session: Session, query: Query, scope: Scope, span: Span): TypedExpr {
-  const asked = session.query(query, scope)
+  const { query: asked, outer } = resolveSubquery(session, query, scope)
   const isOne = outputColumns(asked).length === 1
   const typed = isOne ? asked : withColumns(session, asked, (expr) => readAs(expr, 'text'), span)
   const columns = outputColumns(typed)
   const type = columns.length === 1 ? nullable(columns[0]!.type) : tupleOf(columns.map((c) => c.type))
-  return { kind: 'scalarQuery', query: typed, type, span }
+  return { kind: 'scalarQuery', query: typed, ...outerOf(outer), type, span }
 }
 
 export const isQuery = (node: Expr | Query): node is Query => node.kind === 'select' || node.kind === 'set'

@@ -1,6 +1,7 @@
 import type { Expr, GroupBy } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { readSuffix } from './bindings.ts'
+import { checkCorrelation } from './correlation.ts'
 import type { Session } from './session.ts'
 import { childrenOf, hasAggregate, hasWindow, isAggregateCall, isWindowCall, shownParts } from './shape.ts'
 import type { TypedColumn, TypedExpr, TypedGroupBy, TypedSelect } from './typed.ts'
@@ -55,9 +56,10 @@ function find(expr: TypedExpr, is: (expr: TypedExpr) => boolean): TypedExpr | nu
 export const isGrouped = (select: TypedSelect): boolean => select.groupBy !== null || shownParts(select).some(hasAggregate)
 export const seesWindows = (select: TypedSelect): boolean => shownParts(select).some(hasWindow)
 
-/** Behind a grouping there are only its keys and what is folded. */
-export function checkGrouping(session: Session, select: TypedSelect): void {
+/** Behind a grouping there are only its keys and what is folded; columns of the statement around are the same for all its rows. */
+export function checkGrouping(session: Session, select: TypedSelect, own: ReadonlySet<string>): void {
   if (!isGrouped(select)) return
+  checkCorrelation(session, shownParts(select))
   const { items, sets } = select.groupBy ?? { items: [], sets: [] }
   const given = [...items, ...sets.flat()]
   // Aliases and positions are the keys themselves: only where that does not do are expressions compared.
@@ -68,6 +70,7 @@ export function checkGrouping(session: Session, select: TypedSelect): void {
   const check = (expr: TypedExpr): void => {
     if (seen.has(expr) || keys.has(idOf(expr))) return
     seen.add(expr)
+    if (expr.kind === 'column' && !own.has(expr.source)) return
     if (expr.kind === 'column') session.report(new QueryError('not-grouped', { name: expr.name.replace(readSuffix, '') }, expr.span))
     else if (!isAggregateCall(expr)) for (const child of childrenOf(expr)) check(child)
   }

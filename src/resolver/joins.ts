@@ -1,9 +1,10 @@
-import type { JoinSource } from '../ast/nodes.ts'
+import type { JoinSource, Source } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { notNull, nullable } from '../types/types.ts'
 import type { Binding } from './bindings.ts'
 import { builtCall, callNode, isComparison } from './calls.ts'
+import { columnsIn } from './correlation.ts'
 import { resolveExpr } from './expressions.ts'
 import { checkClause } from './grouping.ts'
 import { readAs } from './property-values.ts'
@@ -31,6 +32,12 @@ export function resolveJoin(session: Session, join: JoinSource, scope: Scope): B
       ? [...new Set(leftSources.flatMap((s) => [...s.names()]))].filter((name) => rightSources.some((s) => s.has(name)))
       : []
   const type = join.type === 'natural' ? 'inner' : join.type
+  if (holdsLateral(join.right) && (strictness || !lateralJoins.has(type)))
+    throw new QueryError(
+      'unsupported-syntax',
+      { what: `LATERAL with ${type.toUpperCase()}${strictness ? ` ${strictness.toUpperCase()}` : ''} JOIN` },
+      join.span,
+    )
   const on =
     shared.length > 0
       ? conjunction(
@@ -54,10 +61,15 @@ export function resolveJoin(session: Session, join: JoinSource, scope: Scope): B
   if (!on && type !== 'cross' && type !== 'positional')
     throw new QueryError('invalid-query', { message: 'A join needs ON or USING' }, join.span)
   checkClause(session, 'ON', on)
+  if (on && type !== 'inner') checkOwn(on, scope, `${type.toUpperCase()} JOIN`)
   if (strictness === 'asof' && on) checkAsOf(on, join.span)
   if (strictness === 'semi' || strictness === 'anti') for (const s of type === 'right' ? leftSources : rightSources) shut(s, strictness)
   return () => ({ kind: 'join', left: left(), right: right(), type: type as 'inner', strictness, on, span: join.span })
 }
+
+const lateralJoins: ReadonlySet<string> = new Set(['inner', 'left', 'cross'])
+const holdsLateral = (source: Source): boolean =>
+  source.kind === 'join' ? holdsLateral(source.left) || holdsLateral(source.right) : source.kind === 'querySource' && source.lateral
 
 /** What no engine joins, or not all of them alike. */
 function checkKind({ type, strictness, on, using, span }: JoinSource): void {
@@ -74,6 +86,12 @@ function checkKind({ type, strictness, on, using, span }: JoinSource): void {
   const hasCondition = on !== null || using.length > 0
   if (hasCondition && (type === 'cross' || type === 'positional' || type === 'natural'))
     throw new QueryError('invalid-query', { message: `${type.toUpperCase()} JOIN takes no condition` }, (on ?? using[0]!).span)
+}
+
+/** An outer join is computed as a whole, and not once for each row of a statement around it. */
+function checkOwn(on: TypedExpr, { sources }: Scope, kind: string): void {
+  const foreign = [...columnsIn(on)].find(({ source }) => sources.every(({ alias }) => alias !== source))
+  if (foreign) throw new QueryError('unsupported-syntax', { what: `ON of a ${kind} that reads the statement around it` }, foreign.span)
 }
 
 const inequalities = new Set(['less', 'lessOrEquals', 'greater', 'greaterOrEquals'])

@@ -2,10 +2,11 @@ import type { In } from '../ast/nodes.ts'
 import { isProperty, readBeside } from '../types/property-values.ts'
 import { isNamed, scalar, tupleOf } from '../types/types.ts'
 import { builtCall } from './calls.ts'
+import { correlatedIn, type ResolvedSubquery } from './correlation.ts'
 import { comparableColumns } from './property-columns.ts'
 import { comparable, isPropertyExpr, keyOf, readAs } from './property-values.ts'
 import type { Session } from './session.ts'
-import type { InNode, TypedExpr, TypedQuery } from './typed.ts'
+import type { InNode, TypedExpr } from './typed.ts'
 
 // `x IN (…)`. A property is sought among values as what they are: among numbers as a number, among texts as its text.
 
@@ -27,8 +28,9 @@ const partsOf = (expr: TypedExpr): readonly TypedExpr[] => (expr.kind === 'tuple
 const whole = (expr: TypedExpr, parts: readonly TypedExpr[]): TypedExpr =>
   expr.kind === 'tuple' ? { ...expr, items: parts, type: tupleOf(parts.map(({ type }) => type)) } : parts[0]!
 
-export function inQueryNode(session: Session, { expr, node }: Sought, query: TypedQuery): TypedExpr {
+export function inQueryNode(session: Session, { expr, node }: Sought, { query, outer }: ResolvedSubquery): TypedExpr {
   const compared = comparableColumns(session, partsOf(expr), query, node.span)
+  if (outer.length) return correlatedIn(session, { ...compared, outer }, node)
   return inNode(whole(expr, compared.sought), { query: compared.query }, node)
 }
 

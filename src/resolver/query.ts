@@ -9,19 +9,21 @@ import { attempt, resolveExpr, resolveOrderBy } from './expressions.ts'
 import { checkClause, checkGrouping, isGrouped, resolveGroupBy, seesWindows } from './grouping.ts'
 import { resolveLimit } from './limits.ts'
 import { keyOf, ordered, readAs } from './property-values.ts'
-import { openScope, type Scope } from './scope.ts'
+import { type Outer, openScope, type Scope } from './scope.ts'
 import type { Session } from './session.ts'
 import { resolveSet } from './sets.ts'
 import { joinSources } from './sources.ts'
 import type { TypedCte, TypedExpr, TypedOrder, TypedQuery, TypedSelect, TypedSource } from './typed.ts'
 
-export function resolveQuery(session: Session, query: Query, parent: Scope | null): TypedQuery {
+export function resolveQuery(session: Session, query: Query, parent: Scope | null, outer: Outer | null): TypedQuery {
   const { ctes, typed } = resolveWith(session, query, parent?.ctes ?? new Map())
-  return query.kind === 'select' ? resolveSelect(session, query, ctes, typed) : resolveSet(session, query, ctes, typed)
+  return query.kind === 'select'
+    ? resolveSelect(session, query, openScope(ctes, outer), typed)
+    : resolveSet(session, query, openScope(ctes, outer), typed)
 }
 
-function resolveSelect(session: Session, select: Select, ctes: Scope['ctes'], typedCtes: readonly TypedCte[]): TypedSelect {
-  const scope = openScope(ctes)
+function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes: readonly TypedCte[]): TypedSelect {
+  const { ctes } = scope
   for (const window of select.windows) scope.windows.set(window.name, window.window)
   // A mistake in FROM leaves nothing to look names up in.
   let build: () => TypedSource | null = select.from ? joinSources(session, select.from, scope) : () => null
@@ -74,7 +76,7 @@ function resolveSelect(session: Session, select: Select, ctes: Scope['ctes'], ty
   // Last, when everything has been read from the sources.
   const whole = { ...filtered(typed), from: build() }
   if (session.problems.length === 0) {
-    checkGrouping(session, whole)
+    checkGrouping(session, whole, new Set(scope.sources.map(({ alias }) => alias)))
     if (whole.having && !isGrouped(whole))
       session.report(
         new QueryError('invalid-query', { message: 'HAVING needs groups or an aggregate: rows are chosen by WHERE' }, whole.having.span),

@@ -1,7 +1,7 @@
 import type { Expr, WindowSpec } from '../ast/nodes.ts'
 import type { SqlType } from '../types/types.ts'
 import type { Binding } from './bindings.ts'
-import type { OutputColumn, TypedCte, TypedExpr } from './typed.ts'
+import type { ColumnNode, OutputColumn, TypedCte, TypedExpr } from './typed.ts'
 
 /** A name that WITH gave: to a query, or to an expression. */
 export type CteBinding =
@@ -14,9 +14,17 @@ export interface AliasBinding {
   state: TypedExpr | 'open' | null
 }
 
-/** Where names are looked up. A subquery starts a new one: of the outer statement it sees the names of WITH and nothing else. */
+/** What a subquery sees of the statement around it, after its own names, and what it has read there. */
+export interface Outer {
+  readonly scope: Scope
+  readonly reads: Set<ColumnNode>
+}
+
+/** Where names are looked up. A subquery starts a new one. */
 export interface Scope {
   readonly ctes: ReadonlyMap<string, CteBinding>
+  /** Null where only the names of WITH are seen of the statement around: in a subquery of FROM. */
+  readonly outer: Outer | null
   readonly sources: Binding[]
   readonly aliases: Map<string, AliasBinding>
   readonly windows: Map<string, WindowSpec>
@@ -29,8 +37,9 @@ export interface Scope {
   readonly tables?: number
 }
 
-export const openScope = (ctes: Scope['ctes'] = new Map()): Scope => ({
+export const openScope = (ctes: Scope['ctes'] = new Map(), outer: Outer | null = null): Scope => ({
   ctes,
+  outer,
   sources: [],
   aliases: new Map(),
   windows: new Map(),

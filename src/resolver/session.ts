@@ -7,7 +7,7 @@ import { uniqueNames } from '../lib/unique-names.ts'
 import { unknownType } from '../types/types.ts'
 import type { ScanBinding } from './bindings.ts'
 import type { ResolveContext } from './context.ts'
-import type { Scope } from './scope.ts'
+import type { Outer, Scope } from './scope.ts'
 import type { ConstantNode, TypedExpr, TypedQuery } from './typed.ts'
 
 /** What everything that works on one statement shares: what it may still spend, and which expressions are the same. */
@@ -32,7 +32,8 @@ export interface Session extends Planning {
   report(error: QueryError): void
   /** Runs `work`; a mistake found there is noted and `otherwise` goes on in its place, so that one answer names several. */
   attempt<T>(work: () => T, otherwise: () => T): T
-  query(query: Query, parent: Scope | null): TypedQuery
+  /** Names of WITH come from the parent, all others from its own sources and those that `outer` has. */
+  query(query: Query, parent: Scope | null, outer?: Outer | null): TypedQuery
   /** What a column without an alias is called. */
   nameOf(expr: Expr): string
   readonly problems: readonly QueryError[]
@@ -44,7 +45,7 @@ const mostProblems = 50
 export function openSession(
   context: ResolveContext,
   parts: {
-    query(session: Session, query: Query, parent: Scope | null): TypedQuery
+    query(session: Session, query: Query, parent: Scope | null, outer: Outer | null): TypedQuery
     nameOf(expr: Expr): string
   },
   { budget, idOf }: Planning,
@@ -78,7 +79,7 @@ export function openSession(
         return otherwise()
       }
     },
-    query: (query, parent) => parts.query(session, query, parent),
+    query: (query, parent, outer = null) => parts.query(session, query, parent, outer),
     nameOf: parts.nameOf,
     problems,
   }

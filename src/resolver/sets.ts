@@ -23,10 +23,10 @@ import {
   type TypedSet,
 } from './typed.ts'
 
-export function resolveSet(session: Session, set: SetQuery, ctes: Scope['ctes'], typedCtes: readonly TypedCte[]): TypedQuery {
-  const left = session.query(set.left, openScope(ctes))
-  const right = session.query(set.right, openScope(ctes))
-  return setOf(session, set, left, set.byName ? byName(session, left, right, set.span) : right, typedCtes, ctes)
+export function resolveSet(session: Session, set: SetQuery, scope: Scope, typedCtes: readonly TypedCte[]): TypedQuery {
+  const left = session.query(set.left, scope, scope.outer)
+  const right = session.query(set.right, scope, scope.outer)
+  return setOf(session, set, left, set.byName ? byName(session, left, right, set.span) : right, typedCtes, scope.ctes)
 }
 
 export function setOf(

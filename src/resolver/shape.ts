@@ -2,7 +2,7 @@ import type { CallNode, TypedExpr, TypedSelect } from './typed.ts'
 
 // Questions about expressions. An alias used several times is one object: what has been looked at is not looked at again.
 
-/** The expressions directly below one; those of a subquery are its own. */
+/** The expressions directly below one; those of a subquery are its own, but for what it reads of the select around it. */
 export const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
   switch (expr.kind) {
     case 'call':
@@ -24,6 +24,9 @@ export const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
       return [expr.expr, ...('items' in expr.set ? expr.set.items : 'value' in expr.set ? [expr.set.value] : [])]
     case 'lambda':
       return [expr.body]
+    case 'scalarQuery':
+    case 'exists':
+      return expr.outer ?? []
     default:
       return []
   }

@@ -1,7 +1,7 @@
-import type { Expr, JoinSource, Query, Sample, Source, TableSource } from '../ast/nodes.ts'
+import type { Expr, JoinSource, Query, QuerySource, Sample, Source, TableSource } from '../ast/nodes.ts'
 import { tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
-import { isSpanned, type Span } from '../errors/span.ts'
+import { isSpanned } from '../errors/span.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { scalar } from '../types/types.ts'
@@ -13,9 +13,9 @@ import { resolveAll, resolveExpr } from './expressions.ts'
 import { resolveJoin } from './joins.ts'
 import { pivoted, unpivoted } from './pivot.ts'
 import { readAs } from './property-values.ts'
-import { openScope, type Scope } from './scope.ts'
+import { type Outer, openScope, type Scope } from './scope.ts'
 import type { Session } from './session.ts'
-import { type OutputColumn, outputColumns, type TypedExpr, type TypedSource } from './typed.ts'
+import { type OutputColumn, outputColumns, type TypedExpr, type TypedQuery, type TypedSource } from './typed.ts'
 
 export type Build = () => TypedSource
 
@@ -39,12 +39,12 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
       return bindTable(session, source, scope)
     case 'querySource': {
       if (source.sample) throw new QueryError('unsupported-syntax', { what: 'SAMPLE of a query' }, source.sample.span)
-      return bindQuery(session, source.query, source.alias, source.columnAliases, scope, source.span)
+      return source.lateral ? bindLateral(session, source, scope) : bindQuery(session, source.query, source, scope)
     }
     case 'exprSource': {
       const { expr } = source
       if (expr.kind === 'placeholder') throw new QueryError('unknown-placeholder', { name: expr.chain.join('.') }, expr.span)
-      if (expr.kind === 'subquery') return bindQuery(session, expr.query, source.alias, [], scope, source.span)
+      if (expr.kind === 'subquery') return bindQuery(session, expr.query, { ...source, columnAliases: [] }, scope)
       throw new QueryError(
         'unsupported-syntax',
         { what: expr.kind === 'tag' ? `the tag <${expr.name} />` : 'an expression in FROM' },
@@ -66,9 +66,9 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
       return columnsBinding(source.alias, alias, columns, () => ({ kind: 'rows', alias, names, rows }), source.span)
     }
     case 'pivot':
-      return bindQuery(session, pivoted(session, source, namesIn(session, source.source, scope)), source.alias, [], scope, source.span)
+      return bindQuery(session, pivoted(session, source, namesIn(session, source.source, scope)), { ...source, columnAliases: [] }, scope)
     case 'unpivot':
-      return bindQuery(session, unpivoted(source, namesIn(session, source.source, scope)), source.alias, [], scope, source.span)
+      return bindQuery(session, unpivoted(source, namesIn(session, source.source, scope)), { ...source, columnAliases: [] }, scope)
     default:
       return assertNever(source)
   }
@@ -80,7 +80,7 @@ const namesIn =
   () => {
     const known = session.starNames.get(source)
     if (known) return known
-    const inner = openScope(scope.ctes)
+    const inner = openScope(scope.ctes, scope.outer)
     joinSources(session, source, inner)
     if (inner.sources.length > 1)
       throw new QueryError('invalid-query', { message: 'Several tables are joined: name the columns that stay' }, source.span)
@@ -89,21 +89,27 @@ const namesIn =
     return names
   }
 
-function bindQuery(
-  session: Session,
-  query: Query,
-  name: string | null,
-  columnAliases: readonly string[],
-  scope: Scope,
-  span: Span,
-): Binding {
-  const typed = session.query(query, scope)
+type Named = Pick<QuerySource, 'alias' | 'columnAliases' | 'span'>
+
+function bindQuery(session: Session, query: Query, named: Named, scope: Scope): Binding {
+  const { alias, columns, typed } = namedQuery(session, session.query(query, scope, scope.outer), named)
+  return columnsBinding(named.alias, alias, columns, () => ({ kind: 'derived', alias, query: typed }), named.span)
+}
+
+function bindLateral(session: Session, source: QuerySource, scope: Scope): Binding {
+  // What stands before it: more tables come to the scope later.
+  const outer: Outer = { scope: { ...scope, sources: [...scope.sources] }, reads: new Set() }
+  const { alias, columns, typed } = namedQuery(session, session.query(source.query, scope, outer), source)
+  const lateral = outer.reads.size > 0 ? ({ lateral: true } as const) : {}
+  return columnsBinding(source.alias, alias, columns, () => ({ kind: 'derived', alias, ...lateral, query: typed }), source.span)
+}
+
+function namedQuery(session: Session, typed: TypedQuery, { alias: name, columnAliases, span }: Named) {
   checkNames(columnAliases, outputColumns(typed).length, span)
-  const alias = session.alias(name ?? 'subquery')
   const columns = outputColumns(typed).map((column, i) =>
     columnAliases[i] === undefined ? column : { ...column, name: columnAliases[i]! },
   )
-  return columnsBinding(name, alias, columns, () => ({ kind: 'derived', alias, query: typed }), span)
+  return { alias: session.alias(name ?? 'subquery'), columns, typed }
 }
 
 function bindTable(session: Session, source: TableSource, scope: Scope): Binding {

@@ -56,16 +56,21 @@ export interface ArrayNode extends Base<'array'> {
 export interface TupleNode extends Base<'tuple'> {
   readonly items: readonly TypedExpr[]
 }
+/** Holds a query that may read columns of the select around it. */
+interface Correlated {
+  /** Those columns. Absent when there are none. */
+  readonly outer?: readonly TypedExpr[]
+}
 export interface InNode extends Base<'in'> {
   readonly expr: TypedExpr
   readonly not: boolean
   readonly set: { readonly items: readonly TypedExpr[] } | { readonly query: TypedQuery } | { readonly value: TypedExpr }
 }
 /** A query that gives one value. */
-export interface ScalarQueryNode extends Base<'scalarQuery'> {
+export interface ScalarQueryNode extends Base<'scalarQuery'>, Correlated {
   readonly query: TypedQuery
 }
-export interface ExistsNode extends Base<'exists'> {
+export interface ExistsNode extends Base<'exists'>, Correlated {
   readonly query: TypedQuery
 }
 /** `arrayJoin(x)`: makes a row of each item. A pass moves it to the sources. */
@@ -143,6 +148,8 @@ export interface ScanSource {
 export interface DerivedSource {
   readonly kind: 'derived'
   readonly alias: string
+  /** It reads columns of the sources before it. */
+  readonly lateral?: true
   readonly query: TypedQuery
 }
 export interface CteSource {

@@ -146,7 +146,7 @@ export const trees = fc.letrec<{ expr: Expr; plain: Expr; item: Expr; order: Ord
         depth,
         fc.record({ name, alias: maybe(name) }).map((parts) => table(parts.name, parts.alias)),
         fc
-          .record({ query: tie('query'), alias: maybe(name) })
+          .record({ query: tie('query'), lateral: fc.boolean(), alias: maybe(name) })
           .map((parts): Source => ({ kind: 'querySource', ...parts, columnAliases: [], sample: null, span: noSpan })),
         fc
           .record({

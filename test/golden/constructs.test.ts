@@ -203,6 +203,50 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
       [null, 0],
     ],
   ],
+  // correlated subqueries
+  [
+    'select distinct_id from events e where exists (select 1 from events f where f.distinct_id = e.distinct_id and f.timestamp > e.timestamp) order by 1',
+    [['a'], ['c']],
+  ],
+  [
+    'select distinct_id from events e where not exists (select 1 from events f where f.distinct_id = e.distinct_id and f.timestamp > e.timestamp) order by 1',
+    [['a'], ['b'], ['c'], ['d']],
+  ],
+  [
+    'select distinct_id from events e where event in (select f.event from events f where f.distinct_id = e.distinct_id and f.timestamp > e.timestamp)',
+    [['a']],
+  ],
+  [
+    'select distinct_id from events e where event not in (select f.event from events f where f.distinct_id = e.distinct_id and f.timestamp > e.timestamp) order by timestamp',
+    [['c'], ['a'], ['b'], ['d'], ['c']],
+  ],
+  [
+    'select distinct_id from events e where (event, distinct_id) in (select f.event, f.distinct_id from events f where f.timestamp > e.timestamp)',
+    [['a']],
+  ],
+  [
+    'select distinct_id from events e where 2 in (select count() from events f where f.distinct_id = e.distinct_id group by f.distinct_id) order by timestamp',
+    [['a'], ['c'], ['a'], ['c']],
+  ],
+  [
+    'select distinct_id from events e where exists (select 1 from (select f.distinct_id as d from events f where f.timestamp > e.timestamp) q where q.d = e.distinct_id) order by 1',
+    [['a'], ['c']],
+  ],
+  [
+    'select lower(event) as name from events where exists (select 1 from numbers(2) where length(name) = number + 3) order by timestamp limit 1',
+    [['view']],
+  ],
+  [
+    'select count() from events e where exists (select event from events f where f.event = e.event group by event having count() > 2)',
+    [[6]],
+  ],
+  [
+    'select count() from events e where exists (select 1 from numbers(1) where number = length(e.event) union all select 1 from persons p where p.id = e.person_id)',
+    [[6]],
+  ],
+  // a name of the subquery's own comes first
+  ["select count() from events where exists (select 1 from (select 'none' as event) where event = 'view')", [[0]]],
+  ['select x from numbers(2) n, lateral (select 5 as x) l', [[5], [5]]],
   // arrays into rows
   [
     'select number, x from numbers(1) array join [1, 2] as x order by x',
@@ -339,7 +383,31 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
     'numbers(3) a asof right join numbers(2) b on a.number > b.number',
     'RIGHT ASOF JOIN',
   ],
+  [
+    'select 1 from numbers(1) a right join lateral (select a.number) b on true',
+    'unsupported-syntax',
+    'numbers(1) a right join lateral (select a.number) b on true',
+    'LATERAL with RIGHT JOIN',
+  ],
+  [
+    'select 1 from events e where exists (select 1 from numbers(1) a left join numbers(1) b on a.number = b.number and e.event = 1)',
+    'unsupported-syntax',
+    'e.event',
+    'ON of a LEFT JOIN that reads the statement around it',
+  ],
   // mistakes that an engine would find in its own words
+  ['select count() as c from events having exists (select 1 from numbers(9) where number = c)', 'invalid-query', 'c', 'an aggregate'],
+  [
+    'select event, exists (select 1 from numbers(3) where number = length(event)) from events group by event',
+    'invalid-query',
+    'exists (select 1 from numbers(3) where number = length(event))',
+    'Behind GROUP BY',
+  ],
+  ['select (select max(e.event) from numbers(1)) from events e', 'invalid-query', 'max(e.event)', 'the statement around it'],
+  ['select arrayMap(x -> exists (select 1 from numbers(1) where number = x), [1])', 'unknown-field', 'x'],
+  ['select e.event from events e where exists (select 1 from numbers(1) where e.evnt = 1)', 'unknown-field', 'e.evnt', 'evnt'],
+  ['select 1 from (select number as n) s, numbers(1)', 'unknown-field', 'number'],
+  ['select 1 from numbers(1) a, (select a.number) b', 'unknown-field', 'a.number'],
   ['select event, count() from events', 'not-grouped', 'event'],
   ['select properties.plan, count() from events group by event', 'not-grouped', 'properties.plan'],
   ['select arrayMap(x -> concat(x, distinct_id), [event]) from events group by event', 'not-grouped', 'distinct_id'],

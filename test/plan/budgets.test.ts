@@ -71,6 +71,20 @@ const growing: readonly {
     passes: 8,
   },
   {
+    name: 'correlated subqueries',
+    of: (n) =>
+      `select ${list(n, (i) => `(select count() from events f where f.event = e.event and f.distinct_id = '${i}')`)} from events e`,
+    refused: [41, 'correlated'],
+    passes: 40,
+  },
+  {
+    name: 'an alias of a correlated subquery',
+    of: (n) =>
+      `select exists (select 1 from events f where f.event = e.event) as a0, ${list(n, (i) => `(a${i} or not a${i}) as a${i + 1}`)} from events e`,
+    refused: [10, 'correlated'],
+    passes: 4,
+  },
+  {
     name: 'conditions above groupings',
     of: (n) =>
       `select count() from ${chain(4, (before) => `(select x from ${before} group by x)`, '(select event as x from events)')} where ${list(n, (i) => `x != '${i}'`, ' and ')}`,

@@ -18,6 +18,9 @@ const project = { id: 7, timezone: 'UTC', weekStartDay: 0 as const }
 const context = { project, now: new Date(0), propertyType: () => null, cohort: () => ({ id: 1 }) }
 const store = { projectId: 7, hasMerges: true, eventId: () => 1, slot: () => undefined }
 
+/** What ClickHouse does not do is printed too: a newer version may do it. */
+const printing = { ...clickhouse, refused: () => null }
+
 /** Every way that a statement can reach a table. */
 const statements = [
   ...Object.keys(tables)
@@ -31,6 +34,10 @@ const statements = [
   'select arrayMap(x -> (select count() from events), [1])',
   'select sum((select 1 from events limit 1)) over (partition by (select 1 from persons limit 1)) from numbers(1)',
   'select 1 from numbers(1) array join (select groupArray(event) from events) as x',
+  'select 1 from events e where exists (select 1 from persons p where p.id = e.person_id and not exists (select 1 from groups g where g.key = e.event))',
+  'select 1 from events e where e.event in (select f.event from events f where f.person.created_at < e.timestamp limit 3)',
+  'select (select count() from sessions s where s.session_id = e.$session_id) from events e',
+  'select l.key from events e cross join lateral (select key from groups g where g.key = e.event limit 1) l',
   'select 1 from numbers(1) order by (select 1 from events limit 1) limit 1 by (select 1 from persons limit 1)',
 ]
 
@@ -49,7 +56,7 @@ for (const statement of statements)
     for (const [, place] of duck.matchAll(/\b(?:FROM|JOIN)\s+(?!LATERAL)([^\s()]+)/g))
       expect(place).toMatch(/^("p7"\.main\.\w+|_,?|range|generate_series|CAST)$/)
 
-    const click = compile(parseQuery(statement), { resolve: context, store, dialect: clickhouse }).printed.sql.replace(
+    const click = compile(parseQuery(statement), { resolve: context, store, dialect: printing }).printed.sql.replace(
       /`(?:[^`\\]|\\.)*`/g,
       '_',
     )

@@ -4,6 +4,7 @@ import { childrenOf } from '../../resolver/shape.ts'
 import { type ColumnNode, type JoinedSource, type JsonRead, outputColumns, type TypedExpr, type TypedSource } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, typeName } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
+import { refusedCorrelation } from './correlation.ts'
 import { scanQuery } from './tables.ts'
 
 const escaped = (text: string, quote: string) =>
@@ -80,6 +81,7 @@ export const clickhouse: Dialect = {
   hasIntervalFrames: false,
   hasRecursiveDistinct: false,
   emptyGroup: "''",
+  refused: refusedCorrelation,
   cell: (row) => row.sql.clickhouse,
   identifier,
   literal,

@@ -1,0 +1,72 @@
+import type { Span } from '../../errors/span.ts'
+import { rewrite } from '../../plan/rewrite.ts'
+import { childrenOf, holdsQuery, shownParts } from '../../resolver/shape.ts'
+import type { ExistsNode, ScalarQueryNode, TypedExpr, TypedQuery } from '../../resolver/typed.ts'
+import { isNullable } from '../../types/types.ts'
+
+type Correlated = (ExistsNode | ScalarQueryNode) & { readonly outer: readonly TypedExpr[] }
+interface Refused {
+  readonly what: string
+  readonly span: Span
+}
+
+/** ClickHouse (26.7) makes joins of subqueries that read the select around them, and not of all. What it would answer wrongly is refused as well. */
+export function refusedCorrelation(query: TypedQuery): Refused | null {
+  let refused: Refused | null = null
+  const refuse = (what: string, { span }: { readonly span: Span }) => {
+    refused ??= { what, span }
+  }
+  rewrite(query, {
+    expr: (expr) => {
+      const what = isCorrelated(expr) && refusedSubquery(expr)
+      if (what) refuse(what, expr)
+      return expr
+    },
+    select: (select) => {
+      const found = [...shownParts(select), ...(select.groupBy?.items ?? [])].map(correlatedBelow).find((node) => node !== undefined)
+      if (found) refuse('a correlated subquery outside of WHERE', found)
+      return select
+    },
+    source: (source) => {
+      if (source.kind === 'derived' && source.lateral) refuse('LATERAL that reads the tables before it', source.query)
+      return source
+    },
+  })
+  return refused
+}
+
+const isCorrelated = (expr: TypedExpr): expr is Correlated =>
+  (expr.kind === 'exists' || expr.kind === 'scalarQuery') && expr.outer !== undefined
+const sourcesOf = ({ outer }: Correlated): readonly string[] => outer.flatMap((expr) => (expr.kind === 'column' ? [expr.source] : []))
+
+const correlatedBelow = (expr: TypedExpr): Correlated | undefined => {
+  if (isCorrelated(expr)) return expr
+  if (!holdsQuery(expr)) return undefined
+  for (const child of childrenOf(expr)) {
+    const found = correlatedBelow(child)
+    if (found) return found
+  }
+  return undefined
+}
+
+function refusedSubquery(node: Correlated): string | null {
+  const { kind, query, outer } = node
+  // Over no rows `count()` would be null.
+  if (kind === 'scalarQuery') return 'a correlated subquery for a value'
+  // It joins by equal values, and no null is equal to another there.
+  if (outer.some(({ type }) => isNullable(type))) return 'a correlated subquery that reads what may be null'
+  const read = new Set(sourcesOf(node))
+  let what: string | null = null
+  rewrite(query, {
+    expr: (expr) => {
+      if (isCorrelated(expr) && sourcesOf(expr).some((source) => read.has(source)))
+        what = 'a correlated subquery inside of another that reads the same table'
+      return expr
+    },
+    select: (select) => {
+      if (select.limit || select.limitBy || select.distinct) what = `${select.distinct ? 'DISTINCT' : 'LIMIT'} in a correlated subquery`
+      return select
+    },
+  })
+  return what
+}

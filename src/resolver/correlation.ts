@@ -1,0 +1,136 @@
+import type { Call, Field, In, Query } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
+import { scalar } from '../types/types.ts'
+import { builtCall } from './calls.ts'
+import { columnOf } from './property-columns.ts'
+import type { Outer, Scope } from './scope.ts'
+import type { Session } from './session.ts'
+import { childrenOf, hasAggregate, hasWindow, holdsQuery, isAggregateCall } from './shape.ts'
+import { type ColumnNode, type ExistsNode, emptySelect, outputColumns, type TypedExpr, type TypedQuery, type TypedSelect } from './typed.ts'
+
+// Subqueries that read columns of the select around them.
+
+export interface ResolvedSubquery {
+  readonly query: TypedQuery
+  readonly outer: readonly ColumnNode[]
+}
+
+/** A query that stands in an expression: what it does not know itself it finds in the select around it. */
+export function resolveSubquery(session: Session, query: Query, scope: Scope): ResolvedSubquery {
+  const outer: Outer = { scope, reads: new Set() }
+  const typed = session.query(query, scope, outer)
+  return { query: typed, outer: [...outer.reads] }
+}
+
+/** As a part of a node; nothing where nothing is read. */
+export const outerOf = (outer: readonly ColumnNode[]) => (outer.length ? { outer } : {})
+
+/** Does a name mean something in this scope, or in one around it? */
+export function knows(scope: Scope, { chain }: Field): boolean {
+  const [head] = chain as [string]
+  const isHere = scope.aliases.has(head) || scope.sources.some((source) => source.has(head) || (chain.length > 1 && source.name === head))
+  return isHere || (scope.outer !== null && knows(scope.outer.scope, { chain } as Field))
+}
+
+/** What a subquery may read of the select around it is a value of its row. */
+export function readOuter(outer: Outer, field: Field, resolve: (scope: Scope) => TypedExpr): TypedExpr {
+  // A lambda around the subquery has no row that it could be joined to.
+  const expr = resolve({ ...outer.scope, parameters: new Map(), aggregate: null })
+  const what = hasAggregate(expr) ? 'an aggregate' : hasWindow(expr) ? 'a window function' : holdsQuery(expr) ? 'a subquery' : null
+  if (what) {
+    const message = `A subquery cannot read '${field.chain.join('.')}' of the statement around it: that is ${what}. Make it a column of a subquery in FROM.`
+    throw new QueryError('invalid-query', { message }, field.span)
+  }
+  for (const column of columnsIn(expr)) outer.reads.add(column)
+  return expr
+}
+
+export function columnsIn(expr: TypedExpr): ReadonlySet<ColumnNode> {
+  const found = new Set<ColumnNode>()
+  const seen = new Set<TypedExpr>()
+  const look = (node: TypedExpr): void => {
+    if (seen.has(node)) return
+    seen.add(node)
+    if (node.kind === 'column') found.add(node)
+    for (const child of childrenOf(node)) look(child)
+  }
+  look(expr)
+  return found
+}
+
+/** An aggregate in a subquery folds its own rows. */
+export function checkFolded({ name, span }: Call, args: readonly TypedExpr[], { sources }: Scope): void {
+  const columns = args.flatMap((arg) => [...columnsIn(arg)])
+  if (columns.length === 0 || columns.some(({ source }) => sources.some(({ alias }) => alias === source))) return
+  const message = `'${name}' in a subquery needs a column of the subquery: all that it reads here belongs to the statement around it`
+  throw new QueryError('invalid-query', { message }, span)
+}
+
+/** `x IN (SELECT y …)` that reads the select around it is `EXISTS (SELECT … WHERE y = x)`, which more engines know. */
+export function correlatedIn(
+  session: Session,
+  { sought, query, outer }: { sought: readonly TypedExpr[]; query: TypedQuery; outer: readonly ColumnNode[] },
+  { not, span }: Pick<In, 'not' | 'span'>,
+): TypedExpr {
+  for (const expr of sought)
+    if (!isValueOfRow(expr))
+      throw new QueryError('unsupported-syntax', { what: 'a correlated IN of what is no value of one row' }, expr.span)
+  const columns = sought.flatMap((expr) => [...columnsIn(expr)])
+  const exists: ExistsNode = {
+    kind: 'exists',
+    query: withCondition(session, query, (found) => sought.map((expr, i) => builtCall('equals', [found[i]!, expr], span)), span),
+    outer: [...new Set([...outer, ...columns])],
+    type: scalar('Bool'),
+    span,
+  }
+  return not ? builtCall('not', [exists], span) : exists
+}
+
+const isValueOfRow = (expr: TypedExpr): boolean =>
+  expr.kind !== 'parameter' &&
+  expr.kind !== 'arrayJoin' &&
+  !hasAggregate(expr) &&
+  !hasWindow(expr) &&
+  !holdsQuery(expr) &&
+  childrenOf(expr).every(isValueOfRow)
+
+/** The rows of a query for whose columns something holds. */
+function withCondition(
+  session: Session,
+  query: TypedQuery,
+  conditionsOn: (columns: readonly TypedExpr[]) => TypedExpr[],
+  span: Span,
+): TypedSelect {
+  if (query.kind === 'select' && isPlain(query)) {
+    const conditions = [...(query.where ? [query.where] : []), ...conditionsOn(query.columns.map(({ expr }) => expr))]
+    return { ...query, where: all(conditions, span) }
+  }
+  const alias = session.alias('found')
+  const columns = outputColumns(query).map((column) => ({ ...column, expr: columnOf(alias, column, span) }))
+  const where = all(conditionsOn(columns.map(({ expr }) => expr)), span)
+  return { ...emptySelect, columns, from: { kind: 'derived', alias, query }, where, span }
+}
+
+const all = (conditions: readonly TypedExpr[], span: Span): TypedExpr =>
+  conditions.length === 1 ? conditions[0]! : builtCall('and', conditions, span)
+
+/** Its columns are values of the rows that its conditions choose. */
+const isPlain = ({ columns, groupBy, having, qualify, limit, limitBy }: TypedSelect): boolean =>
+  !groupBy && !having && !qualify && !limit && !limitBy && columns.every(({ expr }) => isValueOfRow(expr))
+
+/** Behind a grouping there is no row left that a subquery could read. */
+export function checkCorrelation(session: Session, parts: readonly TypedExpr[]): void {
+  const seen = new Set<TypedExpr>()
+  const check = (expr: TypedExpr): void => {
+    if (seen.has(expr) || isAggregateCall(expr)) return
+    seen.add(expr)
+    const read = (expr.kind === 'exists' || expr.kind === 'scalarQuery') && expr.outer?.[0]
+    if (read) {
+      const message =
+        'Behind GROUP BY a subquery cannot read the rows of the statement around it: group in a subquery of FROM, and read its columns'
+      session.report(new QueryError('invalid-query', { message }, expr.span))
+    } else for (const child of childrenOf(expr)) check(child)
+  }
+  for (const part of parts) check(part)
+}

@@ -48,6 +48,7 @@ const table: ChildTable = {
   table: { args: true, sample: true },
   querySource: { query: true, sample: true },
   values: { rows: true },
+  catalog: { described: true },
   exprSource: { expr: true },
   join: { left: true, right: true, on: true, using: true },
   pivot: { source: true, aggregates: true, columns: true, groupBy: true },

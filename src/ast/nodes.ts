@@ -232,6 +232,12 @@ export interface ExprSource extends Base<'exprSource'> {
   readonly alias: string | null
 }
 
+/** `(DESCRIBE source)`, `(SHOW COLUMNS FROM source)`; `(SHOW TABLES)` describes no source. */
+export interface CatalogSource extends Base<'catalog'> {
+  readonly described: TableSource | QuerySource | null
+  readonly alias: string | null
+}
+
 export type JoinType = 'inner' | 'left' | 'right' | 'full' | 'cross' | 'natural' | 'positional'
 export type JoinStrictness = 'all' | 'any' | 'asof' | 'semi' | 'anti'
 
@@ -261,7 +267,7 @@ export interface UnpivotSource extends Base<'unpivot'> {
   readonly alias: string | null
 }
 
-export type Source = TableSource | QuerySource | ValuesSource | ExprSource | JoinSource | PivotSource | UnpivotSource
+export type Source = TableSource | QuerySource | ValuesSource | ExprSource | JoinSource | PivotSource | UnpivotSource | CatalogSource
 
 export interface ArrayJoin extends Base<'arrayJoin'> {
   readonly left: boolean

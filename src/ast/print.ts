@@ -277,6 +277,8 @@ function source(node: Source): string {
       )
     case 'values':
       return words(`(VALUES ${list(node.rows, (row) => `(${exprs(row)})`)})`, sourceAlias(node.alias, node.columnAliases))
+    case 'catalog':
+      return words(node.described ? `(DESCRIBE ${source(node.described)})` : '(SHOW TABLES)', sourceAlias(node.alias))
     case 'exprSource':
       return words(expr(node.expr), sourceAlias(node.alias))
     case 'join':

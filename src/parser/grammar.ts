@@ -1,5 +1,5 @@
 import { EOF, type TokenType } from 'chevrotain'
-import { literal } from '../ast/build.ts'
+import { literal, select, star } from '../ast/build.ts'
 import type {
   Alias,
   ArrayJoin,
@@ -36,7 +36,19 @@ export class Grammar extends SourceGrammar {
   // entries
 
   readonly statement: Rule<Query> = this.rule('statement', () => {
-    const query = this.SUBRULE(this.query)
+    const query = this.OR<Query>({
+      DEF: [
+        {
+          GATE: () => this.isCatalog(1),
+          ALT: () => {
+            const catalog = this.SUBRULE(this.catalog)
+            return this.ACTION(() => ({ ...select({ columns: [star()], from: catalog }), span: catalog.span }))
+          },
+        },
+        { ALT: () => this.SUBRULE(this.query) },
+      ],
+      ERR_MSG: 'SELECT',
+    })
     this.OPTION(() => this.CONSUME(t.Semicolon))
     this.CONSUME(EOF)
     return query

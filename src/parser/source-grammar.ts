@@ -1,5 +1,5 @@
 import type { IToken } from 'chevrotain'
-import type { ArrayJoin, Expr, JoinSource, PivotSource, Sample, Source } from '../ast/nodes.ts'
+import type { ArrayJoin, CatalogSource, Expr, JoinSource, PivotSource, QuerySource, Sample, Source, TableSource } from '../ast/nodes.ts'
 import type { Span } from '../errors/span.ts'
 import { ClauseGrammar } from './clause-grammar.ts'
 import type { Rule } from './grammar-base.ts'
@@ -137,6 +137,16 @@ export abstract class SourceGrammar extends ClauseGrammar {
           ALT: () => this.SUBRULE(this.querySource),
         },
         {
+          GATE: () => this.isCatalog(2),
+          ALT: () => {
+            this.CONSUME4(t.LParen)
+            const catalog = this.SUBRULE(this.catalog)
+            this.CONSUME4(t.RParen)
+            const { alias } = this.SUBRULE5(this.sourceAlias)
+            return { ...catalog, alias, span: this.until(start) }
+          },
+        },
+        {
           GATE: () => this.is(2, t.Values),
           ALT: () => {
             this.CONSUME2(t.LParen)
@@ -175,7 +185,45 @@ export abstract class SourceGrammar extends ClauseGrammar {
     })
   })
 
-  readonly querySource: Rule<Source> = this.rule('querySource', () => {
+  /** `DESCRIBE …`, `SHOW TABLES`, `SHOW COLUMNS FROM …` */
+  readonly catalog: Rule<CatalogSource> = this.rule('catalog', () => {
+    const start = this.begin()
+    let described: CatalogSource['described'] = null
+    this.OR([
+      {
+        ALT: () => {
+          this.OR2([{ ALT: () => this.CONSUME(t.Describe) }, { ALT: () => this.CONSUME(t.Desc) }])
+          this.OPTION({ GATE: () => this.isWord(2) || this.is(2, t.LParen), DEF: () => this.CONSUME(t.Table) })
+          described = this.SUBRULE(this.describedSource)
+        },
+      },
+      {
+        ALT: () => {
+          this.CONSUME(t.Show)
+          this.OR3([
+            { ALT: () => this.CONSUME(t.Tables) },
+            {
+              ALT: () => {
+                this.CONSUME(t.ColumnsWord)
+                this.CONSUME(t.From)
+                described = this.SUBRULE2(this.describedSource)
+              },
+            },
+          ])
+        },
+      },
+    ])
+    return { kind: 'catalog', described, alias: null, span: this.until(start) }
+  })
+
+  readonly describedSource: Rule<TableSource | QuerySource> = this.rule('describedSource', () =>
+    this.OR<TableSource | QuerySource>({
+      DEF: [{ GATE: () => this.isQuery(1), ALT: () => this.SUBRULE(this.querySource) }, { ALT: () => this.SUBRULE(this.table) }],
+      ERR_MSG: 'a table',
+    }),
+  )
+
+  readonly querySource: Rule<QuerySource> = this.rule('querySource', () => {
     const start = this.begin()
     let lateral = false
     this.OPTION(() => {
@@ -193,7 +241,7 @@ export abstract class SourceGrammar extends ClauseGrammar {
     return { kind: 'querySource', query, lateral, ...alias, sample, span: this.until(start) }
   })
 
-  readonly table: Rule<Source> = this.rule('table', () => {
+  readonly table: Rule<TableSource> = this.rule('table', () => {
     const start = this.begin()
     const chain: string[] = []
     let args: Expr[] | null = null
@@ -290,6 +338,11 @@ export abstract class SourceGrammar extends ClauseGrammar {
   })
 
   // looking ahead
+
+  protected isCatalog(distance: number): boolean {
+    if (this.is(distance, t.Show)) return this.is(distance + 1, t.Tables, t.ColumnsWord)
+    return this.is(distance, t.Describe, t.Desc) && (this.isName(distance + 1) || this.is(distance + 1, t.LParen))
+  }
 
   protected isArrayJoin(): boolean {
     return this.is(1, t.ArrayWord) || (this.is(1, t.Left, t.Inner) && this.is(2, t.ArrayWord))

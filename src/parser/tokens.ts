@@ -279,6 +279,10 @@ export const Current = keyword('current', 'alias')
 export const Row = keyword('row', 'alias')
 export const Values = keyword('values', 'alias')
 export const Include = keyword('include', 'alias')
+export const Describe = keyword('describe', 'alias')
+export const Show = keyword('show', 'alias')
+export const Table = keyword('table', 'alias')
+export const Tables = keyword('tables', 'alias')
 
 const operandEnds: ReadonlySet<TokenType> = new Set([Identifier, QuotedIdentifier, StringLiteral, RParen, RBracket, RBrace, TemplateEnd])
 /** Words are still `Identifier` while the lexer runs. Numbers are no end: `1.5` is one token, and `a.1.2` goes on after an element. */

@@ -7,6 +7,7 @@ import { nearestSpellings } from '../lib/spelling.ts'
 import { scalar } from '../types/types.ts'
 import { unify } from '../types/unify.ts'
 import { type Binding, columnsBinding, scanBinding } from './bindings.ts'
+import { bindDescribed, bindTables } from './catalog-rows.ts'
 import { constantNumber } from './constants.ts'
 import { checkNames } from './ctes.ts'
 import { resolveAll, resolveExpr } from './expressions.ts'
@@ -64,6 +65,10 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
       checkNames(source.columnAliases, width, source.span)
       const names = columns.map((c) => c.alias)
       return columnsBinding(source.alias, alias, columns, () => ({ kind: 'rows', alias, names, rows }), source.span)
+    }
+    case 'catalog': {
+      const { described } = source
+      return described ? bindDescribed(session, source, bindSource(session, described, openScope(scope.ctes))) : bindTables(session, source)
     }
     case 'pivot':
       return bindQuery(session, pivoted(session, source, namesIn(session, source.source, scope)), { ...source, columnAliases: [] }, scope)

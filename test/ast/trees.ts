@@ -158,6 +158,9 @@ export const trees = fc.letrec<{ expr: Expr; plain: Expr; item: Expr; order: Ord
           })
           .map((parts): Source => ({ kind: 'join', ...parts, using: [], span: noSpan })),
         fc
+          .record({ described: maybe(name.map((text) => table(text))), alias: maybe(name) })
+          .map((parts): Source => ({ kind: 'catalog', ...parts, span: noSpan })),
+        fc
           .array(exprs(2, 1), { minLength: 1, maxLength: 2 })
           .map((rows): Source => ({ kind: 'values', rows, alias: 'v', columnAliases: ['x'], span: noSpan })),
       ),

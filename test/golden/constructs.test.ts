@@ -203,6 +203,45 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
       [null, 0],
     ],
   ],
+  // what there is
+  [
+    'describe persons',
+    [
+      ['id', 'UUID'],
+      ['created_at', "DateTime64(6, 'UTC')"],
+      ['properties', 'String'],
+      ['is_identified', 'UInt8'],
+    ],
+  ],
+  [
+    'show columns from person_distinct_ids',
+    [
+      ['distinct_id', 'String'],
+      ['person_id', 'UUID'],
+    ],
+  ],
+  [
+    "select name, type from (describe table events) where name like '%_id' and type = 'String' order by name limit 2",
+    [
+      ['$session_id', 'String'],
+      ['$window_id', 'String'],
+    ],
+  ],
+  [
+    'desc (select event as e, count() as n, max(properties.price) as p, [1.5] as a from events group by e)',
+    [
+      ['e', 'String'],
+      ['n', 'UInt64'],
+      ['p', 'Dynamic'],
+      ['a', 'Array(Float64)'],
+    ],
+  ],
+  ['with t as (select 1 as n) select * from (describe t)', [['n', 'UInt8']]],
+  [
+    "select t.name, c.type from (show tables) t cross join (describe events) c where t.name = 'events' and c.name = 'uuid'",
+    [['events', 'UUID']],
+  ],
+  ['select describe, show, tables, table from (select 1 as describe, 2 as show, 3 as tables, 4 as table)', [[1, 2, 3, 4]]],
   // correlated subqueries
   [
     'select distinct_id from events e where exists (select 1 from events f where f.distinct_id = e.distinct_id and f.timestamp > e.timestamp) order by 1',
@@ -408,6 +447,11 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
   ['select e.event from events e where exists (select 1 from numbers(1) where e.evnt = 1)', 'unknown-field', 'e.evnt', 'evnt'],
   ['select 1 from (select number as n) s, numbers(1)', 'unknown-field', 'number'],
   ['select 1 from numbers(1) a, (select a.number) b', 'unknown-field', 'a.number'],
+  ['describe evnts', 'unknown-table', 'evnts', 'events'],
+  ['describe information_schema.tables', 'unknown-table', 'information_schema.tables'],
+  ['show columns from `@people`', 'illegal-identifier', '`@people`'],
+  ['describe (select nope from events)', 'unknown-field', 'nope'],
+  ['show databases', 'syntax-error', 'show', 'SELECT'],
   ['select event, count() from events', 'not-grouped', 'event'],
   ['select properties.plan, count() from events group by event', 'not-grouped', 'properties.plan'],
   ['select arrayMap(x -> concat(x, distinct_id), [event]) from events group by event', 'not-grouped', 'distinct_id'],

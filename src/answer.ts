@@ -126,6 +126,7 @@ export function resolveContext(env: QueryEnv, { bounceSeconds }: StatementSettin
     now: env.now,
     propertyType: (scope, name) => env.propertyType(scope, name),
     propertyNumbers: (scope, name) => env.propertyNumbers?.(scope, name) ?? 'marked',
+    groupTypes: env.groupTypes,
     cohort: (which) => env.cohort(which),
     action(which) {
       const action = env.action(which)

@@ -15,6 +15,8 @@ export interface Binding {
   /** How printers call it. */
   readonly alias: string
   has: (name: string) => boolean
+  /** A name of the project's own that leads to another table. It gives way to everything else that has it. */
+  leads?: (name: string) => boolean
   /** Names for suggestions. */
   names(): Iterable<string>
   /** What a chain of names leads to, and how many of its parts that took. */
@@ -38,11 +40,15 @@ export interface ScanBinding extends Binding {
   isOptional: boolean
 }
 
+const nameable = (fields: object): string[] => Object.keys(fields).filter((field) => !field.startsWith('@'))
 const steps = (via: readonly string[], field: string) => [...via, field].join('.')
 /** A value is held as a text. */
 export const jsonType = (as: JsonRead): SqlType => readTypes[as === 'value' ? 'text' : as]
 
-export function scanBinding(table: string, name: string | null, alias: string, span: Span): ScanBinding {
+/** Names of a project's own for fields of a table. */
+export type OwnNames = ReadonlyMap<string, string>
+
+export function scanBinding(table: string, name: string | null, alias: string, span: Span, ownNames: OwnNames = new Map()): ScanBinding {
   /** By the name that was wanted, and by the one that was given. */
   const reads = new Map<string, Read>()
   const byName = new Map<string, Read>()
@@ -68,7 +74,8 @@ export function scanBinding(table: string, name: string | null, alias: string, s
     sample: null,
     isOptional: false,
     has: (field) => Object.hasOwn(own, field),
-    names: () => Object.keys(own).filter((field) => !field.startsWith('@')),
+    leads: (field) => ownNames.has(field) && !Object.hasOwn(own, field),
+    names: () => [...nameable(own), ...ownNames.keys()],
     follow(chain, at) {
       let fieldsHere = own
       let tableHere = table
@@ -80,16 +87,18 @@ export function scanBinding(table: string, name: string | null, alias: string, s
         if (head === undefined) throw new QueryError('table-as-column', { name: chain.join('.') }, at)
         const isNameable = !head.startsWith('@') || !isSpanned(at)
         const field = isNameable && Object.hasOwn(fieldsHere, head) ? fieldsHere[head] : undefined
+        const meant = field || fieldsHere !== own ? undefined : ownNames.get(head)
+        if (meant !== undefined) {
+          rest = [meant, ...tail]
+          continue
+        }
         if (!field)
           throw new QueryError(
             'unknown-field',
             {
               name: chain.slice(0, used + 1).join('.'),
               table: tableHere,
-              candidates: nearestSpellings(
-                head,
-                Object.keys(fieldsHere).filter((f) => !f.startsWith('@')),
-              ),
+              candidates: nearestSpellings(head, [...nameable(fieldsHere), ...(fieldsHere === own ? ownNames.keys() : [])]),
             },
             at,
           )

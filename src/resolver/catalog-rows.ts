@@ -53,8 +53,8 @@ const textList = (values: readonly string[], span: Span): ArrayNode => ({
 function columnsOf(described: Binding, span: Span): readonly { readonly name: string; readonly type: SqlType }[] {
   const fields = 'table' in described ? tables[described.table as string]!.fields : null
   const columns: readonly { readonly name: string; readonly expr: TypedExpr }[] = fields
-    ? [...described.names()]
-        .filter((name) => fields[name]!.kind !== 'lazy')
+    ? Object.keys(fields)
+        .filter((name) => !name.startsWith('@') && fields[name]!.kind !== 'lazy')
         .map((name) => ({ name, expr: described.follow([name], span).expr }))
     : described.star()
   return columns.map(({ name, expr }) => ({ name, type: shownProperty(expr, true).type }))

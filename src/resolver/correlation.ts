@@ -29,7 +29,9 @@ export const outerOf = (outer: readonly ColumnNode[]) => (outer.length ? { outer
 /** Does a name mean something in this scope, or in one around it? */
 export function knows(scope: Scope, { chain }: Field): boolean {
   const [head] = chain as [string]
-  const isHere = scope.aliases.has(head) || scope.sources.some((source) => source.has(head) || (chain.length > 1 && source.name === head))
+  const isHere =
+    scope.aliases.has(head) ||
+    scope.sources.some((source) => source.has(head) || source.leads?.(head) || (chain.length > 1 && source.name === head))
   return isHere || (scope.outer !== null && knows(scope.outer.scope, { chain } as Field))
 }
 

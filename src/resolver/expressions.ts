@@ -163,6 +163,13 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
   if (named?.kind === 'expression')
     return applyPath(session, resolveExpr(session, named.expr, withSources(named.scope, scope.sources)), [...chain.slice(1), ...more], span)
 
+  const leading = scope.sources.filter((s) => s.leads?.(head))
+  if (leading.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: leading.map((s) => s.name ?? '(subquery)') }, span)
+  if (leading[0]) {
+    const { expr, used } = leading[0].follow(chain, span)
+    return applyPath(session, expr, [...chain.slice(used), ...more], span)
+  }
+
   if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)
   const { outer } = scope
   if (outer && knows(outer.scope, field))

@@ -6,7 +6,7 @@ import { assertNever } from '../lib/assert-never.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { scalar } from '../types/types.ts'
 import { unify } from '../types/unify.ts'
-import { type Binding, columnsBinding, scanBinding } from './bindings.ts'
+import { type Binding, columnsBinding, type OwnNames, scanBinding } from './bindings.ts'
 import { bindDescribed, bindTables } from './catalog-rows.ts'
 import { constantNumber } from './constants.ts'
 import { checkNames } from './ctes.ts'
@@ -139,7 +139,7 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   }
   if (source.columnAliases.length)
     throw new QueryError('unsupported-syntax', { what: 'other names for the columns of a table' }, source.span)
-  const binding = scanBinding(table, source.alias ?? name, session.alias(source.alias ?? name), source.span)
+  const binding = scanBinding(table, source.alias ?? name, session.alias(source.alias ?? name), source.span, ownNames(session, table))
   if (source.sample) {
     if (table !== 'events') throw new QueryError('unsupported-syntax', { what: `SAMPLE of ${table}` }, source.sample.span)
     const share = sampleShare(resolveExpr(session, source.sample.size, openScope()), source.sample)
@@ -149,6 +149,10 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   session.scans.set(binding.alias, binding)
   return binding
 }
+
+/** Groups of events are found by the names of their types. */
+const ownNames = ({ context }: Session, table: string): OwnNames =>
+  new Map(table === 'events' ? context.groupTypes?.map(({ index, name }) => [name, `group_${index}`]) : [])
 
 function sampleShare(expr: TypedExpr, { percent, span }: Sample): number {
   const value = (constantNumber(expr) ?? Number.NaN) / (percent ? 100 : 1)

@@ -267,11 +267,13 @@ export async function answerRows(query: unknown, project: QueryProject, options:
   if (!kind.rows) return null
   const driver = driverOf(project, await project.facts(), options, query)
   const plan = await driver.complete(kind.rows(parsed, driver.env))
+  if (!plan) return null
+  const { rows, show: shown, limit, hasMore } = plan
   const { compiled, statement } = driver.statementFor(plan.statement)
   const show = async (page: RecordBatch): Promise<readonly RecordBatch[]> =>
-    plan.show ? (await driver.complete(plan.show(new Table(page.schema, [page])))).batches : [page]
+    shown ? (await driver.complete(shown(new Table(page.schema, [page])))).batches : [page]
   async function* batches(): AsyncGenerator<RecordBatch, boolean, undefined> {
-    let left = plan.rows
+    let left = rows
     let isFirst = true
     try {
       for await (const batch of project.stream(statement, { ...options, batchRows: rowsOfBatch })) {
@@ -284,9 +286,9 @@ export async function answerRows(query: unknown, project: QueryProject, options:
     } catch (error) {
       throw inWords(error, compiled, query)
     }
-    return plan.hasMore?.() ?? false
+    return hasMore?.() ?? false
   }
-  return { limit: plan.limit ?? plan.rows, timezone: driver.env.project.timezone, batches: batches() }
+  return { limit: limit ?? rows, timezone: driver.env.project.timezone, batches: batches() }
 }
 
 function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unknown } {

@@ -2,6 +2,8 @@ import { arrayJoins } from './array-joins.ts'
 import type { Pass } from './context.ts'
 import { distinctProperties } from './distinct-properties.ts'
 import { eventNames } from './event-names.ts'
+import { fills } from './fills.ts'
+import { groupTotals } from './group-totals.ts'
 import { lateLimits } from './late-limits.ts'
 import { lazyJoins } from './lazy-joins.ts'
 import { merges } from './merges.ts'
@@ -16,6 +18,8 @@ import { unusedReads } from './unused-reads.ts'
 
 /** In this order. After each one holds, from then on, what is written beside it. */
 export const passes: readonly { readonly name: string; readonly run: Pass; readonly holds: string }[] = [
+  { name: 'group totals', run: groupTotals, holds: 'no grouping has totals' },
+  { name: 'fills', run: fills, holds: 'no order is filled' },
   { name: 'distinct properties', run: distinctProperties, holds: 'DISTINCT is about values that are held as they are shown' },
   { name: 'shown properties', run: shownProperties, holds: 'an answer has no column that only the engine can read' },
   { name: 'property keys', run: propertyKeys, holds: 'values of one text are one group' },

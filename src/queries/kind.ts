@@ -105,8 +105,8 @@ export interface QueryKind<Q, R> {
   /** Checks untrusted input; the static type comes from it. */
   readonly schema: z.ZodType<Q>
   run(query: Q, env: QueryEnv): QueryRun<R>
-  /** Where the answer is a list of rows. */
-  rows?(query: Q, env: QueryEnv): QueryRun<RowsPlan>
+  /** Where the answer is a list of rows. Null: only the whole answer tells which rows it has. */
+  rows?(query: Q, env: QueryEnv): QueryRun<RowsPlan | null>
 }
 
 export const defineQueryKind = <Q, R>(kind: QueryKind<Q, R>): QueryKind<Q, R> => kind

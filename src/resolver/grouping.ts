@@ -1,5 +1,6 @@
 import type { Expr, GroupBy } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
+import type { Span } from '../errors/span.ts'
 import { readSuffix } from './bindings.ts'
 import { checkCorrelation } from './correlation.ts'
 import type { Session } from './session.ts'
@@ -9,10 +10,16 @@ import type { TypedColumn, TypedExpr, TypedGroupBy, TypedSelect } from './typed.
 const mostOfCube = 12
 
 export function resolveGroupBy(groupBy: GroupBy, columns: readonly TypedColumn[], resolve: (expr: Expr) => TypedExpr): TypedGroupBy {
-  if (groupBy.withTotals) throw new QueryError('unsupported-syntax', { what: 'WITH TOTALS' }, groupBy.span)
+  const totals = groupBy.withTotals ? ({ withTotals: true } as const) : {}
+  if (groupBy.withTotals && groupBy.mode !== 'plain' && groupBy.mode !== 'all')
+    throw new QueryError(
+      'unsupported-syntax',
+      { what: `WITH TOTALS beside ${groupBy.mode === 'sets' ? 'GROUPING SETS' : groupBy.mode.toUpperCase()}` },
+      groupBy.span,
+    )
   if (groupBy.mode === 'all') {
     const plain = columns.filter((column) => !hasAggregate(column.expr)).map((column) => column.expr)
-    return { mode: 'plain', items: plain, sets: [] }
+    return { mode: 'plain', items: plain, sets: [], ...totals }
   }
   if (groupBy.mode === 'cube' && groupBy.items.length > mostOfCube)
     throw new QueryError(
@@ -20,7 +27,7 @@ export function resolveGroupBy(groupBy: GroupBy, columns: readonly TypedColumn[]
       { message: `CUBE takes at most ${mostOfCube} expressions: each one doubles the groups` },
       groupBy.span,
     )
-  return { mode: groupBy.mode, items: groupBy.items.map(resolve), sets: groupBy.sets.map((set) => set.map(resolve)) }
+  return { mode: groupBy.mode, items: groupBy.items.map(resolve), sets: groupBy.sets.map((set) => set.map(resolve)), ...totals }
 }
 
 /** Notes a mistake when the expression folds rows where they are not grouped yet, or looks beyond its row where windows are not open yet. */
@@ -86,4 +93,19 @@ function restsOn(keys: ReadonlySet<TypedExpr>): (expr: TypedExpr) => boolean {
     return expr.kind !== 'column' && childrenOf(expr).every(rests)
   }
   return rests
+}
+
+/** Totals belong to the statement as a whole, and are made of all its rows. */
+export function checkTotals(session: Session, select: TypedSelect, isStatement: boolean, span: Span): void {
+  if (!select.groupBy?.withTotals) return
+  const what = !isStatement
+    ? 'WITH TOTALS in a part of a statement'
+    : select.having || select.qualify
+      ? 'WITH TOTALS beside HAVING and QUALIFY'
+      : select.distinct || select.distinctOn.length || select.limitBy
+        ? 'WITH TOTALS beside DISTINCT and LIMIT BY'
+        : seesWindows(select)
+          ? 'WITH TOTALS beside windows'
+          : null
+  if (what) session.report(new QueryError('unsupported-syntax', { what }, span))
 }

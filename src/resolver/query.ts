@@ -5,8 +5,9 @@ import { builtCall } from './calls.ts'
 import { collectAliases, positional, resolveColumn, uniqueAliases } from './columns.ts'
 import { rowCount } from './constants.ts'
 import { resolveWith } from './ctes.ts'
-import { attempt, resolveExpr, resolveOrderBy } from './expressions.ts'
-import { checkClause, checkGrouping, isGrouped, resolveGroupBy, seesWindows } from './grouping.ts'
+import { attempt, resolveExpr, resolveOrder, resolveOrderBy } from './expressions.ts'
+import { checkFill, resolveFill } from './fill.ts'
+import { checkClause, checkGrouping, checkTotals, isGrouped, resolveGroupBy, seesWindows } from './grouping.ts'
 import { resolveLimit } from './limits.ts'
 import { keyOf, ordered, readAs } from './property-values.ts'
 import { type Outer, openScope, type Scope } from './scope.ts'
@@ -18,11 +19,11 @@ import type { TypedCte, TypedExpr, TypedOrder, TypedQuery, TypedSelect, TypedSou
 export function resolveQuery(session: Session, query: Query, parent: Scope | null, outer: Outer | null): TypedQuery {
   const { ctes, typed } = resolveWith(session, query, parent?.ctes ?? new Map())
   return query.kind === 'select'
-    ? resolveSelect(session, query, openScope(ctes, outer), typed)
+    ? resolveSelect(session, query, openScope(ctes, outer), typed, parent === null)
     : resolveSet(session, query, openScope(ctes, outer), typed)
 }
 
-function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes: readonly TypedCte[]): TypedSelect {
+function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes: readonly TypedCte[], isStatement: boolean): TypedSelect {
   const { ctes } = scope
   for (const window of select.windows) scope.windows.set(window.name, window.window)
   // A mistake in FROM leaves nothing to look names up in.
@@ -39,8 +40,18 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
   const position = (expr: Expr, inner: Scope): TypedExpr => positional(expr, columns) ?? attempt(session, expr, inner)
   const order = (item: OrderItem): readonly TypedOrder[] => {
     const column = positional(item.expr, columns)
-    if (!column) return resolveOrderBy(session, [item], scope)
-    return ordered({ expr: column, descending: item.descending, nulls: item.nulls ?? 'last' })
+    if (!column && !item.fill) return resolveOrderBy(session, [item], scope)
+    const typed = column
+      ? { expr: column, descending: item.descending, nulls: item.nulls ?? 'last' }
+      : resolveOrder(session, { ...item, fill: null }, scope)
+    if (!item.fill) return ordered(typed)
+    const { fill } = item
+    return [
+      session.attempt<TypedOrder>(
+        () => ({ ...typed, fill: resolveFill(session, fill, typed) }),
+        () => typed,
+      ),
+    ]
   }
 
   if (columns.length === 0 && session.problems.length === 0)
@@ -76,6 +87,8 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
   // Last, when everything has been read from the sources.
   const whole = { ...filtered(typed), from: build() }
   if (session.problems.length === 0) {
+    checkTotals(session, whole, isStatement, select.groupBy?.span ?? select.span)
+    checkFill(session, whole)
     checkGrouping(session, whole, new Set(scope.sources.map(({ alias }) => alias)))
     if (whole.having && !isGrouped(whole))
       session.report(

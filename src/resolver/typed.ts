@@ -100,6 +100,19 @@ export interface TypedOrder {
   readonly expr: TypedExpr
   readonly descending: boolean
   readonly nulls: 'first' | 'last'
+  /** WITH FILL. Only the last one of a select may have it. */
+  readonly fill?: TypedFill
+}
+
+export type FillUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
+/** Null where it begins with the first value, and ends with the last. */
+export interface TypedFill {
+  readonly from: TypedExpr | null
+  readonly to: TypedExpr | null
+  readonly step: number
+  /** Of times. */
+  readonly unit: FillUnit | null
+  readonly span: Span
 }
 
 export interface TypedBound {
@@ -204,6 +217,8 @@ export interface TypedGroupBy {
   readonly mode: 'plain' | 'cube' | 'rollup' | 'sets'
   readonly items: readonly TypedExpr[]
   readonly sets: readonly (readonly TypedExpr[])[]
+  /** WITH TOTALS. Only the statement itself may have it. */
+  readonly withTotals?: true
 }
 
 export interface TypedLimit {

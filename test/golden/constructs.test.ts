@@ -109,6 +109,84 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
       [1, 3],
     ],
   ],
+  [
+    'select event, count() as n, max(properties.price) > 4 as b from events group by event with totals order by n desc, event limit 1',
+    [
+      ['buy', 3, 1],
+      ['', 6, 1],
+    ],
+  ],
+  [
+    "select properties.plan as p, concat(event, '!') as e, count() from events where event = 'buy' group by p, event with totals order by p",
+    [
+      ['free', 'buy!', 1],
+      ['pro', 'buy!', 1],
+      [null, 'buy!', 1],
+      [null, '!', 3],
+    ],
+  ],
+  [
+    'select toDate(timestamp) as d, count() from events group by all with totals order by d',
+    [
+      ['2024-03-30', 3],
+      ['2024-03-31', 3],
+      ['1970-01-01', 6],
+    ],
+  ],
+  ["select event, count() from events where event = 'none' group by event with totals", []],
+  // rows that are filled in
+  [
+    "select number * 2 as n, n + 1 as m, 'x' as x from numbers(3) order by n with fill",
+    [
+      [0, 1, 'x'],
+      [1, 0, ''],
+      [2, 3, 'x'],
+      [3, 0, ''],
+      [4, 5, 'x'],
+    ],
+  ],
+  ['select number * 2 as n from numbers(3) order by n with fill from -1 to 4 step 2', [[-1], [0], [1], [2], [3], [4]]],
+  ['select number * 2 as n from numbers(3) order by n desc with fill from 6 to 2 step -1', [[6], [5], [4], [3], [2], [0]]],
+  ['select number / 2 as n from numbers(2) order by 1 with fill to 2 step 0.5', [[0], [0.5], [1], [1.5]]],
+  ['select number as n from numbers(3) order by n with fill to 9 limit 2 offset 2', [[2], [3]]],
+  ['select count() from (select number as n from numbers(3) order by n with fill to 10)', [[10]]],
+  ['select number as n from numbers(0) order by n with fill from 1 to 3', [[1], [2]]],
+  ['select number as n from numbers(0) order by n with fill to 3', []],
+  [
+    "select toDate(timestamp) as d, count() as c from events group by d order by d with fill from '2024-03-29' to '2024-04-02'",
+    [
+      ['2024-03-29', 0],
+      ['2024-03-30', 3],
+      ['2024-03-31', 3],
+      ['2024-04-01', 0],
+    ],
+  ],
+  [
+    "select toStartOfMonth(timestamp) as m, count() as c from events group by m order by m with fill from toDate('2024-01-01') to toDate('2024-05-01') step interval 1 month",
+    [
+      ['2024-01-01', 0],
+      ['2024-02-01', 0],
+      ['2024-03-01', 6],
+      ['2024-04-01', 0],
+    ],
+  ],
+  [
+    "select toDateTime('2024-03-30 00:00:00') + toIntervalHour(number * 12) as t, 1 as x from numbers(2) order by t with fill step interval 6 hour",
+    [
+      ['2024-03-30T00:00:00Z', 1],
+      ['2024-03-30T06:00:00Z', 0],
+      ['2024-03-30T12:00:00Z', 1],
+    ],
+  ],
+  [
+    "select event, toDate(timestamp) as d, count() as c from events group by event, d order by event, d with fill from '2024-03-30' to '2024-04-01'",
+    [
+      ['buy', '2024-03-30', 0],
+      ['buy', '2024-03-31', 3],
+      ['view', '2024-03-30', 3],
+      ['view', '2024-03-31', 0],
+    ],
+  ],
   // windows
   ['select event from events qualify row_number() over (partition by event order by timestamp) = 1 order by event', [['buy'], ['view']]],
   ["select count() as n from events where event = 'buy' qualify n > 1", [[3]]],
@@ -372,12 +450,34 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
   ['with t as (select 1 as a) select a from t sample 0.5', 'unsupported-syntax', 'sample 0.5', 'SAMPLE of a query'],
   ['select number from numbers(4) sample 0.5', 'unsupported-syntax', 'sample 0.5', 'SAMPLE of numbers'],
   ['with t as (select 1 as a) select a from t final', 'unsupported-syntax', 't final', 'FINAL of a query'],
-  ['select event from events group by event with totals', 'unsupported-syntax', 'group by event with totals', 'WITH TOTALS'],
+  ['select * from (select event from events group by event with totals)', 'unsupported-syntax', 'group by event with totals', 'in a part'],
   [
-    'select number from numbers(3) order by number with fill from 0 to 6',
+    'select event from events group by rollup(event) with totals',
     'unsupported-syntax',
-    'number with fill from 0 to 6',
-    'WITH FILL',
+    'group by rollup(event) with totals',
+    'beside ROLLUP',
+  ],
+  ['select event from events group by event with totals having count() > 1', 'unsupported-syntax', 'group by event with totals', 'HAVING'],
+  ['select distinct event from events group by event with totals', 'unsupported-syntax', 'group by event with totals', 'DISTINCT'],
+  ['select number from numbers(3) order by number with fill, 1', 'unsupported-syntax', 'with fill', 'before other expressions'],
+  ['select distinct number from numbers(3) order by number with fill', 'unsupported-syntax', 'with fill', 'DISTINCT'],
+  ['select sum(1) over (order by number with fill) from numbers(3)', 'unsupported-syntax', 'number with fill', 'WITH FILL'],
+  ['select event from events order by event with fill', 'wrong-type', 'with fill', 'toFloat'],
+  ['select number from numbers(3) order by number with fill step 0', 'wrong-type', 'with fill step 0', 'above zero, found 0'],
+  ['select number from numbers(3) order by number desc with fill step 2', 'wrong-type', 'with fill step 2', 'below zero'],
+  ['select number from numbers(3) order by number with fill step 0.5', 'wrong-type', '0.5', 'whole number'],
+  ["select number from numbers(3) order by number with fill to '2024-01-01'", 'wrong-type', "'2024-01-01'", 'numbers'],
+  [
+    'select number from numbers(3) order by number with fill from 0 to 2000000',
+    'invalid-query',
+    'with fill from 0 to 2000000',
+    'more than 1,000,000 rows',
+  ],
+  [
+    "select timestamp from events order by timestamp with fill from '2024-01-01' to '2025-01-01'",
+    'invalid-query',
+    "with fill from '2024-01-01' to '2025-01-01'",
+    'more than 1,000,000 rows',
   ],
   ["select event from events order by event collate 'de'", 'unsupported-syntax', "event collate 'de'", 'COLLATE'],
   ['select 1 settings max_threads = 1', 'unsupported-syntax', 'max_threads = 1', 'SETTINGS'],
@@ -540,4 +640,15 @@ describe('known differences', () => {
 test('arrays of different lengths do not stand side by side', async () => {
   const statement = 'select x, y from numbers(2) array join [1, 2] as x, [3] as y'
   await expect(full.rows(statement)).rejects.toMatchObject({ code: 'engine-refused', message: expect.stringContaining('ARRAY JOIN') })
+})
+
+test('a fill whose ends only the rows tell is bounded too', async () => {
+  for (const statement of [
+    'select number * 2000000 as n from numbers(2) order by n with fill limit 3',
+    'select number as n from numbers(2) order by n with fill to 100000000 limit 3',
+  ])
+    await expect(full.rows(statement)).rejects.toMatchObject({
+      code: 'engine-refused',
+      message: expect.stringContaining('WITH FILL would make more than 1,000,000 rows'),
+    })
 })

@@ -8,6 +8,7 @@ import { columnTypes, resultRows } from '../rows.ts'
 import { limited, limitedByReader, rowLimits } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
 import { type SqlQuery, sqlSchema } from './schema.ts'
+import { cutTotals, hasTotals } from './totals.ts'
 import { limitedUnion } from './unions.ts'
 
 export interface SqlAnswer {
@@ -35,12 +36,16 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
   const union = limitedUnion(statement, limits)
   const { query: asked, rows, offset } = union ? { ...union, offset: 0 } : limited(statement, limits)
   const table = (yield { kind: 'statement', query: asked, label: 'statement' }) as Table
-  const shown = union ? union.cut(table) : table.slice(0, rows)
+  const { shown, hasMore } = union
+    ? { shown: union.cut(table), hasMore: union.hasMore() }
+    : hasTotals(statement)
+      ? cutTotals(table, rows)
+      : { shown: table.slice(0, rows), hasMore: table.numRows > rows }
   return {
     columns: shown.schema.fields.map((column) => column.name),
     types: columnTypes(shown),
     results: resultRows(shown, env.project.timezone),
-    hasMore: union ? union.hasMore() : table.numRows > rows,
+    hasMore,
     limit: rows,
     offset,
     hogql: print(statement),
@@ -49,8 +54,9 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
 }
 
 // biome-ignore lint/correctness/useYield: a plan may ask statements; this one has none to ask
-function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan> {
+function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan | null> {
   const statement = sqlStatement(query, env)
+  if (hasTotals(statement)) return null
   const limits = env.limits ?? rowLimits
   const union = limitedUnion(statement, limits)
   if (union)

@@ -167,3 +167,25 @@ describe('placeholders', () => {
   for (const [statement, more, code] of mistakes)
     test(`${statement} is refused`, async () => expect(await codeOf(ask(statement, more))).toBe(code))
 })
+
+describe('totals stand behind the rows that the answer shows', () => {
+  const keyed = 'select toInt(properties.n) as n, count() as c from events group by n with totals order by n'
+  test.each([
+    ['without a limit', keyed, 101, true, 100],
+    ['with one', `${keyed} limit 3`, 4, true, 3],
+    ['all rows', `${keyed} limit 200`, 121, false, 200],
+    ['no rows', `${keyed.replace(' group', ' where 0 group')}`, 0, false, 100],
+  ])('%s', async (_, query, rows, hasMore, limit) => {
+    const answer = await ask(query)
+    expect([answer.results.length, answer.hasMore, answer.limit]).toEqual([rows, hasMore, limit])
+    if (rows) expect(answer.results.at(-1)!.at(-1)).toBe(120)
+    expect(await answerRows({ kind: 'HogQLQuery', query }, project)).toBeNull()
+  })
+})
+
+test.each(['describe events', 'show tables', 'describe (select 1 as a from events) '])('%s is answered like a statement', async (query) => {
+  const { columns, results, hogql } = await ask(query)
+  expect(columns[0]).toBe('name')
+  expect(results).toEqual(await project.rows(query))
+  expect((await ask(hogql)).results).toEqual(results)
+})

@@ -4,7 +4,7 @@ import { endsPlanning, PlanningBudget } from '../ast/planning-budget.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { ResolveContext } from './context.ts'
 import { resolveQuery } from './query.ts'
-import { openSession, type Planning } from './session.ts'
+import { mostProblems, openSession, type Planning } from './session.ts'
 import type { TypedQuery } from './typed.ts'
 
 /** Binds every name of a statement and gives every expression its type. What is wrong with it is thrown together, in order of place. */
@@ -23,6 +23,10 @@ export function resolve(
     session.report(error)
   }
   const problems = [...session.problems].sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0))
+  if (session.hasMoreProblems) {
+    const message = `The statement has more than ${mostProblems} mistakes; these are the first`
+    problems.push(new QueryError('invalid-query', { message }, query.span))
+  }
   const [first, ...others] = problems
   if (first) throw others.length ? new QueryError(first.code, first.data, first.span, { cause: first.cause, others }) : first
   return typed!

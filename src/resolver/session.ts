@@ -37,10 +37,12 @@ export interface Session extends Planning {
   /** What a column without an alias is called. */
   nameOf(expr: Expr): string
   readonly problems: readonly QueryError[]
+  /** There were more than are noted. */
+  readonly hasMoreProblems: boolean
 }
 
 /** Further mistakes of a statement are not looked for. */
-const mostProblems = 50
+export const mostProblems = 50
 
 export function openSession(
   context: ResolveContext,
@@ -51,6 +53,7 @@ export function openSession(
   { budget, idOf }: Planning,
 ): Session {
   const problems: QueryError[] = []
+  let hasMore = false
   const resolved = new WeakMap<Scope, Map<Expr, TypedExpr>>()
   const session: Session = {
     context,
@@ -66,9 +69,9 @@ export function openSession(
     alias: uniqueNames(),
     cteName: uniqueNames(),
     report(error) {
-      if (problems.length >= mostProblems) return
       const isNew = problems.every((p) => p.message !== error.message || p.span?.start !== error.span?.start)
-      if (isNew) problems.push(error)
+      if (isNew && problems.length < mostProblems) problems.push(error)
+      else if (isNew) hasMore = true
     },
     attempt(work, otherwise) {
       try {
@@ -82,6 +85,9 @@ export function openSession(
     query: (query, parent, outer = null) => parts.query(session, query, parent, outer),
     nameOf: parts.nameOf,
     problems,
+    get hasMoreProblems() {
+      return hasMore
+    },
   }
   return session
 }

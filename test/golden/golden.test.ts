@@ -72,6 +72,13 @@ const shapes: Readonly<Record<string, string>> = {
     "select 'x' as k, count(), (select count() from (select 1 as a, max(number) from numbers(0) group by a)) as none from events group by k",
   'limit with ties': 'select event from events order by event limit 1 with ties',
   'totals of groups': 'select event, count() from events group by rollup(event) order by event',
+  'totals behind groups': 'select event, count() from events group by event with totals order by event limit 1',
+  'a filled series': "select toDate(timestamp) as day, count() as n from events group by day order by day with fill to '2024-04-03'",
+  'a correlated subquery':
+    'select distinct_id from events e where not exists (select 1 from events f where f.distinct_id = e.distinct_id and f.timestamp > e.timestamp) order by 1',
+  'a correlated IN':
+    'select distinct_id from events e where event in (select f.event from events f where f.distinct_id = e.distinct_id and f.timestamp > e.timestamp) order by 1',
+  'what a query answers': 'describe (select event, count() from events group by event)',
   'a window':
     'select event, sum(properties.price) over (partition by event order by timestamp rows between 1 preceding and current row) as s from events order by timestamp',
   'null among values':
@@ -118,6 +125,11 @@ const notAnswered: Readonly<Record<string, string>> = {
   'a constant key over no rows': 'a subquery',
   'limit with ties': 'this limit',
   'sets and CTEs': 'columns of WITH',
+  'totals behind groups': 'this grouping',
+  'a filled series': 'this order',
+  'a correlated subquery': 'the function exists',
+  'a correlated IN': 'the name e',
+  'what a query answers': 'this source',
   'a share of persons': 'this source',
   'any join': 'this join',
 }

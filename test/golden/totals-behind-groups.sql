@@ -1,0 +1,7 @@
+-- select event, count() from events group by event with totals order by event limit 1
+
+-- DuckDB [""]
+SELECT "whole"."event" AS "event", "whole"."count()" AS "count()" FROM ((SELECT "events"."event" AS "event", count(*) AS "count()", "events"."event" AS "@0", 0 AS "@total" FROM (SELECT n.name AS "event" FROM "p1".main.events AS t JOIN "p1".main.event_names AS n ON n.event_id = t.event_id) AS "events" GROUP BY "events"."event" ORDER BY 3 NULLS LAST LIMIT 1) UNION ALL (SELECT CAST($1 AS VARCHAR) AS "event", count(*) AS "count()", CAST($1 AS VARCHAR) AS "@0", 1 AS "@total" FROM (SELECT n.name AS "event" FROM "p1".main.events AS t JOIN "p1".main.event_names AS n ON n.event_id = t.event_id) AS "events" GROUP BY () HAVING count(*) > 0)) AS "whole" ORDER BY "whole"."@total" NULLS LAST, "whole"."@0" NULLS LAST
+
+-- ClickHouse [""]
+SELECT `whole`.`event` AS `event`, `whole`.`count()` AS `count()` FROM ((SELECT `events`.`event` AS `event`, count() AS `count()`, `events`.`event` AS `@0`, 0 AS `@total` FROM (SELECT CAST(t.event AS String) AS `event` FROM (SELECT * FROM events WHERE project_id = 1) AS t) AS `events` GROUP BY `events`.`event` ORDER BY 3 NULLS LAST LIMIT 1) UNION ALL (SELECT {p1:String} AS `event`, count() AS `count()`, {p1:String} AS `@0`, 1 AS `@total` FROM (SELECT CAST(t.event AS String) AS `event` FROM (SELECT * FROM events WHERE project_id = 1) AS t) AS `events` GROUP BY '')) AS `whole` ORDER BY `whole`.`@total` NULLS LAST, `whole`.`@0` NULLS LAST

@@ -76,16 +76,6 @@ export const statementDifferences: readonly StatementDifference[] = [
     'a frame of ClickHouse reaches back by a number',
   ),
   refusedForClickHouse(
-    'a correlated subquery for a value',
-    'select event, (select count() from events f where f.timestamp < e.timestamp) as before from events e order by before limit 2',
-    '(select count() from events f where f.timestamp < e.timestamp)',
-    [
-      ['view', 0],
-      ['view', 1],
-    ],
-    'over no rows `count()` would be null on ClickHouse',
-  ),
-  refusedForClickHouse(
     'a correlated subquery that reads what may be null',
     'select count() from events e where exists (select 1 from events f where f.properties.plan = e.properties.plan)',
     'exists (select 1 from events f where f.properties.plan = e.properties.plan)',

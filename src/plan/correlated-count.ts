@@ -36,7 +36,7 @@ export function correlatedCount(top: TypedQuery): number {
     if (known !== undefined) return known
     const isQuery = expr.kind === 'exists' || expr.kind === 'scalarQuery'
     const inside = isQuery ? ofQuery(expr.query, names) : expr.kind === 'in' && 'query' in expr.set ? ofQuery(expr.set.query, names) : 0
-    const count = (isQuery && expr.outer ? 1 : 0) + inside + sum(childrenOf(expr), (child) => ofExpr(child, names))
+    const count = (expr.kind === 'exists' && expr.outer ? 1 : 0) + inside + sum(childrenOf(expr), (child) => ofExpr(child, names))
     counts.set(expr, count)
     return count
   }

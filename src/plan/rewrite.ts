@@ -126,6 +126,7 @@ export function withInside(node: TypedExpr, expr: Each, query: (node: TypedQuery
     case 'lambda':
       return withParts(node, { body: expr(node.body) })
     case 'scalarQuery':
+      return withParts(node, { query: query(node.query) })
     case 'exists':
       return withParts(node, { query: query(node.query), ...(node.outer ? { outer: list(node.outer, expr) } : {}) })
     case 'in': {

@@ -16,7 +16,7 @@ export interface ResolvedSubquery {
   readonly outer: readonly ColumnNode[]
 }
 
-/** A query that stands in an expression: what it does not know itself it finds in the select around it. */
+/** A query behind EXISTS or IN: what it does not know itself it finds in the select around it. */
 export function resolveSubquery(session: Session, query: Query, scope: Scope): ResolvedSubquery {
   const outer: Outer = { scope, reads: new Set() }
   const typed = session.query(query, scope, outer)
@@ -127,7 +127,7 @@ export function checkCorrelation(session: Session, parts: readonly TypedExpr[]):
   const check = (expr: TypedExpr): void => {
     if (seen.has(expr) || isAggregateCall(expr)) return
     seen.add(expr)
-    const read = (expr.kind === 'exists' || expr.kind === 'scalarQuery') && expr.outer?.[0]
+    const read = expr.kind === 'exists' && expr.outer?.[0]
     if (read) {
       const message =
         'Behind GROUP BY a subquery cannot read the rows of the statement around it: group in a subquery of FROM, and read its columns'

@@ -501,12 +501,12 @@ function resolveCohort(session: Session, node: In, scope: Scope): TypedExpr {
 }
 
 function scalarQuery(session: Session, query: Query, scope: Scope, span: Span): TypedExpr {
-  const { query: asked, outer } = resolveSubquery(session, query, scope)
+  const asked = session.query(query, scope)
   const isOne = outputColumns(asked).length === 1
   const typed = isOne ? asked : withColumns(session, asked, (expr) => readAs(expr, 'text'), span)
   const columns = outputColumns(typed)
   const type = columns.length === 1 ? nullable(columns[0]!.type) : tupleOf(columns.map((c) => c.type))
-  return { kind: 'scalarQuery', query: typed, ...outerOf(outer), type, span }
+  return { kind: 'scalarQuery', query: typed, type, span }
 }
 
 export const isQuery = (node: Expr | Query): node is Query => node.kind === 'select' || node.kind === 'set'

@@ -24,7 +24,6 @@ export const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
       return [expr.expr, ...('items' in expr.set ? expr.set.items : 'value' in expr.set ? [expr.set.value] : [])]
     case 'lambda':
       return [expr.body]
-    case 'scalarQuery':
     case 'exists':
       return expr.outer ?? []
     default:

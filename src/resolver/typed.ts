@@ -56,21 +56,18 @@ export interface ArrayNode extends Base<'array'> {
 export interface TupleNode extends Base<'tuple'> {
   readonly items: readonly TypedExpr[]
 }
-/** Holds a query that may read columns of the select around it. */
-interface Correlated {
-  /** Those columns. Absent when there are none. */
-  readonly outer?: readonly TypedExpr[]
-}
 export interface InNode extends Base<'in'> {
   readonly expr: TypedExpr
   readonly not: boolean
   readonly set: { readonly items: readonly TypedExpr[] } | { readonly query: TypedQuery } | { readonly value: TypedExpr }
 }
 /** A query that gives one value. */
-export interface ScalarQueryNode extends Base<'scalarQuery'>, Correlated {
+export interface ScalarQueryNode extends Base<'scalarQuery'> {
   readonly query: TypedQuery
 }
-export interface ExistsNode extends Base<'exists'>, Correlated {
+export interface ExistsNode extends Base<'exists'> {
+  /** Columns of the select around it that it reads. Absent when there are none. */
+  readonly outer?: readonly TypedExpr[]
   readonly query: TypedQuery
 }
 /** `arrayJoin(x)`: makes a row of each item. A pass moves it to the sources. */

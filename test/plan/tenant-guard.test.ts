@@ -36,7 +36,7 @@ const statements = [
   'select 1 from numbers(1) array join (select groupArray(event) from events) as x',
   'select 1 from events e where exists (select 1 from persons p where p.id = e.person_id and not exists (select 1 from groups g where g.key = e.event))',
   'select 1 from events e where e.event in (select f.event from events f where f.person.created_at < e.timestamp limit 3)',
-  'select (select count() from sessions s where s.session_id = e.$session_id) from events e',
+  'select exists (select 1 from sessions s where s.session_id = e.$session_id) from events e',
   'select l.key from events e cross join lateral (select key from groups g where g.key = e.event limit 1) l',
   'select 1 from numbers(1) order by (select 1 from events limit 1) limit 1 by (select 1 from persons limit 1)',
 ]

@@ -110,6 +110,7 @@ describe('mistakes', () => {
     ['select e.evnt from events e', 'unknown-field', 'e.evnt', { candidates: ['event'] }],
     ['select person.nam from events', 'unknown-field', 'person.nam'],
     ['select x.y from (select event as y from events as x) as t', 'unknown-field', 'x.y'],
+    ['select (select count() from events where event = x.event) from events x', 'unknown-field', 'x.event'],
     ['select y.n from events x, (select count() as n from events where event = x.event) y', 'unknown-field', 'x.event'],
     ['select number from numbers(1) a cross join numbers(1) b', 'ambiguous-field', 'number'],
     ['select person from events', 'table-as-column', 'person'],

@@ -1,10 +1,10 @@
 import type { Span } from '../../errors/span.ts'
 import { rewrite } from '../../plan/rewrite.ts'
 import { childrenOf, holdsQuery, shownParts } from '../../resolver/shape.ts'
-import type { ExistsNode, ScalarQueryNode, TypedExpr, TypedQuery } from '../../resolver/typed.ts'
+import type { ExistsNode, TypedExpr, TypedQuery } from '../../resolver/typed.ts'
 import { isNullable } from '../../types/types.ts'
 
-type Correlated = (ExistsNode | ScalarQueryNode) & { readonly outer: readonly TypedExpr[] }
+type Correlated = ExistsNode & { readonly outer: readonly TypedExpr[] }
 interface Refused {
   readonly what: string
   readonly span: Span
@@ -35,8 +35,7 @@ export function refusedCorrelation(query: TypedQuery): Refused | null {
   return refused
 }
 
-const isCorrelated = (expr: TypedExpr): expr is Correlated =>
-  (expr.kind === 'exists' || expr.kind === 'scalarQuery') && expr.outer !== undefined
+const isCorrelated = (expr: TypedExpr): expr is Correlated => expr.kind === 'exists' && expr.outer !== undefined
 const sourcesOf = ({ outer }: Correlated): readonly string[] => outer.flatMap((expr) => (expr.kind === 'column' ? [expr.source] : []))
 
 const correlatedBelow = (expr: TypedExpr): Correlated | undefined => {
@@ -50,9 +49,7 @@ const correlatedBelow = (expr: TypedExpr): Correlated | undefined => {
 }
 
 function refusedSubquery(node: Correlated): string | null {
-  const { kind, query, outer } = node
-  // Over no rows `count()` would be null.
-  if (kind === 'scalarQuery') return 'a correlated subquery for a value'
+  const { query, outer } = node
   // It joins by equal values, and no null is equal to another there.
   if (outer.some(({ type }) => isNullable(type))) return 'a correlated subquery that reads what may be null'
   const read = new Set(sourcesOf(node))

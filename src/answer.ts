@@ -40,6 +40,7 @@ export interface QueryProject {
   readonly answerBytes?: number
   run(statement: Statement, options: RunOptions): Promise<Table>
   runInParts(statement: Statement, take: TakePart, options: RunOptions): Promise<void>
+  gather(statement: Statement, options: RunOptions): Promise<Table>
   stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
 }
 
@@ -198,7 +199,7 @@ export async function answerQuery(query: unknown, project: QueryProject, options
 export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
   const { statement, table, explained } = await arrowOf(query, project, options)
   if (!statement) return table!
-  return project.run(statement, options).catch((error: unknown) => {
+  return project.gather(statement, options).catch((error: unknown) => {
     throw explained(error)
   })
 }

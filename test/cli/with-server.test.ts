@@ -52,7 +52,13 @@ test('import and query go through it', async () => {
   expect([code, out.split('\n')[0]]).toEqual([0, 'Stored           30 events of 30 rows'])
   expect(await count('old')).toBe(30)
   const csv = await command('query', '--project', '1', '--format', 'csv', 'select event, count() as n from events group by event')
-  expect(csv.out).toBe('event,n\nold,30\n')
+  expect([csv.out, csv.err]).toEqual(['event,n\nold,30\n', ''])
+  await writeFile(join(folder, 'mixed.jsonl'), JSON.stringify({ event: 'mixed', distinct_id: 'u', properties: { price: 'dear' } }))
+  expect((await command('import', join(folder, 'mixed.jsonl'), '--project', '1')).code).toBe(0)
+  for (const format of ['table', 'csv', 'arrow'])
+    expect((await command('query', '--project', '1', '--format', format, 'select sum(properties.price) from events')).err).toMatch(
+      /^Warning: Of the 1 values that were sent of the event property "price", 1 are neither a number [^\n]+\n$/,
+    )
   expect(await command('query', '--project', '1', 'select nonsense from events')).toMatchObject({ code: 1, err: /nonsense/ })
   expect(await command('query', '--project', '9', 'select 1')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
 })

@@ -53,9 +53,12 @@ test('import and query go through it', async () => {
   expect(await count('old')).toBe(30)
   const csv = await command('query', '--project', '1', '--format', 'csv', 'select event, count() as n from events group by event')
   expect([csv.out, csv.err]).toEqual(['event,n\nold,30\n', ''])
-  await writeFile(join(folder, 'mixed.jsonl'), JSON.stringify({ event: 'mixed', distinct_id: 'u', properties: { price: 'dear' } }))
+  await writeFile(
+    join(folder, 'mixed.jsonl'),
+    JSON.stringify({ event: 'mixed', distinct_id: 'u', timestamp: '2026-01-01T00:00:00Z', properties: { price: 'dear' } }),
+  )
   expect((await command('import', join(folder, 'mixed.jsonl'), '--project', '1')).code).toBe(0)
-  for (const format of ['table', 'csv', 'arrow'])
+  for (const format of ['table', 'csv'])
     expect((await command('query', '--project', '1', '--format', format, 'select sum(properties.price) from events')).err).toMatch(
       /^Warning: Of the 1 values that were sent of the event property "price", 1 are neither a number [^\n]+\n$/,
     )

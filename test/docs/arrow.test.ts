@@ -32,7 +32,7 @@ test('the examples print what their comments say', async () => {
     console: { log: (...values: unknown[]) => printed.push(format(...values)) },
   }
   const before = `const url = 'http://localhost'; const fetch = ask\n`
-  const about = `const personalKey = (await waymark.createPersonalKey({ label: 'docs', scopes: ['query:read'] })); const projectId = project.id\n`
+  const about = `const { key: personalKey } = await waymark.createPersonalKey({ label: 'docs', scopes: ['query:read'] }); const projectId = project.id\n`
   const last = examples.at(-1)!.replace(/^import .*\n/gm, '')
   const run = new Function(...Object.keys(given), `return (async () => {\n${before}${body.replace(last, about + last)}\n})()`) as (
     ...values: unknown[]

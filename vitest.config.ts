@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 // Reading the sources costs more than most test files do, so files share a process, which keeps the modules. In a process of its own is what looks
-// at the whole process (its memory, its processor time, its unhandled rejections) or opens ClickHouse, of which there is one in a process.
+// at the whole process (its memory, its processor time, its unhandled rejections), puts a module in another's place, or opens ClickHouse, of which there
+// is one in a process.
 const alone = [
   'test/docs/property-rule.test.ts',
   'test/engines.test.ts',
@@ -13,7 +14,7 @@ const alone = [
   'test/queries/funnels/cancel.test.ts',
   'test/queries/trends/generated.test.ts',
   'test/safety.test.ts',
-  'test/storage/duckdb/run.test.ts',
+  'test/storage/duckdb/{run,text-heap}.test.ts',
   'test/texts.test.ts',
 ]
 

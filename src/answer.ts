@@ -15,6 +15,7 @@ import { blamed } from './queries/blame.ts'
 import { misfitOf } from './queries/fields.ts'
 import type { Answer, Ask, ProjectSettings, QueryEnv, QueryKind, QueryRun, StatementAsk } from './queries/kind.ts'
 import { actionCondition } from './queries/property-filters.ts'
+import type { AnswerWarning } from './queries/query-types.ts'
 import { queryKinds } from './queries/registry.ts'
 import { answerTable } from './queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from './queries/sql/index.ts'
@@ -40,6 +41,7 @@ export interface QueryProject {
   readonly answerBytes?: number
   run(statement: Statement, options: RunOptions): Promise<Table>
   runInParts(statement: Statement, take: TakePart, options: RunOptions): Promise<void>
+  gather(statement: Statement, options: RunOptions): Promise<Table>
   stream(statement: Statement, options: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
 }
 
@@ -177,14 +179,11 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   const { env, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query, settings)
   const answer = await complete(kind.run(parsed, env))
   const seconds = (since: number) => (performance.now() - since) / 1000
-  const isStatement = kind.kind === sqlLike.kind || kind.kind === hogQl.kind
-  const warnings = [
-    ...warningsOf(
-      asked.flatMap(({ compiled }) => compiled.uses),
-      facts,
-    ),
-    ...(isStatement ? asked.flatMap(({ compiled }) => misspelledIn(compiled.planned, facts)) : []),
-  ]
+  const warnings = warningsAbout(
+    kind,
+    asked.map(({ compiled }) => compiled),
+    facts,
+  )
   return {
     ...answer,
     ...(warnings.length ? { warnings } : {}),
@@ -193,13 +192,23 @@ export async function answerQuery(query: unknown, project: QueryProject, options
   }
 }
 
+const isStatement = ({ kind }: QueryKind<unknown, object>) => kind === sqlLike.kind || kind === hogQl.kind
+
+const warningsAbout = (kind: QueryKind<unknown, object>, asked: readonly Compiled[], facts: StoreFacts): readonly AnswerWarning[] => [
+  ...warningsOf(
+    asked.flatMap(({ uses }) => uses),
+    facts,
+  ),
+  ...(isStatement(kind) ? asked.flatMap(({ planned }) => misspelledIn(planned, facts)) : []),
+]
+
 /**
  * The rows of a query as Arrow, without the limits of an answer: of a statement all it asks for, of any other kind the columns of its answer.
  */
 export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
   const { statement, table, explained } = await arrowOf(query, project, options)
   if (!statement) return table!
-  return project.run(statement, options).catch((error: unknown) => {
+  return project.gather(statement, options).catch((error: unknown) => {
     throw explained(error)
   })
 }
@@ -235,7 +244,7 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
   const { kind, parsed } = check(query)
   const facts = await project.facts()
   const settings = settingsOf(query)
-  if (kind.kind !== sqlLike.kind && kind.kind !== hogQl.kind)
+  if (!isStatement(kind))
     return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, query))), explained: (error) => error }
   const checkpoint = checkpointOf(options)
   const env = envFor(project, facts, settings, checkpoint)
@@ -255,6 +264,7 @@ export interface RowsAnswer {
   /** At most so many rows come. */
   readonly limit: number
   readonly timezone: string
+  readonly warnings: readonly AnswerWarning[]
   /** All with one schema, and one at least. What it returns at its end: whether there are more rows than these. */
   readonly batches: AsyncGenerator<RecordBatch, boolean, undefined>
 }
@@ -265,7 +275,8 @@ const rowsOfBatch = 2048
 export async function answerRows(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<RowsAnswer | null> {
   const { kind, parsed } = check(query)
   if (!kind.rows) return null
-  const driver = driverOf(project, await project.facts(), options, query)
+  const facts = await project.facts()
+  const driver = driverOf(project, facts, options, query)
   const plan = await driver.complete(kind.rows(parsed, driver.env))
   if (!plan) return null
   const { rows, show: shown, limit, hasMore } = plan
@@ -288,7 +299,8 @@ export async function answerRows(query: unknown, project: QueryProject, options:
     }
     return hasMore?.() ?? false
   }
-  return { limit: limit ?? rows, timezone: driver.env.project.timezone, batches: batches() }
+  const warnings = warningsAbout(kind, [...driver.asked.map((one) => one.compiled), compiled], facts)
+  return { limit: limit ?? rows, timezone: driver.env.project.timezone, warnings, batches: batches() }
 }
 
 function check(query: unknown): { kind: QueryKind<unknown, object>; parsed: unknown } {

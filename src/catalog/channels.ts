@@ -178,7 +178,6 @@ const places: Readonly<Record<Place, readonly string[]>> = {
     'flipkart.com',
   ],
 }
-const placeNames = Object.keys(places) as Place[]
 
 const mediums: Readonly<Record<string, readonly string[]>> = {
   Social: ['social', 'social-network', 'social-media', 'sm', 'social network', 'social media', 'paidsocial', 'paid-social', 'paid social'],
@@ -208,12 +207,6 @@ const direct: Readonly<Record<string, readonly string[]>> = {
   Referral: ['referral', 'app', 'link'],
 }
 
-const lower = (expr: Expr) => call('lower', expr)
-const oneOf = (expr: Expr, words: readonly string[]) => isIn(lower(expr), words.map(literal))
-const matches = (expr: Expr, pattern: string) => call('match', lower(call('ifNull', expr, literal(''))), literal(pattern))
-/** Marks are null rather than empty. */
-const isSet = (expr: Expr) => call('isNotNull', expr)
-
 export interface Visit {
   readonly campaign: Expr
   readonly medium: Expr
@@ -225,41 +218,77 @@ export interface Visit {
   readonly fbclid: Expr
 }
 
-/** The name of the channel, from the marks of the session's first page. */
-export function channelType(visit: Visit): Expr {
-  const { campaign, medium, source, referringDomain, gclid, gadSource, fbclid } = visit
-  const shop = matches(campaign, '(^|[^a-df-z])shop|shopping')
-  const video = matches(campaign, 'video')
-  const isDirect = equals(referringDomain, literal('$direct'))
-  const hasSource = and(isSet(source), not(oneOf(source, ['direct', '(direct)'])))
-  const isPaid = or(matches(medium, 'cp.|ppc|retargeting|^paid'), isSet(gclid), isSet(gadSource))
+/** Columns that are made of others, by their names. */
+export type Step = Readonly<Record<string, Expr>>
 
-  const branches: [when: Expr, then: string][] = [[matches(campaign, 'cross-network'), 'Cross Network']]
+const lower = (expr: Expr) => call('lower', expr)
+const orEmpty = (expr: Expr) => call('ifNull', expr, literal(''))
+const oneOf = (expr: Expr, words: readonly string[]) => isIn(expr, words.map(literal))
+/** The name of the first list that has the text, or ''. */
+const listOf = (expr: Expr, lists: Readonly<Record<string, readonly string[]>>) =>
+  call('multiIf', ...Object.entries(lists).flatMap(([name, words]) => [oneOf(expr, words), literal(name)]), literal(''))
+const matches = (expr: Expr, pattern: string) => call('match', expr, literal(pattern))
+/** Marks are null rather than empty. */
+const isSet = (expr: Expr) => call('isNotNull', expr)
+
+const domains = Object.fromEntries(
+  Object.entries(places).map(([place, words]) => [place, words.map((word) => word.replace(/^([a-z]+)$/, '$1.com'))]),
+)
+
+/**
+ * The name of the channel, from the marks of the session's first page; `column` reads a column of the steps before. In steps, because a branch is asked
+ * only of the visits that no branch before has taken: an engine would work out what many of them ask for in each of them.
+ */
+export function channelType(
+  { campaign, medium, source, referringDomain, gclid, gadSource, fbclid }: Visit,
+  column: (name: string) => Expr,
+): { readonly steps: readonly [Step, Step]; readonly channel: Expr } {
+  const texts: Step = {
+    channel_campaign: orEmpty(lower(campaign)),
+    channel_medium: orEmpty(lower(medium)),
+    channel_source: orEmpty(lower(source)),
+    channel_domain: orEmpty(lower(referringDomain)),
+  }
+  const [campaignText, mediumText, sourceText] = [column('channel_campaign'), column('channel_medium'), column('channel_source')]
+  const kinds: Step = {
+    channel_is_paid: or(matches(mediumText, 'cp.|ppc|retargeting|^paid'), isSet(gclid), isSet(gadSource)),
+    channel_is_shop: matches(campaignText, '(^|[^a-df-z])shop|shopping'),
+    channel_is_video: matches(campaignText, 'video'),
+    channel_of_source: listOf(sourceText, direct),
+    channel_of_medium: listOf(mediumText, direct),
+    channel_place_of_source: listOf(sourceText, places),
+    channel_place_of_medium: listOf(mediumText, mediums),
+    channel_place_of_domain: listOf(column('channel_domain'), domains),
+  }
+  const isPaid = column('channel_is_paid')
+  const isDirect = equals(referringDomain, literal('$direct'))
+  const hasSource = and(isSet(source), not(oneOf(sourceText, ['direct', '(direct)'])))
+
+  const branches: [when: Expr, then: Expr][] = [[matches(campaignText, 'cross-network'), literal('Cross Network')]]
   const add = (prefix: 'Paid' | 'Organic', guard: (when: Expr) => Expr) => {
-    const branch = (when: Expr, channel: string) => branches.push([guard(when), channel])
-    for (const [channel, words] of Object.entries(direct))
-      if (channel !== 'Referral' && prefix === 'Organic') branch(or(oneOf(source, words), oneOf(medium, words)), channel)
-    for (const place of placeNames) branch(oneOf(source, places[place]), `${prefix} ${place}`)
-    branch(shop, `${prefix} Shopping`)
-    for (const [place, words] of Object.entries(mediums)) branch(oneOf(medium, words), `${prefix} ${place}`)
-    for (const place of placeNames)
-      branch(
-        oneOf(
-          referringDomain,
-          places[place].map((word) => word.replace(/^([a-z]+)$/, '$1.com')),
-        ),
-        `${prefix} ${place}`,
-      )
-    branch(video, `${prefix} Video`)
-    branch(isSet(fbclid), `${prefix} Social`)
+    const branch = (when: Expr, channel: Expr) => branches.push([guard(when), channel])
+    const named = (place: string) => literal(`${prefix} ${place}`)
+    const placed = (name: string) =>
+      branch(call('notEquals', column(name), literal('')), call('concat', literal(`${prefix} `), column(name)))
+    placed('channel_place_of_source')
+    branch(column('channel_is_shop'), named('Shopping'))
+    placed('channel_place_of_medium')
+    placed('channel_place_of_domain')
+    branch(column('channel_is_video'), named('Video'))
+    branch(isSet(fbclid), named('Social'))
   }
   add('Paid', (when) => and(isPaid, when))
-  branches.push([and(isPaid, or(isSet(gclid), equals(gadSource, literal('1')))), 'Paid Search'])
-  branches.push([isPaid, 'Paid Unknown'])
-  branches.push([and(isDirect, not(isSet(medium)), not(hasSource), not(isSet(campaign))), 'Direct'])
+  branches.push([and(isPaid, or(isSet(gclid), equals(gadSource, literal('1')))), literal('Paid Search')])
+  branches.push([isPaid, literal('Paid Unknown')])
+  branches.push([and(isDirect, not(isSet(medium)), not(hasSource), not(isSet(campaign))), literal('Direct')])
+  for (const channel of Object.keys(direct).filter((name) => name !== 'Referral'))
+    branches.push([
+      or(equals(column('channel_of_source'), literal(channel)), equals(column('channel_of_medium'), literal(channel))),
+      literal(channel),
+    ])
   add('Organic', (when) => when)
-  branches.push([oneOf(medium, direct.Referral!), 'Referral'])
-  branches.push([isDirect, 'Unknown'])
-  branches.push([isSet(referringDomain), 'Referral'])
-  return call('multiIf', ...branches.flatMap(([when, then]) => [when, literal(then)]), literal('Unknown'))
+  branches.push([equals(column('channel_of_medium'), literal('Referral')), literal('Referral')])
+  branches.push([isDirect, literal('Unknown')])
+  branches.push([isSet(referringDomain), literal('Referral')])
+  return { steps: [texts, kinds], channel: call('multiIf', ...branches.flat(), literal('Unknown')) }
 }

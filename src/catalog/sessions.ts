@@ -3,7 +3,7 @@ import type { Expr, Query } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { propertyOf } from '../types/property-values.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
-import { channelType } from './channels.ts'
+import { channelType, type Step } from './channels.ts'
 
 // One row per session id, made from the session's events when it is asked for. Columns are said in measures, which are aggregates over the
 // events; only what is read is computed, and each measure once.
@@ -89,6 +89,19 @@ const measures: Readonly<Record<string, Expr>> = {
 const measureName = (name: string) => `@${name}`
 const measure = (name: string): Expr => field(measureName(name))
 
+const channel = channelType(
+  {
+    campaign: measure('mark_utm_campaign'),
+    medium: measure('mark_utm_medium'),
+    source: measure('mark_utm_source'),
+    referringDomain: measure('referring_domain'),
+    gclid: measure('mark_gclid'),
+    gadSource: measure('mark_gad_source'),
+    fbclid: measure('mark_fbclid'),
+  },
+  measure,
+)
+
 const seconds = call('dateDiff', literal('second'), measure('started'), measure('ended'))
 const actions = measure('actions')
 const is = (type: SqlType, value: Expr | SessionField['value']): SessionField => ({
@@ -129,18 +142,7 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
   $autocapture_count: is(count, measure('autocaptures')),
   $screen_count: is(count, measure('screens')),
   $page_screen_autocapture_count_up_to: is(count, call('if', call('greater', actions, literal(2)), literal(2), actions)),
-  $channel_type: is(
-    scalar('String'),
-    channelType({
-      campaign: measure('mark_utm_campaign'),
-      medium: measure('mark_utm_medium'),
-      source: measure('mark_utm_source'),
-      referringDomain: measure('referring_domain'),
-      gclid: measure('mark_gclid'),
-      gadSource: measure('mark_gad_source'),
-      fbclid: measure('mark_fbclid'),
-    }),
-  ),
+  $channel_type: is(scalar('String'), channel.channel),
   $session_duration: duration,
   duration: hidden(duration),
   $is_bounce: is(nullable(truth), ({ bounceSeconds }) =>
@@ -153,17 +155,28 @@ const validId = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA
 
 export function sessionsQuery(fields: readonly string[], settings: SessionSettings): Query {
   const columns = fields.map((name) => alias(sessionFields[name]!.value(settings), name))
+  return select({ columns, from: from(stepQuery(columns, [...channel.steps].reverse()), '@sessions') })
+}
+
+/** What `columns` read, from the last step to the measures. A step that has nothing of it is left out. */
+function stepQuery(columns: readonly Expr[], [step, ...before]: readonly Step[]): Query {
   const read = new Set<string>(['id'])
   for (const column of columns)
     walk(column, (node) => {
       if (node.kind === 'field') read.add(node.chain[0]!.slice(1))
     })
+  if (!step) return measuresQuery([...read])
+  if (![...read].some((name) => name in step)) return stepQuery(columns, before)
+  const made = [...read].map((name) => alias(step[name] ?? measure(name), measureName(name)))
+  return select({ columns: made, from: from(stepQuery(made, before), '@steps') })
+}
+
+function measuresQuery(names: readonly string[]): Query {
   const sessionId = field('$session_id')
-  const inner = select({
-    columns: [...read].map((name) => alias(name === 'id' ? sessionId : measures[name]!, measureName(name))),
+  return select({
+    columns: names.map((name) => alias(name === 'id' ? sessionId : measures[name]!, measureName(name))),
     from: table('events', '@session_events'),
     where: call('match', sessionId, literal(validId)),
     groupBy: groupBy(sessionId),
   })
-  return select({ columns, from: from(inner, '@sessions') })
 }

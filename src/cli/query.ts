@@ -1,6 +1,7 @@
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { WaymarkError } from '../errors/errors.ts'
 import { chartTable } from '../queries/chart-table.ts'
+import type { AnswerWarning } from '../queries/query-types.ts'
 import { type Command, wrongUsage } from './command.ts'
 import { type Directory, dataOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
 import { tableText } from './table-text.ts'
@@ -33,6 +34,8 @@ export const query: Command = {
     const ask = (directory: Directory) => directory.do('query', { project, query: asked })
     const answer = await withDirectory(values.required('data'), ask, { recovery: recoveryOf(values), err })
     if (format === 'json') return out(JSON.stringify(answer, null, 2))
+    const { warnings = [] } = answer as { warnings?: readonly AnswerWarning[] }
+    for (const { message } of warnings) err(`Warning: ${message}`)
     const rows = rowsOf(answer)
     if (format === 'csv') return out(csv(rows))
     if (format === 'arrow') {

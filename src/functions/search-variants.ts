@@ -7,7 +7,7 @@ import { asciiLower } from './text-bytes.ts'
 
 export interface Variant {
   readonly suffix: string
-  readonly fold: (sql: string) => string
+  readonly fold: (sql: string, context: CellContext) => string
   readonly countsBytes: boolean
 }
 export const variants: readonly Variant[] = [

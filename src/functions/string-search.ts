@@ -15,7 +15,7 @@ function place(text: string, needle: string, countsBytes: boolean): string {
   return `CASE WHEN ${needle} = '' AND ${text} IS NOT NULL THEN 1 WHEN NOT contains(${text}, ${needle}) THEN 0 ELSE ${before} + 1 END`
 }
 const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Variant, context: CellContext): string => {
-  const folded = [text, needle].map((arg) => variant.fold(asTextOrNull(arg)))
+  const folded = [text, needle].map((arg) => variant.fold(asTextOrNull(arg), context))
   if (!start) return onceAll(context, folded, (t, n) => place(t!, n!, variant.countsBytes))
   const found = onceAll(context, [...folded, `least(greatest(CAST(${start.sql} AS BIGINT), 1), 2147483647)`], (t, n, s) => {
     const rest = variant.countsBytes
@@ -41,7 +41,7 @@ const needlesOf = (
   list = 'list_transform',
 ): string => {
   const n = context.fresh()
-  return `${list}(${needles.sql}, lambda ${n}: ${body(variant.fold(n))})`
+  return `${list}(${needles.sql}, lambda ${n}: ${body(variant.fold(n, context))})`
 }
 const manyNeedles = (
   name: string,
@@ -57,7 +57,7 @@ const manyNeedles = (
     summary: `${summary} (${inWhat(variant)}).`,
     duckdb: ([text, needles], context) => {
       const typed = { ...needles!, sql: asTextsOrNulls(needles!) }
-      const found = once(context, variant.fold(asTextOrNull(text!)), (t) => duckdb(t, typed, variant, context))
+      const found = once(context, variant.fold(asTextOrNull(text!), context), (t) => duckdb(t, typed, variant, context))
       return context.type.kind === 'array' ? found : unlessNull([text!], found)
     },
     cases: [
@@ -84,7 +84,7 @@ const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpe
   returns: orNull ? () => scalar('Bool', true) : whenAll('Bool'),
   summary: `Whether a word stands in the text${ignoresCase ? ', capitals or not' : ''}${orNull ? '; NULL when the second argument is not one word' : ''}.`,
   duckdb: ([text, token], context) => {
-    const fold = (sql: string) => (ignoresCase ? asciiLower(sql) : sql)
+    const fold = (sql: string) => (ignoresCase ? asciiLower(sql, context) : sql)
     return unlessNull(
       [token!],
       once(context, fold(token!.sql), (t) => {
@@ -167,10 +167,10 @@ export const searchFunctions: FunctionFamily = scalars({
     returns: whenAll('UInt64'),
     summary: `How often a text stands in another one (${inWhat(variant)}), without overlaps.`,
     duckdb: ([text, needle, start], context) => {
-      const from = start ? `substring(${variant.fold(text!.sql)}, ${start.sql})` : variant.fold(text!.sql)
+      const from = start ? `substring(${variant.fold(text!.sql, context)}, ${start.sql})` : variant.fold(text!.sql, context)
       const count = onceAll(
         context,
-        [from, variant.fold(needle!.sql)],
+        [from, variant.fold(needle!.sql, context)],
         (t, n) => `CASE WHEN ${n} = '' THEN 0 ELSE (strlen(${t}) - strlen(replace(${t}, ${n}, ''))) // strlen(${n}) END`,
       )
       return unlessNull([text!], count)
@@ -207,7 +207,7 @@ export const searchFunctions: FunctionFamily = scalars({
     'multiSearchFirstIndex',
     'The number of the first of the texts that stands in the first one, from 1; 0 for none',
     whenAll('UInt64'),
-    (t, needles, variant, context) => first(indexed(needles.sql, context, (n) => `contains(${t}, ${variant.fold(n)})`)),
+    (t, needles, variant, context) => first(indexed(needles.sql, context, (n) => `contains(${t}, ${variant.fold(n, context)})`)),
     (name) => [
       [`${name}('hello world', ['x', 'world', 'hello'])`, 2],
       [`${name}('hello', ['x'])`, 0],
@@ -241,8 +241,8 @@ export const searchFunctions: FunctionFamily = scalars({
     summary: `Whether the characters of the second text stand in the first one in that order${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
     duckdb: ([text, needle], context) => {
       const c = context.fresh()
-      const characters = `list_transform(string_split(${variant.fold(needle!.sql)}, ''), lambda ${c}: regexp_replace(${c}, '([%_\\\\])', '\\\\\\1'))`
-      return `(${variant.fold(text!.sql)} LIKE '%' || array_to_string(${characters}, '%') || '%' ESCAPE '\\')`
+      const characters = `list_transform(string_split(${variant.fold(needle!.sql, context)}, ''), lambda ${c}: regexp_replace(${c}, '([%_\\\\])', '\\\\\\1'))`
+      return `(${variant.fold(text!.sql, context)} LIKE '%' || array_to_string(${characters}, '%') || '%' ESCAPE '\\')`
     },
     cases: [
       [`${name}('garbage', 'arg')`, 1],

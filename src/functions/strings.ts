@@ -111,7 +111,7 @@ export const stringFunctions = scalars({
     caseInsensitive: true,
     returns: whenAll('String'),
     summary: 'The letters A to Z as small ones; others stay.',
-    duckdb: ([x]) => asciiLower(x!.sql),
+    duckdb: ([x], context) => asciiLower(x!.sql, context),
     cases: [
       ["lower('ABCÉ')", 'abcÉ'],
       ['lower(null)', null],
@@ -122,7 +122,7 @@ export const stringFunctions = scalars({
     caseInsensitive: true,
     returns: whenAll('String'),
     summary: 'The letters a to z as capitals; others stay.',
-    duckdb: ([x]) => asciiUpper(x!.sql),
+    duckdb: ([x], context) => asciiUpper(x!.sql, context),
     cases: [["upper('abcé')", 'ABCé']],
   },
   lowerUTF8: {
@@ -149,7 +149,9 @@ export const stringFunctions = scalars({
     duckdb: ([x], context) => {
       const w = context.fresh()
       const words = `regexp_extract_all(${x!.sql}, '[A-Za-z0-9]+|[^A-Za-z0-9]+')`
-      return `array_to_string(list_transform(${words}, lambda ${w}: ${asciiUpper(`left(${w}, 1)`)} || ${asciiLower(`substring(${w}, 2)`)}), '')`
+      // What lies between words has no letters of ASCII.
+      const word = `CASE WHEN strlen(${w}) = length(${w}) THEN upper(left(${w}, 1)) || lower(substring(${w}, 2)) ELSE ${w} END`
+      return `array_to_string(list_transform(${words}, lambda ${w}: ${word}), '')`
     },
     cases: [
       ["initcap('hello wORLD foo_bar 1abc')", 'Hello World Foo_Bar 1abc'],

@@ -101,6 +101,8 @@ each step of a funnel (\`order\`, \`name\`, \`count\`, the times in seconds) or 
 \`breakdown_value\`, \`compare_label\` and \`status\` where the chart has them. \`X-Row-Limit\` says how many rows come at most. \`X-Has-More\` says whether there
 are more, when that is known before the first megabyte is sent; without it, as many rows as the limit means that there may be more. An answer that
 cannot be finished ends with its connection, never with the end of its chunks. A client that takes nothing for 30 seconds is given up.
+Where the JSON answer has \`warnings\`, \`X-Warning-Count\` says how many and \`X-Warnings\` has them as a JSON array in ASCII, without their messages and at most
+4,096 characters of them. [arrow.md](arrow.md) says how to read Arrow.
 
 **Times** are ISO 8601 in UTC, with microseconds when there are some. A trailing slash is optional everywhere.
 

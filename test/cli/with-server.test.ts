@@ -27,7 +27,8 @@ beforeAll(async () => {
   server = start(['serve', '--data', data, '--port', '0', '--json'])
   ended = finish(server)
   facts = JSON.parse(await firstLine(server)) as Facts
-  const line = (i: number) => JSON.stringify({ event: 'old', distinct_id: `u${i}`, timestamp: '2026-01-01T00:00:00Z' })
+  const line = (i: number) =>
+    JSON.stringify({ event: 'old', distinct_id: `u${i}`, timestamp: '2026-01-01T00:00:00Z', properties: { price: 'dear' } })
   await writeFile(join(folder, 'old.jsonl'), Array.from({ length: 30 }, (_, i) => line(i)).join('\n'))
 })
 afterAll(async () => {
@@ -52,7 +53,11 @@ test('import and query go through it', async () => {
   expect([code, out.split('\n')[0]]).toEqual([0, 'Stored           30 events of 30 rows'])
   expect(await count('old')).toBe(30)
   const csv = await command('query', '--project', '1', '--format', 'csv', 'select event, count() as n from events group by event')
-  expect(csv.out).toBe('event,n\nold,30\n')
+  expect([csv.out, csv.err]).toEqual(['event,n\nold,30\n', ''])
+  for (const format of ['table', 'csv'])
+    expect((await command('query', '--project', '1', '--format', format, 'select sum(properties.price) from events')).err).toMatch(
+      /^Warning: Of the 30 values that were sent of the event property "price", 30 are neither a number [^\n]+\n$/,
+    )
   expect(await command('query', '--project', '1', 'select nonsense from events')).toMatchObject({ code: 1, err: /nonsense/ })
   expect(await command('query', '--project', '9', 'select 1')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
 })

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { DuckDBConnection, DuckDBResult } from '@duckdb/node-api'
 import { tableFromIPC } from 'apache-arrow'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { warningHeaders } from '../../src/http/queries/forms.ts'
 import { pacedBody } from '../../src/http/queries/streamed.ts'
 import { deferred } from '../../src/lib/deferred.ts'
 import { withHome } from './conversation.ts'
@@ -93,6 +94,36 @@ test.each(lists)('lists of %s have the values of their JSON answer', async (_, q
   const none = await post({ ...query, properties: [{ key: 'plan', value: 'none', operator: 'exact', type: 'person' }] }, media.arrow)
   const empty = tableFromIPC(new Uint8Array(await none.arrayBuffer()))
   expect([empty.numRows, empty.schema.fields.map(({ name }) => name)]).toEqual([0, head.split(',')])
+})
+
+test.each(['csv', 'arrow'] as const)('%s: warnings stand in headers, without their messages', async (form) => {
+  const warned = { kind: 'SqlLikeQuery', query: 'select sum(properties.note), any(properties.`nöte`) from events' }
+  const { warnings } = (await (await post(warned, 'application/json')).json()) as { warnings: { message: string }[] }
+  expect(warnings).toMatchObject([
+    { code: 'not-numbers', property: 'note', count: 30 },
+    { code: 'unknown-property', property: 'nöte' },
+  ])
+  const { headers } = await post(warned, media[form])
+  const header = headers.get('x-warnings')!
+  expect(header).toContain('"property":"n\\u00f6te"')
+  expect(JSON.parse(header)).toEqual(warnings.map(({ message: _, ...facts }) => facts))
+  expect(headers.get('x-warning-count')).toBe('2')
+  expect((await post({ kind: 'SqlLikeQuery', query: 'select 1' }, media[form])).headers.has('x-warnings')).toBe(false)
+})
+
+test('a header has as many warnings as it may hold, and the count of all', () => {
+  const long = Array.from({ length: 40 }, (_, i) => ({
+    code: 'not-numbers' as const,
+    property: `${'x'.repeat(300)}${i}`,
+    scope: 'event',
+    type: 'Numeric' as const,
+    count: 1,
+    message: '',
+  }))
+  const headers = warningHeaders(long)
+  expect(headers['x-warnings']!.length).toBeLessThan(4100)
+  expect((JSON.parse(headers['x-warnings']!) as unknown[]).length).toBe(10)
+  expect(headers['x-warning-count']).toBe('40')
 })
 
 /** What the engine makes, and when it lets go of a reader's connection. */

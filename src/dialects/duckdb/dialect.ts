@@ -128,16 +128,26 @@ export const duckdb: Dialect = {
     }
     return `(SELECT generate_series AS "number" FROM generate_series(${a}, ${b}, ${c ?? 1}))`
   },
-  unnest({ alias, left }, input, items) {
-    const columns = items.map(({ name, sql, type }, i) => {
+  unnest(source, input, items) {
+    const arrays = items.map(({ sql, type }, i) => {
       const item: SqlType = type.kind === 'array' ? type.item : unknownType
       // Shorter ones would be filled up with nulls.
       const even = i === 0 ? sql : `CASE WHEN len(${sql}) = len(${items[0]!.sql}) THEN ${sql} ELSE error('${unequalArrays}') END`
-      const array = left ? `CASE WHEN len(${sql}) > 0 THEN ${even} ELSE [${defaultOf(item)}] END` : even
-      return `unnest(${array}) AS ${name}`
+      return source.left ? `CASE WHEN len(${sql}) > 0 THEN ${even} ELSE [${defaultOf(item)}] END` : even
     })
-    const rows = `(SELECT ${columns.join(', ')}) AS ${identifier(alias)}`
-    return input ? `${input} CROSS JOIN LATERAL ${rows}` : rows
+    const columns = arrays.map((_, i) => identifier(`@array_${i}`))
+    const made = arrays.map((array, i) => `${array} AS ${columns[i]}`).join(', ')
+    const rowsOf = (of: string) =>
+      `(SELECT ${items.map(({ name }, i) => `unnest(${of}.${columns[i]}) AS ${name}`).join(', ')}) AS ${identifier(source.alias)}`
+    const lists = identifier(`@arrays_of_${source.alias}`)
+    // The engine has a way of its own to multiply rows by a column. By anything else it joins the rows with themselves, by the values of all that
+    // is read to make the array.
+    if (!input) return `(SELECT ${made}) AS ${lists} CROSS JOIN LATERAL ${rowsOf(lists)}`
+    if (source.input && 'alias' in source.input && source.input.kind !== 'unnest') {
+      const rows = identifier(source.input.alias)
+      return `(SELECT *, ${made} FROM ${input}) AS ${rows} CROSS JOIN LATERAL ${rowsOf(rows)}`
+    }
+    return `${input} CROSS JOIN LATERAL (SELECT ${made}) AS ${lists} CROSS JOIN LATERAL ${rowsOf(lists)}`
   },
   join({ type, strictness }) {
     if (strictness === 'semi' || strictness === 'anti') return `${strictness.toUpperCase()} JOIN`

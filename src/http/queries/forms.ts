@@ -1,4 +1,5 @@
 import { tableToIPC } from 'apache-arrow'
+import type { AnswerWarning } from '../../queries/query-types.ts'
 import { answerTable } from '../../queries/rows.ts'
 import { failures } from '../errors.ts'
 
@@ -25,6 +26,22 @@ export const wantedForm = (accept: string | null): Form => {
     .sort((a, b) => b.quality - a.quality || a.place - b.place)
   for (const { type } of asked) for (const form of Object.keys(media) as Form[]) if (media[form].includes(type)) return form
   throw failures.notAcceptable()
+}
+
+const longestWarnings = 4096
+/** A header holds ASCII only. */
+const asciiJson = (value: unknown) =>
+  JSON.stringify(value).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** The warnings of an answer without their messages: how many, and as many of them as a header may hold. */
+export function warningHeaders(warnings: readonly AnswerWarning[]): Record<string, string> {
+  if (warnings.length === 0) return {}
+  const shown: string[] = []
+  for (const { message: _, ...facts } of warnings) {
+    shown.push(asciiJson(facts))
+    if (shown.join().length > longestWarnings) shown.pop()
+  }
+  return { 'x-warning-count': String(warnings.length), 'x-warnings': `[${shown.join()}]` }
 }
 
 export const csvMedia = 'text/csv; charset=utf-8'
@@ -61,6 +78,7 @@ export const inForm = (answer: object, form: 'csv' | 'arrow'): { body: Uint8Arra
     headers: {
       'content-type': form === 'csv' ? csvMedia : arrowMedia,
       'x-has-more': String((answer as { hasMore?: boolean }).hasMore === true),
+      ...warningHeaders((answer as { warnings?: readonly AnswerWarning[] }).warnings ?? []),
     },
   }
 }

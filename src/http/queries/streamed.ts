@@ -1,7 +1,7 @@
 import { AsyncByteQueue, type RecordBatch, RecordBatchStreamWriter, Table } from 'apache-arrow'
 import type { RowsAnswer } from '../../answer.ts'
 import { tableRows } from '../../queries/rows.ts'
-import { arrowMedia, csvLines, csvMedia } from './forms.ts'
+import { arrowMedia, csvLines, csvMedia, warningHeaders } from './forms.ts'
 
 // Rows on their way from the engine to a client that may be slow: the engine makes the next ones when the client has taken those before, and stops when
 // it leaves.
@@ -138,5 +138,6 @@ export const streamed = (
     'content-type': form === 'csv' ? csvMedia : arrowMedia,
     'x-row-limit': String(peeked.answer.limit),
     ...(peeked.hasMore === null ? {} : { 'x-has-more': String(peeked.hasMore) }),
+    ...warningHeaders(peeked.answer.warnings),
   },
 })

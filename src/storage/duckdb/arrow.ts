@@ -33,8 +33,8 @@ import {
 } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
 import { PositionedSchema } from '../../lib/positioned-schema.ts'
-import { codedTexts, plainTexts } from './arrow-texts.ts'
-import { type Builder, Bytes, isValid, memory, type NumberArray, Validity } from './vector-memory.ts'
+import { codedTexts, isUnique, plainTexts } from './arrow-texts.ts'
+import { type Builder, Bytes, memory, type NumberArray, Validity, validRows } from './vector-memory.ts'
 
 // DuckDB's vectors as Arrow columns. Numbers, times and truth values are copied as memory; only texts become JavaScript values on the way.
 
@@ -81,21 +81,22 @@ function copied(
 
 function booleans(bytes: Bytes): Builder {
   const validity = new Validity()
-  const values: number[] = []
+  let bits = new Uint8Array(256)
+  let length = 0
   return {
     append(vector, start, end) {
       bytes.take(end - start)
       const { dataView } = memory(vector)
-      for (let i = start; i < end; i++) values.push(dataView.getUint8(i))
+      const needed = (length + end - start + 7) >> 3
+      if (needed > bits.length) {
+        const wider = new Uint8Array(Math.max(needed, bits.length * 2))
+        wider.set(bits)
+        bits = wider
+      }
+      for (let i = start; i < end; i++, length++) if (dataView.getUint8(i)) bits[length >> 3]! |= 1 << (length & 7)
       validity.append(vector, start, end)
     },
-    finish() {
-      const bits = new Uint8Array((values.length + 7) >> 3)
-      values.forEach((value, i) => {
-        if (value) bits[i >> 3]! |= 1 << (i & 7)
-      })
-      return makeData({ type: new Bool(), length: values.length, ...validity.finish(), data: bits })
-    },
+    finish: () => makeData({ type: new Bool(), length, ...validity.finish(), data: bits.slice(0, (length + 7) >> 3) }),
   }
 }
 
@@ -113,13 +114,13 @@ function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
     append(vector, start, end) {
       bytes.take(16 * (end - start))
       const { dataView } = memory(vector)
-      for (let i = start; i < end; i++) values.push(isValid(vector, i) ? read128(dataView, i * 16, isSigned) : 0n)
+      const isValid = validRows(vector)
+      for (let i = start; i < end; i++) values.push(isValid(i) ? read128(dataView, i * 16, isSigned) : 0n)
       validity.append(vector, start, end)
     },
     finish() {
       const fits = values.every((value) => value >= smallest && value <= largest)
       const isNarrow = stream ? stream.isNarrow(place, fits) : fits
-      if (isNarrow && !fits) throw new QueryError('engine-refused', { message: 'A sum is beyond 64 bits: ask for it as toString(…)' })
       if (isNarrow) return makeData({ type: new Int64(), length: values.length, ...validity.finish(), data: BigInt64Array.from(values) })
       return decimalData(values, validity, 38, 0)
     },
@@ -128,8 +129,9 @@ function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
 
 /** Which 128-bit columns of a stream go as 64 bits, by their order: all batches must have one schema. */
 export class WideColumns {
-  private readonly decided: boolean[] = []
+  private readonly narrow: boolean[] = []
   private column = 0
+  private widened = false
 
   begin(): void {
     this.column = 0
@@ -139,9 +141,20 @@ export class WideColumns {
     return this.column++
   }
 
+  /** The first batch decides for all that follow. One that does not fit any more is refused, and known to be wide when the stream begins again. */
   isNarrow(column: number, fits: boolean): boolean {
-    this.decided[column] ??= fits
-    return this.decided[column]
+    this.narrow[column] ??= fits
+    if (!this.narrow[column] || fits) return this.narrow[column]
+    this.narrow[column] = false
+    this.widened = true
+    throw new QueryError('engine-refused', { message: 'A sum is beyond 64 bits: ask for it as toString(…)' })
+  }
+
+  /** Since it was last asked: is there a column that goes as 128 bits from now on? */
+  hasWidened(): boolean {
+    const { widened } = this
+    this.widened = false
+    return widened
   }
 }
 
@@ -176,7 +189,8 @@ function decimals({ width, scale }: DuckDBDecimalType, bytes: Bytes): Builder {
     append(vector, start, end) {
       bytes.take(16 * (end - start))
       const { dataView } = memory(vector)
-      for (let i = start; i < end; i++) values.push(isValid(vector, i) ? readDecimal(dataView, i, width) : 0n)
+      const isValid = validRows(vector)
+      for (let i = start; i < end; i++) values.push(isValid(i) ? readDecimal(dataView, i, width) : 0n)
       validity.append(vector, start, end)
     },
     finish: () => decimalData(values, validity, width, scale),
@@ -195,8 +209,9 @@ function lists(
     append(vector, start, end) {
       bytes.take(4 * (end - start))
       const list = listOf(vector)
+      const isValid = validRows(list)
       for (let i = start; i < end; i++) {
-        const has = isValid(list, i)
+        const has = isValid(i)
         validity.appendOne(has)
         const from = has ? list.getEntryOffset(i) : 0
         const count = has ? list.getEntryLength(i) : 0
@@ -306,7 +321,7 @@ function builderOf(type: DuckDBType, expected: Expected): Builder {
     case DuckDBTypeId.SQLNULL:
       return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount), expected)
     default:
-      return stream ? plainTexts(bytes) : codedTexts(bytes)
+      return stream || isUnique(type) ? plainTexts(expected.rows, bytes) : codedTexts(bytes)
   }
 }
 

@@ -58,6 +58,19 @@ export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'mem
       const inTurn = during(turn, { ...options, memory: instance.memory })
       return instance.use((connection) => runInParts(connection, statement, take, inTurn), inTurn.signal)
     }),
+  /** All rows as batches of one table, without a second copy of them in the engine. Texts are plain. */
+  async gather(statement: Statement, options: RunOptions = {}): Promise<Table> {
+    const wide = new WideColumns()
+    for (;;) {
+      const batches: RecordBatch[] = []
+      try {
+        for await (const batch of this.stream(statement, { ...options, wide })) batches.push(batch)
+        return new Table(batches[0]!.schema, batches)
+      } catch (error) {
+        if (!wide.hasWidened()) throw error
+      }
+    }
+  },
   /** On a connection of its own: whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
   async *stream(statement: Statement, options: StreamOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
     const { connection, close } = await instance.beside()
@@ -143,6 +156,8 @@ function tableOf(builder: BatchBuilder): Table {
 export interface StreamOptions extends RunOptions {
   /** About how many rows a batch has. */
   readonly batchRows?: number
+  /** What is known of its 128-bit columns from another try. */
+  readonly wide?: WideColumns
 }
 
 /** The same without ever holding all rows: batches as DuckDB makes them, each in a turn of its own. */
@@ -158,7 +173,7 @@ export async function* streamStatement(
   const step = <T>(work: () => Promise<T>, canRestart: boolean): Promise<T> =>
     turn((one) => guarded(connection, statement, during(one, options), work), { canRestart })
   const next = async (chunks: ChunkReader, isFirst = false) => {
-    const builder = new BatchBuilder(shape!)
+    const builder = new BatchBuilder(shape!, most)
     while (builder.rows < most && builder.bytes.taken < bytesPerBatch && (await chunks.appendTo(builder)));
     return builder.rows > 0 || isFirst ? builder.finish() : null
   }
@@ -168,7 +183,7 @@ export async function* streamStatement(
       prepared = await prepare(connection, statement)
       const result = await prepared.stream()
       const names = result.columnNames()
-      shape = { types: result.columnTypes(), names, columns: statement.columns, stream: new WideColumns() }
+      shape = { types: result.columnTypes(), names, columns: statement.columns, stream: options.wide ?? new WideColumns() }
       const chunks = new ChunkReader(result)
       return { chunks, first: await next(chunks, true) }
     }, true)

@@ -1,10 +1,11 @@
 import { DataType, type RecordBatch, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InternalError, WaymarkError } from '../../../src/errors/errors.ts'
+import { atOnce } from '../../../src/lib/turns.ts'
 import { tableRows } from '../../../src/queries/rows.ts'
 import { engineError } from '../../../src/storage/duckdb/engine-errors.ts'
 import { type Instance, openInstance } from '../../../src/storage/duckdb/instance.ts'
-import { runStatement, streamStatement } from '../../../src/storage/duckdb/run.ts'
+import { runStatement, statementRunner, streamStatement } from '../../../src/storage/duckdb/run.ts'
 import { processorTime } from '../../harness/processor-time.ts'
 
 let instance: Instance
@@ -37,7 +38,12 @@ describe('every type of DuckDB as Arrow and as JSON', () => {
       DataType.isDictionary,
       ['a', null, '', 'a', 'é😀', 'x'.repeat(300)],
     ],
-    ['UUID', "SELECT UUID '018c27d3-2c14-7000-8000-000000000014'", DataType.isDictionary, ['018c27d3-2c14-7000-8000-000000000014']],
+    [
+      'UUID',
+      "SELECT unnest(['018c27d3-2c14-7000-8000-000000000014', NULL, repeat('0', 32), repeat('f', 32)]::UUID[])",
+      DataType.isUtf8,
+      ['018c27d3-2c14-7000-8000-000000000014', null, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+    ],
     ['DATE', "SELECT unnest([DATE '2024-02-29', NULL, DATE '1969-12-31'])", DataType.isDate, ['2024-02-29', null, '1969-12-31']],
     [
       'TIMESTAMP',
@@ -76,6 +82,16 @@ describe('every type of DuckDB as Arrow and as JSON', () => {
     ).toBe(true)
     expect(table.getChildAt(1)!.data[0]!.dictionary!.length).toBe(7)
   })
+})
+
+test('a sum that fits in 64 bits in the first rows only is wide in all of them', async () => {
+  const sql =
+    'SELECT sum(i) OVER (ORDER BY i) FROM (SELECT CASE WHEN i = 99999 THEN 9223372036854775807 ELSE i END AS i FROM range(100000) t(i))'
+  const statement = { sql, params: [], columns: [] }
+  const table = await statementRunner(instance, atOnce()).gather(statement)
+  const rows = tableRows(table, 'UTC')
+  expect([table.numRows, String(table.schema.fields[0]!.type)]).toEqual([100_000, 'Decimal[38e0]'])
+  expect([rows[10], rows.at(-1)]).toEqual([[55], [String(9223372036854775807n + 4999850001n)]])
 })
 
 test('a stream has one schema and all rows', async () => {

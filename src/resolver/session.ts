@@ -66,7 +66,9 @@ export function openSession(
     cteName: uniqueNames(),
     report(error) {
       if (problems.length >= mostProblems) return
-      const isNew = problems.every((p) => p.message !== error.message || p.span?.start !== error.span?.start)
+      const isNew = problems.every(
+        (p) => p.message !== error.message || p.span?.start !== error.span?.start || p.span?.origin !== error.span?.origin,
+      )
       if (isNew) problems.push(error)
     },
     attempt(work, otherwise) {

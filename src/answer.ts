@@ -229,9 +229,9 @@ export async function* queryArrowBatches(
 }
 
 /** Says what the engine refused of the statement that was asked for. */
-const inWords = (error: unknown, { resolved }: Compiled, request: unknown): unknown => {
+const inWords = (error: unknown, { resolved }: Compiled, request: unknown, statement: Query): unknown => {
   const text = (request as { query?: unknown }).query
-  return blamed(asTypeMismatch(error, resolved, typeof text === 'string' ? text : null), request)
+  return blamed(asTypeMismatch(error, resolved, typeof text === 'string' ? text : null), request, statement)
 }
 
 interface ArrowWork {
@@ -249,8 +249,9 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
   const checkpoint = checkpointOf(options)
   const env = envFor(project, facts, settings, checkpoint)
   try {
-    const compiled = compileFor(sqlStatement(parsed as SqlQuery, env), project, facts, env, settings, checkpoint)
-    return { statement: statementOf(compiled.printed, env.project.timezone), explained: (error) => inWords(error, compiled, query) }
+    const asked = sqlStatement(parsed as SqlQuery, env)
+    const compiled = compileFor(asked, project, facts, env, settings, checkpoint)
+    return { statement: statementOf(compiled.printed, env.project.timezone), explained: (error) => inWords(error, compiled, query, asked) }
   } catch (error) {
     throw blamed(error, query)
   }
@@ -295,7 +296,7 @@ export async function answerRows(query: unknown, project: QueryProject, options:
         isFirst = false
       }
     } catch (error) {
-      throw inWords(error, compiled, query)
+      throw inWords(error, compiled, query, plan.statement.query)
     }
     return hasMore?.() ?? false
   }
@@ -347,12 +348,12 @@ function driverOf(
   const checkpoint = checkpointOf(options)
   const env = envFor(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []
-  const statementFor = ({ query, blame }: StatementAsk): { compiled: Compiled; statement: Statement } => {
+  const statementFor = ({ query }: StatementAsk): { compiled: Compiled; statement: Statement } => {
     try {
       const compiled = compileFor(query, project, facts, env, settings, checkpoint)
       return { compiled, statement: statementOf(compiled.printed, env.project.timezone) }
     } catch (error) {
-      throw blamed(blame ? blame(error) : error, request)
+      throw blamed(error, request, query)
     }
   }
   const run = async (ask: StatementAsk): Promise<Table> => {
@@ -363,7 +364,7 @@ function driverOf(
     const { take } = ask
     const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : project.run(statement, options)
     const table = await work.catch((error: unknown) => {
-      throw inWords(error, compiled, request)
+      throw inWords(error, compiled, request, ask.query)
     })
     entry.seconds = (performance.now() - started) / 1000
     return table

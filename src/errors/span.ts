@@ -1,7 +1,17 @@
-/** A half-open range of character offsets in the statement's text. */
+/** A field of a request. */
+export interface Origin {
+  /** In the form `series__0__math_hogql`. */
+  readonly attr: string
+  /** What the field holds. */
+  readonly text: string
+  readonly is: 'expression' | 'name' | 'pattern'
+}
+
+/** A half-open range of character offsets in the text of the statement, or in that of the field that a part of it comes from. */
 export interface Span {
   readonly start: number
   readonly end: number
+  readonly origin?: Origin
 }
 
 /** For nodes that no user wrote. */

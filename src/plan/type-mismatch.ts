@@ -54,7 +54,8 @@ export function asTypeMismatch(error: unknown, query: TypedQuery, source: string
   if (!misfit) return error
   const { call, argument, needs } = misfit
   const { span } = argument
-  const shown = source !== null && isSpanned(span) && span.end - span.start <= longestShown ? source.slice(span.start, span.end) : null
+  const written = span.origin?.text ?? source
+  const shown = written !== null && isSpanned(span) && span.end - span.start <= longestShown ? written.slice(span.start, span.end) : null
   return new QueryError(
     'type-mismatch',
     { name: call.name, needs, found: typeName(argument.type), shown, use: mend(misfit, shown) },

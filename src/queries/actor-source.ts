@@ -48,13 +48,16 @@ export type AnyActorSource = ActorSource<never> & { readonly schema: z.ZodType }
 
 export const defineActorSource = <P>(source: ActorSource<P>): AnyActorSource => source as unknown as AnyActorSource
 
+/** Where the query of the chart stands in the request. */
+const chartPrefix = 'source__source__'
+
 /** The chart's query stands two levels down in the request, and so does what is wrong in it. */
-export function* insideSource<R>(asking: Asking<R>): Asking<R> {
+export function* insideSource<R>(env: QueryEnv, ask: (env: QueryEnv) => Asking<R>): Asking<R> {
   try {
-    return yield* asking
+    return yield* ask({ ...env, fieldPrefix: chartPrefix })
   } catch (error) {
     if (!(error instanceof QueryError) || !error.attr || error.attr.startsWith('source__')) throw error
-    const attr = `source__source__${error.attr}`
+    const attr = `${chartPrefix}${error.attr}`
     const data = 'attr' in error.data ? { ...error.data, attr } : error.data
     throw new QueryError(error.code, data, error.span, { cause: error.cause, others: error.others, attr })
   }

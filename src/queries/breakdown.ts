@@ -1,7 +1,7 @@
 import { call, field } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
-import { parseExpr } from '../parser/parse.ts'
 import type { QueryEnv } from './kind.ts'
+import { exprOf, named } from './origin.ts'
 import { cleanedPath, normalizedUrl } from './path-cleaning.ts'
 import type { BreakdownFilter, BreakdownType } from './schemas.ts'
 
@@ -12,6 +12,8 @@ export interface BreakdownPart {
   readonly groupTypeIndex: number | null
   readonly normalizeUrl: boolean
   readonly binCount: number | null
+  /** The field of the request that names the property. */
+  readonly attr: string
 }
 
 export interface Breakdown {
@@ -44,12 +46,13 @@ export function breakdownOf(filter: BreakdownFilter | null | undefined, limit = 
   const list = filter.breakdowns
   if (list?.length) {
     if (list[0]!.type === 'cohort') return { ...common, parts: [], cohorts: list.map((item) => cohortOf(item.property)), isList: false }
-    const parts = list.map((item) => ({
+    const parts = list.map((item, i) => ({
       property: String(item.property),
       type: (item.type ?? 'event') as BreakdownPart['type'],
       groupTypeIndex: item.group_type_index ?? null,
       normalizeUrl: item.normalize_url === true,
       binCount: item.histogram_bin_count ?? null,
+      attr: `breakdownFilter__breakdowns__${i}__property`,
     }))
     return { ...common, parts, cohorts: [], isList: true }
   }
@@ -62,6 +65,7 @@ export function breakdownOf(filter: BreakdownFilter | null | undefined, limit = 
     groupTypeIndex: filter.breakdown_group_type_index ?? null,
     normalizeUrl: filter.breakdown_normalize_url === true,
     binCount: filter.breakdown_histogram_bin_count ?? null,
+    attr: 'breakdownFilter__breakdown',
   }))
   return { ...common, parts, cohorts: [], isList: values.length > 1 }
 }
@@ -71,7 +75,7 @@ const cohortOf = (value: string | number): number | 'all' => (value === 'all' ||
 export const isBrokenDown = ({ parts, cohorts }: Breakdown): boolean => parts.length > 0 || cohorts.length > 0
 
 /** What the property reads, before it is a text. */
-export function partValue(part: BreakdownPart): Expr {
+export function partValue(part: BreakdownPart, env: QueryEnv): Expr {
   switch (part.type) {
     case 'event':
       return field('properties', part.property)
@@ -80,11 +84,11 @@ export function partValue(part: BreakdownPart): Expr {
     case 'group':
       return field(`group_${part.groupTypeIndex ?? 0}`, 'properties', part.property)
     case 'session':
-      return field('session', part.property)
+      return named(field('session', part.property), part.property, part.attr, env)
     case 'event_metadata':
-      return field(...part.property.split('.'))
+      return named(field(...part.property.split('.')), part.property, part.attr, env)
     case 'hogql':
-      return parseExpr(part.property)
+      return exprOf(part.property, part.attr, env)
   }
 }
 
@@ -93,7 +97,7 @@ export function partText(
   part: BreakdownPart,
   { cleansPaths }: Pick<Breakdown, 'cleansPaths'>,
   env: QueryEnv,
-  value = partValue(part),
+  value = partValue(part, env),
 ): Expr {
   const text = call('toString', value)
   const path = cleansPaths ? cleanedPath(text, env) : text

@@ -1,7 +1,6 @@
-import type { Expr, OrderItem } from '../ast/nodes.ts'
+import type { Expr } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { lookup } from '../functions/registry.ts'
-import { parseExpr, parseOrder } from '../parser/parse.ts'
 
 // What lists of events and of actors share: columns and orders as texts, with labels that are no part of them.
 
@@ -19,9 +18,6 @@ export function withoutLabel(text: string): string {
   if (dashes < 0 || hasQuotedDashes(text)) return text.trim()
   return `${text.slice(0, dashes).trim()}${direction.exec(text.slice(dashes + 2).trimEnd())?.[0] ?? ''}`
 }
-
-export const columnOf = (text: string): Expr => parseExpr(withoutLabel(text))
-export const orderOf = (text: string): OrderItem => parseOrder(withoutLabel(text))
 
 /** Does the expression fold several rows into one? A window does not. */
 export function hasAggregate(expr: Expr): boolean {

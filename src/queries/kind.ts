@@ -14,8 +14,6 @@ export interface StatementAsk {
   readonly query: Query
   /** Words for the log and for `explain`. */
   readonly label: string
-  /** A mistake in the statement as a mistake in what the request holds. */
-  readonly blame?: (error: unknown) => unknown
   /** Takes the rows part by part as they are read, in their order; the answer has none then. A part's memory is used again once this returns. */
   readonly take?: (part: Table) => void
 }
@@ -83,6 +81,8 @@ export interface QueryEnv {
   readonly memoryLimit?: number
   /** Throws when the query has been cancelled or its time is up. */
   readonly checkpoint?: Checkpoint
+  /** What stands in front of the names of fields in mistakes, where the query is part of another: `source__source__`. */
+  readonly fieldPrefix?: string
   /** Rows of an answer: when the query does not say, and at most. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
 }

@@ -1,16 +1,15 @@
 import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
 import { sessionFields } from '../catalog/sessions.ts'
-import { QueryError } from '../errors/errors.ts'
 import { noSpan } from '../errors/span.ts'
 import { own } from '../lib/own.ts'
-import { parseExpr } from '../parser/parse.ts'
 import { isProperty } from '../types/property-values.ts'
 import { isNamed, isNumeric, isTime } from '../types/types.ts'
 import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
 import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
 import type { Action, ActionStep, QueryEnv } from './kind.ts'
+import { exprOf, named } from './origin.ts'
 
 // From filters and actions to conditions.
 
@@ -47,15 +46,6 @@ function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryEnv): 
   return and(...parts.filter((part) => !isTrue(part)))
 }
 
-function readExpression(text: string, place: string): Expr {
-  try {
-    return parseExpr(text)
-  } catch (error) {
-    if (!(error instanceof QueryError)) throw error
-    throw new QueryError(error.code, error.data, error.span, { cause: error.cause, others: error.others, attr: `${place}__key` })
-  }
-}
-
 function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
   const { type, key, place } = filter
   if (legal[scope] !== null && !legal[scope]!.has(type))
@@ -63,7 +53,7 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryE
   if (cohortTypes.has(type)) return cohortCondition(filter, scope, env)
   switch (type) {
     case 'hogql':
-      return readExpression(key, place)
+      return exprOf(key, `${place}__key`, env)
     case 'element':
       return elementCondition(filter)
     case 'person':
@@ -110,7 +100,7 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Read
       return { expr: field('properties', key), type: declared }
     }
     case 'session':
-      return { expr: scope === 'session' ? field(key) : field('session', key), type: sessionType(key) }
+      return { expr: named(scope === 'session' ? field(key) : field('session', key), key, `${place}__key`, env), type: sessionType(key) }
     default:
       return key === '$elements_chain'
         ? { expr: field('elements_chain'), type: null }

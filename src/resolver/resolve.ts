@@ -22,7 +22,7 @@ export function resolve(
     if (!(error instanceof QueryError) || endsPlanning(error)) throw error
     session.report(error)
   }
-  const problems = [...session.problems].sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0))
+  const problems = inOrder(session.problems)
   if (session.hasMoreProblems) {
     const message = `The statement has more than ${mostProblems} mistakes; these are the first`
     problems.push(new QueryError('invalid-query', { message }, query.span))
@@ -30,4 +30,12 @@ export function resolve(
   const [first, ...others] = problems
   if (first) throw others.length ? new QueryError(first.code, first.data, first.span, { cause: first.cause, others }) : first
   return typed!
+}
+
+/** By place in their text, and text by text as they were read. */
+function inOrder(problems: readonly QueryError[]): QueryError[] {
+  const texts = [...new Set(problems.map(({ span }) => span?.origin))]
+  return texts.flatMap((text) =>
+    problems.filter(({ span }) => span?.origin === text).sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0)),
+  )
 }

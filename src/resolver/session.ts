@@ -69,7 +69,9 @@ export function openSession(
     alias: uniqueNames(),
     cteName: uniqueNames(),
     report(error) {
-      const isNew = problems.every((p) => p.message !== error.message || p.span?.start !== error.span?.start)
+      const isNew = problems.every(
+        (p) => p.message !== error.message || p.span?.start !== error.span?.start || p.span?.origin !== error.span?.origin,
+      )
       if (isNew && problems.length < mostProblems) problems.push(error)
       else if (isNew) hasMore = true
     },

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { answerQuery } from '../../src/answer.ts'
+import type { QueryError } from '../../src/errors/errors.ts'
 import { projectPool } from '../harness/projects.ts'
 
 // What only the statement shows to be wrong is said of the field of the query whose text it comes from.
@@ -122,6 +123,23 @@ test.each<[string, object, string, string]>([
     'invalid-query',
     'properties__1__key',
   ],
+  [
+    'a name that another field holds as well',
+    { series: [sum('sum(properties.nope)')], properties: [{ type: 'hogql', key: 'nope = 1' }] },
+    'unknown-field',
+    'properties__0__key',
+  ],
+  [
+    'a function that another field names in a text',
+    {
+      properties: [
+        { type: 'hogql', key: "event = 'summ('" },
+        { type: 'hogql', key: 'summ(1) = 1' },
+      ],
+    },
+    'unknown-function',
+    'properties__1__key',
+  ],
   ['a filter that is not true or false', { properties: [{ type: 'hogql', key: 'event' }] }, 'engine-refused', 'properties__0__key'],
   ['a filter by what no session has', { properties: [{ type: 'session', key: 'nope', value: 1 }] }, 'unknown-field', 'properties__0__key'],
   [
@@ -212,4 +230,22 @@ test('a mistake that no field holds is said as it is', async () => {
   await expect(answerQuery({ kind: 'EventsQuery', select: ['nope'], properties }, project)).rejects.toMatchObject({ attr: 'select__0' })
   const statement = { kind: 'HogQLQuery', query: 'select nope from events where {filters}', filters: { properties } }
   await expect(answerQuery(statement, project)).rejects.toMatchObject({ code: 'unknown-field', attr: null })
+})
+
+test('mistakes in several fields are said of each, in its own text', async () => {
+  const project = await pool.filled(utc, [event])
+  const query = {
+    kind: 'TrendsQuery',
+    series: [sum('sum(properties.n) + nope')],
+    properties: [{ type: 'hogql', key: '1 = 1 and nope' }],
+    ...range,
+  }
+  const error = await answerQuery(query, project).then(
+    () => null,
+    (thrown: QueryError) => thrown,
+  )
+  expect([error!, ...error!.others].map(({ attr, source, position }) => [attr, source, position?.column])).toEqual([
+    ['series__0__math_hogql', 'sum(properties.n) + nope', 21],
+    ['properties__0__key', '1 = 1 and nope', 11],
+  ])
 })

@@ -4,7 +4,7 @@ import { rewrite } from '../../ast/walk.ts'
 import { hasAggregate, isCount, withoutAlias, withoutLabel } from '../columns.ts'
 import { displayName } from '../display-name.ts'
 import type { QueryEnv } from '../kind.ts'
-import type { RequestTexts } from '../request-texts.ts'
+import { columnOf, orderOf } from '../origin.ts'
 import type { ActorTable } from './source.ts'
 
 /** What stands in one column of the answer. */
@@ -17,14 +17,14 @@ export type ActorColumn =
 
 const actorNames = new Set(['person', 'actor', 'group'])
 
-export function columnsOf(labels: readonly string[], source: ActorTable, env: QueryEnv, texts: RequestTexts): ActorColumn[] {
+export function columnsOf(labels: readonly string[], source: ActorTable, env: QueryEnv): ActorColumn[] {
   return labels.map((text, i): ActorColumn => {
     const plain = withoutLabel(text)
     if (actorNames.has(plain)) return { kind: 'actor', text }
     if (plain === 'person_display_name') return { kind: 'display', text }
     if (/^\w+\.\$delete$/.test(plain)) return { kind: 'constant', text, value: 1 }
     if (plain === 'matched_recordings') return { kind: 'constant', text, value: [] }
-    return { kind: 'value', text, expr: inScope(texts.expr(text, `select__${i}`), source, env) }
+    return { kind: 'value', text, expr: inScope(columnOf(text, `select__${i}`, env), source, env) }
   })
 }
 
@@ -65,11 +65,10 @@ export function orderItems(
   columns: readonly ActorColumn[],
   source: ActorTable,
   env: QueryEnv,
-  texts: RequestTexts,
 ): OrderItem[] {
   if (orders?.length)
     return orders.map((text, i) => {
-      const item = texts.order(text, `orderBy__${i}`)
+      const item = orderOf(text, `orderBy__${i}`, env)
       return { ...item, expr: inScope(withAliases(item.expr, columns), source, env) }
     })
   const values = columns.flatMap((column) => (column.kind === 'value' ? [column.expr] : []))

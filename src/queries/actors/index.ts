@@ -5,7 +5,6 @@ import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insid
 import { hasAggregate } from '../columns.ts'
 import { defineQueryKind, type QueryEnv, type QueryKind, type RowsPlan } from '../kind.ts'
 import { compileFilters } from '../property-filters.ts'
-import { type RequestTexts, requestTexts } from '../request-texts.ts'
 import { type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
 import { type ActorColumn, actorId, columnsOf, isFolded, nameOf, orderItems, searchCondition } from './columns.ts'
@@ -40,7 +39,7 @@ export const actorOptionsKind = (sources: readonly AnyActorSource[]): QueryKind<
 
 function* runOptions(query: OptionsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorOptions> {
   const { known, point } = checkSource(query.source, sources)
-  return known.options ? yield* insideSource(known.options(point as never, env)) : {}
+  return known.options ? yield* insideSource(env, (inner) => known.options!(point as never, inner)) : {}
 }
 
 interface Plan {
@@ -50,14 +49,12 @@ interface Plan {
   readonly asked: Select
   readonly rows: number
   readonly offset: number
-  readonly blame: RequestTexts['blame']
 }
 
 function* planOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<Plan> {
   const source = yield* tableOf(query.source, sources, env)
   const labels = query.select ?? (source.group === null ? personColumns : ['group'])
-  const texts = requestTexts()
-  const columns = columnsOf(labels, source, env, texts)
+  const columns = columnsOf(labels, source, env)
   const { defaultRows, mostRows } = env.limits ?? rowLimits
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
@@ -65,10 +62,9 @@ function* planOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSo
     source,
     texts: labels,
     columns,
-    asked: pageOf(query, source, columns, rows, offset, texts, env),
+    asked: pageOf(query, source, columns, rows, offset, env),
     rows,
     offset,
-    blame: texts.blame,
   }
 }
 
@@ -102,7 +98,7 @@ function* cellsOfPage(
 function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
   const plan = yield* planOf(query, env, sources)
   const { columns, texts, asked, rows, offset } = plan
-  const [answer] = (yield [{ kind: 'statement', query: asked, label: 'page of actors', blame: plan.blame }]) as readonly [Table]
+  const [answer] = (yield [{ kind: 'statement', query: asked, label: 'page of actors' }]) as readonly [Table]
   const page = answer.slice(0, rows)
   const { cells, missing } = yield* cellsOfPage(page, plan, env)
   return {
@@ -119,7 +115,7 @@ function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActo
 function* rowsOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<RowsPlan> {
   const plan = yield* planOf(query, env, sources)
   return {
-    statement: { kind: 'statement', query: plan.asked, label: 'page of actors', blame: plan.blame },
+    statement: { kind: 'statement', query: plan.asked, label: 'page of actors' },
     rows: plan.rows,
     *show(page) {
       const { cells } = yield* cellsOfPage(page, plan, env)
@@ -149,15 +145,7 @@ function typeOf(column: ActorColumn, answer: Table, i: number): string {
   return column.kind === 'constant' ? 'UInt8' : 'Tuple(String, String)'
 }
 
-function pageOf(
-  query: ActorsQuery,
-  source: ActorTable,
-  columns: readonly ActorColumn[],
-  rows: number,
-  offset: number,
-  texts: RequestTexts,
-  env: QueryEnv,
-) {
+function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorColumn[], rows: number, offset: number, env: QueryEnv) {
   const isAggregated = isFolded(columns)
   const needsActor = !isAggregated || columns.some((column) => column.kind === 'actor' || column.kind === 'display')
   const hidden: Expr[] = needsActor ? [alias(source.actor, 'actor_key'), alias(actorId(source), 'actor_id')] : []
@@ -180,7 +168,7 @@ function pageOf(
     where: isTrue(where) ? null : where,
     groupBy: groupBy(...keys),
     having: isTrue(having) ? null : having,
-    orderBy: orderItems(query.orderBy, columns, source, env, texts),
+    orderBy: orderItems(query.orderBy, columns, source, env),
     limit: limit(rows + 1, offset),
   })
 }

@@ -1,9 +1,9 @@
 import { call, equals, field, from, join, literal, table } from '../../ast/build.ts'
 import type { Expr, Query, Source } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { parseQuery } from '../../parser/parse.ts'
 import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import type { QueryEnv } from '../kind.ts'
+import { queryOf } from '../origin.ts'
 
 /** Where actors are read from: `people` or `groups` names the table with their fields. */
 export interface ActorTable {
@@ -23,9 +23,9 @@ export function* tableOf(
   env: QueryEnv,
 ): Asking<ActorTable> {
   if (!source) return { from: table('persons'), actor: field('persons', '@person_no'), group: null, columns: [] }
-  if (sqlKinds.has(source.kind)) return sqlTable(source)
+  if (sqlKinds.has(source.kind)) return sqlTable(source, env)
   const { known, point } = checkSource(source, sources)
-  const list = yield* insideSource(known.actors(point as never, env))
+  const list = yield* insideSource(env, (inner) => known.actors(point as never, inner))
   return list.group === null ? people(list.query, list.columns) : groups(list.query, list.group, list.columns, field('source', 'actor'))
 }
 
@@ -49,10 +49,10 @@ const groups = (query: Query, index: number, columns: readonly string[], key: Ex
 })
 
 /** A statement names its actors by a column: an alias made for it, or the first column that looks like an id. */
-function sqlTable(source: { readonly kind: string; readonly query?: unknown }): ActorTable {
+function sqlTable(source: { readonly kind: string; readonly query?: unknown }, env: QueryEnv): ActorTable {
   if (typeof source.query !== 'string')
     throw new QueryError('validation-failed', { message: 'The source has no statement.', attr: 'source__query' })
-  const query = parseQuery(source.query)
+  const query = queryOf(source.query, 'source__query', env)
   const names = columnNames(query)
   const column = ['group_key', 'actor_id', 'person_id'].find((name) => names.includes(name)) ?? names.find((name) => /id/i.test(name))
   if (!column)

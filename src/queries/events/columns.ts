@@ -3,9 +3,9 @@ import type { Expr, OrderItem } from '../../ast/nodes.ts'
 import { rewrite, walk } from '../../ast/walk.ts'
 import { hasAggregate, isCount, withoutAlias, withoutLabel } from '../columns.ts'
 import { displayName } from '../display-name.ts'
-import type { ProjectSettings } from '../kind.ts'
+import type { ProjectSettings, QueryEnv } from '../kind.ts'
+import { columnOf, orderOf } from '../origin.ts'
 import { qualified } from '../qualified.ts'
-import type { RequestTexts } from '../request-texts.ts'
 
 /** What stands in one column of the answer. */
 export type EventColumn =
@@ -19,11 +19,11 @@ const objects: ReadonlyMap<string, 'event' | 'person' | 'name'> = new Map([
   ['person_display_name', 'name'],
 ])
 
-export const columnsOf = (labels: readonly string[], texts: RequestTexts): EventColumn[] =>
+export const columnsOf = (labels: readonly string[], env: QueryEnv): EventColumn[] =>
   labels.map((label, i) => {
     const text = withoutLabel(label)
     const kind = objects.get(text)
-    return kind ? { kind, text, label } : { kind: 'value', text, label, expr: texts.expr(label, `select__${i}`) }
+    return kind ? { kind, text, label } : { kind: 'value', text, label, expr: columnOf(label, `select__${i}`, env) }
   })
 
 /** Does the column stand for several events? */
@@ -92,13 +92,10 @@ const keyOf = (kind: 'event' | 'person' | 'name', project: ProjectSettings): Exp
   kind === 'event' ? uuid : kind === 'person' ? distinctId : displayName(project, ['person', 'properties'], distinctId)
 
 /** As asked; else the largest count or first aggregate, else the newest if the time is shown, else by the first column. */
-export const orderItems = (
-  orders: readonly string[] | null | undefined,
-  columns: readonly EventColumn[],
-  project: ProjectSettings,
-  texts: RequestTexts,
-): OrderItem[] =>
-  orders?.length ? orders.map((text, i) => orderOfEvents(texts.order(text, `orderBy__${i}`), project)) : [defaultOrder(columns, project)]
+export const orderItems = (orders: readonly string[] | null | undefined, columns: readonly EventColumn[], env: QueryEnv): OrderItem[] =>
+  orders?.length
+    ? orders.map((text, i) => orderOfEvents(orderOf(text, `orderBy__${i}`, env), env.project))
+    : [defaultOrder(columns, env.project)]
 
 function orderOfEvents(item: OrderItem, project: ProjectSettings): OrderItem {
   const expr = rewrite(item.expr, (node) => {

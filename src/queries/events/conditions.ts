@@ -7,8 +7,8 @@ import { type AnyActorSource, type Asking, checkSource, insideSource } from '../
 import { withoutAlias } from '../columns.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { ActionStep, QueryEnv } from '../kind.ts'
+import { columnOf } from '../origin.ts'
 import { actionCondition, compileFilters } from '../property-filters.ts'
-import type { RequestTexts } from '../request-texts.ts'
 import { queryFilters } from '../series-condition.ts'
 import type { EventsQuery } from './schema.ts'
 
@@ -26,8 +26,8 @@ export const eventConditions = (query: EventsQuery, env: QueryEnv): Expr[] => [
 ]
 
 /** Conditions as texts; they may hold aggregates, and aliases of the columns. */
-export const writtenConditions = ({ where }: EventsQuery, texts: RequestTexts): Expr[] =>
-  (where ?? []).flatMap((text, i) => (text.trim() === '' ? [] : [withoutAlias(texts.expr(text, `where__${i}`))]))
+export const writtenConditions = ({ where }: EventsQuery, env: QueryEnv): Expr[] =>
+  (where ?? []).flatMap((text, i) => (text.trim() === '' ? [] : [withoutAlias(columnOf(text, `where__${i}`, env))]))
 
 function timeBounds({ after, before }: EventsQuery, env: QueryEnv): Expr[] {
   const now = micros(env.now)
@@ -89,7 +89,7 @@ export function* sourceConditions(
 ): Asking<readonly Expr[]> {
   if (!source) return []
   const { known, point } = checkSource(source, sources)
-  const { query, group } = yield* insideSource(known.actors(point as never, env))
+  const { query, group } = yield* insideSource(env, (inner) => known.actors(point as never, inner))
   const actors = select({ columns: [field('source', 'actor')], from: from(query, 'source') })
   return [inQuery(field(group === null ? '@person_no' : `$group_${group}`), actors)]
 }

@@ -6,7 +6,6 @@ import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
 import { defineQueryKind, type QueryEnv, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
 import { qualified } from '../qualified.ts'
-import { type RequestTexts, requestTexts } from '../request-texts.ts'
 import { columnTypes, columnValues, type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
 import { aliasesOf, asWritten, columnsOf, type EventColumn, foldedNames, folds, mentions, orderItems, selected } from './columns.ts'
@@ -35,19 +34,17 @@ interface Plan {
   readonly written: Select
   readonly rows: number
   readonly offset: number
-  readonly blame: RequestTexts['blame']
 }
 
 function* planOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<Plan> {
   const { defaultRows, mostRows } = env.limits ?? rowLimits
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
-  const texts = requestTexts()
-  const columns = columnsOf(query.select, texts)
+  const columns = columnsOf(query.select, env)
   const aliases = aliasesOf(columns)
   const own = [...eventConditions(query, env), ...(yield* sourceConditions(query.source, env, sources))]
-  const conditions = [...own.map((condition) => qualified(condition, 'events', aliases)), ...writtenConditions(query, texts)]
-  const { statement, ties } = statementOf(query, columns, conditions, texts, env)
+  const conditions = [...own.map((condition) => qualified(condition, 'events', aliases)), ...writtenConditions(query, env)]
+  const { statement, ties } = statementOf(query, columns, conditions, env)
   return {
     columns,
     asked: select({
@@ -59,7 +56,6 @@ function* planOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSo
     written: select({ ...statement, columns: columns.map(asWritten), limit: limit(rows, offset) }),
     rows,
     offset,
-    blame: texts.blame,
   }
 }
 
@@ -69,8 +65,8 @@ function* cellsOfPage(page: Table, columns: readonly EventColumn[], env: QueryEn
 }
 
 function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<EventsAnswer> {
-  const { columns, asked, written, rows, offset, blame } = yield* planOf(query, env, sources)
-  const answer = (yield { kind: 'statement', query: asked, label: 'events', blame }) as Table
+  const { columns, asked, written, rows, offset } = yield* planOf(query, env, sources)
+  const answer = (yield { kind: 'statement', query: asked, label: 'events' }) as Table
   const shown = answer.slice(0, rows)
   const cells = yield* cellsOfPage(shown, columns, env)
   return {
@@ -85,9 +81,9 @@ function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSourc
 }
 
 function* rowsOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<RowsPlan> {
-  const { columns, asked, rows, blame } = yield* planOf(query, env, sources)
+  const { columns, asked, rows } = yield* planOf(query, env, sources)
   return {
-    statement: { kind: 'statement', query: asked, label: 'events', blame },
+    statement: { kind: 'statement', query: asked, label: 'events' },
     rows,
     *show(page) {
       const cells = yield* cellsOfPage(page, columns, env)
@@ -109,7 +105,6 @@ function statementOf(
   query: EventsQuery,
   columns: readonly EventColumn[],
   conditions: readonly Expr[],
-  texts: RequestTexts,
   env: QueryEnv,
 ): { statement: Select; ties: readonly OrderItem[] } {
   const names = foldedNames(columns)
@@ -127,7 +122,7 @@ function statementOf(
     where: allOf(...conditions.filter((condition) => !isOfGroups(condition))),
     groupBy: groupBy(...keys),
     having: having.length > 0 ? allOf(...having) : null,
-    orderBy: orderItems(query.orderBy, columns, env.project, texts),
+    orderBy: orderItems(query.orderBy, columns, env),
   })
   // What is equal in all that was asked for has an order too, so that pages do not overlap.
   return { statement, ties: (isFolded ? keys : [field('@log_seq')]).map((key) => order(key)) }

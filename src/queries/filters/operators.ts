@@ -6,6 +6,7 @@ import { zoneOf } from '../../lib/zone.ts'
 import { numberText } from '../../types/property-values.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { PropertyType, QueryEnv } from '../kind.ts'
+import { patterned } from '../origin.ts'
 import { cleanedPath } from '../path-cleaning.ts'
 import { type PropertyFilter, wrongFilter } from './schema.ts'
 import { semverCondition, semverOperators } from './semver.ts'
@@ -59,7 +60,10 @@ const compare =
 /** The value anywhere in the text; `%`, `_` and `\` in it stand for themselves. */
 const pattern = (value: One) => literal(`%${String(value).replace(/[\\%_]/g, '\\$&')}%`)
 const contains: Condition = (read, value) => and(call('isNotNull', read.expr), call('ilike', text(read), pattern(value)))
-const matches: Condition = (read, value) => and(call('isNotNull', read.expr), call('match', text(read), literal(String(value))))
+const matches: Condition = (read, value, { place }, env) => {
+  const pattern = patterned(literal(String(value)), String(value), `${place}__value`, env)
+  return and(call('isNotNull', read.expr), call('match', text(read), pattern))
+}
 const equals: Condition = (read, value) => {
   const [left, right] = comparable(read, value)
   return and(call('isNotNull', read.expr), call('equals', left, right))

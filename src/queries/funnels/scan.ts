@@ -4,9 +4,9 @@ import { identities } from '../../ast/identity.ts'
 import type { Call, Expr } from '../../ast/nodes.ts'
 import { bytesPerEvent, EventBuckets } from '../../kernels/funnels/buckets.ts'
 import type { ActorColumns, FunnelColumns } from '../../kernels/funnels/columns.ts'
-import { parseExpr } from '../../parser/parse.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryEnv, QueryRun, StatementAsk } from '../kind.ts'
+import { exprOf } from '../origin.ts'
 import { at, eventsTable, memberOf, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, nodeMatch, queryFilters } from '../series-condition.ts'
 import { codesOf, doubles, integers, TextCodes, texts } from '../vectors.ts'
@@ -94,7 +94,7 @@ export interface Reading {
 
 export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: QueryEnv): Reading {
   const { query, settings } = scan
-  const actor = actorExpr(query)
+  const actor = actorExpr(query, env)
   const steps = query.series.map((node, i) => nodeCondition(node, env, `series__${i}`))
   const exclusions = (query.funnelsFilter?.exclusions ?? []).map((exclusion, i) => ({
     condition: nodeCondition(exclusion, env, `funnelsFilter__exclusions__${i}`),
@@ -228,9 +228,9 @@ export const firstTimesOf = (actor: Expr, where: Expr): StatementAsk => ({
   }),
 })
 
-export function actorExpr(query: FunnelsQuery): Expr {
+export function actorExpr(query: FunnelsQuery, env: QueryEnv): Expr {
   const expression = actorExpression(query)
-  if (expression) return call('toString', parseExpr(expression))
+  if (expression) return call('toString', exprOf(expression, 'funnelsFilter__funnelAggregateByHogQL', env))
   const group = query.aggregation_group_type_index
   return group == null ? person : field(`$group_${group}`)
 }

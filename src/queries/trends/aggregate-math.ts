@@ -1,14 +1,15 @@
 import { alias, call, callWith, field, from, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { own } from '../../lib/own.ts'
-import { parseExpr } from '../../parser/parse.ts'
+import type { QueryEnv } from '../kind.ts'
+import { exprOf, named } from '../origin.ts'
 import { at, eventsTable } from '../scope.ts'
 import type { Math as SeriesMath, SeriesNode } from '../series.ts'
 import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
 import type { PlanContext, StoredParts } from './plan.ts'
-import { actorOf, timeFilter } from './unit.ts'
+import { actorOf, placeOf, timeFilter, type Unit } from './unit.ts'
 
 // Maths that one aggregate computes from the events of a bucket.
 
@@ -21,29 +22,32 @@ export function aggregate(name: string, value: Expr): Expr {
 }
 
 /** The number that sums and averages are about, null where there is none. */
-export function numberOf(node: SeriesNode): Expr {
+export function numberOf(unit: Unit, env: QueryEnv): Expr {
+  const { node } = unit
+  const place = placeOf(unit)
   const property = node.math_property ?? ''
-  const value = property === '$time' ? call('toUnixTimestamp', field('timestamp')) : propertyOf(property, node.math_property_type)
-  const number = converted(call('toFloat', value), node)
+  const value =
+    property === '$time'
+      ? call('toUnixTimestamp', field('timestamp'))
+      : propertyOf(property, node.math_property_type, `${place}__math_property`, env)
+  const number = converted(call('toFloat', value), node, `${place}__math_property_revenue_currency`, env)
   return node.math_multiplier == null ? number : call('multiply', number, literal(node.math_multiplier))
 }
 
-function propertyOf(property: string, type: string | null | undefined): Expr {
+function propertyOf(property: string, type: string | null | undefined, attr: string, env: QueryEnv): Expr {
   if (type === 'person_properties') return field('person', 'properties', property)
-  if (type === 'session_properties') return field('session', property)
+  if (type === 'session_properties') return named(field('session', property), property, attr, env)
   return field('properties', property)
 }
 
 const baseCurrency = 'USD'
 
-function converted(amount: Expr, { math_property_revenue_currency: currency }: SeriesNode): Expr {
+function converted(amount: Expr, { math_property_revenue_currency: currency }: SeriesNode, attr: string, env: QueryEnv): Expr {
   if (!currency) return amount
-  if (currency.static) {
-    if (currency.static === baseCurrency) return amount
-    return call('convertCurrency', literal(currency.static), literal(baseCurrency), amount, call('toDate', field('timestamp')))
-  }
-  if (!currency.property) return amount
-  return call('convertCurrency', field('properties', currency.property), literal(baseCurrency), amount, call('toDate', field('timestamp')))
+  if (currency.static === baseCurrency) return amount
+  const given = currency.static ? literal(currency.static) : currency.property ? field('properties', currency.property) : null
+  if (!given) return amount
+  return named(call('convertCurrency', given, literal(baseCurrency), amount, call('toDate', field('timestamp'))), baseCurrency, attr, env)
 }
 
 interface Aggregation {
@@ -73,14 +77,14 @@ function aggregationOf(context: PlanContext): Aggregation {
     case 'unique_session':
       return { value: call('uniqExact', field('$session_id')), condition: always }
     case 'hogql':
-      return { value: parseExpr(unit.node.math_hogql ?? 'count()'), condition: always }
+      return { value: exprOf(unit.node.math_hogql ?? 'count()', `${placeOf(unit)}__math_hogql`, context.env), condition: always }
     case 'dau':
     case 'unique_group':
     case 'weekly_active':
     case 'monthly_active':
       return { value: uniqueActors(context), condition: actor.condition }
     default:
-      return { value: aggregate(math, numberOf(unit.node)), condition: always }
+      return { value: aggregate(math, numberOf(unit, context.env)), condition: always }
   }
 }
 

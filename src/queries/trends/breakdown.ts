@@ -17,7 +17,7 @@ export function groupText(
   bins: Bins | null,
   breakdown: Pick<Breakdown, 'cleansPaths'>,
   env: QueryEnv,
-  value = partValue(part),
+  value = partValue(part, env),
 ): Expr {
   if (part.binCount !== null) return bins ? binOf(call('toFloat', value), bins) : literal(nullValue)
   return call('coalesce', call('nullif', partText(part, breakdown, env, value), literal('')), literal(nullValue))
@@ -27,7 +27,7 @@ export function groupText(
 export function partEquals(part: BreakdownPart, value: string, breakdown: Breakdown, env: QueryEnv): Expr | null {
   if (value === otherValue) return null
   if (part.binCount === null) return equals(groupText(part, null, breakdown, env), literal(value))
-  const number = call('toFloat', partValue(part))
+  const number = call('toFloat', partValue(part, env))
   if (value === nullValue) return call('or', call('isNull', number), not(call('isFinite', number)))
   const bin = parseBin(value)
   return (

@@ -65,7 +65,11 @@ export function* binsOfUnits(
   if (binned.length === 0) return units.map(() => [])
   const asks = units.map((unit) => ({
     kind: 'statement' as const,
-    query: binRanges(binned.map(partValue), eventsTable(query.samplingFactor), allOf(countedTime(unit), eventsOf(unit, query, env))),
+    query: binRanges(
+      binned.map((part) => partValue(part, env)),
+      eventsTable(query.samplingFactor),
+      allOf(countedTime(unit), eventsOf(unit, query, env)),
+    ),
     label: `range of the histogram of series ${unit.order}`,
   }))
   const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))

@@ -65,7 +65,7 @@ export function contextOf(
     parts,
     stored: isStored
       ? {
-          values: breakdown.parts.map(partValue),
+          values: breakdown.parts.map((part) => partValue(part, env)),
           texts: (values) => breakdown.parts.map((part, i) => groupText(part, null, breakdown, env, values[i])),
         }
       : null,

@@ -1,0 +1,76 @@
+import type { Expr, Node, OrderItem, Query } from '../ast/nodes.ts'
+import { rewrite, walk } from '../ast/walk.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Origin } from '../errors/span.ts'
+import { parseExpr, parseOrder, parseQuery } from '../parser/parse.ts'
+import { withoutLabel } from './columns.ts'
+import type { QueryEnv } from './kind.ts'
+
+// What is made of a field of the request says so in all its places, so that a mistake that shows only in the statement is said of that field.
+
+type Prefix = Pick<QueryEnv, 'fieldPrefix'>
+type Text = readonly [text: string, attr: string]
+
+const origin = (is: Origin['is'], [text, attr]: Text, { fieldPrefix = '' }: Prefix): Origin => ({ attr: `${fieldPrefix}${attr}`, text, is })
+
+const comingFrom = <N extends Node>(from: Origin, node: N): N =>
+  rewrite(node, (one) => (one.span.origin ? one : { ...one, span: { ...one.span, origin: from } }))
+
+/** A field of a table whose name the request holds. */
+export const named = (field: Expr, text: string, attr: string, env: Prefix): Expr => comingFrom(origin('name', [text, attr], env), field)
+
+/** A regular expression that the request holds. */
+export const patterned = (condition: Expr, text: string, attr: string, env: Prefix): Expr =>
+  comingFrom(origin('pattern', [text, attr], env), condition)
+
+/** An expression that the request holds. */
+export const exprOf = (text: string, attr: string, env: Prefix): Expr => readFrom(origin('expression', [text, attr], env), parseExpr, text)
+
+/** A column of a list, with or without a label. */
+export const columnOf = (text: string, attr: string, env: Prefix): Expr =>
+  readFrom(origin('expression', [text, attr], env), parseExpr, unlabelled(text))
+
+/** An item of the order of a list. */
+export const orderOf = (text: string, attr: string, env: Prefix): OrderItem =>
+  readFrom(origin('expression', [text, attr], env), parseOrder, unlabelled(text))
+
+/** A statement that the request holds beside other fields. */
+export const queryOf = (text: string, attr: string, env: Prefix): Query =>
+  readFrom(origin('expression', [text, attr], env), parseQuery, text)
+
+/** Places are those in the text as it came. */
+const unlabelled = (text: string) => ' '.repeat(text.length - text.trimStart().length) + withoutLabel(text)
+
+function readFrom<N extends Node>(from: Origin, read: (text: string) => N, text: string): N {
+  try {
+    return comingFrom(from, read(text))
+  } catch (error) {
+    throw error instanceof QueryError ? eachOf(error, (one) => saidOf(one, from)) : error
+  }
+}
+
+/** A mistake as one in the field: `attr` names it, and places are places in its text. */
+export const saidOf = (error: QueryError, { attr, text, is }: Origin): QueryError =>
+  (is === 'expression' ? inText(error, text) : error).with({ attr })
+
+/** A mistake and those that were found beside it. */
+export function eachOf(error: QueryError, tell: (one: QueryError) => QueryError): QueryError {
+  const others = error.others.map((other) => (other instanceof QueryError ? tell(other) : other))
+  return tell(error).with({ others })
+}
+
+/** With the text that it speaks of. */
+export function inText(error: QueryError, source: string): QueryError {
+  const isQuoted = error.span !== null && source[error.span.start] === '"'
+  const data = error.code === 'unknown-field' && isQuoted ? { ...(error.data as object), isQuoted } : error.data
+  return error.with({ data: data as never, source })
+}
+
+/** The fields that parts of a statement come from, each once. */
+export function originsIn(node: Node): readonly Origin[] {
+  const found = new Map<string, Origin>()
+  walk(node, ({ span: { origin } }) => {
+    if (origin) found.set(origin.attr, origin)
+  })
+  return [...found.values()]
+}

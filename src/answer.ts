@@ -280,8 +280,8 @@ export async function answerRows(query: unknown, project: QueryProject, options:
   const driver = driverOf(project, facts, options, query)
   const plan = await driver.complete(kind.rows(parsed, driver.env))
   if (!plan) return null
-  const { rows, show: shown, limit, hasMore } = plan
-  const { compiled, statement } = driver.statementFor(plan.statement)
+  const { statement: asked, rows, show: shown, limit, hasMore } = plan
+  const { compiled, statement } = driver.statementFor(asked)
   const show = async (page: RecordBatch): Promise<readonly RecordBatch[]> =>
     shown ? (await driver.complete(shown(new Table(page.schema, [page])))).batches : [page]
   async function* batches(): AsyncGenerator<RecordBatch, boolean, undefined> {
@@ -296,7 +296,7 @@ export async function answerRows(query: unknown, project: QueryProject, options:
         isFirst = false
       }
     } catch (error) {
-      throw inWords(error, compiled, query, plan.statement.query)
+      throw inWords(error, compiled, query, asked.query)
     }
     return hasMore?.() ?? false
   }

@@ -6,6 +6,7 @@ import { oneType } from '../functions/results.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
 import { type PropertyInfo, propertyOf } from '../types/property-values.ts'
+import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
@@ -21,7 +22,12 @@ import { asTime } from './times.ts'
 import { type ColumnNode, outputColumns, type TypedExpr, type TypedOrder } from './typed.ts'
 import { resolveWindow } from './windows.ts'
 
-type Step = string | number
+/** A step to what lies below a value. With a dot it is an element of a tuple, also of all tuples of an array. */
+interface Step {
+  readonly to: string | number
+  readonly dotted: boolean
+}
+const namesAsSteps = (names: readonly string[]): Step[] => names.map((to) => ({ to, dotted: true }))
 
 /** What is cheaper to resolve again than to look up. */
 const leaves: ReadonlySet<Expr['kind']> = new Set(['literal', 'field', 'alias'])
@@ -136,7 +142,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
     return applyPath(
       session,
       { kind: 'parameter', name: parameter.printed, type: parameter.type, span },
-      [...chain.slice(1), ...more],
+      [...namesAsSteps(chain.slice(1)), ...more],
       span,
     )
 
@@ -144,24 +150,29 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
     const source = scope.sources.find((s) => s.name === head)
     if (source) {
       const { expr, used } = source.follow(chain.slice(1), span)
-      return applyPath(session, expr, [...chain.slice(1 + used), ...more], span)
+      return applyPath(session, expr, [...namesAsSteps(chain.slice(1 + used)), ...more], span)
     }
   }
 
   const owners = scope.sources.filter((s) => s.has(head))
   const fromAlias = aliasValue(session, head, scope)
   if (fromAlias && !(scope.isBeforeGrouping && owners.length && hasAggregate(fromAlias)))
-    return applyPath(session, fromAlias, [...chain.slice(1), ...more], span)
+    return applyPath(session, fromAlias, [...namesAsSteps(chain.slice(1)), ...more], span)
 
   if (owners.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: owners.map((s) => s.name ?? '(subquery)') }, span)
   if (owners[0]) {
     const { expr, used } = owners[0].follow(chain, span)
-    return applyPath(session, expr, [...chain.slice(used), ...more], span)
+    return applyPath(session, expr, [...namesAsSteps(chain.slice(used)), ...more], span)
   }
 
   const named = scope.ctes.get(head)
   if (named?.kind === 'expression')
-    return applyPath(session, resolveExpr(session, named.expr, withSources(named.scope, scope.sources)), [...chain.slice(1), ...more], span)
+    return applyPath(
+      session,
+      resolveExpr(session, named.expr, withSources(named.scope, scope.sources)),
+      [...namesAsSteps(chain.slice(1)), ...more],
+      span,
+    )
 
   const leading = scope.sources.filter((s) => s.leads?.(head))
   if (leading.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: leading.map((s) => s.name ?? '(subquery)') }, span)
@@ -198,7 +209,8 @@ function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr 
     const index: Expr = base.index
     if (index.kind !== 'literal' || !(index.type === 'int' || index.type === 'string')) break
     if (index.value === 0) throw new QueryError('zero-index', { example: 'array.1' }, index.span)
-    steps.unshift(typeof index.value === 'bigint' ? Number(index.value) : (index.value as Step))
+    const to = typeof index.value === 'bigint' ? Number(index.value) : (index.value as string | number)
+    steps.unshift({ to, dotted: base.dotted })
     base = base.object
   }
   if (base.kind === 'access') {
@@ -212,27 +224,34 @@ function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr 
 
 /** What lies below a value: an item, an element, a value inside JSON. */
 function applyPath(session: Session, expr: TypedExpr, path: readonly Step[], span: Span): TypedExpr {
-  if (path.length === 0) return expr
+  const [step, ...rest] = path
+  if (!step) return expr
   const { type } = expr
-  const [step, ...rest] = path as [Step, ...Step[]]
-  if (path.includes(0) || path.includes('0')) throw new QueryError('zero-index', { example: 'array.1' }, span)
-  if (isNamed(type, 'JSON', 'String', 'Property') || type.kind === 'unknown') return readJson(session, expr, path, span)
-  if (type.kind === 'tuple') {
-    const position = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : (type.names?.indexOf(step) ?? -1) + 1
-    if (position < 1 || position > type.items.length)
-      throw new QueryError('unknown-field', { name: String(step), candidates: type.names ?? [] }, span)
+  const { to } = step
+  if (path.some((one) => one.to === 0 || one.to === '0')) throw new QueryError('zero-index', { example: 'array.1' }, span)
+  if (isNamed(type, 'JSON', 'String', 'Property') || type.kind === 'unknown')
+    return readJson(
+      session,
+      expr,
+      path.map((one) => one.to),
+      span,
+    )
+  const tuple = step.dotted ? tupleIn(type) : type
+  if (tuple?.kind === 'tuple') {
+    const position = elementPosition(tuple, to)
+    if (position === null) throw new QueryError('unknown-field', { name: String(to), candidates: tuple.names ?? [] }, span)
     return applyPath(session, builtCall('tupleElement', [expr, constant(position, span)], span), rest, span)
   }
   if (type.kind === 'array' || type.kind === 'map') {
-    const index = type.kind === 'array' && typeof step === 'string' && /^\d+$/.test(step) ? Number(step) : step
+    const index = type.kind === 'array' && typeof to === 'string' && /^\d+$/.test(to) ? Number(to) : to
     return applyPath(session, builtCall('arrayElement', [expr, constant(index, span)], span), rest, span)
   }
-  throw new QueryError('unknown-field', { name: String(step) }, span)
+  throw new QueryError('unknown-field', { name: String(to) }, span)
 }
 
 const defined = { Numeric: 'number', Boolean: 'boolean' } as const
 
-function readJson(session: Session, expr: TypedExpr, path: readonly Step[], span: Span): TypedExpr {
+function readJson(session: Session, expr: TypedExpr, path: readonly (string | number)[], span: Span): TypedExpr {
   const steps = path.map((step) => (typeof step === 'string' && /^[1-9]\d*$/.test(step) ? Number(step) : step))
   const scan = expr.kind === 'column' ? session.scans.get(expr.source) : undefined
   const behind = scan?.fieldOf(expr as ColumnNode)

@@ -1,10 +1,11 @@
 import { QueryError } from '../errors/errors.ts'
-import { arrayOf, isNamed, isNullable, isNumeric, mapOf, notNull, type SqlType, scalar, tupleOf, typeName } from '../types/types.ts'
+import { arrayOf, isNamed, isNumeric, mapOf, notNull, type SqlType, scalar, tupleOf, typeName } from '../types/types.ts'
 import { type AggregateRow, aggregate, aggregates, type ListFold, rowsCall, withoutDistinct } from './aggregate.ts'
 import { sumType } from './aggregates.ts'
 import { asNumber, defaultOf, duckdbType, once } from './duckdb-values.ts'
+import { byKey } from './list-groups.ts'
 import { integerShape } from './results.ts'
-import type { Case, CellContext } from './row.ts'
+import type { Case } from './row.ts'
 
 // Sums and extremes of values that stand beside keys: in maps, or in arrays side by side.
 
@@ -39,28 +40,6 @@ function resultOf(name: Name, value: SqlType): SqlType {
       expected: 'numbers',
     })
   return sumType(value)
-}
-
-/**
- * `body` of the entries of each key, in the order of the keys. The keys are taken a stretch at a time, so that each looks only at the entries of its
- * stretch: with n keys every entry is looked at 2√n times instead of n times.
- */
-function byKey(entries: string, key: SqlType, context: CellContext, body: (entries: string) => string): string {
-  const [all, entry, keys, from, part, near, one, same] = Array.from({ length: 8 }, () => context.fresh()) as [string, ...string[]]
-  const named = (value: string, name: string, inner: string) => `list_transform([${value}], lambda ${name}: ${inner})[1]`
-  const keyOf = `struct_extract_at(${entry}, 1)`
-  const having = (list: string, condition: string) => `list_filter(${list}, lambda ${entry}: ${condition})`
-  const ofKey = named(having(near!, `${keyOf} = ${one}`), same!, body(same!))
-  const nearby = having(all, `${keyOf} >= ${part}[1] AND ${keyOf} <= ${part}[len(${part})]`)
-  const ofPart = named(nearby, near!, `list_transform(${part}, lambda ${one}: ${ofKey})`)
-  const width = `greatest(1, CAST(sqrt(len(${keys})) AS BIGINT))`
-  const parts = `list_transform(range(1, len(${keys}) + 1, ${width}), lambda ${from}: ${keys}[${from}:${from} + ${width} - 1])`
-  const sorted = `list_sort(list_distinct(list_transform(${all}, lambda ${entry}: ${keyOf})))`
-  const ofKeys = named(sorted, keys!, `flatten(list_transform(${parts}, lambda ${part}: ${ofPart}))`)
-  // NULL is a key too, the first one, and equal to none.
-  const withoutKey = `list_filter([${having(all, `${keyOf} IS NULL`)}], lambda ${same}: len(${same}) > 0)`
-  const ofNull = `list_transform(${withoutKey}, lambda ${same}: ${body(same!)})`
-  return named(entries, all, isNullable(key) ? `list_concat(${ofNull}, ${ofKeys})` : ofKeys)
 }
 
 /** `sumMap(map)` answers a map, `sumMap(keys, values)` a tuple of sorted keys and values. */

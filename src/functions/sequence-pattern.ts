@@ -29,6 +29,8 @@ export function patternItems(name: string, pattern: unknown, steps: number): rea
     grammar.lastIndex = at
     const [text, number, operator, amount] = grammar.exec(pattern) ?? []
     if (text === undefined) throw refuse(`cannot read its pattern from character ${at + 1} on: ${pattern.slice(at, at + 20)}`)
+    const previous = items.at(-1)
+    if (operator !== undefined && (!previous || isTimeBetween(previous))) throw refuse(`needs a condition, . or .* before ${text}`)
     if (operator !== undefined) items.push({ operator: operator as TimeBetween['operator'], amount: Number(amount) })
     else if (text === '.' || text === '.*') items.push(text)
     else if (Number(number) >= 1 && Number(number) <= steps) items.push({ step: Number(number) - 1 })

@@ -11,7 +11,7 @@ const modes = ['strict_order', 'strict_deduplication', 'strict_increase', 'stric
 type Mode = (typeof modes)[number]
 const isMode = (text: unknown): text is Mode => modes.some((mode) => mode === text)
 
-function modesOf({ params: [, ...given] }: CellContext): ReadonlySet<Mode> {
+function modesOf({ params: [, ...given] }: Pick<CellContext, 'params'>): ReadonlySet<Mode> {
   const found = new Set<Mode>()
   for (const { constant } of given) {
     if (!isMode(constant))
@@ -84,7 +84,10 @@ export const funnelFunctions = aggregates({
     args: [1, 99],
     takes: ['time', 'boolean'],
     params: [1, null],
-    returns: () => scalar('UInt8'),
+    returns: (_, context) => {
+      modesOf(context)
+      return scalar('UInt8')
+    },
     keeps: 6,
     summary:
       'How many of the conditions are met one after the other within a number of seconds. More parameters are modes: `strict_order` (nothing else between), `allow_reentry` (with it: steps that come too early are passed over), `strict_deduplication` (ends at a step met twice), `strict_increase` (each step later than the one before), `strict_once` (a row counts for one step, on ClickHouse only).',

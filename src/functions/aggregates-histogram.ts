@@ -9,8 +9,8 @@ import type { CellContext, SqlCell } from './row.ts'
 
 const mostBins = 250
 
-function binsOf(context: CellContext): number {
-  const value = context.params[0]?.constant
+function binsOf({ params }: Pick<CellContext, 'params'>): number {
+  const value = params[0]?.constant
   const bins = typeof value === 'bigint' ? Number(value) : value
   if (typeof bins === 'number' && Number.isInteger(bins) && bins >= 1 && bins <= mostBins) return bins
   throw new QueryError('wrong-type', {
@@ -74,7 +74,10 @@ export const histogramFunctions = aggregates({
     args: [1, 1],
     takes: 'number',
     params: [1, 1],
-    returns: () => arrayOf(tupleOf([float, float, float])),
+    returns: (_, context) => {
+      binsOf(context)
+      return arrayOf(tupleOf([float, float, float]))
+    },
     keeps: 8,
     summary:
       'At most so many bins where the values are, each with its lower edge, upper edge and height: the nearest values are joined. Infinite values do not count; ClickHouse refuses them.',

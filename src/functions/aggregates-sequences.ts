@@ -61,7 +61,10 @@ const sequenceRow = (name: string, returns: 'UInt8' | 'UInt64', summary: string,
     args: [3, 33],
     takes: ['time', 'boolean'],
     params: [1, 1],
-    returns: () => scalar(returns),
+    returns: ([, ...steps], { params }) => {
+      patternItems(name, params[0]?.constant, steps.length)
+      return scalar(returns)
+    },
     keeps: 6,
     summary,
     clickhouse: (args, context) => {

@@ -3,6 +3,7 @@ import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Que
 import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
+import type { FunctionRow } from '../functions/row.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
 import { type PropertyInfo, propertyOf } from '../types/property-values.ts'
@@ -12,6 +13,7 @@ import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
 import { checkFolded, knows, outerOf, readOuter, resolveSubquery } from './correlation.ts'
+import { checkClause } from './grouping.ts'
 import { inArray, inItems, inQueryNode, type Sought } from './membership.ts'
 import { withColumns } from './property-columns.ts'
 import { alike, ordered, readAs } from './property-values.ts'
@@ -288,7 +290,7 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   if (special) return special(session, call, scope)
   const { name, row } = findRow(call.name, call.span)
   const starless = row.kind === 'aggregate' ? { ...call, args: call.args.filter((arg) => arg.kind !== 'star') } : call
-  const written = call.distinct && starless.args.length > 1 ? { ...starless, args: [tupleOfExprs(starless.args, call.span)] } : starless
+  const written = call.distinct && starless.args.length > 1 ? { ...starless, args: [distinctTuple(starless, name, row)] } : starless
   checkArity(written, name, row)
 
   const isAggregate = row.kind === 'aggregate' && call.over === null
@@ -312,23 +314,29 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
     if (args.length === 1) args = [args[0]!, constant(name === 'and', call.span)]
   }
   const params = call.params ? resolveAll(session, call.params, { ...scope, sources: [] }) : []
-  return callNode(
-    name,
-    row,
-    {
-      args,
-      params,
-      distinct: call.distinct,
-      orderBy: call.orderBy.map((item) => resolveOrder(session, item, inner)),
-      filter: call.filter ? resolveExpr(session, call.filter, inner) : null,
-      ignoreNulls: call.ignoreNulls,
-      over: call.over ? resolveWindow(session, call.over, scope) : null,
-    },
-    call.span,
-  )
+  const orderBy = call.orderBy.map((item) => resolveOrder(session, item, inner))
+  const filter = call.filter ? resolveExpr(session, call.filter, inner) : null
+  const over = call.over ? resolveWindow(session, call.over, scope) : null
+  if (isAggregate || over || row.seesRows) {
+    const ordered = [...orderBy, ...(over?.orderBy ?? [])].map(({ expr }) => expr)
+    for (const part of [...args, filter, ...ordered, ...(over?.partitionBy ?? [])]) checkClause(session, `'${name}'`, part, true)
+  }
+  return callNode(name, row, { args, params, distinct: call.distinct, orderBy, filter, ignoreNulls: call.ignoreNulls, over }, call.span)
 }
 
-const tupleOfExprs = (items: readonly Expr[], span: Span): Expr => ({ kind: 'tuple', items, span })
+/** `count(DISTINCT a, b)` counts tuples. */
+function distinctTuple({ args, span }: Call, name: string, { args: [least], params = [0, 0] }: FunctionRow): Expr {
+  if (least > 1 || params[0] > 0)
+    throw new QueryError(
+      'wrong-type',
+      {
+        message: `'${name}' takes its arguments one by one, and DISTINCT makes one tuple of them. Leave DISTINCT out`,
+        expected: 'a call without DISTINCT',
+      },
+      span,
+    )
+  return { kind: 'tuple', items: args, span }
+}
 
 /** `x AND 0` is 0, whatever x is. */
 function foldLogic(name: 'and' | 'or', args: readonly TypedExpr[], span: Span): TypedExpr | null {
@@ -377,6 +385,7 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
     if (call.args.length !== 1)
       throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 1, max: 1, found: call.args.length }, call.span)
     const expr = resolveExpr(session, call.args[0]!, scope)
+    checkClause(session, "'arrayJoin'", expr, true)
     const type =
       expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
     return { kind: 'arrayJoin', expr: readAs(expr, 'text'), type, span: call.span }

@@ -18,6 +18,7 @@ const plain = {
   ...associationFunctions,
   ...collectionFunctions,
   ...perKeyFunctions,
+  ...histogramFunctions,
   ...funnelFunctions,
 }
 

@@ -180,7 +180,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
   if (leading.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: leading.map((s) => s.name ?? '(subquery)') }, span)
   if (leading[0]) {
     const { expr, used } = leading[0].follow(chain, span)
-    return applyPath(session, expr, [...chain.slice(used), ...more], span)
+    return applyPath(session, expr, [...namesAsSteps(chain.slice(used)), ...more], span)
   }
 
   if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)

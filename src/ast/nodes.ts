@@ -23,6 +23,8 @@ export interface Field extends Base<'field'> {
 export interface Access extends Base<'access'> {
   readonly object: Expr
   readonly index: Expr
+  /** With a dot: of an array of tuples `.1` is the array of their first elements, `[1]` the first tuple. */
+  readonly dotted: boolean
   readonly nullish: boolean
 }
 

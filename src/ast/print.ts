@@ -1,5 +1,6 @@
 import { assertNever } from '../lib/assert-never.ts'
 import type {
+  Access,
   Call,
   Cte,
   Expr,
@@ -53,7 +54,7 @@ function expr(node: Expr): string {
     case 'field':
       return chain(node.chain)
     case 'access':
-      return `${tight(node.object)}${node.nullish ? '?.' : ''}[${plain(node.index)}]`
+      return access(node)
     case 'call':
       return call(node)
     case 'cast':
@@ -102,6 +103,19 @@ const isLoose = (node: Expr) =>
   looseKinds.has(node.kind) || (node.kind === 'literal' && isNegative(node)) || (node.kind === 'call' && node.name === 'not')
 /** Where an operator follows or precedes. */
 const tight = (node: Expr): string => (isLoose(node) ? `(${expr(node)})` : expr(node))
+
+function access({ object, index, dotted, nullish }: Access): string {
+  const name = dotted && index.kind === 'literal' ? elementName(index) : null
+  if (name === null) return `${tight(object)}${nullish ? '?.' : ''}[${plain(index)}]`
+  // `1.1` is a number, and `a.b` one name of two parts.
+  const isNamed = object.kind === 'literal' || (object.kind === 'field' && index.kind === 'literal' && index.type === 'string' && !nullish)
+  return `${isNamed ? `(${expr(object)})` : tight(object)}${nullish ? '?.' : '.'}${name}`
+}
+/** What may stand behind a dot. */
+function elementName(index: Literal): string | null {
+  if (index.type === 'string') return printPart(String(index.value))
+  return index.type === 'int' && !isNegative(index) ? printNumber(index.value as number | bigint, 'int') : null
+}
 
 function literal(node: Literal): string {
   switch (node.type) {

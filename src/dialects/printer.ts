@@ -3,13 +3,15 @@ import { type IdOf, identities } from '../ast/identity.ts'
 import { PlanningBudget } from '../ast/planning-budget.ts'
 import { InternalError, placed, UnsupportedError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
-import { type Arg, isUnsupported } from '../functions/row.ts'
+import { type AggregateContext, type Arg, isUnsupported } from '../functions/row.ts'
+import { type FrameEdge, overText, type WindowContext } from '../functions/window-frame.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import type { Footprint } from '../plan/footprint.ts'
 import { eachSource } from '../plan/rewrite.ts'
 import {
   type CallNode,
   outputColumns,
+  type TypedBound,
   type TypedCte,
   type TypedExpr,
   type TypedGroupBy,
@@ -421,7 +423,7 @@ class Printer implements Printing {
           order: call.orderBy.map(({ expr, descending }) => ({ arg: this.arg(expr), descending })),
           filter: call.filter ? this.expr(call.filter) : '',
           ignoreNulls: call.ignoreNulls,
-          over: call.over ? ` OVER (${this.window(call.over)})` : '',
+          ...this.over(call.over),
         }
       : undefined
     const { timezone, weekStartDay, timeRange, now } = this.settings
@@ -452,19 +454,24 @@ class Printer implements Printing {
     return known ?? text
   }
 
-  private window({ partitionBy, orderBy, frame }: TypedWindow): string {
-    const bound = (b: NonNullable<TypedWindow['frame']>['start']) => `${b.offset ? `${this.expr(b.offset)} ` : ''}${b.type.toUpperCase()}`
-    const order = this.orderList(orderBy)
+  private over(over: TypedWindow | null): Pick<AggregateContext, 'over'> & { readonly window?: WindowContext } {
+    if (!over) return { over: '' }
+    const { partitionBy, orderBy, frame } = over
     const interval = [frame?.start, frame?.end].find((edge) => edge?.offset && isNamed(edge.offset.type, 'Interval'))?.offset
     if (interval && !this.dialect.hasIntervalFrames) this.refuse('RANGE with an interval', interval.span)
-    return [
-      partitionBy.length ? `PARTITION BY ${this.list(partitionBy)}` : '',
-      order ? `ORDER BY ${order}` : '',
-      frame
-        ? `${frame.unit.toUpperCase()} ${frame.end ? `BETWEEN ${bound(frame.start)} AND ${bound(frame.end)}` : bound(frame.start)}`
-        : '',
-    ]
-      .filter(Boolean)
-      .join(' ')
+    const order = this.orderList(orderBy)
+    const rows = [partitionBy.length ? `PARTITION BY ${this.list(partitionBy)}` : '', order ? `ORDER BY ${order}` : '']
+    const printed = frame && {
+      unit: frame.unit === 'rows' ? ('ROWS' as const) : ('RANGE' as const),
+      from: this.edge(frame.start),
+      to: this.edge(frame.end),
+    }
+    const window = { rows: rows.filter(Boolean).join(' '), isOrdered: order !== '', ...(printed ? { frame: printed } : {}) }
+    return { over: ` ${overText(window, window.frame)}`, window }
+  }
+
+  private edge(bound: TypedBound | null): FrameEdge {
+    const side = bound?.type.endsWith('preceding') ? 'PRECEDING' : bound?.type.endsWith('following') ? 'FOLLOWING' : 'CURRENT ROW'
+    return { side, offset: bound?.offset ? this.expr(bound.offset) : null }
   }
 }

@@ -1,19 +1,17 @@
-import { arrayOf, isNamed, isNullable, mapOf, notNull, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
+import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../types/types.ts'
 import {
   type AggregateRow,
   aggregate,
   aggregateOf,
   aggregates,
   arrayOfItems,
-  type ListFold,
   listOf,
   orDefault,
   rowsCall,
   withFilter,
-  withoutDistinct,
 } from './aggregate.ts'
 import { sumType } from './aggregates.ts'
-import { asNumber, defaultOf, duckdbType, once, toText } from './duckdb-values.ts'
+import { asNumber, defaultOf, once, toText } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { fixedBytes, headBytes, inside } from './makes.ts'
 import { integerShape } from './results.ts'
@@ -59,60 +57,6 @@ const bits = (name: string, engine: string, word: string, value: number): Aggreg
 const allOnes = (type: SqlType): string => {
   const shape = integerShape(type)
   return !shape || shape.signed ? '-1' : String((1n << BigInt(Math.min(shape.bits, 63))) - 1n)
-}
-
-// --- maps ----------------------------------------------------------------------------------------
-
-const isArrays = (types: readonly SqlType[]): boolean => types[0]?.kind === 'array'
-const valueType = (types: readonly SqlType[]): SqlType =>
-  isArrays(types) ? itemOf(types[1]) : types[0]?.kind === 'map' ? types[0].value : unknownType
-const keyType = (types: readonly SqlType[]): SqlType =>
-  isArrays(types) ? itemOf(types[0]) : types[0]?.kind === 'map' ? types[0].key : unknownType
-
-/** `sumMap(map)` answers a map, `sumMap(keys, values)` a tuple of sorted keys and values. */
-const perKey = (name: 'sumMap' | 'minMap' | 'maxMap', engine: string, word: string, cases: readonly Case[]): AggregateRow => {
-  const resultOf = (types: readonly SqlType[]): SqlType => (name === 'sumMap' ? sumType(valueType(types)) : valueType(types))
-  /** Of a list of maps, or of tuples of keys and values. */
-  const fold: ListFold = (list, item, context) => {
-    const types = item.kind === 'tuple' ? item.items : [item]
-    const [key, entry, each] = [context.fresh(), context.fresh(), context.fresh()]
-    const [k, v] = isArrays(types)
-      ? [`struct_extract_at(${entry}, 1)`, `struct_extract_at(${entry}, 2)`]
-      : [`${entry}.key`, `${entry}.value`]
-    const entries = isArrays(types) ? `list_zip(struct_extract_at(${each}, 1), struct_extract_at(${each}, 2))` : `map_entries(${each})`
-    const result = resultOf(types)
-    return once(context, `coalesce(flatten(list_transform(${list}, lambda ${each}: ${entries})), [])`, (all) => {
-      const keys = `list_sort(list_distinct(list_transform(${all}, lambda ${entry}: ${k})))`
-      const values = `list_transform(list_filter(${all}, lambda ${entry}: ${k} = ${key}), lambda ${entry}: ${v})`
-      const folded = `CAST(${engine}(${values}) AS ${duckdbType(integerShape(result) ? scalar('Int64') : result)})`
-      if (!isArrays(types)) return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${folded})))`
-      // Of arrays, ClickHouse leaves out keys whose sum is 0.
-      const pair = context.fresh()
-      const pairs = `list_transform(${keys}, lambda ${key}: {'k': ${key}, 'v': ${folded}})`
-      const kept = name === 'sumMap' ? `list_filter(${pairs}, lambda ${pair}: ${pair}.v <> 0)` : pairs
-      const part = (from: string, field: string) => `list_transform(${from}, lambda ${pair}: ${pair}.${field})`
-      return once(context, kept, (p) => `row(${part(p, 'k')}, ${part(p, 'v')})`)
-    })
-  }
-  return aggregate({
-    args: [1, 2],
-    returns: (types) =>
-      isArrays(types) ? tupleOf([arrayOf(keyType(types)), arrayOf(notNull(resultOf(types)))]) : mapOf(keyType(types), resultOf(types)),
-    keeps: 8,
-    summary: `${word} of the values of each key, of maps or of arrays of keys and of values.`,
-    clickhouse: name,
-    duckdb: (args, context) => {
-      const item = args.length > 1 ? tupleOf(args.map((a) => a.type)) : args[0]!.type
-      const rows = rowsCall(
-        'list',
-        [args.length > 1 ? `row(${args.map((a) => a.sql).join(', ')})` : args[0]!.sql],
-        withoutDistinct(context),
-      )
-      return fold(rows, item, context)
-    },
-    ofList: fold,
-    cases,
-  })
 }
 
 // --- order of rows -------------------------------------------------------------------------------
@@ -338,23 +282,6 @@ export const collectionFunctions = aggregates({
   groupBitmapState: bitmap('groupBitmapState', 'A bitmap of whole numbers.', [1, 2, 4, 7], five),
   groupBitmapAndState: bitmap('groupBitmapAndState', 'The intersection of bitmaps.', [2]),
   groupBitmapOrState: bitmap('groupBitmapOrState', 'The union of bitmaps.', [1, 2, 3]),
-  sumMap: perKey('sumMap', 'list_sum', 'Sums', [
-    ["select sumMap(x) from (select arrayJoin([map('a', 1), map('a', 2, 'b', 5)]) as x)", { a: 3, b: 5 }],
-    ['select sumMap([1, 2], [3, 0])', [[1], [3]]],
-  ]),
-  minMap: perKey('minMap', 'list_min', 'Smallest', [
-    ["select minMap(x) from (select arrayJoin([map('a', 1), map('a', 2, 'b', 5)]) as x)", { a: 1, b: 5 }],
-    [
-      'select minMap([1, 2], [3, 0])',
-      [
-        [1, 2],
-        [3, 0],
-      ],
-    ],
-  ]),
-  maxMap: perKey('maxMap', 'list_max', 'Largest', [
-    ["select maxMap(x) from (select arrayJoin([map('a', 1), map('a', 2, 'b', 5)]) as x)", { a: 2, b: 5 }],
-  ]),
   deltaSum: aggregate({
     args: [1, 1],
     takes: 'number',

@@ -4,6 +4,8 @@ import { type AggregateRow, aggregate, aggregates, rowsCall, withFilter, without
 import { asFloat } from './duckdb-values.ts'
 import { truth } from './lambda.ts'
 import type { Arg, Case, CellContext, SqlCell } from './row.ts'
+import { isTimeBetween, type PatternItem, patternItems } from './sequence-pattern.ts'
+import { matchesWithTimes } from './sequence-times.ts'
 
 // Who came back, which steps follow each other, and averages that forget: what is asked of the rows of one person in their order.
 
@@ -15,33 +17,7 @@ const ever = (step: Arg, context: CellContext) => `coalesce(${rowsCall('bool_or'
 
 // --- sequences -------------------------------------------------------------------------------
 
-type Item = { readonly step: number } | '.' | '.*'
-
-const grammar = /\(\?(\d{1,2})\)|\.\*|\.|\(\?t(?:<=|>=|==|<|>)\d{1,12}\)/y
-
-const longestPattern = 400
-
-/** What a pattern asks for, in its order; null for an amount of time between two steps. */
-function itemsOf(name: string, pattern: unknown, steps: number): (Item | null)[] {
-  const refuse = (what: string) =>
-    new QueryError('wrong-type', {
-      message: `'${name}' ${what}`,
-      expected: 'a pattern such as (?1).*(?2), with as many conditions as it names',
-    })
-  if (typeof pattern !== 'string') throw refuse("takes its pattern as a constant text: sequenceMatch('(?1).*(?2)')(timestamp, a, b)")
-  const items: (Item | null)[] = []
-  grammar.lastIndex = 0
-  if (pattern.length > longestPattern) throw refuse(`takes a pattern of at most ${longestPattern} characters`)
-  for (let at = 0; at < pattern.length; at = grammar.lastIndex) {
-    grammar.lastIndex = at
-    const [text, number] = grammar.exec(pattern) ?? []
-    if (text === undefined) throw refuse(`cannot read its pattern from character ${at + 1} on: ${pattern.slice(at, at + 20)}`)
-    if (number === undefined) items.push(text === '.' || text === '.*' ? text : null)
-    else if (Number(number) >= 1 && Number(number) <= steps) items.push({ step: Number(number) - 1 })
-    else throw refuse(`has no condition ${number}: there are ${steps}`)
-  }
-  return items
-}
+const stepOf = (item: PatternItem): number | null => (typeof item === 'object' && 'step' in item ? item.step : null)
 
 /** Each row is one character: which of the conditions it meets. */
 const firstCharacter = 0x4e00
@@ -56,19 +32,25 @@ function classOf(bit: number, bits: number): string {
 }
 
 const sequence =
-  (name: string, answer: (text: string, pattern: string) => string): SqlCell =>
-  ([at, ...steps], context) => {
-    const items = itemsOf(name, context.params[0]?.constant, steps.length)
-    const unsupported = (reason: string) => new UnsupportedError('unsupported-function', { name, engine: 'DuckDB', reason })
-    if (items.includes(null)) throw unsupported('patterns there have no (?t…): windowFunnel bounds the time')
-    const used = [...new Set(items.flatMap((item) => (item !== null && typeof item === 'object' ? [item.step] : [])))]
-    if (used.length > mostSteps) throw unsupported(`patterns there name at most ${mostSteps} conditions`)
+  (name: string, answer: (text: string, pattern: string) => string, answerOfCount: (count: string) => string): SqlCell =>
+  (args, context) => {
+    const [at, ...steps] = args
+    const items = patternItems(name, context.params[0]?.constant, steps.length)
+    if (items.some(isTimeBetween)) return answerOfCount(matchesWithTimes(name, items, args, context))
+    const used = [...new Set(items.flatMap((item) => stepOf(item) ?? []))].sort((a, b) => a - b)
+    if (used.length > mostSteps)
+      throw new UnsupportedError('unsupported-function', {
+        name,
+        engine: 'DuckDB',
+        reason: `patterns there name at most ${mostSteps} conditions`,
+      })
     const pattern = items
-      .map((item) => (item === '.*' ? '.*?' : item === '.' ? '.' : classOf(used.indexOf(item!.step), used.length)))
+      .map((item) => (item === '.*' ? '.*?' : item === '.' ? '.' : classOf(used.indexOf(stepOf(item)!), used.length)))
       .join('')
     const character = `chr(CAST(${[firstCharacter, ...used.map((step, bit) => `CASE WHEN ${met(steps[step]!)} THEN ${2 ** bit} ELSE 0 END`)].join(' + ')} AS INTEGER))`
     const rows = withFilter(withoutDistinct(context), `(${steps.map(met).join(' OR ')}) AND ${at!.sql} IS NOT NULL`)
-    const order = `${at!.sql}, ${character}`
+    // Rows of one moment come in the order of the conditions they meet.
+    const order = `${at!.sql}, ${steps.map((step, i) => `CASE WHEN ${met(step)} THEN CAST(${2 ** i} AS BIGINT) ELSE 0 END`).join(' + ')}`
     const around = rows.aggregate!
     const text = rowsCall('string_agg', [character, "''"], { ...rows, aggregate: { ...around, orderBy: order } })
     return answer(`coalesce(${text}, '')`, context.literal(pattern))
@@ -79,12 +61,15 @@ const sequenceRow = (name: string, returns: 'UInt8' | 'UInt64', summary: string,
     args: [3, 33],
     takes: ['time', 'boolean'],
     params: [1, 1],
-    returns: () => scalar(returns),
-    keeps: 4,
+    returns: ([, ...steps], { params }) => {
+      patternItems(name, params[0]?.constant, steps.length)
+      return scalar(returns)
+    },
+    keeps: 6,
     summary,
     clickhouse: (args, context) => {
       const [at, ...steps] = args
-      const hasTimes = itemsOf(name, context.params[0]?.constant, steps.length).includes(null)
+      const hasTimes = patternItems(name, context.params[0]?.constant, steps.length).some(isTimeBetween)
       const moment =
         isTime(at!.type) && !hasTimes ? `toUInt64(toUnixTimestamp64Micro(toDateTime64(${at!.sql}, 6)))` : `toDateTime(${at!.sql})`
       return rowsCall(`${name}(${context.params[0]!.sql})`, [moment, ...steps.map(certain)], context)
@@ -96,6 +81,7 @@ const sequenceRow = (name: string, returns: 'UInt8' | 'UInt64', summary: string,
 const visits = 'from (select arrayJoin([(10, 1), (20, 2), (30, 3), (40, 1), (50, 3), (60, 2)]) as r)'
 const twiceInASecond =
   "from (select arrayJoin([(toDateTime64('2024-01-01 00:00:00.100', 3), 2), (toDateTime64('2024-01-01 00:00:00.900', 3), 1)]) as r)"
+const atOnce = 'from (select arrayJoin([(10, 1), (10, 2)]) as r)'
 const rows = 'toDateTime(r.1), r.2 = 1, r.2 = 2, r.2 = 3'
 
 // --- averages --------------------------------------------------------------------------------
@@ -139,8 +125,12 @@ export const sequenceFunctions = aggregates({
   sequenceMatch: sequenceRow(
     'sequenceMatch',
     'UInt8',
-    'Whether rows in the order of the time hold a pattern: `(?1)` a row that meets condition 1, `.` any row, `.*` any number of them. Rows that meet no condition are not there. `(?t<=60)`, the seconds between two rows, on ClickHouse only.',
-    sequence('sequenceMatch', (text, pattern) => `CAST(regexp_matches(${text}, ${pattern}) AS UTINYINT)`),
+    'Whether rows in the order of the time hold a pattern: `(?1)` a row that meets condition 1, `.` any row, `.*` any number of them. Rows that meet no condition are not there. `(?t<=60)` any number of rows, up to one that is at most 60 seconds behind the row before them (also `<`, `>`, `>=`, `==`).',
+    sequence(
+      'sequenceMatch',
+      (text, pattern) => `CAST(regexp_matches(${text}, ${pattern}) AS UTINYINT)`,
+      (count) => `CAST(${count} > 0 AS UTINYINT)`,
+    ),
     [
       [`select sequenceMatch('(?1)(?2)')(${rows}) ${visits}`, 1],
       [`select sequenceMatch('(?2)(?1)')(${rows}) ${visits}`, 0],
@@ -151,19 +141,37 @@ export const sequenceFunctions = aggregates({
       [`select sequenceMatch('(?2)(?1)')(r.1, r.2 = 1, r.2 = 2) ${twiceInASecond}`, 1],
       ["select sequenceMatch('(?1)')(toDateTime(number), number = 99, number = 98) from numbers(5)", 0],
       ["select sequenceMatch('(?1)(?2)')(toDateTime(number), number > 1, number > 2) from numbers(5)", 1],
+      [`select sequenceMatch('(?2)(?1)')(toDateTime(r.1), r.2 = 1, r.2 = 2) ${atOnce}`, 0],
+      [`select sequenceMatch('(?1)(?2)')(toDateTime(r.1), r.2 = 1, r.2 = 2) ${atOnce}`, 1],
+      [`select sequenceMatch('(?1)(?t<=10)(?2)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?1)(?t<10)(?2)')(${rows}) ${visits}`, 0],
+      [`select sequenceMatch('(?1)(?t>=30)(?2)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?1)(?t>50)(?2)')(${rows}) ${visits}`, 0],
+      [`select sequenceMatch('(?1)(?t==50)(?2)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?1)(?t==20)(?2)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?1)(?t==40)(?2)')(${rows}) ${visits}`, 0],
+      [`select sequenceMatch('(?2)(?t<=10)(?3)(?t<=10)(?1)')(${rows}) ${visits}`, 1],
+      [`select sequenceMatch('(?2)(?t<=10)(?3).*(?t>=20)(?2)')(${rows}) ${visits}`, 1],
+      ["select sequenceMatch('(?1)(?t<=10)(?2)')(toDateTime(number), number = 9, number = 8) from numbers(5)", 0],
     ],
   ),
   sequenceCount: sequenceRow(
     'sequenceCount',
     'UInt64',
     'How often rows in the order of the time hold a pattern of `sequenceMatch`, one behind the other.',
-    sequence('sequenceCount', (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS UBIGINT)`),
+    sequence(
+      'sequenceCount',
+      (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS UBIGINT)`,
+      (count) => `CAST(${count} AS UBIGINT)`,
+    ),
     [
       [`select sequenceCount('(?1).*(?2)')(${rows}) ${visits}`, 2],
       [`select sequenceCount('(?3)')(${rows}) ${visits}`, 2],
       [`select sequenceCount('(?1).*(?3)')(${rows}) ${visits}`, 2],
       ["select sequenceCount('(?1)(?2)')(toDateTime(number), number % 2 = 0, number % 2 = 1) from numbers(10)", 5],
       ["select sequenceCount('(?1)')(toDateTime(number), number > 1, number > 2) from numbers(0)", 0],
+      [`select sequenceCount('(?1)(?t<=20)(?2)')(${rows}) ${visits}`, 2],
+      [`select sequenceCount('(?1)(?t<=10)(?2)')(${rows}) ${visits}`, 1],
     ],
   ),
   exponentialMovingAverage: aggregate({

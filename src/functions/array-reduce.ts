@@ -5,12 +5,22 @@ import { aggregateFunctions } from './aggregates.ts'
 import { associationFunctions } from './aggregates-association.ts'
 import { collectionFunctions } from './aggregates-collections.ts'
 import { funnelFunctions } from './aggregates-funnel.ts'
+import { histogramFunctions } from './aggregates-histogram.ts'
+import { perKeyFunctions } from './aggregates-per-key.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
 import { withCombinators } from './combinators.ts'
 import { itemOf } from './lambda.ts'
 import { type Arg, functions } from './row.ts'
 
-const plain = { ...aggregateFunctions, ...statisticsFunctions, ...associationFunctions, ...collectionFunctions, ...funnelFunctions }
+const plain = {
+  ...aggregateFunctions,
+  ...statisticsFunctions,
+  ...associationFunctions,
+  ...collectionFunctions,
+  ...perKeyFunctions,
+  ...histogramFunctions,
+  ...funnelFunctions,
+}
 
 /** `sumIf`, `avgArrayOrNull` …: all that suffixes make of the plain aggregates. */
 export const suffixedFunctions = withCombinators(plain)

@@ -84,7 +84,7 @@ export function duckdbType(type: SqlType): string {
     case 'map':
       return `MAP(${duckdbType(type.key)}, ${duckdbType(type.value)})`
     case 'tuple':
-      return `STRUCT(${type.items.map((item, i) => `"${type.names?.[i] ?? `f${i + 1}`}" ${duckdbType(item)}`).join(', ')})`
+      return `STRUCT(${type.items.map((item, i) => `"f${i + 1}" ${duckdbType(item)}`).join(', ')})`
     case 'scalar':
       return type.name === 'Decimal'
         ? `DECIMAL(${Math.min(38, type.parameters?.[0] ?? 38)}, ${type.parameters?.[1] ?? 10})`

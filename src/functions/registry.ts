@@ -4,6 +4,8 @@ import { aggregateFunctions } from './aggregates.ts'
 import { associationFunctions } from './aggregates-association.ts'
 import { collectionFunctions, digestFunctions } from './aggregates-collections.ts'
 import { funnelFunctions } from './aggregates-funnel.ts'
+import { histogramFunctions } from './aggregates-histogram.ts'
+import { perKeyFunctions } from './aggregates-per-key.ts'
 import { sequenceFunctions } from './aggregates-sequences.ts'
 import { statisticsFunctions } from './aggregates-statistics.ts'
 import { arithmeticFunctions } from './arithmetic.ts'
@@ -93,6 +95,8 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Statistics: statisticsFunctions,
   Association: associationFunctions,
   'Aggregates of arrays, maps and texts': collectionFunctions,
+  'Sums and extremes of each key': perKeyFunctions,
+  Histograms: histogramFunctions,
   'Funnels in statements': funnelFunctions,
   'Sequences and retention in statements': sequenceFunctions,
   Digests: digestFunctions,

@@ -1,6 +1,7 @@
 import type { ReadAs } from '../types/property-values.ts'
 import type { SqlType } from '../types/types.ts'
 import type { InProportion, MadeCall, Makes } from './makes.ts'
+import type { WindowContext } from './window-frame.ts'
 
 // What one row of the registry holds. A row is everything about one function: arity, result type, a cell for each engine, cases.
 
@@ -55,6 +56,8 @@ export interface AggregateContext {
   readonly ignoreNulls: boolean
   /** Printed ` OVER (…)`, or ''. The cell puts it right behind the engine's own call, so that it may wrap the result. */
   readonly over: string
+  /** The same in parts; absent without OVER. */
+  readonly window?: WindowContext
 }
 
 export type SqlCell = (args: readonly Arg[], context: CellContext) => string

@@ -1,4 +1,6 @@
-import { arrayOf, isFloat, isNullable, type ScalarName, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
+import { QueryError } from '../errors/errors.ts'
+import { elementPosition, elementType, tupleIn } from '../types/tuple-elements.ts'
+import { arrayOf, isFloat, isNullable, type ScalarName, type SqlType, scalar, tupleOf, typeName, unknownType } from '../types/types.ts'
 import { asNumber, once } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { commonType, integer, integerShape, nextWidth } from './results.ts'
@@ -7,6 +9,8 @@ import { type Arg, type Case, type CellContext, call, type FunctionRow, function
 // Tuples are unnamed STRUCTs on DuckDB; how many items they have is known when the statement is printed.
 
 const itemsOf = (type: SqlType | undefined): readonly SqlType[] => (type?.kind === 'tuple' ? type.items : [])
+
+const namesOf = (type: SqlType): readonly string[] | undefined => (type.kind === 'tuple' ? type.names : undefined)
 
 /** The printed items of a tuple, inside an expression that names it once. */
 function withItems(args: readonly Arg[], context: CellContext, body: (items: readonly (readonly Arg[])[]) => string): string {
@@ -71,11 +75,18 @@ const productType = (a: SqlType | undefined, b: SqlType | undefined): SqlType =>
   return a?.kind === 'array' ? type : scalar(`${shape.signed ? '' : 'U'}Int${nextWidth(shape.bits)}` as ScalarName)
 }
 
-const nameIndex = (type: SqlType | undefined, key: Arg | undefined): number | null => {
-  if (type?.kind !== 'tuple' || key?.constant === undefined || key.constant === null) return null
-  const index = typeof key.constant === 'string' ? (type.names?.indexOf(key.constant) ?? -1) + 1 : Number(key.constant)
-  const position = index < 0 ? type.items.length + index + 1 : index
-  return position >= 1 && position <= type.items.length ? position : null
+/** Where the element is that a constant names: of a tuple, or of the tuples of an array. */
+const positionOf = (type: SqlType, key: Arg | undefined): number | null => {
+  const tuple = tupleIn(type)
+  const { constant } = key ?? {}
+  if (!tuple || constant === undefined || constant === null || typeof constant === 'boolean') return null
+  return elementPosition(tuple, typeof constant === 'bigint' ? Number(constant) : constant)
+}
+
+const element = (sql: string, type: SqlType, position: number, context: CellContext): string => {
+  if (type.kind !== 'array') return `struct_extract_at(${sql}, ${position})`
+  const tuple = context.fresh()
+  return `list_transform(${sql}, lambda ${tuple}: ${element(tuple, type.item, position, context)})`
 }
 
 export const tupleFunctions = functions({
@@ -91,22 +102,57 @@ export const tupleFunctions = functions({
     kind: 'scalar',
     args: [2, 3],
     returns: ([t, , other], { args }) => {
-      const index = nameIndex(t, args[1])
-      return index === null ? (other ?? unknownType) : itemsOf(t)[index - 1]!
+      const key = args[1]!
+      const position = positionOf(t!, key)
+      if (position !== null) return elementType(t!, position)!
+      if (other || t!.kind === 'unknown') return other ?? unknownType
+      const tuple = tupleIn(t!)
+      if (tuple && key.constant !== undefined)
+        throw new QueryError('unknown-field', { name: String(key.constant), candidates: tuple.names ?? [] })
+      throw new QueryError('wrong-type', {
+        message: tuple
+          ? "'tupleElement' takes the position or the name of the element as a constant"
+          : `'tupleElement' needs a tuple or an array of tuples, but got ${typeName(t!)}`,
+        expected: tuple ? 'a constant' : 'a tuple',
+      })
     },
-    summary: 'The item of a tuple at a position or by name; the third argument where there is none. The same as `t.1`.',
+    summary:
+      'The element of a tuple at a position or by name; the third argument where there is none. Of an array of tuples, the array of the elements. The same as `t.1`.',
     sql: {
-      duckdb: ([t, key, other]) => {
-        const index = nameIndex(t!.type, key)
-        if (index !== null) return t!.items?.[index - 1]?.sql ?? `struct_extract_at(${t!.sql}, ${index})`
-        return other?.sql ?? `struct_extract_at(${t!.sql}, ${key!.sql})`
+      duckdb: ([t, key, other], context) => {
+        const position = positionOf(t!.type, key)
+        if (position === null) return other?.sql ?? `struct_extract_at(${t!.sql}, ${key!.sql})`
+        return t!.type.kind === 'tuple' && t!.items ? t!.items[position - 1]!.sql : element(t!.sql, t!.type, position, context)
       },
-      clickhouse: call('tupleElement'),
+      clickhouse: ([t, key, other]) => {
+        const position = positionOf(t!.type, key)
+        return position === null ? (other?.sql ?? `tupleElement(${t!.sql}, ${key!.sql})`) : `tupleElement(${t!.sql}, ${position})`
+      },
     },
     cases: [
       ["tupleElement((1, 'a'), 2)", 'a'],
+      ["tupleElement((1, 'a'), -1)", 'a'],
       ["(1, 'a').1", 1],
       ["tupleElement((1, 'a'), 5, 'z')", 'z'],
+      ["tupleElement([(1, 'a')], 5, 'z')", 'z'],
+      ["tupleElement(cast((1, 'a'), 'Tuple(a Int64, b String)'), 'b')", 'a'],
+      ["cast((1, 'a'), 'Tuple(a Int64, b String)').b", 'a'],
+      ["cast([(1, 'a')], 'Array(Tuple(a Int64, `the b` String))').`the b`", ['a']],
+      ["cast((1, (2, 3)), 'Tuple(a Int64, b Tuple(c Int64, d Int64))').b.d", 3],
+      ["[(1, 'a'), (2, 'b')].2", ['a', 'b']],
+      ["[(1, 'a'), (2, 'b')][2].2", 'b'],
+      ["[(1, 'a'), (2, 'b')].2[1]", 'a'],
+      ["[[(1, 'a')], arraySlice([(1, 'a')], 2), [(2, 'b'), (3, 'c')]].2", [['a'], [], ['b', 'c']]],
+      ['[(1, (2, 3)), (4, (5, 6))].2.1', [2, 5]],
+      ['[(1, [(2, 3)]), (4, [(5, 6), (7, 8)])].2.1', [[2], [5, 7]]],
+      ["map('a', [(2, 3)])['a'].2", [3]],
+      ['[10, 20].1', 10],
+      ['select g.2 from (select groupArray((number, toString(number))) as g from numbers(3))', ['0', '1', '2']],
+      [
+        'with g as (select groupArray((number, number + 1)) as list from numbers(3)) select arraySum(list.1) + arraySum(g.list.2) from g',
+        9,
+      ],
+      ['select arraySum(x -> x * 2, (groupArray((number, 1)) as g).1) + arraySum(g.2) from numbers(3)', 9],
     ],
   },
   tuplePlus: itemwise('tuplePlus', 'The sums of the items.', grown, '{a} + {b}', [['tuplePlus((1, 2), (3, 4))', [4, 6]]]),
@@ -164,17 +210,27 @@ export const tupleFunctions = functions({
     summary: 'The items as pairs of their name (or position) and value.',
     sql: {
       duckdb: (args, context) => {
-        const type = args[0]!.type
-        const names = type.kind === 'tuple' ? type.names : undefined
+        const names = namesOf(args[0]!.type)
         return withItems(
           args,
           context,
           ([items]) => `[${items!.map((x, i) => `row(${context.literal(names?.[i] ?? String(i + 1))}, ${x.sql})`).join(', ')}]`,
         )
       },
-      clickhouse: call('tupleToNameValuePairs'),
+      // The engine has no names of elements.
+      clickhouse: ([t], context) => {
+        const [pairs, names] = [`tupleToNameValuePairs(${t!.sql})`, namesOf(t!.type)]
+        return names ? `arrayZip([${names.map((name) => context.literal(name)).join(', ')}], tupleElement(${pairs}, 2))` : pairs
+      },
     },
     cases: [
+      [
+        "tupleToNameValuePairs(cast((1, 2), 'Tuple(a Int64, `the b` Int64)'))",
+        [
+          ['a', 1],
+          ['the b', 2],
+        ],
+      ],
       [
         'tupleToNameValuePairs((1, 2))',
         [

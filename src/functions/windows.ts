@@ -1,9 +1,9 @@
-import { UnsupportedError } from '../errors/errors.ts'
 import { nullable, type SqlType, scalar, unknownType } from '../types/types.ts'
 import { aggregateOf } from './aggregate.ts'
 import { defaultOf } from './duckdb-values.ts'
 import { commonType } from './results.ts'
 import { type Case, type CellContext, call, type FunctionRow, functions } from './row.ts'
+import { type FrameContext, type FrameEdge, overText } from './window-frame.ts'
 
 // Functions that need OVER (…).
 
@@ -66,14 +66,8 @@ const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: 
     duckdb: ([x, by, other], context) => {
       const outside = other?.sql ?? (isNull ? 'NULL' : defaultOf(context.type))
       const value = inWindow(name, [x!.sql, by?.sql ?? '1', outside], context)
-      if (reaches(name, isNull, context)) return value
-      const inFrame = isInFrame(`${name === 'lag' ? '-' : ''}CAST(${by?.sql ?? '1'} AS BIGINT)`, context)
-      if (inFrame !== null) return `CASE WHEN ${inFrame} THEN ${value} ELSE ${outside} END`
-      throw new UnsupportedError('unsupported-function', {
-        name,
-        engine: 'DuckDB',
-        reason: `it sees the whole partition there: the frame must be one of ROWS, or reach its ${name === 'lag' ? 'first' : 'last'} row`,
-      })
+      const inFrame = isInFrame(name, by?.sql ?? '1', isNull, context)
+      return inFrame === null ? value : `CASE WHEN ${inFrame} THEN ${value} ELSE ${outside} END`
     },
     clickhouse: ([x, by, other], context) => {
       const value = isNull && !other ? `toNullable(${x!.sql})` : x!.sql
@@ -82,39 +76,44 @@ const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: 
   },
   cases,
 })
-const frame = / (?:ROWS|RANGE) (?:BETWEEN (.*) AND (.*)|(.*))\)$/i
-const longestFrame = 200
-const frameOf = (over: string): RegExpExecArray | null => frame.exec(over.slice(-longestFrame))
+
+const start: FrameEdge = { side: 'PRECEDING', offset: null }
+const [current, end]: FrameEdge[] = [
+  { side: 'CURRENT ROW', offset: null },
+  { side: 'FOLLOWING', offset: null },
+]
+const isUnbounded = ({ side, offset }: FrameEdge): boolean => side !== 'CURRENT ROW' && offset === null
 
 /** ClickHouse looks inside of the frame only, which ends at the current row unless the statement says otherwise. */
 function whole(context: CellContext): CellContext {
   const around = aggregateOf(context)
-  if (frameOf(around.over)) return context
-  const over = around.over.replace(/\)$/, ' ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)')
-  return { ...context, aggregate: { ...around, over } }
+  const { window } = around
+  if (!window || window.frame) return context
+  return { ...context, aggregate: { ...around, over: ` ${overText(window, { unit: 'ROWS', from: start, to: end! })}` } }
 }
 
-/** Whether the frame keeps nothing out that DuckDB, which knows no frame here, would find. */
-function reaches(name: 'lag' | 'lead', isWholeByDefault: boolean, context: CellContext): boolean {
-  const { over } = aggregateOf(context)
-  const match = frameOf(over)
-  if (!match) return isWholeByDefault || name === 'lag' || !/ORDER BY/i.test(over)
-  const [, from = match[3] ?? '', to = 'CURRENT ROW'] = match
-  return name === 'lag' ? /^UNBOUNDED PRECEDING$/i.test(from) : /^UNBOUNDED FOLLOWING$/i.test(to)
-}
-
-/** Whether a row so far from the current one is in the frame; null for frames that do not count rows. */
-function isInFrame(distance: string, context: CellContext): string | null {
-  const { over } = aggregateOf(context)
-  const match = frameOf(over)
-  if (!match || !/^ ROWS/i.test(match[0])) return null
-  const [, from = match[3] ?? '', to = 'CURRENT ROW'] = match
-  const bound = (text: string, isWithin: (offset: string) => string): string => {
-    if (/^UNBOUNDED/i.test(text)) return 'true'
-    const [, amount, side] = /^(.*) (PRECEDING|FOLLOWING)$/i.exec(text) ?? []
-    return isWithin(amount === undefined ? '0' : `${side!.toUpperCase() === 'PRECEDING' ? '-' : ''}CAST(${amount} AS BIGINT)`)
+/** Whether the row so far from the current one is in the frame, of which DuckDB takes no notice here; null where it keeps none out. */
+function isInFrame(name: 'lag' | 'lead', by: string, isWholeByDefault: boolean, context: CellContext): string | null {
+  const { window } = aggregateOf(context)
+  const byDefault: FrameContext | undefined =
+    isWholeByDefault || !window?.isOrdered ? undefined : { unit: 'RANGE', from: start, to: current! }
+  const frame = window?.frame ?? byDefault
+  if (!window || !frame) return null
+  const [near, far] = name === 'lag' ? [frame.to, frame.from] : [frame.from, frame.to]
+  if (isUnbounded(far) && (near.side !== far.side || isUnbounded(near))) return null
+  const distance = `${name === 'lag' ? '-' : ''}CAST(${by} AS BIGINT)`
+  if (frame.unit === 'RANGE') {
+    // Rows are numbered; those up to the end of the frame, less those in it, are before it.
+    const last = `count(*) ${overText(window, { unit: 'RANGE', from: start, to: frame.to })}`
+    const first = `${last} - count(*) ${overText(window, frame)} + 1`
+    return `row_number() ${overText(window)} + ${distance} BETWEEN ${first} AND ${last}`
   }
-  return `${bound(from, (offset) => `${distance} >= ${offset}`)} AND ${bound(to, (offset) => `${distance} <= ${offset}`)}`
+  const bound = (edge: FrameEdge, sign: '>=' | '<='): readonly string[] => {
+    if (isUnbounded(edge)) return []
+    const offset = edge.offset === null ? '0' : `${edge.side === 'PRECEDING' ? '-' : ''}CAST(${edge.offset} AS BIGINT)`
+    return [`${distance} ${sign} ${offset}`]
+  }
+  return [...bound(frame.from, '>='), ...bound(frame.to, '<=')].join(' AND ')
 }
 
 /** One value out of a small ordered table, so that cases read as a line. */
@@ -149,6 +148,11 @@ export const windowFunctions = functions({
       [over('lagInFrame(x, 2)', 'ORDER BY x ROWS BETWEEN 2 PRECEDING AND CURRENT ROW'), [0, 0, 10, 20]],
       [over('lagInFrame(x, 2)', 'ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW'), [0, 0, 0, 0]],
       [over('lagInFrame(x, 1, 7)', 'ORDER BY x ROWS 1 PRECEDING'), [7, 10, 20, 20]],
+      [over('lagInFrame(x)', 'ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING'), [0, 0, 0, 0]],
+      [over('lagInFrame(x, 1, 7)', 'ORDER BY x RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING'), [7, 7, 20, 7]],
+      [over('lagInFrame(x, 1, 7)', 'ORDER BY x RANGE BETWEEN 9 PRECEDING AND CURRENT ROW'), [7, 7, 20, 7]],
+      [over('lagInFrame(x, 1, 7)', 'ORDER BY x RANGE BETWEEN 10 PRECEDING AND 5 PRECEDING'), [7, 10, 7, 20]],
+      [over('lagInFrame(x, 2, 7)', 'ORDER BY x DESC RANGE BETWEEN 10 PRECEDING AND CURRENT ROW'), [20, 7, 30, 7]],
     ],
   ),
   leadInFrame: shifted(
@@ -160,6 +164,10 @@ export const windowFunctions = functions({
       [over('leadInFrame(x, 1)', 'ORDER BY x ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING'), [20, 20, 30, 0]],
       [over('leadInFrame(x, 2)', 'ORDER BY x ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING'), [0, 0, 0, 0]],
       [over('leadInFrame(x)', 'ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW'), [0, 0, 0, 0]],
+      [over('leadInFrame(x)'), [0, 20, 0, 0]],
+      [over('leadInFrame(x)', 'ORDER BY x RANGE BETWEEN CURRENT ROW AND 10 FOLLOWING'), [20, 20, 30, 0]],
+      [over('leadInFrame(x)', 'ORDER BY x RANGE BETWEEN 1 FOLLOWING AND 10 FOLLOWING'), [20, 0, 30, 0]],
+      [over('leadInFrame(x, 2)', 'ORDER BY x RANGE BETWEEN UNBOUNDED PRECEDING AND 10 FOLLOWING'), [20, 30, 0, 0]],
     ],
   ),
 })

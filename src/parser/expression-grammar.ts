@@ -168,7 +168,7 @@ export abstract class ExpressionGrammar extends ValueGrammar {
         ALT: () => {
           this.CONSUME(t.Dot)
           const index = this.SUBRULE(this.element)
-          return this.ACTION(() => this.access(object, index, false))
+          return this.ACTION(() => this.access(object, index, { dotted: true, nullish: false }))
         },
       },
       {
@@ -176,24 +176,28 @@ export abstract class ExpressionGrammar extends ValueGrammar {
           this.CONSUME(t.LBracket)
           const index = this.SUBRULE(this.expression)
           this.CONSUME(t.RBracket)
-          return this.ACTION(() => this.access(object, index, false))
+          return this.ACTION(() => this.access(object, index, { dotted: false, nullish: false }))
         },
       },
       {
         ALT: () => {
           this.CONSUME(t.QuestionDot)
-          const index = this.OR2<Expr>([
+          return this.OR2<Expr>([
             {
               ALT: () => {
                 this.CONSUME2(t.LBracket)
-                const inner = this.SUBRULE2(this.expression)
+                const index = this.SUBRULE2(this.expression)
                 this.CONSUME2(t.RBracket)
-                return inner
+                return this.ACTION(() => this.access(object, index, { dotted: false, nullish: true }))
               },
             },
-            { ALT: () => this.SUBRULE2(this.element) },
+            {
+              ALT: () => {
+                const index = this.SUBRULE2(this.element)
+                return this.ACTION(() => this.access(object, index, { dotted: true, nullish: true }))
+              },
+            },
           ])
-          return this.ACTION(() => this.access(object, index, true))
         },
       },
       {

@@ -117,8 +117,8 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
     if (++this.depth > maxDepth) throw new QueryError('too-deep', { limit: maxDepth }, { start, end: start + 1 })
   }
 
-  protected access(object: Expr, index: Expr, nullish: boolean): Access {
-    return { kind: 'access', object, index, nullish, span: this.until(object.span.start) }
+  protected access(object: Expr, index: Expr, form: Pick<Access, 'dotted' | 'nullish'>): Access {
+    return { kind: 'access', object, index, ...form, span: this.until(object.span.start) }
   }
 
   protected lambda(params: readonly IToken[], body: Expr, start: number): Lambda {

@@ -3,14 +3,17 @@ import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Que
 import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
+import type { FunctionRow } from '../functions/row.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
 import { type PropertyInfo, propertyOf } from '../types/property-values.ts'
+import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
 import { checkFolded, knows, outerOf, readOuter, resolveSubquery } from './correlation.ts'
+import { checkClause } from './grouping.ts'
 import { inArray, inItems, inQueryNode, type Sought } from './membership.ts'
 import { withColumns } from './property-columns.ts'
 import { alike, ordered, readAs } from './property-values.ts'
@@ -21,7 +24,12 @@ import { asTime } from './times.ts'
 import { type ColumnNode, outputColumns, type TypedExpr, type TypedOrder } from './typed.ts'
 import { resolveWindow } from './windows.ts'
 
-type Step = string | number
+/** A step to what lies below a value. With a dot it is an element of a tuple, also of all tuples of an array. */
+interface Step {
+  readonly to: string | number
+  readonly dotted: boolean
+}
+const namesAsSteps = (names: readonly string[]): Step[] => names.map((to) => ({ to, dotted: true }))
 
 /** What is cheaper to resolve again than to look up. */
 const leaves: ReadonlySet<Expr['kind']> = new Set(['literal', 'field', 'alias'])
@@ -136,7 +144,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
     return applyPath(
       session,
       { kind: 'parameter', name: parameter.printed, type: parameter.type, span },
-      [...chain.slice(1), ...more],
+      [...namesAsSteps(chain.slice(1)), ...more],
       span,
     )
 
@@ -144,30 +152,35 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
     const source = scope.sources.find((s) => s.name === head)
     if (source) {
       const { expr, used } = source.follow(chain.slice(1), span)
-      return applyPath(session, expr, [...chain.slice(1 + used), ...more], span)
+      return applyPath(session, expr, [...namesAsSteps(chain.slice(1 + used)), ...more], span)
     }
   }
 
   const owners = scope.sources.filter((s) => s.has(head))
   const fromAlias = aliasValue(session, head, scope)
   if (fromAlias && !(scope.isBeforeGrouping && owners.length && hasAggregate(fromAlias)))
-    return applyPath(session, fromAlias, [...chain.slice(1), ...more], span)
+    return applyPath(session, fromAlias, [...namesAsSteps(chain.slice(1)), ...more], span)
 
   if (owners.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: owners.map((s) => s.name ?? '(subquery)') }, span)
   if (owners[0]) {
     const { expr, used } = owners[0].follow(chain, span)
-    return applyPath(session, expr, [...chain.slice(used), ...more], span)
+    return applyPath(session, expr, [...namesAsSteps(chain.slice(used)), ...more], span)
   }
 
   const named = scope.ctes.get(head)
   if (named?.kind === 'expression')
-    return applyPath(session, resolveExpr(session, named.expr, withSources(named.scope, scope.sources)), [...chain.slice(1), ...more], span)
+    return applyPath(
+      session,
+      resolveExpr(session, named.expr, withSources(named.scope, scope.sources)),
+      [...namesAsSteps(chain.slice(1)), ...more],
+      span,
+    )
 
   const leading = scope.sources.filter((s) => s.leads?.(head))
   if (leading.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: leading.map((s) => s.name ?? '(subquery)') }, span)
   if (leading[0]) {
     const { expr, used } = leading[0].follow(chain, span)
-    return applyPath(session, expr, [...chain.slice(used), ...more], span)
+    return applyPath(session, expr, [...namesAsSteps(chain.slice(used)), ...more], span)
   }
 
   if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)
@@ -198,7 +211,8 @@ function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr 
     const index: Expr = base.index
     if (index.kind !== 'literal' || !(index.type === 'int' || index.type === 'string')) break
     if (index.value === 0) throw new QueryError('zero-index', { example: 'array.1' }, index.span)
-    steps.unshift(typeof index.value === 'bigint' ? Number(index.value) : (index.value as Step))
+    const to = typeof index.value === 'bigint' ? Number(index.value) : (index.value as string | number)
+    steps.unshift({ to, dotted: base.dotted })
     base = base.object
   }
   if (base.kind === 'access') {
@@ -212,27 +226,34 @@ function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr 
 
 /** What lies below a value: an item, an element, a value inside JSON. */
 function applyPath(session: Session, expr: TypedExpr, path: readonly Step[], span: Span): TypedExpr {
-  if (path.length === 0) return expr
+  const [step, ...rest] = path
+  if (!step) return expr
   const { type } = expr
-  const [step, ...rest] = path as [Step, ...Step[]]
-  if (path.includes(0) || path.includes('0')) throw new QueryError('zero-index', { example: 'array.1' }, span)
-  if (isNamed(type, 'JSON', 'String', 'Property') || type.kind === 'unknown') return readJson(session, expr, path, span)
-  if (type.kind === 'tuple') {
-    const position = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : (type.names?.indexOf(step) ?? -1) + 1
-    if (position < 1 || position > type.items.length)
-      throw new QueryError('unknown-field', { name: String(step), candidates: type.names ?? [] }, span)
+  const { to } = step
+  if (path.some((one) => one.to === 0 || one.to === '0')) throw new QueryError('zero-index', { example: 'array.1' }, span)
+  if (isNamed(type, 'JSON', 'String', 'Property') || type.kind === 'unknown')
+    return readJson(
+      session,
+      expr,
+      path.map((one) => one.to),
+      span,
+    )
+  const tuple = step.dotted ? tupleIn(type) : type
+  if (tuple?.kind === 'tuple') {
+    const position = elementPosition(tuple, to)
+    if (position === null) throw new QueryError('unknown-field', { name: String(to), candidates: tuple.names ?? [] }, span)
     return applyPath(session, builtCall('tupleElement', [expr, constant(position, span)], span), rest, span)
   }
   if (type.kind === 'array' || type.kind === 'map') {
-    const index = type.kind === 'array' && typeof step === 'string' && /^\d+$/.test(step) ? Number(step) : step
+    const index = type.kind === 'array' && typeof to === 'string' && /^\d+$/.test(to) ? Number(to) : to
     return applyPath(session, builtCall('arrayElement', [expr, constant(index, span)], span), rest, span)
   }
-  throw new QueryError('unknown-field', { name: String(step) }, span)
+  throw new QueryError('unknown-field', { name: String(to) }, span)
 }
 
 const defined = { Numeric: 'number', Boolean: 'boolean' } as const
 
-function readJson(session: Session, expr: TypedExpr, path: readonly Step[], span: Span): TypedExpr {
+function readJson(session: Session, expr: TypedExpr, path: readonly (string | number)[], span: Span): TypedExpr {
   const steps = path.map((step) => (typeof step === 'string' && /^[1-9]\d*$/.test(step) ? Number(step) : step))
   const scan = expr.kind === 'column' ? session.scans.get(expr.source) : undefined
   const behind = scan?.fieldOf(expr as ColumnNode)
@@ -269,7 +290,7 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   if (special) return special(session, call, scope)
   const { name, row } = findRow(call.name, call.span)
   const starless = row.kind === 'aggregate' ? { ...call, args: call.args.filter((arg) => arg.kind !== 'star') } : call
-  const written = call.distinct && starless.args.length > 1 ? { ...starless, args: [tupleOfExprs(starless.args, call.span)] } : starless
+  const written = call.distinct && starless.args.length > 1 ? { ...starless, args: [distinctTuple(starless, name, row)] } : starless
   checkArity(written, name, row)
 
   const isAggregate = row.kind === 'aggregate' && call.over === null
@@ -293,23 +314,29 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
     if (args.length === 1) args = [args[0]!, constant(name === 'and', call.span)]
   }
   const params = call.params ? resolveAll(session, call.params, { ...scope, sources: [] }) : []
-  return callNode(
-    name,
-    row,
-    {
-      args,
-      params,
-      distinct: call.distinct,
-      orderBy: call.orderBy.map((item) => resolveOrder(session, item, inner)),
-      filter: call.filter ? resolveExpr(session, call.filter, inner) : null,
-      ignoreNulls: call.ignoreNulls,
-      over: call.over ? resolveWindow(session, call.over, scope) : null,
-    },
-    call.span,
-  )
+  const orderBy = call.orderBy.map((item) => resolveOrder(session, item, inner))
+  const filter = call.filter ? resolveExpr(session, call.filter, inner) : null
+  const over = call.over ? resolveWindow(session, call.over, scope) : null
+  if (isAggregate || over || row.seesRows) {
+    const ordered = [...orderBy, ...(over?.orderBy ?? [])].map(({ expr }) => expr)
+    for (const part of [...args, filter, ...ordered, ...(over?.partitionBy ?? [])]) checkClause(session, `'${name}'`, part, true)
+  }
+  return callNode(name, row, { args, params, distinct: call.distinct, orderBy, filter, ignoreNulls: call.ignoreNulls, over }, call.span)
 }
 
-const tupleOfExprs = (items: readonly Expr[], span: Span): Expr => ({ kind: 'tuple', items, span })
+/** `count(DISTINCT a, b)` counts tuples. */
+function distinctTuple({ args, span }: Call, name: string, { args: [least], params = [0, 0] }: FunctionRow): Expr {
+  if (least > 1 || params[0] > 0)
+    throw new QueryError(
+      'wrong-type',
+      {
+        message: `'${name}' takes its arguments one by one, and DISTINCT makes one tuple of them. Leave DISTINCT out`,
+        expected: 'a call without DISTINCT',
+      },
+      span,
+    )
+  return { kind: 'tuple', items: args, span }
+}
 
 /** `x AND 0` is 0, whatever x is. */
 function foldLogic(name: 'and' | 'or', args: readonly TypedExpr[], span: Span): TypedExpr | null {
@@ -358,6 +385,7 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
     if (call.args.length !== 1)
       throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 1, max: 1, found: call.args.length }, call.span)
     const expr = resolveExpr(session, call.args[0]!, scope)
+    checkClause(session, "'arrayJoin'", expr, true)
     const type =
       expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
     return { kind: 'arrayJoin', expr: readAs(expr, 'text'), type, span: call.span }

@@ -41,7 +41,7 @@ export function checkClause(session: Session, clause: string, expr: TypedExpr | 
   if (hasWindow(expr))
     note(
       find(expr, isWindowCall),
-      clause === 'WHERE' || clause === 'HAVING' ? 'a window function: that is what QUALIFY is for' : 'a window function',
+      `a window function: ${clause === 'WHERE' || clause === 'HAVING' ? 'that is what QUALIFY is for' : 'compute it in a subquery'}`,
     )
 }
 

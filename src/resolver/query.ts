@@ -84,6 +84,7 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
     span: select.span,
   }
   if (select.settings.length) throw new QueryError('unsupported-syntax', { what: 'SETTINGS' }, select.settings[0]!.span)
+  for (const key of typed.limitBy?.by ?? []) checkClause(session, 'LIMIT BY', key, true)
   // Last, when everything has been read from the sources.
   const whole = { ...filtered(typed), from: build() }
   if (session.problems.length === 0) {

@@ -52,8 +52,11 @@ export function parseType(text: string): SqlType | null {
       return key && value && parts.length === 2 ? mapOf(key, value) : null
     }
     case 'tuple': {
-      const items = parts.map((part) => parseType(part) ?? parseType(part.replace(/^\s*\S+\s+/, '')))
-      return items.every((item) => item !== null) ? tupleOf(items as SqlType[]) : null
+      const elements = parts.map(parseElement)
+      const items = elements.map(({ type }) => type)
+      if (!items.every((item) => item !== null)) return null
+      const names = elements.flatMap(({ name }) => name ?? [])
+      return tupleOf(items, names.length > 0 && names.length === items.length ? names : undefined)
     }
     case 'decimal':
     case 'numeric': {
@@ -69,6 +72,15 @@ export function parseType(text: string): SqlType | null {
       return known ? scalar(known) : null
     }
   }
+}
+
+const elementPattern = /^\s*(?:`((?:[^`\\]|``)+)`|"([^"\\]+)"|(\S+))\s+(.*)$/s
+/** `a Int64`, or a type alone. */
+function parseElement(text: string): { readonly name?: string; readonly type: SqlType | null } {
+  const type = parseType(text)
+  if (type) return { type }
+  const [, back, double, plain, rest = ''] = elementPattern.exec(text) ?? []
+  return { name: back?.replaceAll('``', '`') ?? double ?? plain, type: parseType(rest) }
 }
 
 /** Splits at commas that stand in no bracket. */

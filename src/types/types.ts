@@ -101,6 +101,20 @@ export const isNullable = (type: SqlType): boolean =>
 export const nullable = (type: SqlType): SqlType => (type.kind === 'scalar' && !type.nullable ? { ...type, nullable: true } : type)
 export const notNull = (type: SqlType): SqlType => (type.kind === 'scalar' && type.nullable ? { ...type, nullable: false } : type)
 
+/** As an engine has it: elements of tuples go by their position there. */
+export function withoutNames(type: SqlType): SqlType {
+  switch (type.kind) {
+    case 'array':
+      return arrayOf(withoutNames(type.item))
+    case 'map':
+      return mapOf(withoutNames(type.key), withoutNames(type.value))
+    case 'tuple':
+      return tupleOf(type.items.map(withoutNames))
+    default:
+      return type
+  }
+}
+
 const sizes = new WeakMap<SqlType, number>()
 /** How many types a type is made of, written out: one that stands in it twice counts twice. */
 export function sizeOfType(type: SqlType): number {

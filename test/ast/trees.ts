@@ -90,7 +90,10 @@ export const trees = fc.letrec<{ expr: Expr; plain: Expr; item: Expr; order: Ord
         tie('plain').map((expr) => callWith('not', { args: [expr] })),
         fc
           .record({ object: tie('plain'), index: tie('plain'), nullish: fc.boolean() })
-          .map((parts): Expr => ({ kind: 'access', ...parts, span: noSpan })),
+          .map((parts): Expr => ({ kind: 'access', ...parts, dotted: false, span: noSpan })),
+        fc
+          .record({ object: tie('plain'), index: fc.oneof(name.map(literal), fc.nat(3).map(literal)), nullish: fc.boolean() })
+          .map((parts): Expr => ({ kind: 'access', ...parts, dotted: true, span: noSpan })),
         fc
           .record({
             expr: tie('plain'),

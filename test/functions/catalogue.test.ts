@@ -23,6 +23,9 @@ const differences: Readonly<Record<string, string>> = {
   groupUniqArrayIf: 'how many at most may be a parameter, as on ClickHouse',
   toStartOfWeek: 'the zone may be named, as on ClickHouse',
   toLastDayOfWeek: 'the zone may be named, as on ClickHouse',
+  ...Object.fromEntries(
+    ['sumMap', 'sumMapIf', 'minMap', 'minMapIf', 'maxMap', 'maxMapIf'].map((name) => [name, 'several arrays of values, as on ClickHouse']),
+  ),
   ifNotFinite: 'with what to put instead, as on ClickHouse',
   md5: 'a digest of one text is no aggregate',
   percentile_cont: 'the share is a parameter or, as in PostgreSQL, the argument',

@@ -2,7 +2,7 @@ import { UnsupportedError } from '../../errors/errors.ts'
 import { clickhouseFlag, clickhouseMarked, clickhouseNumber } from '../../functions/property-values.ts'
 import { childrenOf } from '../../resolver/shape.ts'
 import { type ColumnNode, type JoinedSource, type JsonRead, outputColumns, type TypedExpr, type TypedSource } from '../../resolver/typed.ts'
-import { isNullable, type SqlType, typeName } from '../../types/types.ts'
+import { isNullable, type SqlType, typeName, withoutNames } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { refusedCorrelation } from './correlation.ts'
 import { scanQuery } from './tables.ts'
@@ -60,7 +60,7 @@ const columnsOf = (expr: TypedExpr): ColumnNode[] => (expr.kind === 'column' ? [
 
 /** `Bool` is a byte here. */
 const serverType = (type: SqlType): string =>
-  typeName(type)
+  typeName(withoutNames(type))
     .replaceAll('JSON', 'String')
     .replace(/DateTime64\((\d)\)/g, "DateTime64($1, 'UTC')")
 

@@ -41,7 +41,7 @@ export function duckType(type: SqlType): string {
     case 'map':
       return `MAP(${duckType(type.key)}, ${duckType(type.value)})`
     case 'tuple':
-      return `STRUCT(${type.items.map((item, i) => `"${(type.names?.[i] ?? `v${i + 1}`).replaceAll('"', '""')}" ${duckType(item)}`).join(', ')})`
+      return `STRUCT(${type.items.map((item, i) => `"v${i + 1}" ${duckType(item)}`).join(', ')})`
     default:
       return 'VARCHAR'
   }

@@ -1,0 +1,18 @@
+import { arrayOf, type SqlType, type TupleType } from './types.ts'
+
+/** The tuple itself, or the one that an array, or an array of arrays, holds. */
+export const tupleIn = (type: SqlType): TupleType | null =>
+  type.kind === 'array' ? tupleIn(type.item) : type.kind === 'tuple' ? type : null
+
+/** The position of an element, counted from 1, by its name or its number; a negative number counts from the end. */
+export function elementPosition({ items, names }: TupleType, key: string | number): number | null {
+  const named = typeof key === 'string' ? (names?.indexOf(key) ?? -1) : -1
+  const index = named >= 0 ? named + 1 : typeof key === 'number' || /^\d+$/.test(key) ? Number(key) : 0
+  const position = index < 0 ? items.length + index + 1 : index
+  return position >= 1 && position <= items.length ? position : null
+}
+
+/** The type of an element of a tuple; of all tuples of an array, as many arrays of it. */
+export const elementType = (type: SqlType, position: number): SqlType | null =>
+  type.kind === 'array' ? inArray(elementType(type.item, position)) : type.kind === 'tuple' ? (type.items[position - 1] ?? null) : null
+const inArray = (item: SqlType | null): SqlType | null => item && arrayOf(item)

@@ -32,7 +32,8 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryEnv): QueryRun<Act
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
   const where = allOf(
     since(edges[0]!),
-    until(range.to),
+    // Whoever comes later in the last bucket was there in it, as in the bucket before the first.
+    until(edges.at(-1)! - 1),
     nodeCondition(query.series[0]!, env, 'series__0'),
     queryFilters(query, env),
     group == null ? literal(true) : call('notEquals', actor, literal('')),

@@ -48,6 +48,18 @@ test('each person has one status a day', async () => {
   expect(results[0]).toMatchObject({ label: 'visit - new', days: ['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05'] })
 })
 
+test('the first and the last bucket are whole', async () => {
+  // A week from Sunday the 1st: whoever came on the 5th is there, though the range ends on the 2nd.
+  const week = { ...query, interval: 'week', dateRange: { date_from: '2026-03-01', date_to: '2026-03-02' } }
+  const { results } = (await project.answer(week)) as { results: { status: string; data: number[] }[] }
+  expect(results.map(({ status, data }) => [status, data])).toEqual([
+    ['new', [1]],
+    ['returning', [2]],
+    ['resurrecting', [1]],
+    ['dormant', [0]],
+  ])
+})
+
 test('rows can be chosen', async () => {
   const { results } = (await project.answer({ ...query, lifecycleFilter: { toggledLifecycles: ['dormant', 'new'] } })) as {
     results: { status: string }[]

@@ -1,4 +1,4 @@
-import { unlessNull } from './duckdb-values.ts'
+import { once, unlessNull } from './duckdb-values.ts'
 import { times } from './makes.ts'
 import { whenAll } from './results.ts'
 import { sql, unsupported } from './row.ts'
@@ -57,8 +57,9 @@ export const markupFunctions = scalars({
       const named = xmlNames.map(([char, name]) => `WHEN ${p} = '${name}' THEN '${char}'`).join(' ')
       const hex = `WHEN regexp_full_match(${p}, '&#[xX][0-9a-fA-F]{1,6};') THEN chr(CAST('0x' || substring(${p}, 4, length(${p}) - 4) AS INTEGER))`
       const decimal = `WHEN regexp_full_match(${p}, '&#[0-9]{1,7};') THEN chr(CAST(substring(${p}, 3, length(${p}) - 3) AS INTEGER))`
-      const parts = `regexp_extract_all(${x!.sql}, '&#?[0-9A-Za-z]+;|[^&]+|&', 0, 's')`
-      return `array_to_string(list_transform(${parts}, lambda ${p}: CASE ${named} ${hex} ${decimal} ELSE ${p} END), '')`
+      const decoded = (text: string) =>
+        `array_to_string(list_transform(regexp_extract_all(${text}, '&#?[0-9A-Za-z]+;|[^&]+|&', 0, 's'), lambda ${p}: CASE ${named} ${hex} ${decimal} ELSE ${p} END), '')`
+      return once(context, x!.sql, (text) => `CASE WHEN contains(${text}, '&') THEN ${decoded(text)} ELSE ${text} END`)
     },
     cases: [
       ["decodeXMLComponent('&lt;a&gt; &amp; &quot; &apos; &#39; &#x41;')", "<a> & \" ' ' A"],

@@ -37,11 +37,11 @@ function modesOf({ params: [, ...given] }: Pick<CellContext, 'params'>): Readonl
 const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
   const [window] = context.params
   const has = modesOf(context)
-  if (has.has('strict_once'))
+  if (has.has('strict_once') && (has.has('strict_order') || has.has('strict_deduplication')))
     throw new UnsupportedError('unsupported-function', {
       name: 'windowFunnel',
       engine: 'DuckDB',
-      reason: 'it has no mode strict_once there',
+      reason: 'it has the mode strict_once alone or with strict_increase there',
     })
   const [t, i, s, e, k] = Array.from({ length: 5 }, () => context.fresh())
   const met = steps.map((step, n) => `CASE WHEN coalesce(${truth(step.sql, step.type)}, false) THEN ${n + 1} END`)
@@ -49,8 +49,12 @@ const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
   const none = 'CAST(NULL AS BIGINT[])'
   const found = `list_filter(${t}.i, lambda ${i}: ${i} IS NOT NULL)`
   const matched = has.has('strict_order') ? `CASE WHEN len(${found}) = 0 THEN [0] ELSE ${found} END` : found
-  const items = `list_transform(${matched}, lambda ${i}: {'t': ${t}.t, 'i': ${i}, 'b': ${none}, 'l': ${none}, 'm': 0, 'd': false})`
-  const sorted = `list_sort(flatten(list_transform(list_filter(${rows}, lambda ${t}: ${t}.t IS NOT NULL), lambda ${t}: ${items})))`
+  const item = `{'t': ${t}.t, 'i': ${i}, 'b': ${none}, 'l': ${none}, 'm': 0, 'd': false}`
+  const timed = `list_filter(${rows}, lambda ${t}: ${t}.t IS NOT NULL)`
+  // With strict_once a row gives its last step first, so that none of its steps is reached by way of another one of the same row.
+  const sorted = has.has('strict_once')
+    ? `flatten(list_transform(list_sort(list_transform(${timed}, lambda ${t}: {'t': ${t}.t, 'i': ${matched}})), lambda ${t}: list_reverse(list_transform(${t}.i, lambda ${i}: ${item}))))`
+    : `list_sort(flatten(list_transform(${timed}, lambda ${t}: list_transform(${matched}, lambda ${i}: ${item}))))`
   const before = `${s}.b[${e}.i - 1]`
   const inTime = [`${e}.t <= ${before} + ${window!.sql}`, ...(has.has('strict_increase') ? [`${s}.l[${e}.i - 1] < ${e}.t`] : [])].join(
     ' AND ',
@@ -90,7 +94,7 @@ export const funnelFunctions = aggregates({
     },
     keeps: 6,
     summary:
-      'How many of the conditions are met one after the other within a number of seconds. More parameters are modes: `strict_order` (nothing else between), `allow_reentry` (with it: steps that come too early are passed over), `strict_deduplication` (ends at a step met twice), `strict_increase` (each step later than the one before), `strict_once` (a row counts for one step, on ClickHouse only).',
+      'How many of the conditions are met one after the other within a number of seconds. More parameters are modes: `strict_order` (nothing else between), `allow_reentry` (with it: steps that come too early are passed over), `strict_deduplication` (ends at a step met twice), `strict_increase` (each step later than the one before), `strict_once` (a row counts for one step; on DuckDB alone or with `strict_increase`).',
     clickhouse: {
       name: 'windowFunnel',
       params: (context) => [context.params[0]!.sql, ...[...modesOf(context)].map((mode) => context.literal(mode))],
@@ -226,6 +230,11 @@ export const funnelFunctions = aggregates({
         3,
       ),
       ["select windowFunnel(10, 'strict_order')(r.1, r.2 = 1) from (select arrayJoin([(1, 0)]) as r)", 0],
+      // Each row is every step.
+      ['select windowFunnel(10)(number, 1, 1, 1) from numbers(1)', 3],
+      ["select windowFunnel(10, 'strict_once')(number, 1, 1, 1) from numbers(1)", 1],
+      ["select windowFunnel(10, 'strict_once')(number, 1, 1, 1) from numbers(2)", 2],
+      ["select windowFunnel(10, 'strict_once')(intDiv(number, 2), number < 2, number > 0) from numbers(3)", 2],
     ],
   }),
 })

@@ -150,7 +150,7 @@ export function saysMore(changed: Iterable<string>, after: Readonly<Properties>)
 
 /** Names of what differs between two sets of properties. */
 function changedNames(before: Readonly<Properties>, after: Readonly<Properties>): string[] {
-  const removed = Object.keys(before).filter((name) => !own(after, name))
+  const removed = Object.keys(before).filter((name) => !has(after, name))
   return [...removed, ...Object.keys(after).filter((name) => !isSame(before[name], after[name]))]
 }
 
@@ -158,8 +158,10 @@ function changedNames(before: Readonly<Properties>, after: Readonly<Properties>)
 export function absorbProperties(target: Person, source: Person): void {
   const length = target.length === undefined || source.length === undefined ? undefined : target.length + source.length
   if (target.times || source.times) Object.assign(target, mergedProperties(target, source))
-  else if ((source.length ?? 0) > (target.length ?? 0)) target.properties = Object.assign(source.properties, target.properties)
-  else for (const key in source.properties) if (!own(target.properties, key)) target.properties[key] = source.properties[key]
+  else if ((source.length ?? 0) > (target.length ?? 0)) {
+    for (const key in target.properties) setOwn(source.properties, key, target.properties[key])
+    target.properties = source.properties
+  } else for (const key in source.properties) if (!has(target.properties, key)) setOwn(target.properties, key, source.properties[key])
   target.length = length
 }
 

@@ -74,13 +74,28 @@ export function parseType(text: string): SqlType | null {
   }
 }
 
-const elementPattern = /^\s*(?:`((?:[^`\\]|``)+)`|"([^"\\]+)"|(\S+))\s+(.*)$/s
 /** `a Int64`, or a type alone. */
 function parseElement(text: string): { readonly name?: string; readonly type: SqlType | null } {
   const type = parseType(text)
   if (type) return { type }
-  const [, back, double, plain, rest = ''] = elementPattern.exec(text) ?? []
-  return { name: back?.replaceAll('``', '`') ?? double ?? plain, type: parseType(rest) }
+  const { name, rest } = namedElement(text.trim())
+  return { name, type: parseType(rest) }
+}
+
+/** A name in quotes ends at the next one that stands alone, a plain name at a space. */
+function namedElement(text: string): { readonly name?: string; readonly rest: string } {
+  const quote = text[0]
+  if (quote !== '`' && quote !== '"') {
+    const end = text.search(/\s/)
+    return end < 0 ? { rest: '' } : { name: text.slice(0, end), rest: text.slice(end) }
+  }
+  let name = ''
+  for (let at = 1; at < text.length; at++) {
+    if (text[at] === quote && text[at + 1] !== quote) return name === '' ? { rest: '' } : { name, rest: text.slice(at + 1) }
+    if (text[at] === quote) at++
+    name += text[at]
+  }
+  return { rest: '' }
 }
 
 /** Splits at commas that stand in no bracket. */

@@ -1,6 +1,5 @@
 /** Files whose slow regular expressions see short texts only: of at most so many characters. */
 export const boundedPatterns: Readonly<Record<string, { readonly most: number; readonly because: string }>> = {
-  'functions/windows.ts': { most: 200, because: 'a frame is looked for in the last 200 characters of a window' },
   'http/queries/draft-sql.ts': { most: 400, because: 'a prompt has at most 400 characters' },
   'ingestion/parse-time.ts': { most: 128, because: 'a text of more than 128 characters is no time' },
   'storage/duckdb/engine-errors.ts': { most: 2_000, because: 'a message of the engine is cut to 2,000 characters' },

@@ -153,6 +153,19 @@ test('an event keeps the properties its person had then', async () => {
   await world.close()
 })
 
+test.each([null, false, 0, ''])('what the one who lives on has stays, %j too, however long the other is', async (value) => {
+  for (const more of [{}, { note: 'n'.repeat(500) }]) {
+    const world = await openWorld()
+    await world.pipeline.ingest([{ event: 'visit', distinct_id: 'a', uuid: uuid(1), properties: { $set: { p: 1, ...more } } }])
+    await world.pipeline.ingest([
+      { event: 'visit', distinct_id: 'b', uuid: uuid(2), properties: { $set: { p: value } } },
+      { event: '$create_alias', distinct_id: 'b', uuid: uuid(3), properties: { alias: 'a' } },
+    ])
+    expect((await persons(world))[0]!.properties).toMatchObject({ p: value, ...more })
+    await world.close()
+  }
+})
+
 test('merges of merges stay flat, and their journal in order', async () => {
   const world = await openWorld()
   const visit = (id: string, n: number) => ({ event: 'e', distinct_id: id, uuid: uuid(n) })
@@ -197,7 +210,7 @@ const keysOf = async (world: World) =>
 test('any commands give the people and groups of the model', async () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'null')
   const groupType = fc.constantFrom('org', 'team', 'site', 'shop', 'club', 'deal')
-  const values = fc.dictionary(fc.constantFrom('p', 'q'), fc.constantFrom(1, 2, 'x', null), { maxKeys: 2 })
+  const values = fc.dictionary(fc.constantFrom('p', 'q'), fc.constantFrom(1, 2, 'x', null, false, 0, ''), { maxKeys: 2 })
   const event = fc.record(
     {
       event: fc.constantFrom('visit', '$identify', '$create_alias', '$merge_dangerously', '$groupidentify', '$group_identify'),

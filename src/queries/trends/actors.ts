@@ -21,7 +21,7 @@ import { partColumn } from './groups.ts'
 import { answerUnits, rangesOf, unitsOf } from './index.ts'
 import { contextOf, type PlanContext } from './plan.ts'
 import { limitGroups } from './ranking.ts'
-import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
+import { isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { actorOf, type Period, timeFilter, type Unit } from './unit.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from './values.ts'
 

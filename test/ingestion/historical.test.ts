@@ -63,7 +63,7 @@ async function state(world: World) {
 }
 
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e')
-const values = fc.dictionary(fc.constantFrom('p', 'q'), fc.constantFrom(1, 2, 'x', null), { maxKeys: 2 })
+const values = fc.dictionary(fc.constantFrom('p', 'q'), fc.constantFrom(1, 2, 'x', null, false, 0, ''), { maxKeys: 2 })
 const past: fc.Arbitrary<Past> = fc.record(
   {
     event: fc.constantFrom('visit', '$identify', '$identify', '$create_alias', '$merge_dangerously'),

@@ -16,7 +16,7 @@ export interface ErrorData extends RequestErrorData {
   'illegal-identifier': { name: string; character: string }
   'too-deep': { limit: number }
   'too-large': { budget: Budgeted; limit: number }
-  'unknown-field': { name: string; table?: string; candidates?: readonly string[]; isQuoted?: boolean }
+  'unknown-field': { name: string; table?: string; candidates?: readonly string[]; isQuoted?: boolean; hint?: string }
   'unknown-table': { name: string; candidates?: readonly string[] }
   'ambiguous-field': { name: string; tables: readonly string[] }
   'table-as-column': { name: string }
@@ -147,7 +147,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'unknown-field': {
     text: (d) => `Unable to resolve field: ${excerpt(d.name)}`,
     suggestion: (d) =>
-      [didYouMean(d.candidates), d.isQuoted ? `${quotedHint(d.name)}.` : null].filter((text) => text !== null).join(' ') || null,
+      [didYouMean(d.candidates), d.isQuoted ? `${quotedHint(d.name)}.` : null, d.hint ?? null].filter((text) => text !== null).join(' ') || null,
     status: 400,
   },
   'unknown-table': { text: (d) => `Unknown table \`${excerpt(d.name)}\``, suggestion: (d) => didYouMean(d.candidates), status: 400 },

@@ -11,8 +11,14 @@ const modes = ['strict_order', 'strict_deduplication', 'strict_increase', 'stric
 type Mode = (typeof modes)[number]
 const isMode = (text: unknown): text is Mode => modes.some((mode) => mode === text)
 
-function modesOf({ params: [, ...given] }: Pick<CellContext, 'params'>): ReadonlySet<Mode> {
+function modesOf({ params: [window, ...given] }: Pick<CellContext, 'params'>): ReadonlySet<Mode> {
   const found = new Set<Mode>()
+  const seconds = window?.constant
+  if (seconds !== undefined && !(typeof seconds === 'number' && seconds > 0) && !(typeof seconds === 'bigint' && seconds > 0n))
+    throw new QueryError('wrong-type', {
+      message: `'windowFunnel' takes its window as a number of seconds above 0, but got ${JSON.stringify(String(seconds))}`,
+      expected: 'windowFunnel(3600)(timestamp, a, b)',
+    })
   for (const { constant } of given) {
     if (!isMode(constant))
       throw new QueryError('wrong-type', {

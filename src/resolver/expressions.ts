@@ -241,7 +241,11 @@ function applyPath(session: Session, expr: TypedExpr, path: readonly Step[], spa
   const tuple = step.dotted ? tupleIn(type) : type
   if (tuple?.kind === 'tuple') {
     const position = elementPosition(tuple, to)
-    if (position === null) throw new QueryError('unknown-field', { name: String(to), candidates: tuple.names ?? [] }, span)
+    if (position === null) {
+      const { items, names = [] } = tuple
+      const hint = `The tuple has ${items.length} elements${names.length > 0 ? `: ${names.join(', ')}` : ''}.`
+      throw new QueryError('unknown-field', { name: String(to), candidates: names, hint }, span)
+    }
     return applyPath(session, builtCall('tupleElement', [expr, constant(position, span)], span), rest, span)
   }
   if (type.kind === 'array' || type.kind === 'map') {

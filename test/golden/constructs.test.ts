@@ -134,6 +134,30 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
     ],
   ],
   ["select event, count() from events where event = 'none' group by event with totals", []],
+  [
+    'select arrayJoin([1, 2, 2]) as x, count() from numbers(6) group by x with totals order by x',
+    [
+      [1, 6],
+      [2, 12],
+      [0, 18],
+    ],
+  ],
+  [
+    'select number % 2 as k, sum(arrayJoin([1, 10])) as s from numbers(4) where arrayJoin([1, 10]) > 1 group by k with totals order by k',
+    [
+      [0, 20],
+      [1, 20],
+      [0, 40],
+    ],
+  ],
+  [
+    'select 1 as one, number % 2 as k, count() from numbers(3) group by one, k with totals order by k',
+    [
+      [1, 0, 2],
+      [1, 1, 1],
+      [1, 0, 3],
+    ],
+  ],
   // rows that are filled in
   [
     "select number * 2 as n, n + 1 as m, 'x' as x from numbers(3) order by n with fill",
@@ -459,6 +483,12 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
   ],
   ['select event from events group by event with totals having count() > 1', 'unsupported-syntax', 'group by event with totals', 'HAVING'],
   ['select distinct event from events group by event with totals', 'unsupported-syntax', 'group by event with totals', 'DISTINCT'],
+  [
+    'select arrayJoin(groupArray(number)) as x, number as k from numbers(3) group by k with totals',
+    'unsupported-syntax',
+    'group by k with totals',
+    'arrayJoin of an aggregate',
+  ],
   ['select number from numbers(3) order by number with fill, 1', 'unsupported-syntax', 'with fill', 'before other expressions'],
   ['select distinct number from numbers(3) order by number with fill', 'unsupported-syntax', 'with fill', 'DISTINCT'],
   ['select sum(1) over (order by number with fill) from numbers(3)', 'unsupported-syntax', 'number with fill', 'WITH FILL'],

@@ -1,4 +1,5 @@
 import type { IdOf } from '../ast/identity.ts'
+import { filledSeries } from '../errors/codes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { builtCall } from '../resolver/calls.ts'
@@ -70,7 +71,8 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
     span,
   }
   const [start, end] = [read(edges, first), read(edges, last)] as const
-  const steps = builtCall('range', [stepsBetween(start, end, fill)], fill.span)
+  // Under a name of its own in mistakes: nobody wrote `range`.
+  const steps = { ...builtCall('range', [stepsBetween(start, end, fill)], fill.span), name: filledSeries } as TypedExpr
   assertFew(fill)
   const step: TypedExpr = { kind: 'column', source: series, name: 'step', type: scalar('UInt64'), span: fill.span }
   const value = stepped(start, step, fill)

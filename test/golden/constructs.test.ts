@@ -195,6 +195,14 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
     ],
   ],
   [
+    "select toDate('2024-01-31') as d, 1 as n from numbers(1) order by d with fill to '2024-04-01' step interval 1 month",
+    [
+      ['2024-01-31', 1],
+      ['2024-02-29', 0],
+      ['2024-03-31', 0],
+    ],
+  ],
+  [
     "select toDateTime('2024-03-30 00:00:00') + toIntervalHour(number * 12) as t, 1 as x from numbers(2) order by t with fill step interval 6 hour",
     [
       ['2024-03-30T00:00:00Z', 1],
@@ -534,6 +542,7 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
     "with fill from '2024-01-01' to '2025-01-01'",
     'more than 1,000,000 rows',
   ],
+  ['select number from numbers(3) order by number with fill interpolate (number)', 'syntax-error', 'interpolate'],
   ["select event from events order by event collate 'de'", 'unsupported-syntax', "event collate 'de'", 'COLLATE'],
   ['select 1 settings max_threads = 1', 'unsupported-syntax', 'max_threads = 1', 'SETTINGS'],
   ['select #1 from events', 'unsupported-syntax', '#1', 'the positional reference #1'],

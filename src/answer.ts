@@ -262,7 +262,7 @@ const wholeAnswer = (kind: QueryKind<unknown, object>, parsed: unknown, { env, c
 
 /** An answer that is a list of rows, taken as the engine makes them. */
 export interface RowsAnswer {
-  /** At most so many rows come. */
+  /** At most so many rows come, less the totals. */
   readonly limit: number
   readonly timezone: string
   readonly warnings: readonly AnswerWarning[]
@@ -280,7 +280,7 @@ export async function answerRows(query: unknown, project: QueryProject, options:
   const driver = driverOf(project, facts, options, query)
   const plan = await driver.complete(kind.rows(parsed, driver.env))
   if (!plan) return null
-  const { statement: asked, rows, show: shown, limit, hasMore } = plan
+  const { statement: asked, rows, show: shown, last, limit, hasMore } = plan
   const { compiled, statement } = driver.statementFor(asked)
   const show = async (page: RecordBatch): Promise<readonly RecordBatch[]> =>
     shown ? (await driver.complete(shown(new Table(page.schema, [page])))).batches : [page]
@@ -295,6 +295,8 @@ export async function answerRows(query: unknown, project: QueryProject, options:
         if (batch.numRows > page.numRows) return true
         isFirst = false
       }
+      const behind = last?.()
+      if (behind) yield* behind.batches
     } catch (error) {
       throw inWords(error, compiled, query, asked.query)
     }

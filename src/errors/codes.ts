@@ -80,6 +80,11 @@ const byteUnits = [
   [1e6, 'MB'],
   [1e3, 'KB'],
 ] as const
+/** What WITH FILL is called among the calls that make too much. */
+export const filledSeries = 'WITH FILL'
+/** Its steps are counted in whole numbers. */
+const bytesOfStep = 8
+
 function byteText(bytes: number): string {
   const unit = byteUnits.find(([size]) => bytes >= size)
   return unit ? `${Number((bytes / unit[0]).toPrecision(3))} ${unit[1]}` : `${bytes} bytes`
@@ -208,10 +213,15 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
   'engine-refused': { text: (d) => d.message, status: 400, wire: (d) => (d.isAboutTypes ? aboutTypes : undefined), isOfStatement: true },
   'makes-too-much': {
-    text: ({ name, bytes, most }) =>
-      `${name === null ? 'The statement' : `'${name}'`} would make ${bytes === null ? 'more' : byteText(bytes)} for one row; at most ${byteText(most)} may be made there.`,
-    suggestion: () =>
-      'Rows are computed some thousand at a time, and all that is made of them has to fit in memory: make less for each row, or give the server more memory (--memory).',
+    text: ({ name, bytes, most }) => {
+      if (name === filledSeries)
+        return `WITH FILL would make ${bytes === null ? 'more rows' : `${(bytes / bytesOfStep).toLocaleString('en-US')} rows`} for one series; at most ${Math.floor(most / bytesOfStep).toLocaleString('en-US')} may be made there.`
+      return `${name === null ? 'The statement' : `'${name}'`} would make ${bytes === null ? 'more' : byteText(bytes)} for one row; at most ${byteText(most)} may be made there.`
+    },
+    suggestion: ({ name }) =>
+      name === filledSeries
+        ? 'Use a larger STEP, or nearer FROM and TO, or give the server more memory (--memory): series of several groups are made at once.'
+        : 'Rows are computed some thousand at a time, and all that is made of them has to fit in memory: make less for each row, or give the server more memory (--memory).',
     status: 400,
   },
   'query-timeout': {

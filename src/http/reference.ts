@@ -98,7 +98,7 @@ that a request gets 503 with \`Retry-After\`. What holds for events is in [inges
 **Rows in other forms.** A query asked with \`Accept: text/csv\` or \`application/vnd.apache.arrow.stream\` is answered as the engine makes the rows, no
 faster than they are taken. A chart is small and comes as a whole, a row for each point (\`label\`, \`date\`, \`value\`), each total (\`label\`, \`value\`),
 each step of a funnel (\`order\`, \`name\`, \`count\`, the times in seconds) or each of its bins (\`from_seconds\`, \`people\`), beside them
-\`breakdown_value\`, \`compare_label\` and \`status\` where the chart has them. \`X-Row-Limit\` says how many rows come at most. \`X-Has-More\` says whether there
+\`breakdown_value\`, \`compare_label\` and \`status\` where the chart has them. \`X-Row-Limit\` says how many rows come at most, less the row of WITH TOTALS. \`X-Has-More\` says whether there
 are more, when that is known before the first megabyte is sent; without it, as many rows as the limit means that there may be more. An answer that
 cannot be finished ends with its connection, never with the end of its chunks. A client that takes nothing for 30 seconds is given up.
 Where the JSON answer has \`warnings\`, \`X-Warning-Count\` says how many and \`X-Warnings\` has them as a JSON array in ASCII, without their messages and at most

@@ -15,7 +15,8 @@ export const arrayJoins: Pass = (query, { capabilities, idOf }) => {
   return rewrite(query, { select: (select) => unnestCalls(select, fresh, idOf) })
 }
 
-function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedSelect {
+/** The calls of one select as items of its FROM. */
+export function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedSelect {
   const found = new Map<number, { readonly node: ArrayJoinNode; readonly alias: string }>()
   const replaced = rewrite(
     { ...select, ctes: [], from: null },

@@ -1,4 +1,5 @@
 import type { IdOf } from '../ast/identity.ts'
+import { filledSeries } from '../errors/codes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { builtCall } from '../resolver/calls.ts'
@@ -70,7 +71,8 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
     span,
   }
   const [start, end] = [read(edges, first), read(edges, last)] as const
-  const steps = builtCall('range', [stepsBetween(start, end, fill)], fill.span)
+  // Under a name of its own in mistakes: nobody wrote `range`.
+  const steps = { ...builtCall('range', [stepsBetween(start, end, fill)], fill.span), name: filledSeries } as TypedExpr
   assertFew(fill)
   const step: TypedExpr = { kind: 'column', source: series, name: 'step', type: scalar('UInt64'), span: fill.span }
   const value = stepped(start, step, fill)
@@ -161,7 +163,8 @@ const widest = (expr: TypedExpr): TypedExpr =>
 /** At least so many steps as lie between both. */
 function stepsBetween(start: TypedExpr, end: TypedExpr, { step, unit, span }: TypedFill): TypedExpr {
   const far = unit ? builtCall('dateDiff', [constant(unit, span), start, end], span) : builtCall('minus', [end, start], span)
-  const count = builtCall('toInt', [builtCall('floor', [builtCall('divide', [far, number(step, span)], span)], span)], span)
+  const whole = builtCall('floor', [builtCall('divide', [far, number(step, span)], span)], span)
+  const count = builtCall('toInt', [unit || isInteger(start.type) ? whole : bounded(whole)], span)
   const known = builtCall(
     'greatest',
     [builtCall('ifNull', [builtCall('plus', [count, number(2, span)], span), number(0, span)], span), number(0, span)],
@@ -169,6 +172,12 @@ function stepsBetween(start: TypedExpr, end: TypedExpr, { step, unit, span }: Ty
   )
   const isTooMany = builtCall('greater', [known, number(mostFilled + 2, span)], span)
   return builtCall('plus', [known, builtCall('throwIf', [isTooMany, constant(tooMany, span)], span)], span)
+}
+
+/** More than that need not be told apart, and may be more than a whole number holds. */
+function bounded(count: TypedExpr): TypedExpr {
+  const most = number(mostFilled + 2, count.span)
+  return builtCall('if', [builtCall('greater', [count, most], count.span), most, count], count.span)
 }
 
 const tooMany = `WITH FILL would make more than ${mostFilled.toLocaleString('en-US')} rows: use a larger STEP, or nearer FROM and TO`

@@ -4,6 +4,7 @@ import { defaultOf } from '../resolver/defaults.ts'
 import { columnOf } from '../resolver/property-columns.ts'
 import { isAggregateCall } from '../resolver/shape.ts'
 import { emptySelect, type TypedColumn, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSet } from '../resolver/typed.ts'
+import { unnestCalls } from './array-joins.ts'
 import type { Pass } from './context.ts'
 import { freshAliases, withInside } from './rewrite.ts'
 
@@ -14,7 +15,9 @@ import { freshAliases, withInside } from './rewrite.ts'
 export const groupTotals: Pass = (query, { idOf }) =>
   query.kind === 'select' && query.groupBy?.withTotals ? withTotals(query, freshAliases(query), idOf) : query
 
-function withTotals(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedQuery {
+function withTotals(asked: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedQuery {
+  // The totals are made of the rows behind an arrayJoin, also where it is a key.
+  const select = unnestCalls(asked, fresh, idOf)
   const { ctes, span } = select
   const { items, mode, sets } = select.groupBy!
   const keys = new Set(items.map(idOf))
@@ -27,6 +30,7 @@ function withTotals(select: TypedSelect, fresh: (wanted: string) => string, idOf
     columns: [...select.columns, ...places, place('@total', constant(0, span))],
   }
   const ofAll = (expr: TypedExpr): TypedExpr => {
+    if (expr.kind === 'constant') return expr
     if (keys.has(idOf(expr))) return defaultOf(expr.type, expr.span)
     const isAggregate: boolean = isAggregateCall(expr)
     return isAggregate ? expr : withInside(expr, ofAll)

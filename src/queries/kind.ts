@@ -96,6 +96,8 @@ export interface RowsPlan {
   readonly limit?: number
   /** A page of the statement as the answer shows it, where that is not the same. */
   readonly show?: (page: Table) => QueryRun<Table>
+  /** What the answer shows behind the last page. */
+  readonly last?: () => Table | null
   /** Asked behind the last page, where there may be more rows than the statement gives. */
   readonly hasMore?: () => boolean
 }

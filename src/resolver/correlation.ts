@@ -26,13 +26,14 @@ export function resolveSubquery(session: Session, query: Query, scope: Scope): R
 /** As a part of a node; nothing where nothing is read. */
 export const outerOf = (outer: readonly ColumnNode[]) => (outer.length ? { outer } : {})
 
-/** Does a name mean something in this scope, or in one around it? */
-export function knows(scope: Scope, { chain }: Field): boolean {
+/** Does a name mean something in this scope, or in one around it? A name that leads to another table gives way to all that do not. */
+export function knows({ aliases, sources, outer }: Scope, field: Field, leading: boolean): boolean {
+  const { chain } = field
   const [head] = chain as [string]
-  const isHere =
-    scope.aliases.has(head) ||
-    scope.sources.some((source) => source.has(head) || source.leads?.(head) || (chain.length > 1 && source.name === head))
-  return isHere || (scope.outer !== null && knows(scope.outer.scope, { chain } as Field))
+  const isHere = leading
+    ? sources.some((source) => source.leads?.(head))
+    : aliases.has(head) || sources.some((source) => source.has(head) || (chain.length > 1 && source.name === head))
+  return isHere || (outer !== null && knows(outer.scope, field, leading))
 }
 
 /** What a subquery may read of the select around it is a value of its row. */

@@ -17,7 +17,7 @@ import { checkClause } from './grouping.ts'
 import { inArray, inItems, inQueryNode, type Sought } from './membership.ts'
 import { withColumns } from './property-columns.ts'
 import { alike, ordered, readAs } from './property-values.ts'
-import { type Scope, withSources } from './scope.ts'
+import { type Outer, type Scope, withSources } from './scope.ts'
 import { missing, type Session } from './session.ts'
 import { hasAggregate, hasWindow } from './shape.ts'
 import { asTime } from './times.ts'
@@ -176,6 +176,17 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
       span,
     )
 
+  const { outer } = scope
+  const isTable = scope.sources.some((s) => s.name === head)
+  const around = (from: Outer) =>
+    applyPath(
+      session,
+      readOuter(from, field, (there) => resolveField(session, field, [], there)),
+      more,
+      span,
+    )
+  if (outer && !isTable && knows(outer.scope, field, false)) return around(outer)
+
   const leading = scope.sources.filter((s) => s.leads?.(head))
   if (leading.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: leading.map((s) => s.name ?? '(subquery)') }, span)
   if (leading[0]) {
@@ -183,15 +194,8 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
     return applyPath(session, expr, [...namesAsSteps(chain.slice(used)), ...more], span)
   }
 
-  if (scope.sources.some((s) => s.name === head)) throw new QueryError('table-as-column', { name: head }, span)
-  const { outer } = scope
-  if (outer && knows(outer.scope, field))
-    return applyPath(
-      session,
-      readOuter(outer, field, (around) => resolveField(session, field, [], around)),
-      more,
-      span,
-    )
+  if (isTable) throw new QueryError('table-as-column', { name: head }, span)
+  if (outer && knows(outer.scope, field, true)) return around(outer)
   const candidates = nearestSpellings(head, namesIn(scope))
   throw new QueryError('unknown-field', { name: chain.join('.'), candidates }, span)
 }

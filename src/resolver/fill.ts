@@ -1,11 +1,13 @@
 import type { OrderFill } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { isInteger, isNamed, isNumeric, isTime } from '../types/types.ts'
+import { builtCall } from './calls.ts'
 import { constantNumber } from './constants.ts'
 import { resolveExpr } from './expressions.ts'
 import { openScope } from './scope.ts'
 import type { Session } from './session.ts'
-import { asTime } from './times.ts'
+import { hasAggregate, hasWindow } from './shape.ts'
+import { asTime, parseInstant } from './times.ts'
 import type { FillUnit, TypedExpr, TypedFill, TypedOrder, TypedSelect } from './typed.ts'
 
 const units: Readonly<Record<string, FillUnit>> = {
@@ -28,15 +30,42 @@ export function resolveFill(session: Session, fill: OrderFill, { expr, descendin
   if (!isNumeric(expr.type) && !isTime(expr.type))
     refuse('WITH FILL needs a number, a date or a time to fill; a property is one behind `toFloat`, `toDate` or `toDateTime`', fill)
   const edge = (written: OrderFill['from']): TypedExpr | null =>
-    written && asTime(resolveExpr(session, written, openScope()), expr, session.context.project.timezone)
+    written && edgeOf(session, resolveExpr(session, written, openScope()), expr)
   const [from, to] = [edge(fill.from), edge(fill.to)]
-  for (const value of [from, to])
-    if (value && !(isTime(expr.type) ? isTime(value.type) : isNumeric(value.type)))
-      refuse(`FROM and TO of WITH FILL are ${isTime(expr.type) ? 'dates or times' : 'numbers'}, like what is filled`, { span: value.span })
   const { step, unit } = stepOf(session, fill, expr, descending)
   if (step === 0 || step < 0 !== descending)
     refuse(`STEP of WITH FILL is ${descending ? 'below zero where ORDER BY is descending' : 'above zero'}, found ${step}`, fill)
   return { from, to, step, unit, span: fill.span }
+}
+
+/** Where the values begin or end: known before any row is read, and of the kind of what is filled. */
+function edgeOf(session: Session, given: TypedExpr, filled: TypedExpr): TypedExpr {
+  const edge = asTime(given, filled, session.context.project.timezone)
+  if (!isTime(filled.type)) {
+    if (!isNumeric(edge.type)) return refuse('FROM and TO of WITH FILL are numbers, like what is filled', edge)
+    if (!Number.isFinite(constantNumber(edge) ?? Number.NaN))
+      return refuse('FROM and TO of WITH FILL are constant numbers, such as `5` or `2 * 3`', edge)
+    return edge
+  }
+  if (!isTime(edge.type)) return refuse('FROM and TO of WITH FILL are dates or times, like what is filled', edge)
+  if (!isConstantTime(edge))
+    return refuse("FROM and TO of WITH FILL are constant dates or times, such as `'2024-01-01'` or `now() - interval 7 day`", edge)
+  const isDay = isNamed(edge.type, 'Date')
+  if (isNamed(filled.type, 'Date'))
+    return isDay ? edge : refuse('FROM and TO of WITH FILL are dates where dates are filled: use `toDate(…)`', edge)
+  return isDay ? builtCall('toDateTime', [edge], edge.span) : edge
+}
+
+/** The same for all rows, and known to be no text that is read as null. */
+function isConstantTime(expr: TypedExpr): boolean {
+  if (expr.kind === 'constant') return expr.value !== null
+  if (expr.kind !== 'call' || hasAggregate(expr) || hasWindow(expr)) return false
+  // What differs from call to call is a random number, or the time at which the statement runs.
+  if (expr.row.isVolatile && !isTime(expr.type)) return false
+  const [text] = expr.args
+  if (isTime(expr.type) && expr.args.length === 1 && text?.kind === 'constant' && typeof text.value === 'string')
+    return parseInstant(text.value, 'UTC') !== null
+  return expr.args.every(isConstantTime)
 }
 
 function stepOf(session: Session, fill: OrderFill, { type }: TypedExpr, descending: boolean): Pick<TypedFill, 'step' | 'unit'> {
@@ -44,10 +73,12 @@ function stepOf(session: Session, fill: OrderFill, { type }: TypedExpr, descendi
   if (!fill.step) return { step: descending ? -1 : 1, unit: ofNumbers }
   const step = resolveExpr(session, fill.step, openScope())
   const unit = step.kind === 'call' ? units[step.name] : undefined
+  if (isNamed(type, 'Date') && (unit === 'second' || unit === 'minute' || unit === 'hour'))
+    refuse('STEP of WITH FILL is at least a day where dates are filled: use `toDateTime(…)` in ORDER BY for shorter steps', fill.step)
   if (unit && !ofNumbers) refuse('STEP of WITH FILL is a number where numbers are filled', fill.step)
   const count = constantNumber(unit && step.kind === 'call' ? step.args[0]! : step)
   const isWhole = ofNumbers !== null || isInteger(type)
-  if (count === null || (isWhole && !Number.isInteger(count)))
+  if (count === null || !Number.isFinite(count) || (isWhole && !Number.isInteger(count)))
     return refuse(
       `STEP of WITH FILL is a ${ofNumbers ? 'whole number or an interval' : isWhole ? 'whole number, like what is filled' : 'number'}`,
       fill.step,

@@ -95,6 +95,8 @@ function restsOn(keys: ReadonlySet<TypedExpr>): (expr: TypedExpr) => boolean {
   return rests
 }
 
+const isJoinOfGroups = (expr: TypedExpr): boolean => expr.kind === 'arrayJoin' && hasAggregate(expr.expr)
+
 /** Totals belong to the statement as a whole, and are made of all its rows. */
 export function checkTotals(session: Session, select: TypedSelect, isStatement: boolean, span: Span): void {
   if (!select.groupBy?.withTotals) return
@@ -106,6 +108,8 @@ export function checkTotals(session: Session, select: TypedSelect, isStatement: 
         ? 'WITH TOTALS beside DISTINCT and LIMIT BY'
         : seesWindows(select)
           ? 'WITH TOTALS beside windows'
-          : null
+          : shownParts(select).some((part) => find(part, isJoinOfGroups))
+            ? 'WITH TOTALS beside an arrayJoin of an aggregate'
+            : null
   if (what) session.report(new QueryError('unsupported-syntax', { what }, span))
 }

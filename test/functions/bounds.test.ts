@@ -35,3 +35,18 @@ test('runs of fewer than one character are refused: from far below 0 there were 
   await expect(project.answer(query)).rejects.toThrow(/has a character at least/)
   await waymark.close()
 })
+
+test('series of several groups are refused in words of WITH FILL', async () => {
+  const waymark = await open({ dataDir: ':memory:', memoryLimit: '256MB' })
+  const project = await waymark.createProject()
+  await project.ingest({ batch: ['a', 'b'].map((event) => ({ event, distinct_id: 'u' })) })
+  const filled = (to: number) => ({
+    kind: 'SqlLikeQuery',
+    query: `select event, length(distinct_id) as n from events order by event, n with fill from 0 to ${to}`,
+  })
+  const refused = await project.answer(filled(900_000)).catch((error: Error) => error)
+  expect(refused).toMatchObject({ code: 'makes-too-much', data: { name: 'WITH FILL' } })
+  expect((refused as Error).message).toMatch(/^WITH FILL would make 900,00\d rows for one series; at most [\d,]+ may be made there/)
+  expect((refused as Error & { suggestion: string }).suggestion).toContain('STEP')
+  await waymark.close()
+})

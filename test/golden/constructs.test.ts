@@ -134,6 +134,30 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
     ],
   ],
   ["select event, count() from events where event = 'none' group by event with totals", []],
+  [
+    'select arrayJoin([1, 2, 2]) as x, count() from numbers(6) group by x with totals order by x',
+    [
+      [1, 6],
+      [2, 12],
+      [0, 18],
+    ],
+  ],
+  [
+    'select number % 2 as k, sum(arrayJoin([1, 10])) as s from numbers(4) where arrayJoin([1, 10]) > 1 group by k with totals order by k',
+    [
+      [0, 20],
+      [1, 20],
+      [0, 40],
+    ],
+  ],
+  [
+    'select 1 as one, number % 2 as k, count() from numbers(3) group by one, k with totals order by k',
+    [
+      [1, 0, 2],
+      [1, 1, 1],
+      [1, 0, 3],
+    ],
+  ],
   // rows that are filled in
   [
     "select number * 2 as n, n + 1 as m, 'x' as x from numbers(3) order by n with fill",
@@ -168,6 +192,14 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
       ['2024-02-01', 0],
       ['2024-03-01', 6],
       ['2024-04-01', 0],
+    ],
+  ],
+  [
+    "select toDate('2024-01-31') as d, 1 as n from numbers(1) order by d with fill to '2024-04-01' step interval 1 month",
+    [
+      ['2024-01-31', 1],
+      ['2024-02-29', 0],
+      ['2024-03-31', 0],
     ],
   ],
   [
@@ -459,6 +491,12 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
   ],
   ['select event from events group by event with totals having count() > 1', 'unsupported-syntax', 'group by event with totals', 'HAVING'],
   ['select distinct event from events group by event with totals', 'unsupported-syntax', 'group by event with totals', 'DISTINCT'],
+  [
+    'select arrayJoin(groupArray(number)) as x, number as k from numbers(3) group by k with totals',
+    'unsupported-syntax',
+    'group by k with totals',
+    'arrayJoin of an aggregate',
+  ],
   ['select number from numbers(3) order by number with fill, 1', 'unsupported-syntax', 'with fill', 'before other expressions'],
   ['select distinct number from numbers(3) order by number with fill', 'unsupported-syntax', 'with fill', 'DISTINCT'],
   ['select sum(1) over (order by number with fill) from numbers(3)', 'unsupported-syntax', 'number with fill', 'WITH FILL'],
@@ -467,6 +505,31 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
   ['select number from numbers(3) order by number desc with fill step 2', 'wrong-type', 'with fill step 2', 'below zero'],
   ['select number from numbers(3) order by number with fill step 0.5', 'wrong-type', '0.5', 'whole number'],
   ["select number from numbers(3) order by number with fill to '2024-01-01'", 'wrong-type', "'2024-01-01'", 'numbers'],
+  ['select number from numbers(3) order by number with fill from arrayJoin([1, 2])', 'wrong-type', 'arrayJoin([1, 2])', 'constant'],
+  ['select number, count() from numbers(3) group by 1 order by 1 with fill to count()', 'wrong-type', 'count()', 'constant'],
+  ['select number from numbers(3) order by number with fill from row_number() over ()', 'wrong-type', 'row_number() over ()', 'constant'],
+  ['select number from numbers(3) order by number with fill from rand()', 'wrong-type', 'rand()', 'constant'],
+  ['select number from numbers(3) order by number with fill to (select 5)', 'wrong-type', '(select 5)', 'constant'],
+  ["select number / 2 as n from numbers(3) order by n with fill to toFloat('nan')", 'wrong-type', "toFloat('nan')", 'constant'],
+  ['select number / 2 as n from numbers(3) order by n with fill to 1 / 0', 'wrong-type', '1 / 0', 'constant'],
+  ['select number from numbers(3) order by number with fill from null', 'wrong-type', 'null', 'numbers'],
+  ['select toDate(timestamp) as d from events order by d with fill from toDate(null)', 'wrong-type', 'toDate(null)', 'constant'],
+  ["select toDate(timestamp) as d from events order by d with fill from toDate('x')", 'wrong-type', "toDate('x')", 'constant'],
+  ['select number / 2 as n from numbers(3) order by n with fill step 1 / 0', 'wrong-type', '1 / 0', 'number'],
+  ['select number / 2 as n from numbers(3) order by n with fill step number', 'unknown-field', 'number'],
+  [
+    'select toDate(timestamp) as d from events order by d with fill step interval 1 hour',
+    'wrong-type',
+    'interval 1 hour',
+    'at least a day',
+  ],
+  ["select toDate(timestamp) as d from events order by d with fill to '2024-04-01 10:00'", 'wrong-type', "'2024-04-01 10:00'", 'toDate'],
+  [
+    "select toDate(timestamp) as d from events order by d with fill from toDateTime('2024-03-01 10:00:00')",
+    'wrong-type',
+    "toDateTime('2024-03-01 10:00:00')",
+    'toDate',
+  ],
   [
     'select number from numbers(3) order by number with fill from 0 to 2000000',
     'invalid-query',
@@ -479,6 +542,7 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
     "with fill from '2024-01-01' to '2025-01-01'",
     'more than 1,000,000 rows',
   ],
+  ['select number from numbers(3) order by number with fill interpolate (number)', 'syntax-error', 'interpolate'],
   ["select event from events order by event collate 'de'", 'unsupported-syntax', "event collate 'de'", 'COLLATE'],
   ['select 1 settings max_threads = 1', 'unsupported-syntax', 'max_threads = 1', 'SETTINGS'],
   ['select #1 from events', 'unsupported-syntax', '#1', 'the positional reference #1'],
@@ -647,6 +711,8 @@ test('a fill whose ends only the rows tell is bounded too', async () => {
   for (const statement of [
     'select number * 2000000 as n from numbers(2) order by n with fill limit 3',
     'select number as n from numbers(2) order by n with fill to 100000000 limit 3',
+    'select number / 2 as n from numbers(2) order by n with fill step 1e-300',
+    "select toFloat(if(number = 1, 'inf', '0')) as n from numbers(2) order by n with fill",
   ])
     await expect(full.rows(statement)).rejects.toMatchObject({
       code: 'engine-refused',

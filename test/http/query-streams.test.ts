@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { DuckDBConnection, DuckDBResult } from '@duckdb/node-api'
 import { tableFromIPC } from 'apache-arrow'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { warningHeaders } from '../../src/http/queries/forms.ts'
+import { inForm, warningHeaders } from '../../src/http/queries/forms.ts'
 import { pacedBody } from '../../src/http/queries/streamed.ts'
 import { deferred } from '../../src/lib/deferred.ts'
 import { withHome } from './conversation.ts'
@@ -94,6 +94,28 @@ test.each(lists)('lists of %s have the values of their JSON answer', async (_, q
   const none = await post({ ...query, properties: [{ key: 'plan', value: 'none', operator: 'exact', type: 'person' }] }, media.arrow)
   const empty = tableFromIPC(new Uint8Array(await none.arrayBuffer()))
   expect([empty.numRows, empty.schema.fields.map(({ name }) => name)]).toEqual([0, head.split(',')])
+})
+
+const dated = `select toDate('2024-01-10') + number % 1 as day, toDateTime('2024-01-10 10:00:29') as last, cast(sum(1) as Decimal(10, 2)) as sum, 'x' as same, 2 as same
+from numbers(30) group by day with totals order by day limit 5`
+const shownAs = '2024-01-10,2024-01-10T10:00:29Z,30,x,2\r\n,2024-01-10T10:00:29Z,30,x,2\r\n'
+test('totals have the values and headers of other rows', async () => {
+  const asked = { kind: 'SqlLikeQuery', query: dated }
+  const plain = await post({ kind: 'SqlLikeQuery', query: dated.replace('with totals', '') }, media.csv)
+  const csv = await post(asked, media.csv)
+  expect([csv.headers.get('x-row-limit'), csv.headers.get('x-has-more')]).toEqual(['5', 'false'])
+  const text = await csv.text()
+  expect(text).toContain((await plain.text()).split('\r\n')[1])
+  expect(text).toBe(`day,last,sum,same,same\r\n${shownAs}`)
+  const table = tableFromIPC(new Uint8Array(await (await post(asked, media.arrow)).arrayBuffer()))
+  expect([table.numRows, table.getChildAt(3)?.get(1), Number(table.getChildAt(4)?.get(1))]).toEqual([2, 'x', 2])
+})
+
+test('an answer that is there as a whole has them too', () => {
+  const answer = { columns: ['day', 'same', 'same'], results: [['2034-01-10', 'x', null]], hasMore: false, limit: 5 }
+  const { body, headers } = inForm(answer, 'csv')
+  expect(Buffer.from(body).toString()).toBe('day,same,same\r\n2034-01-10,x,\r\n')
+  expect(headers).toMatchObject({ 'x-row-limit': '5', 'x-has-more': 'false' })
 })
 
 test.each(['csv', 'arrow'] as const)('%s: warnings stand in headers, without their messages', async (form) => {

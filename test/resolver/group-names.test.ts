@@ -47,7 +47,53 @@ const answers: readonly (readonly [why: string, statement: string, rows: unknown
   ['a name of WITH comes first', 'with 5 as organization select organization from events limit 1', [[5]]],
   ['a table comes first', 'select organization.event from events organization limit 1', [['view']]],
   ['a column of another table comes first', 'select organization from events, (select 7 as organization) t limit 1', [[7]]],
+  [
+    'a table of the statement around comes first',
+    `select organization.key from (select 'acme' as key union all select 'none') organization
+     where exists (select 1 from events e where organization.key = e."$group_0")`,
+    [['acme']],
+  ],
+  [
+    'a column of a table around that has the groups too',
+    `select count() from persons organization where exists (select 1 from events f where f.person_id = organization.id)`,
+    [[2]],
+  ],
+  [
+    'an alias of the statement around comes first',
+    `select distinct_id, lower('acme') as organization from events e where exists (select 1 from events f where f."$group_0" = organization)
+     order by distinct_id`,
+    [
+      ['a', 'acme'],
+      ['b', 'acme'],
+    ],
+  ],
+  [
+    'the same behind IN',
+    `select organization.key from (select 'acme' as key union all select 'none') organization
+     where 'view' in (select event from events e where organization.key = e."$group_0")`,
+    [['acme']],
+  ],
+  [
+    'the group of the nearest events is meant where nothing else is',
+    'select count() from events e where exists (select 1 from events f where organization.key = f."$group_0" and f.uuid = e.uuid)',
+    [[1]],
+  ],
 ]
+
+test.each([
+  [
+    'LATERAL',
+    `select organization.key, n from (select 'acme' as key union all select 'none') organization
+     cross join lateral (select count() as n from events e where organization.key = e."$group_0") t where n`,
+    [['acme', 1]],
+  ],
+  [
+    'a subquery of a subquery',
+    `select organization.key from (select 'acme' as key union all select 'none') organization
+     where exists (select 1 from events e where exists (select 1 from events f where organization.key = e."$group_0" and f.uuid = e.uuid))`,
+    [['acme']],
+  ],
+])('a table of the statement around comes first in %s', async (_, statement, rows) => expect(await project.rows(statement)).toEqual(rows))
 
 describe.each(answers)('%s', (_, statement, rows) => {
   test(statement, async () => {

@@ -68,14 +68,30 @@ export function* csvLines(rows: Iterable<readonly unknown[]>): Generator<Uint8Ar
   if (text !== '') yield encoder.encode(text)
 }
 
-/** An answer that is no list of rows of the engine (a chart) in another form: it is small, and there as a whole. */
-export const inForm = (answer: object, form: 'csv' | 'arrow'): { body: Uint8Array; headers: Record<string, string> } => {
+interface ListAnswer {
+  readonly columns: readonly string[]
+  readonly results: readonly (readonly unknown[])[]
+}
+const isList = (answer: object): answer is ListAnswer => {
+  const { columns, results } = answer as Partial<ListAnswer>
+  return Array.isArray(columns) && Array.isArray(results) && results.every((row) => Array.isArray(row))
+}
+
+/** The cells of an answer: those of its rows as JSON shows them, or of the points of a chart. */
+const csvCells = (answer: object): (readonly unknown[])[] => {
+  if (isList(answer)) return [answer.columns, ...answer.results]
   const table = answerTable(answer)
   const columns = table.schema.fields.map((field) => field.name)
-  const lines = () => [columns, ...table.toArray().map((row) => columns.map((name) => row[name] as unknown))]
+  return [columns, ...table.toArray().map((row) => columns.map((name) => row[name] as unknown))]
+}
+
+/** An answer that is there as a whole (a chart, or what was asked for in the background) in another form. */
+export const inForm = (answer: object, form: 'csv' | 'arrow'): { body: Uint8Array; headers: Record<string, string> } => {
+  const { limit } = answer as { limit?: unknown }
   return {
-    body: form === 'csv' ? Buffer.concat([...csvLines(lines())]) : tableToIPC(table, 'stream'),
+    body: form === 'csv' ? Buffer.concat([...csvLines(csvCells(answer))]) : tableToIPC(answerTable(answer), 'stream'),
     headers: {
+      ...(typeof limit === 'number' ? { 'x-row-limit': String(limit) } : {}),
       'content-type': form === 'csv' ? csvMedia : arrowMedia,
       'x-has-more': String((answer as { hasMore?: boolean }).hasMore === true),
       ...warningHeaders((answer as { warnings?: readonly AnswerWarning[] }).warnings ?? []),

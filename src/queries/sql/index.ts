@@ -8,7 +8,7 @@ import { columnTypes, resultRows } from '../rows.ts'
 import { limited, limitedByReader, rowLimits } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
 import { type SqlQuery, sqlSchema } from './schema.ts'
-import { cutTotals, hasTotals } from './totals.ts'
+import { hasTotals, totalsCut } from './totals.ts'
 import { limitedUnion } from './unions.ts'
 
 export interface SqlAnswer {
@@ -36,11 +36,12 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
   const union = limitedUnion(statement, limits)
   const { query: asked, rows, offset } = union ? { ...union, offset: 0 } : limited(statement, limits)
   const table = (yield { kind: 'statement', query: asked, label: 'statement' }) as Table
-  const { shown, hasMore } = union
-    ? { shown: union.cut(table), hasMore: union.hasMore() }
-    : hasTotals(statement)
-      ? cutTotals(table, rows)
-      : { shown: table.slice(0, rows), hasMore: table.numRows > rows }
+  const totals = hasTotals(statement) ? totalsCut(rows) : null
+  const cut = union?.cut ?? totals?.cut ?? ((page: Table) => page.slice(0, rows))
+  const groups = cut(table)
+  const last = totals?.last()
+  const shown = last ? groups.concat(last) : groups
+  const hasMore = (union ?? totals)?.hasMore() ?? table.numRows > rows
   return {
     columns: shown.schema.fields.map((column) => column.name),
     types: columnTypes(shown),
@@ -54,9 +55,8 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
 }
 
 // biome-ignore lint/correctness/useYield: a plan may ask statements; this one has none to ask
-function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan | null> {
+function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan> {
   const statement = sqlStatement(query, env)
-  if (hasTotals(statement)) return null
   const limits = env.limits ?? rowLimits
   const union = limitedUnion(statement, limits)
   if (union)
@@ -71,6 +71,21 @@ function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan | null> {
       },
       hasMore: union.hasMore,
     }
+  if (hasTotals(statement)) {
+    const asked = limited(statement, limits)
+    const totals = totalsCut(asked.rows)
+    return {
+      statement: { kind: 'statement', query: asked.query, label: 'statement' },
+      rows: Number.POSITIVE_INFINITY,
+      limit: asked.rows,
+      // biome-ignore lint/correctness/useYield: nothing has to be asked
+      *show(page) {
+        return totals.cut(page)
+      },
+      last: totals.last,
+      hasMore: totals.hasMore,
+    }
+  }
   const asked = limitedByReader(statement, limits)
   return { statement: { kind: 'statement', query: asked.query, label: 'statement' }, rows: asked.rows }
 }

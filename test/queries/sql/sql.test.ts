@@ -1,6 +1,8 @@
+import { Table } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerQuery, answerRows } from '../../../src/answer.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
+import { tableRows } from '../../../src/queries/rows.ts'
 import type { SqlAnswer } from '../../../src/queries/sql/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 
@@ -179,7 +181,20 @@ describe('totals stand behind the rows that the answer shows', () => {
     const answer = await ask(query)
     expect([answer.results.length, answer.hasMore, answer.limit]).toEqual([rows, hasMore, limit])
     if (rows) expect(answer.results.at(-1)!.at(-1)).toBe(120)
-    expect(await answerRows({ kind: 'HogQLQuery', query }, project)).toBeNull()
+    const pages = (await answerRows({ kind: 'HogQLQuery', query }, project))!
+    const found: unknown[][] = []
+    let next = await pages.batches.next()
+    for (; !next.done; next = await pages.batches.next()) found.push(...tableRows(new Table([next.value]), pages.timezone))
+    expect([found, next.value, pages.limit]).toEqual([answer.results, hasMore, limit])
+  })
+
+  test('also where they come in a page of their own', async () => {
+    const many = `select number as n, count() as c from numbers(5000) group by n with totals order by n limit 4096`
+    const pages = (await answerRows({ kind: 'HogQLQuery', query: many }, project))!
+    const found: unknown[][] = []
+    let next = await pages.batches.next()
+    for (; !next.done; next = await pages.batches.next()) found.push(...tableRows(new Table([next.value]), pages.timezone))
+    expect([found.length, found[0], found[4095], found[4096], next.value]).toEqual([4097, [0, 1], [4095, 1], [0, 5000], true])
   })
 })
 

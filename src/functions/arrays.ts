@@ -121,6 +121,8 @@ export const arrayFunctions = functions({
       ['array(1, 2, 3)', [1, 2, 3]],
       ["array('a', NULL)", ['a', null]],
       ['array()', []],
+      ["[[], ['a']]", [[], ['a']]],
+      ["[[(1, 'a')], []]", [[[1, 'a']], []]],
     ],
   },
   arrayElement: {
@@ -462,6 +464,7 @@ export const arrayFunctions = functions({
       ['has([1, 2], 3)', 0],
       ['has([1, NULL], NULL)', 1],
       ["has(['a', 'b'], 'b')", 1],
+      ["has([], 'a')", 0],
     ],
   ),
   hasAll: row(

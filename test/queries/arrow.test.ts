@@ -53,18 +53,17 @@ test('large numbers keep their digits', async () => {
 
 test('persons', async () => {
   const table = await bothWays({ kind: 'ActorsQuery', select: ['person', 'created_at', 'properties.none', 'properties.plan'] })
-  expect(fieldsOf(table)).toEqual([
-    'person Utf8',
-    'created_at Timestamp<MICROSECOND, UTC>',
-    'properties.none Utf8',
-    'properties.plan Utf8',
-  ])
+  expect(fieldsOf(table)).toEqual(['person Utf8', 'created_at Timestamp<MICROSECOND, UTC>', 'properties.none Utf8', 'properties.plan Utf8'])
   expect([table.numRows, table.getChildAt(2)!.nullCount, table.getChildAt(3)!.get(0)]).toEqual([2, 2, 'pro'])
 })
 
 test('rows are those of the answer, and a chart has a row for each point', async () => {
   const query = { ...events, select: ['distinct_id'], limit: 1 }
   expect((await bothWays(query)).numRows).toBe(1)
-  const chart: Query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'buy' }], dateRange: { date_from: '2034-01-05', date_to: '2034-01-06' } }
+  const chart: Query = {
+    kind: 'TrendsQuery',
+    series: [{ kind: 'EventsNode', event: 'buy' }],
+    dateRange: { date_from: '2034-01-05', date_to: '2034-01-06' },
+  }
   expect((await project.queryArrow(chart)).numRows).toBe(2)
 })

@@ -350,7 +350,7 @@ export const arrayLambdaFunctions = functions({
     kind: 'scalar',
     args: [3, null],
     // Beginning with `[]`, it is what the lambda makes of it.
-    returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? args[0]! : args.at(-1)!),
+    returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? mappedType(args) : args.at(-1)!),
     lambdas: (args) => args.map((_, i) => (i === 0 ? [args.at(-1)!, ...args.slice(1, -1).map(itemOf)] : null)),
     makes: inSteps,
     summary:
@@ -378,6 +378,7 @@ export const arrayLambdaFunctions = functions({
     cases: [
       ['arrayFold((acc, x) -> acc + x, [1, 2, 3], toInt(0))', 6],
       ["arrayFold((acc, x) -> concat(acc, toString(x)), [1, 2], '')", '12'],
+      ['arrayFold((acc, x) -> acc + x, [], toInt(0))', 0],
     ],
   },
 })

@@ -49,6 +49,18 @@ const rows: readonly (readonly [
     'select sum([event]) from events',
     { code: 'type-mismatch', message: "'sum' needs a number, but 'event' is String. Use toFloat(event).", expected: 'a number' },
   ],
+  [
+    "select [toStartOfWeek(timestamp, 'Asia/Tokyo')] from events",
+    {
+      code: 'wrong-type',
+      message:
+        "The second argument of 'toStartOfWeek' is a week mode, a whole number from 0 to 9, but got String. The time zone is the third: toStartOfWeek(t, 0, 'UTC')",
+    },
+  ],
+  ['select [toLastDayOfWeek(timestamp, event)] from events', { code: 'wrong-type', expected: 'a whole number from 0 to 9' }],
+  ['select [toWeek(timestamp, 1.5)] from events', { code: 'wrong-type', expected: 'a whole number from 0 to 9' }],
+  ['select [toYearWeek(timestamp, null)] from events', { code: 'wrong-type', expected: 'a whole number from 0 to 9' }],
+  ["select [toDayOfWeek(timestamp, 'UTC')] from events", { code: 'wrong-type', expected: 'a whole number from 0 to 3' }],
   ['select event, [distinct_id] * 2 from events', { code: 'type-mismatch', expected: 'a number' }],
   ['select upper([1])', { code: 'type-mismatch', message: "'upper' needs text, but '1' is UInt8. Use toString(1).", expected: 'text' }],
 ]

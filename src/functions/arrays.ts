@@ -414,7 +414,7 @@ export const arrayFunctions = functions({
     'So many times the same value.',
     ([n, x], context) => `list_transform(range(0, CAST(${n!.sql} AS BIGINT)), lambda ${context.fresh()}: ${x!.sql})`,
     [["arrayWithConstant(3, 'x')", ['x', 'x', 'x']]],
-    { makes: counted((c) => c.times(c.value(0), c.plus(c.item(1), c.number(8)))) },
+    { makes: counted((c) => c.times(c.value(0), c.plus(c.item(1), c.number(8)))), takes: ['integer', 'text'] },
   ),
   arrayZip: row(
     'arrayZip',
@@ -546,6 +546,6 @@ export const arrayFunctions = functions({
       ['range(1, 10, 3)', [1, 4, 7]],
       ['range(5, 1, -2)', [5, 3]],
     ],
-    { makes: numbersOf },
+    { makes: numbersOf, takes: 'integer' },
   ),
 })

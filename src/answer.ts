@@ -202,15 +202,17 @@ const warningsAbout = (kind: QueryKind<unknown, object>, asked: readonly Compile
   ...(isStatement(kind) ? asked.flatMap(({ planned }) => misspelledIn(planned, facts)) : []),
 ]
 
-/**
- * The rows of a query as Arrow, without the limits of an answer: of a statement all it asks for, of any other kind the columns of its answer.
- */
+/** The rows of a query as Arrow: of a statement all it asks for, of any other kind those of its answer. */
 export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
-  const { statement, table, explained } = await arrowOf(query, project, options)
-  if (!statement) return table!
-  return project.gather(statement, options).catch((error: unknown) => {
-    throw explained(error)
-  })
+  const work = await arrowOf(query, project, options)
+  if ('table' in work) return work.table
+  if ('statement' in work)
+    return project.gather(work.statement, options).catch((error: unknown) => {
+      throw work.explained(error)
+    })
+  const batches: RecordBatch[] = []
+  for await (const batch of work.batches) batches.push(batch)
+  return new Table(batches)
 }
 
 /** The same batch by batch, as the engine makes them. */
@@ -219,12 +221,13 @@ export async function* queryArrowBatches(
   project: QueryProject,
   options: AnswerOptions = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
-  const { statement, table, explained } = await arrowOf(query, project, options)
-  if (!statement) return yield* table!.batches
+  const work = await arrowOf(query, project, options)
+  if ('table' in work) return yield* work.table.batches
+  if ('batches' in work) return void (yield* work.batches)
   try {
-    yield* project.stream(statement, options)
+    yield* project.stream(work.statement, options)
   } catch (error) {
-    throw explained(error)
+    throw work.explained(error)
   }
 }
 
@@ -234,18 +237,22 @@ const inWords = (error: unknown, { resolved }: Compiled, request: unknown, state
   return blamed(asTypeMismatch(error, resolved, typeof text === 'string' ? text : null), request, statement)
 }
 
-interface ArrowWork {
-  readonly statement?: Statement
-  readonly table?: Table
-  explained(error: unknown): unknown
-}
+type ArrowWork =
+  | { readonly statement: Statement; explained(error: unknown): unknown }
+  | Pick<RowsAnswer, 'batches'>
+  /** A chart. */
+  | { readonly table: Table }
 
 async function arrowOf(query: unknown, project: QueryProject, options: AnswerOptions): Promise<ArrowWork> {
   const { kind, parsed } = check(query)
+  if (!isStatement(kind)) {
+    const rows = await answerRows(query, project, options)
+    if (rows) return rows
+    const { env, complete } = driverOf(project, await project.facts(), options, query)
+    return { table: answerTable(await complete(kind.run(parsed, env))) }
+  }
   const facts = await project.facts()
   const settings = settingsOf(query)
-  if (!isStatement(kind))
-    return { table: answerTable(await wholeAnswer(kind, parsed, driverOf(project, facts, options, query))), explained: (error) => error }
   const checkpoint = checkpointOf(options)
   const env = envFor(project, facts, settings, checkpoint)
   try {
@@ -256,9 +263,6 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
     throw blamed(error, query)
   }
 }
-
-const wholeAnswer = (kind: QueryKind<unknown, object>, parsed: unknown, { env, complete }: ReturnType<typeof driverOf>) =>
-  complete(kind.run(parsed, env))
 
 /** An answer that is a list of rows, taken as the engine makes them. */
 export interface RowsAnswer {

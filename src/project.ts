@@ -306,7 +306,7 @@ export class Project {
   }
 
   /**
-   * The rows of a query as one Arrow table, without the limits of an answer.
+   * The rows of a query as one Arrow table: of a statement all it asks for, of a list those of its answer.
    *
    * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
    */

@@ -1,4 +1,4 @@
-import { arrayOf, isFloat } from '../types/types.ts'
+import { arrayOf, isFloat, isNamed } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
 import { beyond63Bits, beyond64Bits } from './arithmetic.ts'
 import { byPosition, orDefault, type Returns, row, same, together } from './array-rows.ts'
@@ -349,7 +349,8 @@ export const arrayLambdaFunctions = functions({
   arrayFold: {
     kind: 'scalar',
     args: [3, null],
-    returns: (args) => args.at(-1)!,
+    // Beginning with `[]`, it is what the lambda makes of it.
+    returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? mappedType(args) : args.at(-1)!),
     lambdas: (args) => args.map((_, i) => (i === 0 ? [args.at(-1)!, ...args.slice(1, -1).map(itemOf)] : null)),
     makes: inSteps,
     summary:
@@ -377,6 +378,7 @@ export const arrayLambdaFunctions = functions({
     cases: [
       ['arrayFold((acc, x) -> acc + x, [1, 2, 3], toInt(0))', 6],
       ["arrayFold((acc, x) -> concat(acc, toString(x)), [1, 2], '')", '12'],
+      ['arrayFold((acc, x) -> acc + x, [], toInt(0))', 0],
     ],
   },
 })

@@ -1,7 +1,7 @@
 import { isNullable, type SqlType, tupleOf } from '../types/types.ts'
 import { defaultOf, duckdbType, once } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
-import type { Arg, Case, CellContext, FunctionRow, SqlCell } from './row.ts'
+import type { Arg, Case, CellContext, FunctionRow, SqlCell, Take } from './row.ts'
 
 // What the rows of array functions have in common.
 
@@ -14,6 +14,9 @@ export const same =
     `${name}(${args.map(clickHouseArg).join(', ')})`
 export const clickHouseArg = (arg: Arg): string => (arg.lambda ? `(${arg.lambda.params.join(', ')}) -> ${arg.lambda.body}` : arg.sql)
 
+/** An array first, or arrays behind a lambda. */
+export const takesArrays = (args: readonly SqlType[]): readonly Take[] => (args[0]?.kind === 'lambda' ? ['array'] : ['array', 'text'])
+
 export const row = (
   name: string,
   args: FunctionRow['args'],
@@ -22,7 +25,7 @@ export const row = (
   duckdb: SqlCell,
   cases: readonly Case[],
   more: Partial<FunctionRow> = {},
-): FunctionRow => ({ kind: 'scalar', args, returns, summary, sql: { duckdb, clickhouse: same(name) }, cases, ...more })
+): FunctionRow => ({ kind: 'scalar', args, takes: takesArrays, returns, summary, sql: { duckdb, clickhouse: same(name) }, cases, ...more })
 
 export const firstType: Returns = ([a]) => a!
 

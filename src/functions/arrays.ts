@@ -121,6 +121,8 @@ export const arrayFunctions = functions({
       ['array(1, 2, 3)', [1, 2, 3]],
       ["array('a', NULL)", ['a', null]],
       ['array()', []],
+      ["[[], ['a']]", [[], ['a']]],
+      ["[[(1, 'a')], []]", [[[1, 'a']], []]],
     ],
   },
   arrayElement: {
@@ -412,7 +414,7 @@ export const arrayFunctions = functions({
     'So many times the same value.',
     ([n, x], context) => `list_transform(range(0, CAST(${n!.sql} AS BIGINT)), lambda ${context.fresh()}: ${x!.sql})`,
     [["arrayWithConstant(3, 'x')", ['x', 'x', 'x']]],
-    { makes: counted((c) => c.times(c.value(0), c.plus(c.item(1), c.number(8)))) },
+    { makes: counted((c) => c.times(c.value(0), c.plus(c.item(1), c.number(8)))), takes: ['integer', 'text'] },
   ),
   arrayZip: row(
     'arrayZip',
@@ -462,6 +464,7 @@ export const arrayFunctions = functions({
       ['has([1, 2], 3)', 0],
       ['has([1, NULL], NULL)', 1],
       ["has(['a', 'b'], 'b')", 1],
+      ["has([], 'a')", 0],
     ],
   ),
   hasAll: row(
@@ -543,6 +546,6 @@ export const arrayFunctions = functions({
       ['range(1, 10, 3)', [1, 4, 7]],
       ['range(5, 1, -2)', [5, 3]],
     ],
-    { makes: numbersOf },
+    { makes: numbersOf, takes: 'integer' },
   ),
 })

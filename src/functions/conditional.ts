@@ -23,6 +23,9 @@ export const conditionalFunctions = functions({
       ['if(null, 1, 2)', 2],
       ["if(0, 'a', null)", null],
       ['if(1, 1, 300)', 1],
+      ["if(1 = 1, ['a'], [])", ['a']],
+      ["if(1 = 2, [(1, 'a')], [])", []],
+      ["select if(count() > 5, groupArray('a'), []) from numbers(2)", []],
     ],
   },
   multiIf: {
@@ -37,6 +40,8 @@ export const conditionalFunctions = functions({
       ["multiIf(1 = 2, 'a', 2 = 2, 'b', 'c')", 'b'],
       ['multiIf(0, 1, null, 2, 3.5)', 3.5],
       ['multiIf(0, 1, 2)', 2],
+      ["multiIf(1 = 2, ['a'], 2 = 2, ['b'], [])", ['b']],
+      ['select case when number = 0 then [1.5] else [] end from numbers(1)', [1.5]],
     ],
   },
 })

@@ -1,4 +1,5 @@
-import { type ScalarName, scalar } from '../types/types.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isInteger, type ScalarName, scalar, typeName } from '../types/types.ts'
 import { before1970, clickHouseMoment, clickHouseZone, inZone, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type Case, type Difference, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 
@@ -36,6 +37,18 @@ export const weekModes: readonly WeekMode[] = [
   { sunday: true, anchor: 1, hasZero: false },
   { sunday: false, anchor: 1, hasZero: false },
 ]
+/** Of a function whose second argument is a week mode: ClickHouse refuses anything else there, such as a zone. */
+export const withWeekMode =
+  (name: string, returns: FunctionRow['returns'], most = weekModes.length - 1): FunctionRow['returns'] =>
+  (types, context) => {
+    const mode = types[1]
+    if (!mode || mode.kind === 'unknown' || isInteger(mode)) return returns(types, context)
+    const expected = `a whole number from 0 to ${most}`
+    throw new QueryError('wrong-type', {
+      message: `The second argument of '${name}' is a week mode, ${expected}, but got ${typeName(mode)}. The time zone is the third: ${name}(t, 0, 'UTC')`,
+      expected,
+    })
+  }
 /** By a mode that is given as a constant, that is not given (0), or that comes from a column. */
 export function byMode<M>(modes: readonly M[], arg: Arg | undefined, body: (mode: M) => string): string {
   const { length } = modes
@@ -109,7 +122,7 @@ export const datePartFunctions = functions({
   toDayOfWeek: {
     kind: 'scalar',
     args: [1, 3],
-    returns: ([x]) => whenTime(scalar('UInt8'), x),
+    returns: withWeekMode('toDayOfWeek', ([x]) => whenTime(scalar('UInt8'), x), weekdays.length - 1),
     summary: 'Weekday number, Monday = 1 to Sunday = 7. Modes: 1 Monday = 0, 2 Sunday = 0, 3 Sunday = 1.',
     sql: {
       // dayofweek() would count from Sunday = 0
@@ -129,7 +142,7 @@ export const datePartFunctions = functions({
   toWeek: {
     kind: 'scalar',
     args: [1, 3],
-    returns: ([x]) => whenTime(scalar('UInt8'), x),
+    returns: withWeekMode('toWeek', ([x]) => whenTime(scalar('UInt8'), x)),
     summary: 'Week of the year by one of ten modes: 0 (weeks from Sunday, week 1 has the first Sunday) unless given.',
     sql: {
       duckdb: (args, context) => byMode(weekModes, args[1], (mode) => week(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),
@@ -153,7 +166,7 @@ export const datePartFunctions = functions({
   toYearWeek: {
     kind: 'scalar',
     args: [1, 3],
-    returns: ([x]) => whenTime(scalar('UInt32'), x),
+    returns: withWeekMode('toYearWeek', ([x]) => whenTime(scalar('UInt32'), x)),
     summary: 'Year and week as one number, by the modes of `toWeek`; the year is the one the week belongs to.',
     sql: {
       duckdb: (args, context) => byMode(weekModes, args[1], (mode) => yearWeek(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),

@@ -1,6 +1,6 @@
 import { QueryError } from '../errors/errors.ts'
 import { type ScalarName, type SqlType, scalar } from '../types/types.ts'
-import { byMode, weekModes, weekStart } from './date-parts.ts'
+import { byMode, weekModes, weekStart, withWeekMode } from './date-parts.ts'
 import { before1970, clickHouseMoment, clickHouseZone, dateTimeLike, inZone, isDate, moment, wall, whenTime } from './moment.ts'
 import { type Arg, type Case, type CellContext, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 import { isShiftedByWhole, midnightOf, momentOf, startOfLocalDay, zoneArgument } from './zone-text.ts'
@@ -167,7 +167,7 @@ export const dateStartFunctions = functions({
   toStartOfWeek: {
     kind: 'scalar',
     args: [1, 3],
-    returns: dateResult,
+    returns: withWeekMode('toStartOfWeek', dateResult),
     summary:
       "First day of the week, in the zone of the third argument. Weeks begin on the project's first day, or by a mode of `toWeek` (0 Sunday, 1 Monday).",
     sql: {
@@ -187,7 +187,7 @@ export const dateStartFunctions = functions({
   toLastDayOfWeek: {
     kind: 'scalar',
     args: [1, 3],
-    returns: dateResult,
+    returns: withWeekMode('toLastDayOfWeek', dateResult),
     summary: "Last day of the week, in the zone of the third argument. Weeks begin on the project's first day, or by a mode of `toWeek`.",
     sql: {
       duckdb: (args, context) => `(${startOfWeek(args, context)} + 6)`,

@@ -52,6 +52,8 @@ export const asFloat = (arg: Arg): string => `CAST(${asNumber(arg)} AS DOUBLE)`
 export const asInteger = (arg: Arg): string => `CAST(${asNumber(arg)} AS BIGINT)`
 
 const typeNames: Readonly<Record<string, string>> = {
+  // Its own type of NULL, which becomes any other.
+  Nothing: '"NULL"',
   Bool: 'BOOLEAN',
   UInt8: 'UTINYINT',
   UInt16: 'USMALLINT',

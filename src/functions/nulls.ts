@@ -43,6 +43,7 @@ export const nullFunctions = functions({
       ['coalesce(null, 2)', 2],
       ["COALESCE(null, null, 'a', 'b')", 'a'],
       ['coalesce(null)', null],
+      ["coalesce(null, [], ['a'])", []],
     ],
   },
   ifnull: {

@@ -112,6 +112,8 @@ export type Take =
   | 'key'
   /** Chosen by the order of values: numbers by value, then texts. */
   | 'order'
+  /** An array: a property is its text, which an engine refuses there. */
+  | 'array'
   /** As the other arguments that are taken so; as it is when all are properties. */
   | 'alike'
 

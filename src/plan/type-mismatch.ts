@@ -2,7 +2,7 @@ import type { ErrorData } from '../errors/codes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { isSpanned } from '../errors/span.ts'
 import { takesOf } from '../functions/row.ts'
-import type { CallNode, TypedExpr, TypedQuery } from '../resolver/typed.ts'
+import type { ArrayJoinNode, CallNode, TypedExpr, TypedQuery } from '../resolver/typed.ts'
 import { isNamed, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
 import { rewrite } from './rewrite.ts'
 
@@ -11,9 +11,9 @@ import { rewrite } from './rewrite.ts'
 const isNumber = (type: SqlType) => isNumeric(type) || isNamed(type, 'Bool', 'Nothing')
 
 interface Misfit {
-  readonly call: CallNode
+  readonly call: Pick<CallNode, 'name' | 'span'>
   readonly argument: TypedExpr
-  readonly needs: 'a number' | 'text'
+  readonly needs: 'a number' | 'text' | 'an array'
 }
 
 function misfitsOf(call: CallNode): Misfit[] {
@@ -25,14 +25,22 @@ function misfitsOf(call: CallNode): Misfit[] {
     const { type } = argument
     if (type.kind !== 'scalar') return []
     if (takes[i] === 'number' || takes[i] === 'integer') return isNumber(type) ? [] : [{ call, argument, needs: 'a number' }]
-    return takes[i] === 'text' && (isNumber(type) || isTime(type)) ? [{ call, argument, needs: 'text' }] : []
+    if (takes[i] === 'array') return isText(type) ? [{ call, argument, needs: 'an array' }] : []
+    // A row that says nothing takes what it gets.
+    return call.row.takes !== undefined && takes[i] === 'text' && (isNumber(type) || isTime(type))
+      ? [{ call, argument, needs: 'text' }]
+      : []
   })
 }
+
+const unnested = (call: ArrayJoinNode): Misfit[] =>
+  isText(call.expr.type) ? [{ call: { name: 'arrayJoin', span: call.span }, argument: call.expr, needs: 'an array' }] : []
 
 /** Of a name: text becomes a number by toFloat, anything becomes text by toString. */
 const mend = ({ argument, needs }: Misfit, shown: string | null): string | null => {
   if (shown === null) return null
   if (needs === 'text') return `toString(${shown})`
+  if (needs === 'an array') return `JSONExtract(${shown}, 'Array(String)')`
   return isText(argument.type) ? `toFloat(${shown})` : null
 }
 
@@ -45,12 +53,17 @@ export function asTypeMismatch(error: unknown, query: TypedQuery, source: string
   rewrite(query, {
     expr: (expr) => {
       if (expr.kind === 'call') found.push(...misfitsOf(expr))
+      if (expr.kind === 'arrayJoin') found.push(...unnested(expr))
       return expr
     },
   })
   const ofNumbers = found.filter(({ needs }) => needs === 'a number')
-  // A text is taken for a number nowhere; a number where a text belongs is fine for many functions.
-  const misfit = ofNumbers.find(({ argument }) => isText(argument.type)) ?? ofNumbers[0] ?? (found.length === 1 ? found[0] : undefined)
+  // A text is taken for a number or an array nowhere; a number where a text belongs is fine for many functions.
+  const misfit =
+    found.find(({ needs }) => needs === 'an array') ??
+    ofNumbers.find(({ argument }) => isText(argument.type)) ??
+    ofNumbers[0] ??
+    (found.length === 1 ? found[0] : undefined)
   if (!misfit) return error
   const { call, argument, needs } = misfit
   const { span } = argument

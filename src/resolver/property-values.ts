@@ -169,6 +169,7 @@ function taken(expr: TypedExpr, take: Take): TypedExpr {
     case 'integer':
       return wholeNumber(expr)
     case 'order':
+    case 'array':
     case 'alike':
       return textOf(expr)
     default:

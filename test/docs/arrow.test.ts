@@ -10,8 +10,32 @@ import { createHandler } from '../../src/http/create-handler.ts'
 
 type Opened = Awaited<ReturnType<typeof open>>
 
+const readPage = () => readFile(join(import.meta.dirname, '../../docs/arrow.md'), 'utf8')
+
+test('values have the types of the table', async () => {
+  const rows = (await readPage()).split('\n').flatMap((line) => {
+    const [, , example, arrow, shown] = line.split('|').map((cell) => cell.trim())
+    const code = (cell: string | undefined) => /^`(.*?)`/.exec(cell ?? '')?.[1]
+    return code(example) && code(arrow) ? [{ example: code(example)!, arrow: code(arrow)!, shown: shown!.split(' ')[0]! }] : []
+  })
+  expect(rows.length).toBeGreaterThan(12)
+  const waymark = await open({ dataDir: ':memory:' })
+  const project = await waymark.createProject()
+  const event = { event: 'purchase', distinct_id: 'u1', properties: { price: 20 } }
+  await project.ingest({ batch: [event, event] })
+  const typed = async ({ example }: { example: string }) => {
+    const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: `select ${example} from events` })
+    const value: unknown = table.getChildAt(0)!.get(0)
+    const arrow = String(table.schema.fields[0]!.type).replace(/[<[{].*/, '')
+    return { example, arrow, shown: typeof value === 'object' ? 'object' : typeof value }
+  }
+  const plain = ['string', 'boolean', 'number', 'bigint']
+  expect(await Promise.all(rows.map(typed))).toEqual(rows.map((row) => (plain.includes(row.shown) ? row : { ...row, shown: 'object' })))
+  await waymark.close()
+})
+
 test('the examples print what their comments say', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/arrow.md'), 'utf8')
+  const page = await readPage()
   const examples = [...page.matchAll(/```(?:ts|js)\n([\s\S]*?)```/g)].map((match) => match[1]!)
   const promised = examples.map((example) => /console\.log\(.*\) \/\/ (.*)/.exec(example)![1]!)
   const body = examples

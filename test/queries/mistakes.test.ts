@@ -49,6 +49,29 @@ const rows: readonly (readonly [
     'select sum([event]) from events',
     { code: 'type-mismatch', message: "'sum' needs a number, but 'event' is String. Use toFloat(event).", expected: 'a number' },
   ],
+  [
+    "select [toStartOfWeek(timestamp, 'Asia/Tokyo')] from events",
+    {
+      code: 'wrong-type',
+      message:
+        "The second argument of 'toStartOfWeek' is a week mode, a whole number from 0 to 9, but got String. The time zone is the third: toStartOfWeek(t, 0, 'UTC')",
+    },
+  ],
+  ['select [toLastDayOfWeek(timestamp, event)] from events', { code: 'wrong-type', expected: 'a whole number from 0 to 9' }],
+  ['select [toWeek(timestamp, 1.5)] from events', { code: 'wrong-type', expected: 'a whole number from 0 to 9' }],
+  ['select [toYearWeek(timestamp, null)] from events', { code: 'wrong-type', expected: 'a whole number from 0 to 9' }],
+  ["select [toDayOfWeek(timestamp, 'UTC')] from events", { code: 'wrong-type', expected: 'a whole number from 0 to 3' }],
+  [
+    'select arrayMap(x -> x, [properties.tags]) from events',
+    {
+      code: 'type-mismatch',
+      message: "'arrayMap' needs an array, but 'properties.tags' is Nullable(String). Use JSONExtract(properties.tags, 'Array(String)').",
+      expected: 'an array',
+    },
+  ],
+  ['select arrayJoin([properties.tags]) from events', { code: 'type-mismatch', expected: 'an array' }],
+  ["select has([properties.tags], 'a') from events", { code: 'type-mismatch', expected: 'an array' }],
+  ["select arrayFilter(x -> x = 'a', [event]) from events", { code: 'type-mismatch', expected: 'an array' }],
   ['select event, [distinct_id] * 2 from events', { code: 'type-mismatch', expected: 'a number' }],
   ['select upper([1])', { code: 'type-mismatch', message: "'upper' needs text, but '1' is UInt8. Use toString(1).", expected: 'text' }],
 ]
@@ -75,6 +98,13 @@ describe('a statement', () => {
     expect((await failureOf(batches())).position).toEqual(position)
     const refused = await failureOf(project.queryArrow({ kind: 'SqlLikeQuery', query: 'select avg(event) from events' }))
     expect(refused).toMatchObject({ code: 'type-mismatch', position: { column: 12, length: 5 } })
+  })
+
+  test.each([
+    "select arraySum(arrayMap(x -> x.1, [('a', 1)]))",
+    'select arraySum(g.1) from (select groupArray((properties.price, properties.b)) as g from events)',
+  ])('what the engine refuses is not said of calls that take anything: %s', async (statement) => {
+    expect(await ask(statement)).toMatchObject({ code: 'engine-refused', message: 'No function or operator takes a text' })
   })
 
   test('every mistake of a statement that cannot be read has its place', async () => {

@@ -1,7 +1,7 @@
 import type { ScalarName, SqlType } from '../../types/types.ts'
 
 const scalars: Readonly<Record<ScalarName, string>> = {
-  Nothing: 'INTEGER',
+  Nothing: '"NULL"',
   Bool: 'BOOLEAN',
   UInt8: 'UTINYINT',
   UInt16: 'USMALLINT',

@@ -27,7 +27,8 @@ export function engineError(error: unknown, sql: string): Error {
 }
 
 /** A function, an operator or a comparison was given what it does not take. */
-const aboutTypes = /No function matches the given name and argument types|for the function call "|Cannot compare values of type/
+const aboutTypes =
+  /No function matches the given name and argument types|for the function call "|Cannot compare values of type|Invalid LIST argument|UNNEST not supported here/
 
 type Words = (...found: string[]) => string
 
@@ -48,6 +49,7 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/Cannot combine types of (.+?) and (.+?)(?: - |$)/s, (a, b) => `Type mismatch in one place: ${both(a, b)}`],
   [/for the function call "[^(]*\((.*?)\)"/s, (types) => `No function or operator takes ${listed(types)}`],
   [/given name and argument types '[^(]*\((.*)\)'/s, (types) => `No function or operator takes ${listed(types)}`],
+  [/Invalid LIST argument|UNNEST not supported here/, () => 'A function that takes an array got a value that is none'],
   [/nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i, () => 'Invalid regular expression'],
   [/Malformed JSON/i, () => 'A text in the statement is not valid JSON'],
   [/More than one row returned by a subquery/i, () => 'A subquery used as a value returned more than one row'],

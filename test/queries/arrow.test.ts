@@ -1,0 +1,69 @@
+import type { RecordBatch, Table } from 'apache-arrow'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { open, type Project, type Query, type Waymark } from '../../src/index.ts'
+
+// Lists of rows as Arrow: the columns, types and digits of the engine, whatever the rows are.
+
+let waymark: Waymark
+let project: Project
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:' })
+  project = await waymark.createProject()
+  const batch = ['2034-01-05', '2034-01-06'].map((day, i) => ({
+    event: 'buy',
+    distinct_id: `u${i}`,
+    timestamp: `${day}T10:00:00Z`,
+    properties: { note: null, $set: { plan: 'pro' } },
+  }))
+  await project.ingest({ batch })
+})
+afterAll(() => waymark.close())
+
+const batchesOf = async (query: Query): Promise<RecordBatch[]> => {
+  const batches: RecordBatch[] = []
+  for await (const batch of project.queryArrowBatches(query)) batches.push(batch)
+  return batches
+}
+const fieldsOf = ({ schema }: Pick<Table, 'schema'>) => schema.fields.map(({ name, type }) => `${name} ${type}`)
+const bothWays = async (query: Query) => {
+  const table = await project.queryArrow(query)
+  const [batch] = await batchesOf(query)
+  expect(fieldsOf(batch!)).toEqual(fieldsOf(table))
+  return table
+}
+
+const events = { kind: 'EventsQuery', orderBy: ['timestamp'] } as const
+
+test('a column of nulls and two columns of one name stay', async () => {
+  const table = await bothWays({ ...events, select: ['properties.note', 'event', 'event', 'timestamp'] })
+  expect(fieldsOf(table)).toEqual(['properties.note Utf8', 'event Utf8', 'event Utf8', 'timestamp Timestamp<MICROSECOND, UTC>'])
+  expect([table.numRows, table.getChildAt(0)!.nullCount, table.getChildAt(2)!.get(1)]).toEqual([2, 2, 'buy'])
+})
+
+test('no rows have columns, and one batch', async () => {
+  const none = { ...events, select: ['event', 'toFloat(properties.price)', '*', 'person'], where: ['false'] }
+  const table = await bothWays(none)
+  expect([table.numRows, fieldsOf(table)]).toEqual([0, ['event Utf8', 'toFloat(properties.price) Float64', '* Utf8', 'person Utf8']])
+})
+
+test('large numbers keep their digits', async () => {
+  const table = await bothWays({ ...events, select: ['9007199254740993', 'event'] })
+  expect(table.getChildAt(0)!.get(0)).toBe(9007199254740993n)
+})
+
+test('persons', async () => {
+  const table = await bothWays({ kind: 'ActorsQuery', select: ['person', 'created_at', 'properties.none', 'properties.plan'] })
+  expect(fieldsOf(table)).toEqual(['person Utf8', 'created_at Timestamp<MICROSECOND, UTC>', 'properties.none Utf8', 'properties.plan Utf8'])
+  expect([table.numRows, table.getChildAt(2)!.nullCount, table.getChildAt(3)!.get(0)]).toEqual([2, 2, 'pro'])
+})
+
+test('rows are those of the answer, and a chart has a row for each point', async () => {
+  const query = { ...events, select: ['distinct_id'], limit: 1 }
+  expect((await bothWays(query)).numRows).toBe(1)
+  const chart: Query = {
+    kind: 'TrendsQuery',
+    series: [{ kind: 'EventsNode', event: 'buy' }],
+    dateRange: { date_from: '2034-01-05', date_to: '2034-01-06' },
+  }
+  expect((await project.queryArrow(chart)).numRows).toBe(2)
+})

@@ -152,7 +152,8 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'unknown-field': {
     text: (d) => `Unable to resolve field: ${excerpt(d.name)}`,
     suggestion: (d) =>
-      [didYouMean(d.candidates), d.isQuoted ? `${quotedHint(d.name)}.` : null, d.hint ?? null].filter((text) => text !== null).join(' ') || null,
+      [didYouMean(d.candidates), d.isQuoted ? `${quotedHint(d.name)}.` : null, d.hint ?? null].filter((text) => text !== null).join(' ') ||
+      null,
     status: 400,
   },
   'unknown-table': { text: (d) => `Unknown table \`${excerpt(d.name)}\``, suggestion: (d) => didYouMean(d.candidates), status: 400 },

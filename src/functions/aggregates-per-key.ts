@@ -2,7 +2,7 @@ import { QueryError } from '../errors/errors.ts'
 import { arrayOf, isNamed, isNumeric, mapOf, notNull, type SqlType, scalar, tupleOf, typeName } from '../types/types.ts'
 import { type AggregateRow, aggregate, aggregates, type ListFold, rowsCall, withoutDistinct } from './aggregate.ts'
 import { sumType } from './aggregates.ts'
-import { asNumber, defaultOf, duckdbType, once } from './duckdb-values.ts'
+import { asNumber, defaultOf, duckdbType, once, sideBySide } from './duckdb-values.ts'
 import { byKey } from './list-groups.ts'
 import { integerShape } from './results.ts'
 import type { Case } from './row.ts'
@@ -49,7 +49,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
     const { isMap, key, values } = shapeOf(name, [item])
     const [each, entry, record] = [context.fresh(), context.fresh(), context.fresh()]
     const parts = values.map((_, i) => `struct_extract_at(${each}, ${i + 2})`)
-    const entriesOf = isMap ? `map_entries(${each})` : `list_zip(struct_extract_at(${each}, 1), ${parts.join(', ')}, true)`
+    const entriesOf = isMap ? `map_entries(${each})` : sideBySide(name, [`struct_extract_at(${each}, 1)`, ...parts])
     const entries = `coalesce(flatten(list_transform(${list}, lambda ${each}: ${entriesOf})), [])`
     const foldOf = (type: SqlType, i: number, same: string): string => {
       const result = resultOf(name, type)
@@ -78,7 +78,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
       return isMap ? mapOf(key, results[0]!) : tupleOf([arrayOf(key), ...results.map((result) => arrayOf(notNull(result)))])
     },
     keeps: 8,
-    summary: `${word} of the values of each key: of maps, or of an array of keys and arrays of values. Keys may be of any type; ClickHouse refuses arrays of different lengths.`,
+    summary: `${word} of the values of each key: of maps, or of an array of keys and arrays of values. Keys may be of any type; arrays of different lengths are refused.`,
     clickhouse: name,
     duckdb: (args, context) => {
       const item = args.length > 1 ? tupleOf(args.map((a) => a.type)) : args[0]!.type

@@ -1,7 +1,7 @@
 import { readBeside } from '../types/property-values.ts'
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
-import { defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
+import { defaultOf, duckdbType, once, sideBySide, toText, unlessNull } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from './makes.ts'
 import { always, commonType, integerShape, oneType } from './results.ts'
@@ -421,7 +421,15 @@ export const arrayFunctions = functions({
     [2, null],
     (types) => arrayOf(tupleOf(types.map(itemOf))),
     'The items of several arrays side by side, as tuples.',
-    call('list_zip'),
+    (args, context) => {
+      const lists = args.map(({ sql }, i) => `'a${i}': ${sql}`)
+      return once(context, `{${lists.join(', ')}}`, (s) =>
+        sideBySide(
+          'arrayZip',
+          args.map((_, i) => `${s}.a${i}`),
+        ),
+      )
+    },
     [
       [
         "arrayZip([1, 2], ['a', 'b'])",
@@ -431,7 +439,6 @@ export const arrayFunctions = functions({
         ],
       ],
     ],
-    // The shorter ones are filled up.
     { makes: ({ args }) => times(2 * args.length) },
   ),
   arrayAUC: row(

@@ -78,6 +78,13 @@ const typeNames: Readonly<Record<string, string>> = {
   JSON: 'VARCHAR',
 }
 
+/** Lists side by side, each printed as a name. The engine would fill up the shorter ones or cut the longer ones. */
+export function sideBySide(name: string, lists: readonly string[]): string {
+  const [first, ...others] = lists
+  const uneven = others.map((list) => `len(${list}) <> len(${first})`).join(' OR ')
+  return `CASE WHEN ${uneven} THEN error('The arrays of ''${name}'' have different lengths') ELSE list_zip(${lists.join(', ')}) END`
+}
+
 /** What to write behind AS in a cast. */
 export function duckdbType(type: SqlType): string {
   switch (type.kind) {

@@ -41,6 +41,10 @@ const expressionKinds: ReadonlySet<string> = new Set([
   ...['namedArgument', 'positional', 'tag', 'placeholder'],
 ])
 
+/** What `*` replaces a column by has its name, whatever it is. */
+const readable = (node: Node): Node =>
+  node.kind === 'star' ? { ...node, replace: node.replace.filter(({ kind }) => kind === 'alias') } : node
+
 const functionCases = [...registry.values()].flatMap((row) => row.cases.slice(0, 1).map(([expression]) => expression))
 const sources = [
   'events',
@@ -73,6 +77,6 @@ export function* mutants(count: number, seed: number): Generator<Query> {
     })
     const chosen = new Set(Array.from({ length: 1 + next(3) }, () => next(Math.max(1, places))))
     let place = 0
-    yield rewrite(query, (node) => (isExpr(node) && chosen.has(place++) ? pick(pool) : node))
+    yield rewrite(query, (node) => (isExpr(node) && chosen.has(place++) ? pick(pool) : readable(node)))
   }
 }

@@ -126,11 +126,14 @@ export function aliasValue(session: Session, name: string, scope: Scope): TypedE
   const alias = scope.aliases.get(name)
   if (!alias || alias.state === 'open') return undefined
   if (alias.state) return alias.state
+  // Each alias may be read by others many times over: its mistake is found once.
+  if (alias.failure !== undefined) throw alias.failure
   alias.state = 'open'
   try {
     alias.state = resolveExpr(session, alias.expr, scope.parameters.size ? { ...scope, parameters: new Map() } : scope)
   } catch (error) {
     alias.state = null
+    alias.failure = error
     throw error
   }
   return alias.state

@@ -12,6 +12,8 @@ export interface AliasBinding {
   readonly expr: Expr
   /** Its value once resolved; 'open' while that is going on, so that `lower(event) AS event` finds the column. */
   state: TypedExpr | 'open' | null
+  /** Why it cannot be read. */
+  failure?: unknown
 }
 
 /** What a subquery sees of the statement around it, after its own names, and what it has read there. */

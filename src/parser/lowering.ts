@@ -1,4 +1,5 @@
 import { literal } from '../ast/build.ts'
+import { intervalFunctions } from '../ast/interval-functions.ts'
 import type { Call, Expr, In, Literal } from '../ast/nodes.ts'
 import type { Span } from '../errors/span.ts'
 import { callNode } from './expression-stack.ts'
@@ -12,16 +13,7 @@ export function caseCall(subject: Expr | null, branches: readonly (readonly [Exp
   return callNode(branches.length === 1 ? 'if' : 'multiIf', [...args, rest], span)
 }
 
-const intervals: Readonly<Record<string, string>> = {
-  second: 'toIntervalSecond',
-  minute: 'toIntervalMinute',
-  hour: 'toIntervalHour',
-  day: 'toIntervalDay',
-  week: 'toIntervalWeek',
-  month: 'toIntervalMonth',
-  quarter: 'toIntervalQuarter',
-  year: 'toIntervalYear',
-}
+const intervals: Readonly<Record<string, string>> = intervalFunctions
 const singular = (word: string) => word.toLowerCase().replace(/s$/, '')
 export const isUnit = (word: string): boolean => Object.hasOwn(intervals, singular(word))
 

@@ -1,4 +1,5 @@
 import type { IdOf } from '../ast/identity.ts'
+import { intervalFunctions } from '../ast/interval-functions.ts'
 import { filledSeries } from '../errors/codes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
@@ -137,23 +138,14 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
   }
 }
 
-const intervalOf = {
-  second: 'toIntervalSecond',
-  minute: 'toIntervalMinute',
-  hour: 'toIntervalHour',
-  day: 'toIntervalDay',
-  week: 'toIntervalWeek',
-  month: 'toIntervalMonth',
-  quarter: 'toIntervalQuarter',
-  year: 'toIntervalYear',
-} as const
-
 const number = (value: number, span: Span): TypedExpr => constant(value, span)
 
 /** The value so many steps behind the first. */
 function stepped(start: TypedExpr, steps: TypedExpr, { step, unit, span }: TypedFill): TypedExpr {
   const far = builtCall('multiply', [builtCall('toInt', [steps], span), number(step, span)], span)
-  return unit ? builtCall('plus', [start, builtCall(intervalOf[unit], [far], span)], span) : widest(builtCall('plus', [start, far], span))
+  return unit
+    ? builtCall('plus', [start, builtCall(intervalFunctions[unit], [far], span)], span)
+    : widest(builtCall('plus', [start, far], span))
 }
 
 /** What is added to a small number may need a larger one. */

@@ -8,9 +8,10 @@ import type { Span } from '../errors/span.ts'
  */
 export const statementLimits: Readonly<Record<Budgeted, number>> = {
   text: 1_048_576,
-  tokens: 100_000,
+  tokens: 65_000,
   tree: 500_000,
   expressions: 500_000,
+  columns: 10_000,
   types: 10_000,
   sql: 4_000_000,
   sources: 1000,
@@ -18,7 +19,7 @@ export const statementLimits: Readonly<Record<Budgeted, number>> = {
   joins: 3200,
   groupings: 10,
   correlated: 40,
-  conditions: 120_000_000,
+  conditions: 101_000_000,
   aggregates: 200,
   windows: 100,
   nesting: 10_000_000,

@@ -86,14 +86,28 @@ const weightOf = (node: Node): number => {
  * branch, so nested ones multiply. Uses no recursion itself.
  */
 export function assertSize(root: Node, budget: PlanningBudget): void {
-  let level: Node[] = [root]
+  let level: Placed[] = [{ node: root, clause: null }]
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > maxTreeDepth) throw new QueryError('too-deep', { limit: maxTreeDepth }, level[0]!.span)
-    const next: Node[] = []
-    for (const node of level) {
+    if (depth > maxTreeDepth) throw new QueryError('too-deep', { limit: maxTreeDepth }, level[0]!.node.span)
+    const next: Placed[] = []
+    for (const { node, clause } of level) {
       budget.spend('tree', weightOf(node), node.span)
-      for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => next.push(child))
+      const isJoined = node.kind === 'call' && isConnective.has(node.name)
+      if (clause && !isJoined) budget.allow('conditions', (++clause.conditions) ** 2, node.span)
+      for (const key of children[node.kind]) {
+        const below = isCondition.has(key) ? { conditions: 0 } : isJoined ? clause : null
+        eachNode(fieldsOf(node)[key], (child) => next.push({ node: child, clause: below }))
+      }
     }
     level = next
   }
 }
+
+/** A node, and the clause whose conditions it is one of. */
+interface Placed {
+  readonly node: Node
+  readonly clause: { conditions: number } | null
+}
+/** Clauses of a select, by the name of the field. */
+const isCondition: ReadonlySet<string> = new Set(['prewhere', 'where', 'having', 'qualify'])
+const isConnective: ReadonlySet<string> = new Set(['and', 'or', 'not'])

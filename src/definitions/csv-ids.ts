@@ -1,23 +1,66 @@
 /** Ids from a CSV: the column named person_id or distinct_id when the first line names its columns, else the first column. */
 export function csvIds(text: string): { readonly kind: 'person' | 'distinct'; readonly ids: string[] } {
-  const rows = text
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/)
-    .map(cells)
-    .filter((row) => row.some((cell) => cell !== ''))
-  const names = (rows[0] ?? []).map((cell) => cell.toLowerCase().replaceAll(/[ -]/g, '_'))
+  const start = text.startsWith('\uFEFF') ? 1 : 0
+  let first = rowAt(text, start, Number.POSITIVE_INFINITY)
+  while (first.end < text.length && first.cells.every((cell) => cell === '')) first = rowAt(text, first.end, Number.POSITIVE_INFINITY)
+  const names = first.cells.map((cell) => cell.toLowerCase().replaceAll(/[ -]/g, '_'))
   const person = names.indexOf('person_id')
   const distinct = names.indexOf('distinct_id')
   const column = person >= 0 ? person : Math.max(distinct, 0)
-  const body = person >= 0 || distinct >= 0 ? rows.slice(1) : rows
-  const ids = new Set(body.map((row) => row[column] ?? '').filter((id) => id !== ''))
+  const ids = new Set<string>()
+  const isHeader = person >= 0 || distinct >= 0
+  for (let at = isHeader ? first.end : start; at < text.length; ) {
+    const { cells, end } = rowAt(text, at, column + 1)
+    const id = cells[column]
+    if (id) ids.add(id)
+    at = end
+  }
   return { kind: person >= 0 ? 'person' : 'distinct', ids: [...ids] }
 }
 
-/** One line; quotes may hold commas and doubled quotes. */
-function cells(line: string): string[] {
-  const found: string[] = []
-  for (const match of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g))
-    found.push((match[1]?.replaceAll('""', '"') ?? match[2] ?? '').trim())
-  return found
+interface Row {
+  readonly cells: readonly string[]
+  /** Where the next row starts. */
+  readonly end: number
 }
+
+/** The first cells of the first row from there on that holds anything. What is quoted may hold commas, line ends and doubled quotes. */
+function rowAt(text: string, start: number, most: number): Row {
+  let at = start
+  while (at < text.length && isLineEnd(text.charCodeAt(at))) at++
+  const cells: string[] = []
+  for (;;) {
+    const { cell, end } = cellAt(text, at)
+    if (cells.length < most) cells.push(cell)
+    at = end
+    if (text[at] !== ',') break
+    at++
+  }
+  return { cells, end: at + 1 }
+}
+
+const isLineEnd = (code: number) => code === 10 || code === 13
+
+/** A cell without the quotes and blanks around it, and where its comma or line end is. A quote that is not closed is a character like others. */
+function cellAt(text: string, start: number): { readonly cell: string; readonly end: number } {
+  const closing = text[start] === '"' ? closingQuote(text, start + 1) : -1
+  const from = closing < 0 ? start : closing + 1
+  const end = delimiterFrom(text, from)
+  const plain = text.slice(from, end)
+  return { cell: (closing < 0 ? plain : text.slice(start + 1, closing).replaceAll('""', '"')).trim(), end }
+}
+
+/** Doubled quotes stand for one. -1: there is none. */
+function closingQuote(text: string, start: number): number {
+  for (let at = text.indexOf('"', start); at >= 0; at = text.indexOf('"', at + 2)) if (text[at + 1] !== '"') return at
+  return -1
+}
+
+function delimiterFrom(text: string, start: number): number {
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === comma || isLineEnd(code)) return at
+  }
+  return text.length
+}
+const comma = 44

@@ -117,6 +117,7 @@ const exceeded = {
     `The syntax tree of the statement exceeds ${count(limit)} nodes. Use a placeholder, or the subject of a CASE, in fewer places.`,
   expressions: (limit: number) =>
     `The statement exceeds ${count(limit)} expressions once names, \`*\` and views are resolved. Read fewer columns, or compute a value once in a subquery.`,
+  columns: (limit: number) => `A SELECT exceeds ${count(limit)} columns once each \`*\` is resolved. Name the columns that you need.`,
   types: (limit: number) => `A type in the statement has more than ${count(limit)} parts. Nest fewer tuples and arrays in each other.`,
   sql: (limit: number) =>
     `The generated SQL exceeds ${count(limit)} characters. An alias is written out wherever it is used: compute it in a subquery and read it from there.`,

@@ -172,7 +172,10 @@ export const isUnsupported = (cell: Cell): cell is UnsupportedCell => typeof cel
 export const call =
   (name: string, ...positions: number[]): SqlCell =>
   (args) =>
-    `${name}(${(positions.length ? positions.map((p) => args[p]!.sql) : args.map((a) => a.sql)).join(', ')})`
+    `${name}(${listed(positions.length ? positions.map((p) => args[p]!) : args)})`
+
+/** Put together by `+`, which copies nothing: a call inside of many others would be copied by each of them. */
+const listed = (args: readonly Arg[]) => args.reduce((text, { sql }, i) => (i === 0 ? sql : `${text}, ${sql}`), '')
 
 /** ``sql`(${0} + ${1})` `` puts the printed arguments into a text. */
 export const sql =

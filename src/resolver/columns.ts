@@ -22,7 +22,17 @@ export function collectAliases(select: Select, scope: Scope): void {
 
 type NamedExpr = Omit<TypedColumn, 'alias'>
 
-export function resolveColumn(session: Session, column: Expr, scope: Scope): NamedExpr[] {
+/** All columns of a select: a short statement may ask for many by `*`. */
+export function resolveColumns(session: Session, { columns, span }: Select, scope: Scope): NamedExpr[] {
+  const resolved: NamedExpr[] = []
+  for (const column of columns) {
+    resolved.push(...resolveColumn(session, column, scope))
+    session.budget.allow('columns', resolved.length, span)
+  }
+  return resolved
+}
+
+function resolveColumn(session: Session, column: Expr, scope: Scope): NamedExpr[] {
   switch (column.kind) {
     case 'star':
       return session.attempt(

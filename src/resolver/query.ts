@@ -2,7 +2,7 @@ import type { Expr, OrderItem, Query, Select } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { resolveArrayJoin } from './array-join.ts'
 import { builtCall } from './calls.ts'
-import { collectAliases, positional, resolveColumn, uniqueAliases } from './columns.ts'
+import { collectAliases, positional, resolveColumns, uniqueAliases } from './columns.ts'
 import { rowCount } from './constants.ts'
 import { resolveWith } from './ctes.ts'
 import { attempt, resolveExpr, resolveOrder, resolveOrderBy } from './expressions.ts'
@@ -31,7 +31,7 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
   collectAliases(select, scope)
   if (select.arrayJoin) build = resolveArrayJoin(session, select.arrayJoin, scope, build)
 
-  const columns = uniqueAliases(select.columns.flatMap((column) => resolveColumn(session, column, scope)))
+  const columns = uniqueAliases(resolveColumns(session, select, scope))
   const before: Scope = { ...scope, isBeforeGrouping: true }
   const condition = (expr: Expr, inner: Scope): TypedExpr => readAs(attempt(session, expr, inner), 'boolean')
   const conditions = [select.prewhere, select.where].filter((c) => c !== null).map((c) => condition(c, before))

@@ -149,5 +149,7 @@ const sampleOf = (input: Input): string => {
       : `${input.method} ${input.path} ${Object.entries(input.headers)
           .map(([name, value]) => `${name}: ${value.slice(0, 60)}`)
           .join(', ')} ${typeof input.body === 'string' ? input.body : input.body ? `${input.body.length} bytes` : ''}`
-  return text.length > longestSample ? `${text.slice(0, longestSample)}… (${text.length} characters)` : text
+  // One line, whatever it holds.
+  const line = JSON.stringify(text.slice(0, longestSample)).slice(1, -1)
+  return text.length > longestSample ? `${line}… (${text.length} characters)` : line
 }

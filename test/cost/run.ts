@@ -10,6 +10,7 @@ import { regressionProbe, regressions, saveRegression, sizesOfRegression } from 
 import { described, row } from './report.ts'
 import { startServer } from './server.ts'
 import { makeTemplate } from './template.ts'
+import { scaled, slowness } from './yardstick.ts'
 
 // npm run test:cost -- --minutes 20 [--seed N] [--only NAME] [--report FILE.json] [--save] [--fresh] [--verbose]
 // --save keeps what is found among what runs first; --fresh leaves that out.
@@ -37,8 +38,10 @@ const template = await makeTemplate()
 process.once('exit', () => rmSync(template.dataDir, { recursive: true, force: true }))
 const server = await startServer(built.serve, template)
 const calls = startCalls(built.worker)
+const slow = slowness()
 const subject: Subject = {
-  measure: (input, size, budget) => (input.to === 'server' ? server.measure(input, size, budget) : calls.measure(input, size, budget)),
+  measure: async (input, size, budget) =>
+    scaled(await (input.to === 'server' ? server.measure(input, size, budget) : calls.measure(input, size, budget)), slow),
   renew: (input) => (input.to === 'server' ? server.renew() : calls.renew()),
 }
 
@@ -104,6 +107,8 @@ for (const { probe, sizes, took } of turns()) {
 await server.close()
 calls.close()
 const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
-console.log(`\nseed ${seed}, ${minutes} minutes, ${server.starts} servers, ${counts.refused} probes were refused at their smallest`)
+console.log(
+  `\nseed ${seed}, ${minutes} minutes, a machine ${slow.toFixed(2)} times as slow as that of the budgets, ${server.starts} servers, ${counts.refused} probes were refused at their smallest`,
+)
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
 process.exitCode = counts.failed > 0 ? 1 : 0

@@ -229,6 +229,10 @@ test.each([
   ['a\nb\n', ['a', 'b']],
   ['Distinct ID,x\r\na,1\r\n,2\r\na,3', ['a']],
   ['"x ""y"", z",1', ['x "y", z']],
+  ['"two\nlines",1\nb', ['two\nlines', 'b']],
+  [',\n\r\n"Person-ID", x \n a ,1\n,2', ['a']],
+  ['"not closed,1\nb', ['"not closed', 'b']],
+  ['"a"b,1\n"","c"', ['a']],
   ['', []],
 ])('ids of the CSV %j', (text, expected) => {
   expect(csvIds(text).ids).toEqual(expected)

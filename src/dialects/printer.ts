@@ -58,7 +58,7 @@ class Printer implements Printing {
   private readonly values: ParameterValue[] = []
   private readonly dialect: Dialect
   private readonly settings: PrintSettings
-  private readonly bound = new Map<string, string>()
+  private readonly bound = new Map<ParameterValue, string>()
   private readonly budget: PlanningBudget
   private readonly idOf: IdOf
   private readonly printed = new Map<TypedExpr, string>()
@@ -80,12 +80,11 @@ class Printer implements Printing {
   // Equal values are one parameter, so that an expression of GROUP BY stays equal to itself in the select list. Numbers are given at the
   // end: a cell may read a constant and print nothing of it.
   bind(value: ParameterValue): string {
-    const key = `${typeof value}:${value}`
-    let text = this.bound.get(key)
+    let text = this.bound.get(value)
     if (text === undefined) {
       text = parameterMark(this.values.length)
       this.values.push(value)
-      this.bound.set(key, text)
+      this.bound.set(value, text)
     }
     return text
   }

@@ -21,8 +21,16 @@ export function zoneArgument(arg: Arg | undefined, type: SqlType, context: CellC
   return arg.constant
 }
 
-const stamp = (micros: number): string => `TIMESTAMP '${new Date(micros / 1000).toISOString().slice(0, 19).replace('T', ' ')}'`
-const isCheap = (text: string): boolean => /^[\w."$]+$/.test(text)
+/** Changes of clocks and turns of years, of which there are so many. */
+const stamps = new Map<number, string>()
+function stamp(micros: number): string {
+  const known = stamps.get(micros)
+  if (known !== undefined) return known
+  const text = `TIMESTAMP '${new Date(micros / 1000).toISOString().slice(0, 19).replace('T', ' ')}'`
+  stamps.set(micros, text)
+  return text
+}
+const isCheap = (text: string): boolean => text.length <= 80 && /^[\w."$]+$/.test(text)
 
 interface Pieces {
   readonly from: number

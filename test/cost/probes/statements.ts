@@ -101,6 +101,7 @@ const table = {
   'a long alias many times': {
     from: 8,
     most: 4_000,
+    grows: 'data', // its answer has n columns of n characters
     write: (n) => `select '${'x'.repeat(n * 4)}' as a, ${list(n, () => 'a')}`,
   },
   'a wide alias of properties many times': {

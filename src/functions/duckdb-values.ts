@@ -5,8 +5,10 @@ import { localTime, zoneOf } from './zone-text.ts'
 
 // Conversions between the forms values have on DuckDB (types/types.ts lists them), for cells of all families.
 
+/** Looked at first: a test of its characters copies a long text that was put together. */
+const longestCheap = 80
 /** A name, a number, a parameter: short enough to be written twice. */
-const isCheap = (sql: string): boolean => /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
+const isCheap = (sql: string): boolean => sql.length <= longestCheap && /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
 
 /** Uses a value several times but computes and prints it once. */
 export function once(context: CellContext, value: string, body: (name: string) => string): string {

@@ -21,7 +21,7 @@ export function zoneArgument(arg: Arg | undefined, type: SqlType, context: CellC
   return arg.constant
 }
 
-/** Changes of clocks and turns of years, of which there are so many. */
+/** Bounded: changes of clocks and turns of years. */
 const stamps = new Map<number, string>()
 function stamp(micros: number): string {
   const known = stamps.get(micros)

@@ -41,7 +41,7 @@ export const growth = {
   /** No noise makes this. */
   surely: 2.5,
   /** Differences below these are noise, and sizes that cost less are passed over. */
-  floorMs: { call: 100, server: 100 },
+  floorMs: { call: 200, server: 250 },
   floorMb: 96,
   repeats: 3,
 } as const

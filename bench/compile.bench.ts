@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { print } from '../src/ast/print.ts'
-import { compile } from '../src/compile.ts'
 import { clickhouse } from '../src/dialects/clickhouse/dialect.ts'
 import { duckdb } from '../src/dialects/duckdb/dialect.ts'
+import { compile } from '../src/execution/compile.ts'
 import { parseQuery } from '../src/parser/parse.ts'
 import { machine, median, rounded } from './measure.ts'
 

@@ -2,8 +2,21 @@ import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
-import { type AnswerOptions, answerQuery, answerRows, type QueryProject, queryArrow, queryArrowBatches, type RowsAnswer } from './answer.ts'
-import { type Claim, ended } from './asking/admission.ts'
+import { type ActionService, actionFieldNames, actionService, type StoredAction } from './definitions/actions.ts'
+import type { CohortInput } from './definitions/cohorts.ts'
+import { type CohortService, cohortFieldNames, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
+import { WaymarkError } from './errors/errors.ts'
+import { mustKnow } from './errors/must-know.ts'
+import {
+  type AnswerOptions,
+  answerQuery,
+  answerRows,
+  type QueryProject,
+  queryArrow,
+  queryArrowBatches,
+  type RowsAnswer,
+} from './execution/answer.ts'
+import { type Claim, ended } from './execution/asking/admission.ts'
 import {
   type Asked,
   type Asker,
@@ -14,26 +27,21 @@ import {
   type Source,
   statusAnswer,
   waitedForSeconds,
-} from './asking/asking.ts'
-import { presentRun, type QueryStatus } from './asking/query-runs.ts'
-import { type RefreshMode, refreshMode } from './asking/refresh.ts'
-import { type ActionService, actionFieldNames, actionService, type StoredAction } from './definitions/actions.ts'
-import type { CohortInput } from './definitions/cohorts.ts'
-import { type CohortService, cohortFieldNames, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
-import { WaymarkError } from './errors/errors.ts'
-import { mustKnow } from './errors/must-know.ts'
+} from './execution/asking/asking.ts'
+import { presentRun, type QueryStatus } from './execution/asking/query-runs.ts'
+import { type RefreshMode, refreshMode } from './execution/asking/refresh.ts'
+import { definitionStore } from './execution/definition-store.ts'
+import { queryEnv } from './execution/query-context.ts'
 import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
 import { atOnce, type Turns } from './lib/turns.ts'
-import { definitionStore } from './project-definitions.ts'
 import type { ActionInput } from './queries/action-definition.ts'
 import type { ProjectSettings, QueryEnv } from './queries/kind.ts'
 import type { FieldsByKind, Query, QueryAnswer, QueryKindName, SqlAnswerOf } from './queries/query-types.ts'
 import { statementFrom } from './queries/sql/template.ts'
-import { queryEnv } from './query-env.ts'
 import { openApplyStore } from './storage/duckdb/apply-store.ts'
 import { peopleOf } from './storage/duckdb/budget.ts'
 import { countRows, readFacts, type StoreFacts } from './storage/duckdb/facts.ts'

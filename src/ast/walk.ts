@@ -87,11 +87,13 @@ const weightOf = (node: Node): number => {
  */
 export function assertSize(root: Node, budget: PlanningBudget): void {
   let level: Placed[] = [{ node: root, clause: null }]
+  let selects = 0
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > maxTreeDepth) throw new QueryError('too-deep', { limit: maxTreeDepth }, level[0]!.node.span)
     const next: Placed[] = []
     for (const { node, clause } of level) {
       budget.spend('tree', weightOf(node), node.span)
+      if (node.kind === 'select') budget.allow('selects', ++selects, node.span)
       const isJoined = node.kind === 'call' && isConnective.has(node.name)
       if (clause && !isJoined) budget.allow('conditions', (++clause.conditions) ** 2, node.span)
       for (const key of children[node.kind]) {

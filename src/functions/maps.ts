@@ -1,6 +1,7 @@
 import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
 import { clickHouseArg } from './array-rows.ts'
+import { likeText } from './duckdb-like.ts'
 import { defaultOf, duckdbType, once, unlessNull } from './duckdb-values.ts'
 import { applied, itemOf, truth } from './lambda.ts'
 import { inside } from './makes.ts'
@@ -41,7 +42,7 @@ const overEntries = (verb: 'list_transform' | 'list_filter', lambda: Arg, map: A
 }
 const keysLike = (map: Arg, pattern: Arg, context: CellContext): string => {
   const entry = context.fresh()
-  return `list_filter(map_entries(${map.sql}), lambda ${entry}: ${entry}.key LIKE ${pattern.sql} ESCAPE '\\')`
+  return `list_filter(map_entries(${map.sql}), lambda ${entry}: ${likeText('LIKE', `${entry}.key`, pattern, context)})`
 }
 
 // --- sums of maps --------------------------------------------------------------------------------

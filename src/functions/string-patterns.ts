@@ -1,6 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { arrayOf, isNamed, isNullable, type SqlType, scalar } from '../types/types.ts'
 import { asText } from './clickhouse-values.ts'
+import { likeText } from './duckdb-like.ts'
 import { asTextOrNull, once, toText, unlessNull } from './duckdb-values.ts'
 import { type MadeCall, parts } from './makes.ts'
 import { always, whenAll } from './results.ts'
@@ -44,24 +45,10 @@ function patternMatch(
   }
 }
 
-/** A backslash before anything but % _ \ stands for itself on ClickHouse. */
-const escapedPattern = (pattern: string): string => pattern.replace(/\\([%_\\])|\\/g, (all, next?: string) => (next ? all : '\\\\'))
-/** The same for a pattern that is no constant. */
-const escapedColumn = (pattern: string, context: CellContext): string =>
-  once(context, pattern, (p) => {
-    const part = context.fresh()
-    const parts = `regexp_extract_all(${p}, '\\\\[%_\\\\]|\\\\|[^\\\\]+')`
-    const doubled = `list_transform(${parts}, lambda ${part}: CASE WHEN ${part} = '\\' THEN '\\\\' ELSE ${part} END)`
-    return `CASE WHEN contains(${p}, '\\') THEN array_to_string(${doubled}, '') ELSE ${p} END`
-  })
 const like =
   (operator: 'LIKE' | 'ILIKE') =>
-  (text: string, pattern: Arg, context: CellContext): string => {
-    if (typeof pattern.constant !== 'string') return `(${text} ${operator} ${escapedColumn(pattern.sql, context)} ESCAPE '\\')`
-    if (!pattern.constant.includes('\\')) return `(${text} ${operator} ${pattern.sql})`
-    const escaped = escapedPattern(pattern.constant)
-    return `(${text} ${operator} ${escaped === pattern.constant ? pattern.sql : context.bind(escaped)} ESCAPE '\\')`
-  }
+  (text: string, pattern: Arg, context: CellContext): string =>
+    likeText(operator, text, pattern, context)
 const matches = (text: string, pattern: Arg): string => `regexp_matches(${text}, ${pattern.sql}, 's')`
 
 const nullCases = (name: string, negated: boolean): Case[] => [

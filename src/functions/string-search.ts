@@ -1,4 +1,5 @@
 import { isNullable, isText, scalar } from '../types/types.ts'
+import { hasInOrder } from './duckdb-like.ts'
 import { asTextOrNull, asTextsOrNulls, once, onceAll, unlessNull } from './duckdb-values.ts'
 import { whenAll } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionFamily, unsupported } from './row.ts'
@@ -240,9 +241,7 @@ export const searchFunctions: FunctionFamily = scalars({
     returns: whenAll('Bool'),
     summary: `Whether the characters of the second text stand in the first one in that order${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
     duckdb: ([text, needle], context) => {
-      const c = context.fresh()
-      const characters = `list_transform(string_split(${variant.fold(needle!.sql, context)}, ''), lambda ${c}: regexp_replace(${c}, '([%_\\\\])', '\\\\\\1'))`
-      return `(${variant.fold(text!.sql, context)} LIKE '%' || array_to_string(${characters}, '%') || '%' ESCAPE '\\')`
+      return hasInOrder(variant.fold(text!.sql, context), `string_split(${variant.fold(needle!.sql, context)}, '')`, context)
     },
     cases: [
       [`${name}('garbage', 'arg')`, 1],

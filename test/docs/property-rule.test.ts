@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { orderedValues, rulesOfFilters, rulesOfQueries, rulesOfRows, rulesOfValues, values } from '../../docs/property-rule.ts'
-import { answerQuery } from '../../src/answer.ts'
 import { alias, field, order, select, table } from '../../src/ast/build.ts'
+import { answerQuery } from '../../src/execution/answer.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { compileFilters } from '../../src/queries/property-filters.ts'
 import type { TrendsResponse } from '../../src/queries/trends/index.ts'

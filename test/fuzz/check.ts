@@ -1,11 +1,11 @@
-import { resolveContext, snapshotOf } from '../../src/answer.ts'
 import type { Query } from '../../src/ast/nodes.ts'
 import { print } from '../../src/ast/print.ts'
-import { compile } from '../../src/compile.ts'
 import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
 import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
 import { errorTable } from '../../src/errors/codes.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
+import { resolveContext, snapshotOf } from '../../src/execution/answer.ts'
+import { compile } from '../../src/execution/compile.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 import { mutants } from './mutants.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { explain } from '../../src/explain.ts'
+import { explain } from '../../src/execution/explain.ts'
 import { parseQuery } from '../../src/parser/parse.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'

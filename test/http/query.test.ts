@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createQueryRuns, presentRun } from '../../src/asking/query-runs.ts'
+import { createQueryRuns, presentRun } from '../../src/execution/asking/query-runs.ts'
 import { createConcurrency } from '../../src/http/queries/concurrency.ts'
 import { draftSql } from '../../src/http/queries/draft-sql.ts'
 import { defaultRateLimits } from '../../src/http/rate-limits.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery } from '../../src/answer.ts'
+import { answerQuery } from '../../src/execution/answer.ts'
 import type { FunnelsAnswer } from '../../src/queries/funnels/index.ts'
 import type { TrendsResponse } from '../../src/queries/trends/index.ts'
 import { nullValue } from '../../src/queries/trends/values.ts'

@@ -83,7 +83,7 @@ async function kept(filters: unknown): Promise<string[]> {
   const where = compileFilters(filters, 'event', env)
   const query = select({ columns: [alias(field('distinct_id'), 'id')], from: table('events'), where, orderBy: [order(field('@log_seq'))] })
   const withTypes: TestProject = { ...project, env: () => env }
-  const { runStatement } = await import('../../src/answer.ts')
+  const { runStatement } = await import('../../src/execution/answer.ts')
   return [...(await runStatement(query, withTypes)).getChild('id')!].map(String)
 }
 const all = events.map((e) => e.id)

@@ -44,6 +44,8 @@ export interface JsonBody {
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 const bytesOfStep = 1 << 18
+/** A list takes fifty times the memory of its brackets. Events have far fewer levels: more than 200 are refused one by one. */
+const mostLevels = 1_000
 const listKey = Buffer.from('"batch"')
 
 /** Stops now and then. */
@@ -177,8 +179,9 @@ class Scan {
       if (byte === quote) {
         this.skipText()
         this.at--
-      } else if (byte === openList || byte === openObject) depth++
-      else if ((byte === closeList || byte === closeObject) && --depth === 0) {
+      } else if (byte === openList || byte === openObject) {
+        if (++depth > mostLevels) throw malformed(`nested more than ${mostLevels} levels deep`)
+      } else if ((byte === closeList || byte === closeObject) && --depth === 0) {
         this.at++
         return
       }

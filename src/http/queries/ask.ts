@@ -1,5 +1,5 @@
 import type { ProjectRecord } from '../../accounts/records.ts'
-import type { Asker, Outcome } from '../../asking/asking.ts'
+import type { Asker, Outcome } from '../../execution/asking/asking.ts'
 import type { App } from '../app.ts'
 import type { ProjectVisit } from '../resource.ts'
 import { askerOf } from './asker.ts'

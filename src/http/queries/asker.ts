@@ -1,4 +1,4 @@
-import type { Asker } from '../../asking/asking.ts'
+import type { Asker } from '../../execution/asking/asking.ts'
 import type { ProjectVisit } from '../resource.ts'
 
 /** Whoever makes the request, as one who asks. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/answer.ts'
+import { answerQuery } from '../../../src/execution/answer.ts'
 import { openTestProject } from '../../harness/duckdb.ts'
 import { fillStore, personUuid } from '../../harness/store.ts'
 import { type ReferenceEvent, type ReferenceQuery, referenceEvents } from '../../reference/events.ts'

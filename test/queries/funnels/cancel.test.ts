@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery, compileFor, type QueryProject, statementOf } from '../../../src/answer.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
+import { answerQuery, compileFor, type QueryProject, statementOf } from '../../../src/execution/answer.ts'
 import type { Answer, Ask } from '../../../src/queries/kind.ts'
 import { queryKinds } from '../../../src/queries/registry.ts'
 import type { TestProject } from '../../harness/duckdb.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery, type QueryProject } from '../../../src/answer.ts'
+import { answerQuery, type QueryProject } from '../../../src/execution/answer.ts'
 import type { TestProject } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
 

@@ -1,7 +1,7 @@
 import { Table } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answerQuery, answerRows } from '../../../src/answer.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
+import { answerQuery, answerRows } from '../../../src/execution/answer.ts'
 import { tableRows } from '../../../src/queries/rows.ts'
 import type { SqlAnswer } from '../../../src/queries/sql/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/answer.ts'
+import { answerQuery } from '../../../src/execution/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'

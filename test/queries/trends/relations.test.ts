@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/answer.ts'
+import { answerQuery } from '../../../src/execution/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { projectPool } from '../../harness/projects.ts'
 import type { ReferenceEvent, ReferenceQuery } from '../../reference/trends.ts'

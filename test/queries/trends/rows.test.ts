@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answerQuery, type QueryProject } from '../../../src/answer.ts'
+import { answerQuery, type QueryProject } from '../../../src/execution/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore } from '../../harness/store.ts'

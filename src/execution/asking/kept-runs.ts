@@ -1,4 +1,4 @@
-import type { AccountStore, AccountTables, QueryRun } from '../accounts/records.ts'
+import type { AccountStore, AccountTables, QueryRun } from '../../accounts/records.ts'
 
 // The runs that are over and can still be polled: for a while, and as long as the answers of a project together are not too large.
 

@@ -1,11 +1,11 @@
-import { countAll, countUnread } from './catalog/property-counts.ts'
-import { nearestSpellings } from './lib/spelling.ts'
-import type { PropertyUse } from './plan/property-uses.ts'
-import { eachSource } from './plan/rewrite.ts'
-import type { AnswerWarning } from './queries/query-types.ts'
-import type { TypedQuery } from './resolver/typed.ts'
-import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
-import type { PropertyName } from './types/property-values.ts'
+import { countAll, countUnread } from '../catalog/property-counts.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
+import type { PropertyUse } from '../plan/property-uses.ts'
+import { eachSource } from '../plan/rewrite.ts'
+import type { AnswerWarning } from '../queries/query-types.ts'
+import type { TypedQuery } from '../resolver/typed.ts'
+import { propertyKey, type StoreFacts } from '../storage/duckdb/facts.ts'
+import type { PropertyName } from '../types/property-values.ts'
 
 const words = {
   Numeric: { code: 'not-numbers', asked: 'a number', is: 'neither a number nor a text that is one' },

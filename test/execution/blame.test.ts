@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { answerQuery } from '../../src/answer.ts'
 import type { QueryError } from '../../src/errors/errors.ts'
+import { answerQuery } from '../../src/execution/answer.ts'
 import { projectPool } from '../harness/projects.ts'
 
 // What only the statement shows to be wrong is said of the field of the query whose text it comes from.

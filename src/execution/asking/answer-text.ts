@@ -1,14 +1,16 @@
-import { WaymarkError } from '../errors/errors.ts'
-import { hasText, jsonText, rememberText } from '../lib/json-text.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import { inTurns } from '../../lib/in-turns.ts'
+import { hasText, jsonText, rememberText } from '../../lib/json-text.ts'
 
 /** Characters of the JSON of one answer. V8 has no text of more than 512 Mi of them, and an answer is there several times on its way. */
 const longest = 128 * 1024 ** 2
 const pieceLength = 1024 ** 2
+const sliceMs = 20
 
 const tooLarge = (most: number, cause?: unknown) => new WaymarkError('answer-too-large', { bytes: most }, { cause })
 
-/** Rows are written some at a time, so that what is too long is seen before all of it is there. */
-const rowsText = (rows: readonly unknown[], most: number): string => {
+/** Rows are written some at a time, so that what is too long is seen before all of it is there, and others have their turn in between. */
+function* rowsText(rows: readonly unknown[], most: number): Generator<void, string> {
   const pieces: string[] = []
   let length = 0
   let step = 1
@@ -19,23 +21,25 @@ const rowsText = (rows: readonly unknown[], most: number): string => {
     pieces.push(piece)
     row += step
     step = piece.length > pieceLength ? 1 : step * 2
+    yield
   }
   return `[${pieces.join(',')}]`
 }
 
-const fieldsText = (answer: object, most: number): string => {
-  const fields = Object.entries(answer).flatMap(([name, value]) => {
-    const text = name === 'results' && Array.isArray(value) ? rowsText(value, most) : jsonText(value)
-    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`]
-  })
+function* fieldsText(answer: object, most: number): Generator<void, string> {
+  const fields: string[] = []
+  for (const [name, value] of Object.entries(answer)) {
+    const text = name === 'results' && Array.isArray(value) ? yield* rowsText(value, most) : jsonText(value)
+    if (text !== undefined) fields.push(`${JSON.stringify(name)}:${text}`)
+  }
   return `{${fields.join(',')}}`
 }
 
 /** The answer, with its text as JSON known to whoever sends it. Refused when that would be too long. */
-export const withText = <T extends object>(answer: T, most = longest): T => {
+export async function withText<T extends object>(answer: T, most = longest): Promise<T> {
   if (hasText(answer)) return answer
   try {
-    return rememberText(answer, fieldsText(answer, most))
+    return rememberText(answer, await inTurns(fieldsText(answer, most), sliceMs))
   } catch (error) {
     throw error instanceof RangeError ? tooLarge(most, error) : error
   }

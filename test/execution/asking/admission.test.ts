@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Claim, createAdmission } from '../../src/asking/admission.ts'
-import { lightMs } from '../../src/asking/lanes.ts'
-import { type Deferred, deferred } from '../../src/lib/deferred.ts'
+import { type Claim, createAdmission } from '../../../src/execution/asking/admission.ts'
+import { lightMs } from '../../../src/execution/asking/lanes.ts'
+import { type Deferred, deferred } from '../../../src/lib/deferred.ts'
 
 // Who has a place. Statements are promises that a test settles; the clock stands still unless a test moves it.
 

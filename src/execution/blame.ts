@@ -1,7 +1,7 @@
 import type { Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Origin } from '../errors/span.ts'
-import { eachOf, inText, originsIn, saidOf } from './origin.ts'
+import { eachOf, inText, originsIn, saidOf } from '../queries/origin.ts'
 
 // Some mistakes of a request show only in the statement that is made of it. They are said of the field whose text they come from.
 

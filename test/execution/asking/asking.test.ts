@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Waymark } from '../../src/engine.ts'
-import { createHandler } from '../../src/http/create-handler.ts'
-import type { Project } from '../../src/project.ts'
+import { open, type Waymark } from '../../../src/engine.ts'
+import { createHandler } from '../../../src/http/create-handler.ts'
+import type { Project } from '../../../src/project.ts'
 
 // The library and the HTTP API of one directory ask through the same place: what one keeps or runs the other finds.
 

@@ -1,4 +1,4 @@
-import { WaymarkError } from '../errors/errors.ts'
+import { WaymarkError } from '../../errors/errors.ts'
 
 // What a request may say of kept answers and of waiting, in the words of its `refresh`.
 

@@ -1,8 +1,8 @@
-import type { Query } from './ast/nodes.ts'
-import { print } from './ast/print.ts'
+import type { Query } from '../ast/nodes.ts'
+import { print } from '../ast/print.ts'
+import type { TypedQuery } from '../resolver/typed.ts'
+import { typeName } from '../types/types.ts'
 import type { Compiled } from './compile.ts'
-import type { TypedQuery } from './resolver/typed.ts'
-import { typeName } from './types/types.ts'
 
 /** A statement on its way to an engine. */
 export interface Explainable {

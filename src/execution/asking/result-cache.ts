@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { ProjectRecord } from '../accounts/records.ts'
-import { rememberText } from '../lib/json-text.ts'
-import { own } from '../lib/own.ts'
-import { time } from '../lib/wire-time.ts'
+import type { ProjectRecord } from '../../accounts/records.ts'
+import { rememberText } from '../../lib/json-text.ts'
+import { own } from '../../lib/own.ts'
+import { time } from '../../lib/wire-time.ts'
 
 // Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
 // computed with, and the clock has not moved on further than the interval lets one see.

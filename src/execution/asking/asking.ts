@@ -1,7 +1,7 @@
-import type { Accounts } from '../accounts/accounts.ts'
-import type { ProjectRecord, QueryRun } from '../accounts/records.ts'
-import { jsonText } from '../lib/json-text.ts'
-import type { Progress } from '../lib/progress.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { ProjectRecord, QueryRun } from '../../accounts/records.ts'
+import { jsonText } from '../../lib/json-text.ts'
+import type { Progress } from '../../lib/progress.ts'
 import { type Admission, type Claim, createAdmission, ended, type Wanted } from './admission.ts'
 import { withText } from './answer-text.ts'
 import { createQueryRuns, presentRun, type QueryRuns, type Work } from './query-runs.ts'
@@ -87,7 +87,7 @@ export const createAsking = (accounts: Accounts, places: number): Asking => {
         const claimed = claim(project, query, { ...asker, signal }, { begin, ...background })
         const answer = await ended(claimed, source.compute(query, { claim: claimed, progress: working?.progress }))
         if (!isCached) return answer
-        const entry = { key, answer, text: jsonText(withText(answer)), position, computedAt, timezone: project.timezone }
+        const entry = { key, answer, text: jsonText(await withText(answer)), position, computedAt, timezone: project.timezone }
         results.keep(entry)
         return newAnswer(entry)
       }

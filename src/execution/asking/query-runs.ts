@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Accounts } from '../accounts/accounts.ts'
-import type { QueryRun } from '../accounts/records.ts'
-import { notFound } from '../accounts/refusals.ts'
-import type { Json } from '../accounts/store.ts'
-import { WaymarkError } from '../errors/errors.ts'
-import { jsonText } from '../lib/json-text.ts'
-import { Progress } from '../lib/progress.ts'
-import { maybeTime, time } from '../lib/wire-time.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { QueryRun } from '../../accounts/records.ts'
+import { notFound } from '../../accounts/refusals.ts'
+import type { Json } from '../../accounts/store.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import { jsonText } from '../../lib/json-text.ts'
+import { Progress } from '../../lib/progress.ts'
+import { maybeTime, time } from '../../lib/wire-time.ts'
 import { withText } from './answer-text.ts'
 import { createKeptRuns } from './kept-runs.ts'
 
@@ -158,7 +158,7 @@ export const createQueryRuns = (accounts: Accounts) => {
         try {
           const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)])
           const answer = await work(signal, () => begin(held), { progress, seconds: longestSeconds })
-          const text = jsonText(withText(answer))
+          const text = jsonText(await withText(answer))
           return { is_error: false, error_message: null, results: JSON.parse(text) as Json, characters: text.length }
         } catch (error) {
           const failed = (error_message: string) => ({ is_error: true, error_message, results: null, characters: 0 })

@@ -1,6 +1,6 @@
-import { longestKey, numbersOf } from './catalog/property-counts.ts'
-import type { Action, CohortInfo, ProjectSettings, QueryEnv } from './queries/kind.ts'
-import { propertyKey, type StoreFacts } from './storage/duckdb/facts.ts'
+import { longestKey, numbersOf } from '../catalog/property-counts.ts'
+import type { Action, CohortInfo, ProjectSettings, QueryEnv } from '../queries/kind.ts'
+import { propertyKey, type StoreFacts } from '../storage/duckdb/facts.ts'
 
 /** What queries may know of a project, from what its store says. */
 export function queryEnv(project: ProjectSettings, now: Date, facts: StoreFacts): QueryEnv {

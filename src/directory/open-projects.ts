@@ -1,6 +1,6 @@
-import { WaymarkError } from './errors/errors.ts'
-import { closeProject, openProject, type Project, type ProjectHome } from './project.ts'
-import { isCorruption } from './storage/duckdb/instance.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import { closeProject, openProject, type Project, type ProjectHome } from '../project.ts'
+import { isCorruption } from '../storage/duckdb/instance.ts'
 
 /** A project that does not work although it was asked for. */
 export interface ProjectFailure {

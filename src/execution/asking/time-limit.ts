@@ -1,4 +1,4 @@
-import { WaymarkError } from '../errors/errors.ts'
+import { WaymarkError } from '../../errors/errors.ts'
 
 /**
  * The time of one query, its waiting included; what a reader takes for itself is not. `signal` aborts when it is over, with an error that says what

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AccountStore, AccountTables, QueryRun } from '../../src/accounts/records.ts'
-import { createKeptRuns } from '../../src/asking/kept-runs.ts'
+import type { AccountStore, AccountTables, QueryRun } from '../../../src/accounts/records.ts'
+import { createKeptRuns } from '../../../src/execution/asking/kept-runs.ts'
 
 const minute = 60_000
 const at = (minutes: number) => new Date(minutes * minute)

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import { WaymarkError } from '../errors/errors.ts'
-import type { Turn, Turns } from '../lib/turns.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import type { Turn, Turns } from '../../lib/turns.ts'
 import { type Costed, createCosts } from './costs.ts'
 import { createLanes, type Claim as LaneClaim, lightMs } from './lanes.ts'
 import type { Sharer } from './shares.ts'

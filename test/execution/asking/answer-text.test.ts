@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { withText } from '../../../src/execution/asking/answer-text.ts'
+import { jsonText, rememberText } from '../../../src/lib/json-text.ts'
+
+const text = async (answer: object, most?: number) => jsonText(await withText(answer, most))
+
+test.each([
+  ['rows', { columns: ['a'], results: Array.from({ length: 3000 }, (_, i) => [i, `n"${i}`, null, { a: [1] }]), hasMore: false }],
+  ['no rows', { results: [], error: undefined, limit: 3 }],
+  ['one row', { results: [[1]] }],
+  ['no list of rows', { results: { a: 1 }, timings: [] }],
+])('%s: the same text as ever', async (_, answer) => {
+  expect(await text(answer)).toBe(JSON.stringify(answer))
+})
+
+test('integers that JSON has no word for', async () => {
+  expect(await text({ results: [[12n], [2n ** 60n]] })).toBe('{"results":[[12],["1152921504606846976"]]}')
+})
+
+test('a text that is known is not made again', async () => {
+  expect(await text(rememberText({ results: [[1]] }, 'known'))).toBe('known')
+})
+
+test('rows are refused before all of their text is there', async () => {
+  let written = 0
+  const row = { toJSON: () => [written++, 'x'.repeat(1000)] }
+  const answer = { results: Array.from({ length: 10_000 }, () => row) }
+  await expect(withText(answer, 1_000_000)).rejects.toThrow(
+    expect.objectContaining({ code: 'answer-too-large', data: { bytes: 1_000_000 } }),
+  )
+  expect(written).toBeLessThan(3_000)
+})
+
+test('what no text can hold is too large, not a fault', async () => {
+  const long = {
+    toJSON() {
+      throw new RangeError('Invalid string length')
+    },
+  }
+  await expect(withText({ results: { long } })).rejects.toThrow(expect.objectContaining({ code: 'answer-too-large' }))
+})

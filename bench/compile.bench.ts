@@ -55,19 +55,19 @@ const large = {
 }
 
 const context = {
-  resolve: {
-    project: { id: 1, timezone: 'America/New_York', weekStartDay: 1 as const },
-    now: new Date('2024-06-01T12:00:00Z'),
-    propertyType: () => null,
-    cohort: () => undefined,
-  },
-  store: { projectId: 1, hasMerges: true, eventId: (name: string) => name.length, slot: () => undefined },
+  project: { id: 1, timezone: 'America/New_York', weekStartDay: 1 as const },
+  now: new Date('2024-06-01T12:00:00Z'),
+  propertyType: () => null,
+  cohort: () => undefined,
+  hasMerges: true,
+  eventId: (name: string) => name.length,
+  slot: () => undefined,
 }
 
 const ways: Readonly<Record<string, (statement: string) => unknown>> = {
   parse: parseQuery,
-  'parse, resolve, plan and print for DuckDB': (statement) => compile(parseQuery(statement), { ...context, dialect: duckdb }),
-  'parse, resolve, plan and print for ClickHouse': (statement) => compile(parseQuery(statement), { ...context, dialect: clickhouse }),
+  'parse, resolve, plan and print for DuckDB': (statement) => compile(parseQuery(statement), { context, dialect: duckdb }),
+  'parse, resolve, plan and print for ClickHouse': (statement) => compile(parseQuery(statement), { context, dialect: clickhouse }),
 }
 
 const asked = [

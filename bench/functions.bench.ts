@@ -29,14 +29,13 @@ const runs = Number(values.runs)
 const longestMs = 30_000
 
 const context = {
-  resolve: {
-    project: { id: 1, timezone: 'America/New_York', weekStartDay: 1 as const },
-    now: new Date('2024-06-01T12:00:00Z'),
-    propertyType: () => null,
-    cohort: () => undefined,
-  },
-  store: { projectId: 1, hasMerges: false, eventId: () => undefined, slot: () => undefined },
-  dialect: duckdb,
+  project: { id: 1, timezone: 'America/New_York', weekStartDay: 1 as const },
+  now: new Date('2024-06-01T12:00:00Z'),
+  propertyType: () => null,
+  cohort: () => undefined,
+  hasMerges: false,
+  eventId: () => undefined,
+  slot: () => undefined,
 }
 const instance = await openInstance({ dataDir: ':memory:' })
 
@@ -76,7 +75,7 @@ function* questions(row: FunctionRow): Generator<Question> {
 
 const statementOf = (asked: string, columns: readonly Expr[]) => {
   const inner = `select ${columns.map(print).join(', ')} from numbers(${rows})`
-  const { printed } = compile(parseQuery(`select ${asked} from (${inner})`), context)
+  const { printed } = compile(parseQuery(`select ${asked} from (${inner})`), { context, dialect: duckdb })
   return { sql: `SELECT max(hash(COLUMNS(*))) FROM (${printed.sql})`, params: printed.params, columns: [] }
 }
 

@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { DuckDBInstance } from '@duckdb/node-api'
-import type { QueryProject } from '../src/execution/answer.ts'
-import { queryEnv } from '../src/execution/query-context.ts'
+import type { QueryProject } from '../src/execution/query-context.ts'
 import { atOnce } from '../src/lib/turns.ts'
 import type { ProjectSettings } from '../src/queries/kind.ts'
-import { readFacts, type StoreFacts } from '../src/storage/duckdb/facts.ts'
+import { duckdbEngine } from '../src/storage/duckdb/engine.ts'
 import { openInstance, projectDatabase } from '../src/storage/duckdb/instance.ts'
-import { statementRunner } from '../src/storage/duckdb/run.ts'
 import { openChdb } from '../test/clickhouse/chdb.ts'
 
 // A project's store of generated events, and the same events in ClickHouse inside this process, ordered as product analytics orders them there.
@@ -92,16 +90,9 @@ export async function openBenchProject(
     personDisplayNameProperties: [],
     pathCleaningFilters: [],
   }
-  let known: StoreFacts | undefined
-  const project: QueryProject = {
-    settings,
-    facts: async () => {
-      known = await instance.use((connection) => readFacts(connection, projectDatabase(1), known))
-      return known
-    },
-    env: (facts) => queryEnv(settings, now, facts),
-    ...statementRunner(instance, atOnce()),
-  }
+  const engine = duckdbEngine(instance, projectDatabase(1))
+  const { dialect, limits, facts } = engine
+  const project: QueryProject = { settings, now, dialect, limits, facts, ...engine.statements(atOnce()) }
   return { project, close: () => instance.close() }
 }
 

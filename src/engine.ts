@@ -18,6 +18,7 @@ import { logDefaults } from './storage/log/file-log.ts'
 import { makeDirectoryPrivate } from './storage/private-files.ts'
 import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
+import { duckdbStores } from './storage/stores.ts'
 
 export interface OpenOptions {
   /** A directory, made when it is not there, or `:memory:`. */
@@ -118,8 +119,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     let accounts: Accounts
     let asking: Asking
     const projects = new OpenProjects({
-      instance,
-      storage: storageOptions(options, lock?.lastOwner ?? 'closed'),
+      stores: duckdbStores(instance, storageOptions(options, lock?.lastOwner ?? 'closed')),
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),

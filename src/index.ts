@@ -1,5 +1,6 @@
 export type { PersonalKeyOptions } from './accounts/personal-keys.ts'
 export type { NewProjectSettings } from './accounts/project-fields.ts'
+export type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 export type { CohortInput } from './definitions/cohorts.ts'
 export { type OpenOptions, open, type ProjectSummary, type Waymark } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
@@ -56,6 +57,5 @@ export type {
 export type { SqlAnswer as SqlResponse } from './queries/sql/index.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'
 export type { TrendsRow } from './queries/trends/shape.ts'
-export type { KnownEvent, KnownProperty } from './storage/duckdb/known-names.ts'
 export type { LogDamage } from './storage/log/log.ts'
 export type { RecoveryReport } from './storage/recovery-report.ts'

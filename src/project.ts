@@ -2,20 +2,16 @@ import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
+import type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
+import type { StoreFacts } from './catalog/store-facts.ts'
 import { type ActionService, actionFieldNames, actionService, type StoredAction } from './definitions/actions.ts'
 import type { CohortInput } from './definitions/cohorts.ts'
 import { type CohortService, cohortFieldNames, cohortService, namesCohorts, type StoredCohort } from './definitions/cohorts.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
-import {
-  type AnswerOptions,
-  answerQuery,
-  answerRows,
-  type QueryProject,
-  queryArrow,
-  queryArrowBatches,
-  type RowsAnswer,
-} from './execution/answer.ts'
+import { answerQuery } from './execution/answer.ts'
+import { answerRows, type RowsAnswer } from './execution/answer-rows.ts'
+import { queryArrow, queryArrowBatches } from './execution/arrow.ts'
 import { type Claim, ended } from './execution/asking/admission.ts'
 import {
   type Asked,
@@ -30,8 +26,9 @@ import {
 } from './execution/asking/asking.ts'
 import { presentRun, type QueryStatus } from './execution/asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './execution/asking/refresh.ts'
+import type { AnswerOptions } from './execution/checkpoint.ts'
 import { definitionStore } from './execution/definition-store.ts'
-import { queryEnv } from './execution/query-context.ts'
+import type { QueryProject } from './execution/query-context.ts'
 import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
@@ -39,28 +36,22 @@ import { type BatchFacts, type IngestAnswer, Pipeline } from './ingestion/pipeli
 import type { WarningSummary } from './ingestion/warnings.ts'
 import { atOnce, type Turns } from './lib/turns.ts'
 import type { ActionInput } from './queries/action-definition.ts'
-import type { ProjectSettings, QueryEnv } from './queries/kind.ts'
+import type { ProjectSettings, QueryContext } from './queries/kind.ts'
 import type { FieldsByKind, Query, QueryAnswer, QueryKindName, SqlAnswerOf } from './queries/query-types.ts'
 import { statementFrom } from './queries/sql/template.ts'
-import { openApplyStore } from './storage/duckdb/apply-store.ts'
-import { peopleOf } from './storage/duckdb/budget.ts'
-import { countRows, readFacts, type StoreFacts } from './storage/duckdb/facts.ts'
-import type { Instance } from './storage/duckdb/instance.ts'
-import { type KnownEvent, type KnownProperty, readEvents, readProperties } from './storage/duckdb/known-names.ts'
-import { statementRunner } from './storage/duckdb/run.ts'
-import { openProjectStorage, type ProjectStorage, type StorageOptions } from './storage/project-storage.ts'
+import type { ProjectStorage } from './storage/project-storage.ts'
 import type { RecoveryNotice, RecoveryReport } from './storage/recovery-report.ts'
+import type { Stores } from './storage/stores.ts'
 
+export type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 export type { ActionService, StoredAction } from './definitions/actions.ts'
 export type { CohortService, CohortState, StoredCohort } from './definitions/cohorts.ts'
 export type { IngestAnswer } from './ingestion/pipeline.ts'
 export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
-export type { KnownEvent, KnownProperty } from './storage/duckdb/known-names.ts'
 
 /** What a project needs of the directory it lives in. */
 export interface ProjectHome {
-  readonly instance: Instance
-  readonly storage: StorageOptions
+  readonly stores: Stores
   readonly clock: () => Date
   /** The project's fields as they are now. */
   record(id: number): Promise<ProjectRecord | undefined>
@@ -91,44 +82,44 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
   /** As in a request over HTTP: a name by which the query can be looked for and cancelled. */
   readonly client_query_id?: string | null
   /** Rows of an answer: when the query does not say, and at most. */
-  readonly rows?: QueryEnv['limits']
+  readonly rows?: QueryContext['limits']
 }
 
 /** Of each statement that finds members for a cohort. */
 const upkeepSeconds = 60
 
-export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
-  const { instance, clock, onError, signal } = home
+export async function openProject(
+  home: ProjectHome,
+  record: ProjectRecord,
+  { isThorough }: { readonly isThorough?: boolean } = {},
+): Promise<Project> {
+  const { clock, onError, signal } = home
   const started = performance.now()
   const notify = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
-  const storage = await openProjectStorage(instance, record.id, home.storage, record.ingested_event)
+  const storage = await home.stores.open(record.id, { hadEvents: record.ingested_event, isThorough })
   const current = { record }
   try {
-    const { recovery } = storage
+    const { recovery, engine, log, cacheFolder } = storage
     for (const report of storage.reports) notify(report)
     if (recovery) notify({ ...recovery, kind: 'store-recovering' })
-    const store = await openApplyStore(() => instance.connect(), storage.database)
+    const writer = await engine.openWriter()
     try {
       const settings = () => ({ anonymizeIps: settingsWithDefaults(current.record.settings).anonymize_ips === true })
-      const { log } = storage
-      const uuidFolder = instance.isInMemory ? null : join(instance.dataDir, 'projects', String(record.id), 'uuids')
-      const limits = { groupPeople: peopleOf(instance.memoryLimit) }
-      const pipeline = await Pipeline.open({ log, store, uuidFolder, projectId: record.id, clock, settings, limits, onError, signal })
+      const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
+      const pipeline = await Pipeline.open({ log, writer, uuidFolder, projectId: record.id, clock, settings, onError, signal })
       const reports = [...storage.reports]
       if (recovery) {
-        const seconds = (performance.now() - started) / 1000
-        const report = { ...recovery, ...(await instance.look((connection) => countRows(connection, storage.database))), seconds }
+        const report = { ...recovery, ...(await engine.count()), seconds: (performance.now() - started) / 1000 }
         reports.push(report)
         notify(report)
       }
       return new Project(home, storage, reports, pipeline, current)
     } catch (error) {
-      await store.close()
+      await writer.close()
       throw error
     }
   } catch (error) {
-    await storage.close()
-    await instance.abandon(storage.database)
+    await storage.abandon()
     throw error
   }
 }
@@ -148,7 +139,6 @@ export class Project {
   private readonly reports: readonly RecoveryReport[]
   private readonly pipeline: Pipeline
   private readonly current: { record: ProjectRecord }
-  private facts: StoreFacts | undefined
   private isClosed = false
 
   /** @internal Use `waymark.createProject` or `waymark.project`. */
@@ -166,11 +156,9 @@ export class Project {
     this.current = current
     this.id = current.record.id
     const definitions = definitionStore({
-      instance: home.instance,
-      database: storage.database,
-      pipeline,
+      members: storage.engine.members(home.upkeep(this.id)),
+      write: (records) => pipeline.writeRecords(records),
       clock: home.clock,
-      turns: home.upkeep(this.id),
       queries: () => this.forQueries(home.upkeep(this.id, upkeepSeconds)),
     })
     this.actions = actionService(definitions)
@@ -352,7 +340,7 @@ export class Project {
    */
   async events(): Promise<readonly KnownEvent[]> {
     await this.forQueries()
-    return this.home.instance.look((connection) => readEvents(connection, this.storage.database))
+    return this.storage.engine.events()
   }
 
   /**
@@ -362,7 +350,7 @@ export class Project {
    */
   async properties(): Promise<readonly KnownProperty[]> {
     await this.forQueries()
-    return this.home.instance.look((connection) => readProperties(connection, this.storage.database))
+    return this.storage.engine.properties()
   }
 
   /** @internal How many records of the log queries would still wait for. */
@@ -410,7 +398,7 @@ export class Project {
     const project = await claim.awaits(this.forQueries(claim))
     if (!namesCohorts([query, project.settings.testAccountFilters])) return project
     const failures = await claim.awaits(this.cohorts.refresh())
-    return failures.size > 0 ? { ...project, env: (facts) => withFailures(project.env(facts), failures) } : project
+    return failures.size > 0 ? { ...project, given: (context) => withFailures(context, failures) } : project
   }
 
   private async refresh(): Promise<void> {
@@ -424,17 +412,14 @@ export class Project {
   async forQueries(turns: Turns = atOnce()): Promise<QueryProject> {
     await this.refresh()
     await this.pipeline.caughtUp()
-    const { instance, clock } = this.home
-    const settings = settingsOf(this.current.record)
-    const now = clock()
+    const { engine } = this.storage
     return {
-      settings,
-      facts: async () => {
-        this.facts = await instance.look((connection) => readFacts(connection, this.storage.database, this.facts))
-        return this.facts
-      },
-      env: (facts) => queryEnv(settings, now, facts),
-      ...statementRunner(instance, turns),
+      settings: settingsOf(this.current.record),
+      now: this.home.clock(),
+      dialect: engine.dialect,
+      limits: engine.limits,
+      facts: () => engine.facts(),
+      ...engine.statements(turns),
     }
   }
 }
@@ -460,15 +445,14 @@ const settingsOf = (record: ProjectRecord): ProjectSettings => {
 }
 
 /** A cohort that cannot be brought up to date stops the queries that name it, and no others. */
-const withFailures = (env: QueryEnv, failures: ReadonlyMap<number, WaymarkError>): QueryEnv => ({
-  ...env,
+const withFailures = (context: QueryContext, failures: ReadonlyMap<number, WaymarkError>): Pick<QueryContext, 'cohort'> => ({
   cohort(which) {
-    const found = env.cohort(which)
+    const found = context.cohort(which)
     const failure = found && failures.get(found.id)
     if (failure) throw failure
     return found
   },
 })
 
-const limited = (project: QueryProject, rows: QueryEnv['limits']): QueryProject =>
-  rows ? { ...project, env: (facts) => ({ ...project.env(facts), limits: rows }) } : project
+const limited = (project: QueryProject, limits: QueryContext['limits']): QueryProject =>
+  limits ? { ...project, given: (context) => ({ ...project.given?.(context), limits }) } : project

@@ -21,36 +21,24 @@ const layers: Record<string, readonly string[]> = {
   queries: [...tower, 'kernels'],
   definitions: [...tower, 'queries'],
   dialects: tower,
-  storage: [...base, 'types', 'catalog'],
-  ingestion: [...base, 'types', 'catalog', 'storage'],
-  accounts: [...base],
-  asking: [...base, 'accounts'],
-  exports: [...base],
-  jobs: [...base],
+  // What a folder asks of others: files named ports.ts, which whoever fills them may read.
+  ports: [...base, 'types', 'catalog', 'dialects', 'ports'],
+  storage: [...base, 'types', 'catalog', 'dialects', 'ports'],
+  ingestion: [...base, 'types', 'catalog', 'storage', 'ports'],
+  accounts: base,
+  execution: [...tower, 'kernels', 'queries', 'definitions', 'dialects', 'accounts', 'ports'],
+  exports: base,
+  jobs: base,
   imports: [...base, 'types'],
-  [root]: [
-    ...tower,
-    'kernels',
-    'queries',
-    'definitions',
-    'dialects',
-    'storage',
-    'ingestion',
-    'accounts',
-    'asking',
-    'exports',
-    'jobs',
-    'imports',
-    'network',
-    root,
-  ],
-  http: [...tower, 'queries', 'ingestion', 'accounts', 'asking', 'exports', 'jobs', 'imports', root],
-  cli: [...tower, 'queries', 'storage', 'ingestion', 'accounts', 'exports', 'jobs', 'imports', 'network', 'http', root],
+  [root]: [...tower, 'queries', 'definitions', 'execution', 'storage', 'ingestion', 'accounts', 'imports', 'network', 'ports', 'directory'],
+  directory: [...base, 'storage', 'accounts', 'network', root],
+  http: [...tower, 'queries', 'ingestion', 'accounts', 'execution', 'exports', 'jobs', 'imports', root],
+  cli: [...tower, 'queries', 'storage', 'ingestion', 'accounts', 'exports', 'jobs', 'imports', 'network', 'http', 'directory', root],
   web: [],
   // Talks to servers outside: names and mail.
   network: base,
   // The public door: it opens on the HTTP API too.
-  'index.ts': [...tower, 'queries', 'definitions', 'storage', 'ingestion', 'accounts', 'asking', 'http', root],
+  'index.ts': [...tower, 'queries', 'definitions', 'storage', 'ingestion', 'accounts', 'execution', 'http', root],
 }
 /** Children of these folders do not know each other. */
 const strangers = ['queries', 'dialects', 'exports/destinations', 'storage']
@@ -61,7 +49,11 @@ const src = resolve(import.meta.dirname, '../src')
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.ts'))
   .map((f) => f.split(sep).join('/'))
-const layerOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file === 'index.ts' ? file : root)
+const layerOf = (file: string) => {
+  if (file.endsWith('/ports.ts')) return 'ports'
+  if (file.includes('/')) return file.slice(0, file.indexOf('/'))
+  return file === 'index.ts' ? file : root
+}
 
 function importsOf(file: string) {
   const text = readFileSync(join(src, file), 'utf8')
@@ -123,4 +115,21 @@ test('engine packages are imported only where engines live', () => {
     if (/from '(@duckdb\/|chdb|@clickhouse\/)/.test(text) && !enginesNamedIn.some((place) => file.startsWith(place))) wrong.push(file)
   }
   expect(wrong).toEqual([])
+})
+
+test('engines are named only where they live, and where a directory is opened', () => {
+  const named = /\/(duckdb|clickhouse)\//
+  const places = ['dialects/', 'storage/', 'functions/', 'engine.ts', 'directory/']
+  const wrong = files.flatMap((file) =>
+    places.some((place) => file.startsWith(place))
+      ? []
+      : importsOf(file)
+          .filter(({ target }) => named.test(`/${target}`))
+          .map(({ line, target }) => `${file}:${line} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('the root holds what joins the parts, and nothing else', () => {
+  expect(files.filter((file) => !file.includes('/')).sort()).toEqual(['engine.ts', 'index.ts', 'project.ts'])
 })

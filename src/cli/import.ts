@@ -3,7 +3,7 @@ import { type ChosenColumns, fieldSource, type Mapping } from '../imports/format
 import { ImportFileError, type ImportFormat, importFormats, openSource, type SourceFile } from '../imports/open.ts'
 import type { ImportedEvent } from '../imports/record.ts'
 import { type BatchResult, type ImportSummary, runImport } from '../imports/run.ts'
-import { readTableFile } from '../storage/duckdb/read-file.ts'
+import { readTableFile } from '../storage/table-file.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
 import { dataOption, memoryOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
 import { nowhere, type Target, toProject, toServer } from './import-targets.ts'

@@ -1,5 +1,5 @@
 import type { Query } from '../ast/nodes.ts'
-import type { QueryEnv } from '../queries/kind.ts'
+import type { QueryContext } from '../queries/kind.ts'
 
 // What the services of actions and cohorts ask of a project.
 
@@ -48,7 +48,7 @@ export interface DefinitionStore {
   /** Through the log: resolves when they are stored. */
   write(records: readonly DefinitionRecord[]): Promise<void>
   /** What queries may know now. */
-  env(): Promise<QueryEnv>
+  env(): Promise<QueryContext>
   /** The texts of the first column. */
   texts(query: Query): Promise<string[]>
   /** The ids of all persons that a query of any kind with actors has; of a statement, its first column. */

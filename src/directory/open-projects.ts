@@ -1,6 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from '../project.ts'
-import { isCorruption } from '../storage/duckdb/instance.ts'
 
 /** A project that does not work although it was asked for. */
 export interface ProjectFailure {
@@ -78,7 +77,7 @@ export class OpenProjects {
     const open = await project?.catch(() => null)
     if (open) this.ready.delete(open)
     await open?.[closeProject]()
-    await this.home.instance.dropProject(id)
+    await this.home.stores.drop(id)
   }
 
   async close(): Promise<void> {
@@ -100,9 +99,9 @@ export class OpenProjects {
     try {
       return await openProject(this.home, record)
     } catch (error) {
-      if (!isCorruption(error)) throw error
+      if (!this.home.stores.isDamage(error)) throw error
       // A bad block that only the first look at the rows met: now everything is read, and the store rescued.
-      return openProject({ ...this.home, storage: { ...this.home.storage, isThorough: true } }, record)
+      return openProject(this.home, record, { isThorough: true })
     }
   }
 

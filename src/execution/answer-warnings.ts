@@ -1,11 +1,13 @@
 import { countAll, countUnread } from '../catalog/property-counts.ts'
+import { propertyKey, type StoreFacts } from '../catalog/store-facts.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import type { PropertyUse } from '../plan/property-uses.ts'
 import { eachSource } from '../plan/rewrite.ts'
+import type { QueryKind } from '../queries/kind.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import type { TypedQuery } from '../resolver/typed.ts'
-import { propertyKey, type StoreFacts } from '../storage/duckdb/facts.ts'
 import type { PropertyName } from '../types/property-values.ts'
+import type { Compiled } from './compile.ts'
 
 const words = {
   Numeric: { code: 'not-numbers', asked: 'a number', is: 'neither a number nor a text that is one' },
@@ -44,3 +46,16 @@ export function misspelledIn(query: TypedQuery, { propertyKeys, fullScopes }: St
     return suggestions.length > 0 ? [{ code: 'unknown-property', property, scope, suggestions, message }] : []
   })
 }
+
+/** All of an answer, from what was asked for it. */
+export const warningsAbout = (
+  kind: QueryKind<unknown, object>,
+  asked: readonly Compiled[],
+  facts: StoreFacts,
+): readonly AnswerWarning[] => [
+  ...warningsOf(
+    asked.flatMap(({ uses }) => uses),
+    facts,
+  ),
+  ...(kind.isStatement ? asked.flatMap(({ planned }) => misspelledIn(planned, facts)) : []),
+]

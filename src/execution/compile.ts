@@ -18,9 +18,11 @@ import type { TypedQuery } from '../resolver/typed.ts'
 
 // From a tree of the language to a statement of an engine. Pure: everything that is known of the world comes in.
 
-export interface CompileContext {
-  readonly resolve: ResolveContext
-  readonly store: StoreSnapshot
+/** What a statement may know: a QueryContext, or less of it. */
+export type StatementContext = ResolveContext & StoreSnapshot
+
+export interface CompileOptions {
+  readonly context: StatementContext
   readonly dialect: Dialect
   /** What statements may make at once. */
   readonly budget?: Budget
@@ -41,9 +43,9 @@ export interface Compiled {
   readonly uses: readonly PropertyUse[]
 }
 
-export function compile(query: Query, context: CompileContext): Compiled {
+export function compile(query: Query, options: CompileOptions): Compiled {
   try {
-    return compiled(query, context)
+    return compiled(query, options)
   } catch (error) {
     // Aliases that use each other nest as deep as there are aliases, and whoever called may have used most of the stack already.
     if (error instanceof RangeError) throw new QueryError('too-deep', { limit: maxTreeDepth }, query.span, { cause: error })
@@ -51,17 +53,15 @@ export function compile(query: Query, context: CompileContext): Compiled {
   }
 }
 
-function compiled(
-  query: Query,
-  { resolve: context, store, dialect, budget = usualBudget, showsJson = false, ...given }: CompileContext,
-): Compiled {
+function compiled(query: Query, { context, dialect, budget = usualBudget, showsJson = false, ...given }: CompileOptions): Compiled {
   const planning = { budget: given.planningBudget ?? new PlanningBudget(), idOf: identities() }
   assertSize(query, planning.budget)
   const resolved = resolve(query, context, columnName, planning)
   const planContext: PlanContext = {
     ...planning,
     capabilities: dialect.capabilities,
-    store,
+    projectId: context.project.id,
+    store: context,
     showsJson,
     view: (table, fields) => {
       if (table !== 'sessions') throw new InternalError(`${table} is no view`)

@@ -2,22 +2,18 @@ import { createHash } from 'node:crypto'
 import type { Query } from '../ast/nodes.ts'
 import { check } from '../definitions/records.ts'
 import type { DefinitionStore } from '../definitions/store.ts'
-import type { Pipeline } from '../ingestion/pipeline.ts'
-import type { Turns } from '../lib/turns.ts'
 import type { ActorsResponse } from '../queries/actors/index.ts'
 import { tableRows } from '../queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from '../queries/sql/index.ts'
-import { cohortMembers } from '../storage/duckdb/cohort-members.ts'
-import type { Instance } from '../storage/duckdb/instance.ts'
-import type { Statement } from '../storage/duckdb/run.ts'
-import { answerQuery, compileFor, type QueryProject, runStatement, statementOf } from './answer.ts'
+import { answerQuery } from './answer.ts'
+import type { CohortMembers } from './ports.ts'
+import { type QueryProject, queryContext } from './query-context.ts'
+import { runStatement, statementFor } from './statements.ts'
 
 interface Parts {
-  readonly instance: Instance
-  readonly database: string
-  readonly pipeline: Pick<Pipeline, 'writeRecords'>
+  readonly members: CohortMembers
+  readonly write: DefinitionStore['write']
   readonly clock: () => Date
-  readonly turns: Turns
   /** The project as its queries see it, with everything acknowledged. */
   queries(): Promise<QueryProject>
 }
@@ -25,8 +21,7 @@ interface Parts {
 const idsFrom = (offset: number) => ({ select: ['id'], orderBy: ['id'], limit: 10_000, offset })
 
 /** The store of a project as the services of actions and cohorts see it. */
-export function definitionStore({ instance, database, pipeline, clock, turns, queries }: Parts): DefinitionStore {
-  const members = cohortMembers(instance, database, turns)
+export function definitionStore({ members, write, clock, queries }: Parts): DefinitionStore {
   const texts: DefinitionStore['texts'] = async (query) => {
     const project = await queries()
     return tableRows(await runStatement(query, project), project.settings.timezone).flatMap(([value]) =>
@@ -35,17 +30,13 @@ export function definitionStore({ instance, database, pipeline, clock, turns, qu
   }
   const env: DefinitionStore['env'] = async () => {
     const project = await queries()
-    return project.env(await project.facts())
+    return queryContext(project, await project.facts())
   }
-  const statement = async (query: Query): Promise<Statement> => {
-    const project = await queries()
-    const facts = await project.facts()
-    return statementOf(compileFor(query, project, facts, project.env(facts)).printed, project.settings.timezone)
-  }
+  const statement = async (query: Query) => statementFor(query, await queries())
   return {
     clock,
     definitions: async (table) => (await (await queries()).facts())[table],
-    write: (records) => pipeline.writeRecords(records),
+    write,
     env,
     texts,
     async actors(query) {
@@ -61,9 +52,7 @@ export function definitionStore({ instance, database, pipeline, clock, turns, qu
       return ids
     },
     async mustCompile(query) {
-      const project = await queries()
-      const facts = await project.facts()
-      compileFor(query, project, facts, project.env(facts))
+      await statement(query)
     },
     appliedSeq: async () => (await (await queries()).facts()).appliedSeq,
     membersMark: (cohort) => members.mark(cohort),

@@ -1,28 +1,49 @@
-import { longestKey, numbersOf } from '../catalog/property-counts.ts'
-import type { Action, CohortInfo, ProjectSettings, QueryEnv } from '../queries/kind.ts'
-import { propertyKey, type StoreFacts } from '../storage/duckdb/facts.ts'
+import { countAll, longestKey, numbersOf } from '../catalog/property-counts.ts'
+import { type PropertyKey, propertyKey, type StoreFacts } from '../catalog/store-facts.ts'
+import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../queries/kind.ts'
+import { actionCondition } from '../queries/property-filters.ts'
+import type { JsonRead, Slot } from '../resolver/typed.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { Engine, Statements } from './ports.ts'
 
-/** What queries may know of a project, from what its store says. */
-export function queryEnv(project: ProjectSettings, now: Date, facts: StoreFacts): QueryEnv {
-  return {
+/** A project as far as its queries need it. */
+export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limits'> {
+  readonly settings: ProjectSettings
+  readonly now: Date
+  /** Read once for each query, after everything acknowledged has been applied. */
+  facts(): Promise<StoreFacts>
+  /** What is known besides, or otherwise. */
+  given?(context: QueryContext): Partial<QueryContext>
+}
+
+/** Choices of one request that change how statements are understood. */
+export interface StatementSettings {
+  /** Leave times in UTC. */
+  readonly isUtc?: boolean
+  /** As in `CompileOptions`. */
+  readonly showsJson?: boolean
+  readonly bounceSeconds?: number
+}
+
+const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
+
+/** All that a query may know, from what the store says. */
+export function queryContext(
+  { settings, now, dialect, limits, given }: QueryProject,
+  facts: StoreFacts,
+  { isUtc, bounceSeconds }: StatementSettings = {},
+  checkpoint?: Checkpoint,
+): QueryContext {
+  const action = actionsOf(facts)
+  const context: QueryContext = {
     now,
-    project,
-    action(idOrName) {
-      for (const [id, definition] of facts.actions) {
-        if (typeof idOrName === 'number' && id !== idOrName) continue
-        const action = { ...(JSON.parse(definition) as Omit<Action, 'id'>), id }
-        if (id === idOrName || action.name === idOrName) return action
-      }
-      return undefined
-    },
-    cohort(idOrName) {
-      for (const [id, definition] of facts.cohorts) {
-        if (typeof idOrName === 'number' && id !== idOrName) continue
-        const { name, is_static } = JSON.parse(definition) as { name: string; is_static?: boolean }
-        if (id === idOrName || name === idOrName) return { id, name, isStatic: is_static === true } satisfies CohortInfo
-      }
-      return undefined
-    },
+    project: isUtc ? { ...settings, timezone: 'UTC' } : settings,
+    bounceSeconds,
+    checkpoint,
+    foldsInEngine: dialect.capabilities.foldsInEngine,
+    memoryLimit: limits.memoryLimit,
+    action,
+    cohort: cohortsOf(facts),
     propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
     propertyNumbers(scope, name) {
       const known = facts.propertyKeys.get(propertyKey(scope, name))
@@ -31,5 +52,58 @@ export function queryEnv(project: ProjectSettings, now: Date, facts: StoreFacts)
     },
     groupTypes: facts.groupTypes,
     lastPersonNo: facts.lastPersonNo,
+    hasMerges: facts.hasMerges,
+    eventId: (name) => facts.eventIds.get(name),
+    slot(table, field, key, as) {
+      const scope = field === 'properties' ? scopeOfTable[table] : undefined
+      const known = scope === undefined ? undefined : facts.propertyKeys.get(propertyKey(scope, key))
+      return known && slotFor(known, as)
+    },
   }
+  const known = given ? { ...context, ...given(context) } : context
+  return {
+    ...known,
+    actionCondition(which) {
+      const found = known.action(which)
+      return found && actionCondition(found, known)
+    },
+  }
+}
+
+const actionsOf =
+  ({ actions }: StoreFacts) =>
+  (idOrName: number | string): Action | undefined => {
+    for (const [id, definition] of actions) {
+      if (typeof idOrName === 'number' && id !== idOrName) continue
+      const action = { ...(JSON.parse(definition) as Omit<Action, 'id'>), id }
+      if (id === idOrName || action.name === idOrName) return action
+    }
+    return undefined
+  }
+
+const cohortsOf =
+  ({ cohorts }: StoreFacts) =>
+  (idOrName: number | string): CohortInfo | undefined => {
+    for (const [id, definition] of cohorts) {
+      if (typeof idOrName === 'number' && id !== idOrName) continue
+      const { name, is_static } = JSON.parse(definition) as { name: string; is_static?: boolean }
+      if (id === idOrName || name === idOrName) return { id, name, isStatic: is_static === true }
+    }
+    return undefined
+  }
+
+/** By their first letters. */
+const prefixes = { text: 's', number: 'n', boolean: 'b' } as const
+
+/** A column that holds the read, or all that it can be made of. */
+function slotFor({ slots, counts }: PropertyKey, as: JsonRead): Slot | undefined {
+  const holding = (holds: Slot['holds']): Slot | undefined => {
+    const column = slots.find((name) => name.startsWith(prefixes[holds]))
+    return column === undefined ? undefined : { column, holds }
+  }
+  if (as === 'value') return undefined
+  const own = holding(as)
+  if (own || as !== 'text') return own ?? holding('text')
+  if (numbersOf(counts) === 'all') return holding('number')
+  return counts.Boolean === countAll(counts) ? holding('boolean') : undefined
 }

@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
-import type { RowsAnswer } from '../execution/answer.ts'
+import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Claim } from '../execution/asking/admission.ts'
 import type { Asked, Asker, Asking, Outcome } from '../execution/asking/asking.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'

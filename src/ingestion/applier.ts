@@ -1,11 +1,11 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
-import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import { EventNames, nameLimit } from './event-names.ts'
 import { Families } from './families.ts'
 import { Groups, groupTypeLimit } from './groups.ts'
 import { type Arrival, alreadyIdentified, identify, personModes } from './identify.ts'
 import { importPerson } from './import-person.ts'
 import { People } from './people.ts'
+import type { EventWriter, StagedGroup, WriterState } from './ports.ts'
 import type { PreparedEvent } from './prepare.ts'
 import { type PropertyKey, PropertyKeys } from './property-keys.ts'
 import { propertiesLimit } from './property-room.ts'
@@ -21,7 +21,7 @@ const noGroups: readonly string[] = ['', '', '', '', '']
 /** Works batches out into rows. What it knows of the store is as of the last group it staged; after a failed commit it must be opened anew. */
 export class Applier {
   readonly keys: PropertyKeys
-  private readonly store: ApplyStore
+  private readonly store: EventWriter
   private readonly people: People
   private readonly families: Families
   private readonly groups: Groups
@@ -34,21 +34,21 @@ export class Applier {
   appliedSeq: number
   private latest = 0
 
-  private constructor(store: ApplyStore, projectId: number, peopleKept: number, state: Awaited<ReturnType<typeof loadState>>) {
+  private constructor(store: EventWriter, projectId: number, peopleKept: number, state: WriterState) {
     this.store = store
     this.people = new People(store, projectId, state.nextPersonNo, peopleKept)
     this.families = new Families(store, this.people, !state.hasFamilies)
     this.groups = new Groups(store, state.groupTypes)
     this.names = new EventNames(state.eventNames)
-    this.keys = new PropertyKeys(state.propertyKeys, state.retiredSlots, state.appliedSeq)
-    this.warnings = new Map(state.warnings.map((summary) => [summary.type, summary]))
+    this.keys = new PropertyKeys(storedKeys(state), state.retiredSlots, state.appliedSeq)
+    this.warnings = new Map(state.warnings.map((stored) => [stored.type, warningOf(stored)]))
     this.storedWarnings = new Set(this.warnings.keys())
     this.appliedSeq = state.appliedSeq
   }
 
   /** `peopleKept`: how many people it may know at a time, besides those of the groups that are not committed. */
-  static async open(store: ApplyStore, projectId: number, peopleKept: number): Promise<Applier> {
-    return new Applier(store, projectId, peopleKept, await loadState(store))
+  static async open(store: EventWriter, projectId: number, peopleKept: number): Promise<Applier> {
+    return new Applier(store, projectId, peopleKept, await store.state())
   }
 
   /** Brings what these batches need into memory: their events from `from` on, so many of them. */
@@ -348,55 +348,11 @@ export class Applier {
   }
 }
 
-const words = (text: unknown): string[] => (text as string).split(' ').filter((word) => word !== '')
+const storedKeys = ({ propertyKeys, appliedSeq }: WriterState): PropertyKey[] =>
+  propertyKeys.map((key) => ({ ...key, slots: key.slots.map((slot) => ({ ...slot, unfilledTo: appliedSeq })), counts: [...key.counts] }))
 
-async function loadState(store: ApplyStore) {
-  const { tables } = store
-  const meta = new Map((await store.rows(`SELECT key, value FROM ${tables}.meta`)).map((row) => [row.key as string, row.value as string]))
-  const appliedSeq = Number(meta.get('applied_seq') ?? 0)
-  const [families] = await store.rows(`SELECT count(*)::INTEGER AS n FROM ${tables}.import_families`)
-  const groupTypes: string[] = []
-  for (const row of await store.rows(`SELECT group_type_index::INTEGER AS index, group_type FROM ${tables}.group_types`))
-    groupTypes[row.index as number] = row.group_type as string
-  const eventNames = await store.rows(
-    `SELECT event_id, name, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last, count::DOUBLE AS count FROM ${tables}.event_names`,
-  )
-  const propertyKeys = await store.rows(
-    `SELECT scope, name, property_type, slots, ready_slots, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last,
-       [count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string]::DOUBLE[] AS counts FROM ${tables}.property_keys`,
-  )
-  const warnings = await store.rows(
-    `SELECT kind, count::DOUBLE AS count, samples, epoch_us(last_seen)::DOUBLE AS last FROM ${tables}.warnings`,
-  )
-  return {
-    appliedSeq,
-    hasFamilies: families!.n !== 0,
-    nextPersonNo: Number(meta.get('next_person_no') ?? 1),
-    retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
-    groupTypes,
-    eventNames: eventNames.map((row) => ({
-      id: row.event_id as number,
-      name: row.name as string,
-      firstSeen: row.first as number,
-      lastSeen: row.last as number,
-      count: row.count as number,
-    })),
-    propertyKeys: propertyKeys.map(
-      (row): PropertyKey => ({
-        scope: row.scope as string,
-        name: row.name as string,
-        type: row.property_type as PropertyType | null,
-        slots: words(row.slots).map((column) => ({ column, isReady: words(row.ready_slots).includes(column), unfilledTo: appliedSeq })),
-        counts: row.counts as number[],
-        firstSeen: row.first as number,
-        lastSeen: row.last as number,
-      }),
-    ),
-    warnings: warnings.map((row) => ({
-      type: row.kind as WarningSummary['type'],
-      count: row.count as number,
-      samples: JSON.parse(row.samples as string) as WarningSummary['samples'],
-      lastSeen: row.last as number,
-    })),
-  }
-}
+const warningOf = ({ type, samples, ...rest }: WriterState['warnings'][number]): WarningSummary => ({
+  ...rest,
+  type: type as WarningSummary['type'],
+  samples: JSON.parse(samples) as WarningSummary['samples'],
+})

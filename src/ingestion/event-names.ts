@@ -1,4 +1,4 @@
-import type { StagedGroup } from '../storage/duckdb/apply-store.ts'
+import type { StagedGroup } from './ports.ts'
 
 export interface EventName {
   readonly id: number

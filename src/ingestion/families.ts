@@ -1,7 +1,7 @@
-import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import { type Decided, decideFamily, type Family, familyText, type Member, type MergeEvent, readFamily } from './family.ts'
 import type { People } from './people.ts'
 import { ownCopy, type Person } from './person.ts'
+import type { EventWriter, StagedGroup } from './ports.ts'
 
 /** What deciding a family changed. */
 export interface Decision {
@@ -11,7 +11,7 @@ export interface Decision {
 
 /** The families of a project. Those that a group touches are in memory; a live change of one of their people ends a family for good. */
 export class Families {
-  private readonly store: ApplyStore
+  private readonly store: EventWriter
   private readonly people: People
   private readonly byNumber = new Map<number, Family>()
   private readonly changed = new Set<Family>()
@@ -23,7 +23,7 @@ export class Families {
   /** Nobody has imported anything: then nothing has to be looked up. */
   private isEmpty: boolean
 
-  constructor(store: ApplyStore, people: People, isEmpty: boolean) {
+  constructor(store: EventWriter, people: People, isEmpty: boolean) {
     this.store = store
     this.people = people
     this.isEmpty = isEmpty

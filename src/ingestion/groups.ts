@@ -1,7 +1,7 @@
 import { BoundedCache } from '../lib/bounded-cache.ts'
-import type { ApplyStore, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import type { Arrival } from './identify.ts'
 import { write, writeInThePast } from './person.ts'
+import type { EventWriter, StagedGroup } from './ports.ts'
 import { hasRoom, lengthOf, type Measured, noteWritten, usualLength } from './property-room.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
@@ -21,14 +21,14 @@ const cacheKey = (index: number, key: string): string => `${index}:${key}`
 
 /** Group types are numbered by first use; groups are kept in memory like people. */
 export class Groups {
-  private readonly store: ApplyStore
+  private readonly store: EventWriter
   private readonly types: string[]
   private readonly groups = new BoundedCache<string, Group>(groupsKept)
   private readonly changed = new Set<Group>()
   private readonly fresh = new Set<Group>()
   private readonly newTypes: number[] = []
 
-  constructor(store: ApplyStore, types: readonly string[]) {
+  constructor(store: EventWriter, types: readonly string[]) {
     this.store = store
     this.types = [...types]
   }

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { BoundedCache } from '../lib/bounded-cache.ts'
-import type { ApplyStore, FoundPerson, StagedGroup } from '../storage/duckdb/apply-store.ts'
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
+import type { EventWriter, FoundPerson, StagedGroup } from './ports.ts'
 import { lengthOf, TooMuchAtOnce, usualLength } from './property-room.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
@@ -23,7 +23,7 @@ const mostHistory = 64_000_000
  * needs; between `load` and the next `trim` nothing is forgotten.
  */
 export class People {
-  private readonly store: ApplyStore
+  private readonly store: EventWriter
   private readonly projectId: number
   /** Numbers as they were when they came into the cache: read them through `current`. Negative: no person yet. */
   private readonly ids = new BoundedCache<string, number>(idsKept)
@@ -57,7 +57,7 @@ export class People {
   refusedWrites = 0
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
-  constructor(store: ApplyStore, projectId: number, nextNo: number, kept: number) {
+  constructor(store: EventWriter, projectId: number, nextNo: number, kept: number) {
     this.store = store
     this.people = new BoundedCache(kept)
     this.keptLength = kept * usualLength

@@ -4,14 +4,11 @@ import { type Deferred, deferred } from '../lib/deferred.ts'
 import { KeepAlive } from '../lib/keep-alive.ts'
 import { Texts } from '../lib/texts.ts'
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
-import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
-import { isOutOfMemory } from '../storage/duckdb/instance.ts'
-import { rowGroupRows } from '../storage/duckdb/schema.ts'
 import { Applier } from './applier.ts'
 import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decodePast, readBody } from './decode-batch.ts'
 import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
-import type { IngestLog, LogRecords } from './ports.ts'
+import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
 import { TooMuchAtOnce } from './property-room.ts'
 import { readWork } from './read-work.ts'
 import { UuidIndex } from './uuid-index.ts'
@@ -20,7 +17,7 @@ import type { Content, RecordWrite, Work } from './work.ts'
 
 export interface PipelineOptions {
   readonly log: IngestLog
-  readonly store: ApplyStore
+  readonly writer: EventWriter
   /** Folder for the index of event uuids, which may be deleted at any time; null keeps it in memory. */
   readonly uuidFolder?: string | null
   /** Part of every person's uuid. */
@@ -44,8 +41,7 @@ interface Limits {
   readonly groupPeople: number
 }
 
-// A row group: as many rows at once go into the file as they are, instead of through the write-ahead log, and leave no small group.
-const defaultLimits: Limits = { queueBytes: 64 * 1024 * 1024, groupRows: rowGroupRows, groupPeople: 100_000 }
+const defaultQueueBytes = 64 * 1024 * 1024
 // Past events wait where live ones pass: shares of the queue that may be waiting, and be entered and not worked out, when one more batch comes.
 const liveLane = { waiting: 1, entered: 1 / 4 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
@@ -149,13 +145,14 @@ export class Pipeline {
 
   /** What the log has beyond the store is applied first. */
   static async open(options: PipelineOptions): Promise<Pipeline> {
-    const limits = { ...defaultLimits, ...options.limits }
-    const applier = await Applier.open(options.store, options.projectId, limits.groupPeople)
+    const { groupRows, groupPeople } = options.writer
+    const limits: Limits = { queueBytes: defaultQueueBytes, groupRows, groupPeople, ...options.limits }
+    const applier = await Applier.open(options.writer, options.projectId, limits.groupPeople)
     const pipeline = new Pipeline(
       options,
       limits,
       applier,
-      await UuidIndex.open(options.store, applier.appliedSeq, options.uuidFolder ?? null, options.onError ?? (() => {})),
+      await UuidIndex.open(options.writer, applier.appliedSeq, options.uuidFolder ?? null, options.onError ?? (() => {})),
     )
     try {
       await pipeline.keepAlive.during(pipeline.replay(options.signal))
@@ -429,7 +426,7 @@ export class Pipeline {
       applier.forget()
     }
     applier.trim()
-    const group = await this.options.store.openGroup()
+    const group = await this.options.writer.openGroup()
     const done: Waiting[] = []
     const lingerUntil = performance.now() + lingerMs
     let sliceStart = performance.now()
@@ -548,7 +545,7 @@ export class Pipeline {
       if (cause instanceof TooMuchAtOnce) this.shrinkGroups(fewestRowsOfPeople)
       else {
         this.options.onError?.(cause)
-        if (isOutOfMemory(cause)) this.shrinkGroups(fewestRows)
+        if (this.options.writer.isTooMuch(cause)) this.shrinkGroups(fewestRows)
         this.lastFailure = cause
         if (++this.failures > patience) this.failWaiters(cause)
         if (this.isGivenUp) return
@@ -556,7 +553,7 @@ export class Pipeline {
       }
       if (this.isGivenUp) return
       try {
-        this.applier = await Applier.open(this.options.store, this.options.projectId, this.limits.groupPeople)
+        this.applier = await Applier.open(this.options.writer, this.options.projectId, this.limits.groupPeople)
         await this.takeBack()
         return
       } catch (again) {
@@ -655,7 +652,7 @@ export class Pipeline {
       if (slots.length === 0 || this.isClosed) continue
       const toSeq = Math.max(...slots.map(({ slot }) => slot.unfilledTo))
       const uses = slots.map(({ use }) => use)
-      const steps = await this.options.store.fillSteps(scope, uses, toSeq)
+      const steps = await this.options.writer.fillSteps(scope, uses, toSeq)
       for (const step of steps) {
         if (this.isClosed || this.applier !== applier) return
         await this.inTurn(step)
@@ -712,6 +709,6 @@ export class Pipeline {
     await this.applying
     await this.writing.catch(() => undefined)
     await this.uuids.close()
-    if (withStore) await this.options.store.close()
+    if (withStore) await this.options.writer.close()
   }
 }

@@ -1,7 +1,6 @@
 import { keyLimit, longestKey, type ValueType, valueTypes } from '../catalog/property-counts.ts'
-import type { StagedGroup } from '../storage/duckdb/apply-store.ts'
-import type { SlotUse } from '../storage/duckdb/slot-values.ts'
-import { type SlotKind, slotNames, slotPools } from '../storage/slots.ts'
+import { type SlotKind, slotNames, slotPools } from '../catalog/slots.ts'
+import type { SlotUse, StagedGroup } from './ports.ts'
 import { type PropertyType, valueTypeOf } from './property-types.ts'
 import type { Shape } from './shape.ts'
 

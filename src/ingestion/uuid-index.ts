@@ -1,7 +1,7 @@
 import { putWords } from '../lib/uuid-words.ts'
-import type { ApplyStore } from '../storage/duckdb/apply-store.ts'
 import { firstRunRecords, UuidRuns } from '../storage/uuids/runs.ts'
 import { UuidSet } from '../storage/uuids/uuid-set.ts'
+import type { EventWriter } from './ports.ts'
 import type { PreparedEvent } from './prepare.ts'
 
 /** Uuids of a part of the log that is not a run yet. */
@@ -16,7 +16,7 @@ interface Part {
  * holds filters. Nothing of it is the truth: what is missing or damaged is made again from the events.
  */
 export class UuidIndex {
-  private readonly store: ApplyStore
+  private readonly store: EventWriter
   private runs: UuidRuns
   /** In the order of the log; the last one grows. */
   private parts: Part[] = []
@@ -25,14 +25,14 @@ export class UuidIndex {
   private isClosed = false
   private readonly onError: (error: unknown) => void
 
-  private constructor(store: ApplyStore, runs: UuidRuns, appliedSeq: number, onError: (error: unknown) => void) {
+  private constructor(store: EventWriter, runs: UuidRuns, appliedSeq: number, onError: (error: unknown) => void) {
     this.store = store
     this.runs = runs
     this.committedSeq = appliedSeq
     this.onError = onError
   }
 
-  static async open(store: ApplyStore, appliedSeq: number, folder: string | null, onError: (error: unknown) => void): Promise<UuidIndex> {
+  static async open(store: EventWriter, appliedSeq: number, folder: string | null, onError: (error: unknown) => void): Promise<UuidIndex> {
     const runs = UuidRuns.open(folder, await store.identity(), appliedSeq)
     const index = new UuidIndex(store, runs, appliedSeq, onError)
     try {

@@ -18,7 +18,6 @@ export interface Capabilities {
 
 /** What is known of a project's store when a statement starts. Read once. */
 export interface StoreSnapshot {
-  readonly projectId: number
   /** Some person has been merged into another. */
   readonly hasMerges: boolean
   /** The dictionary's number for an event name; undefined for a name that no event has. */
@@ -29,6 +28,8 @@ export interface StoreSnapshot {
 
 export interface PlanContext extends Planning {
   readonly capabilities: Capabilities
+  /** The project that is asked. */
+  readonly projectId: number
   readonly store: StoreSnapshot
   /** A value that is shown as what it is goes out as JSON, otherwise as its text. */
   readonly showsJson: boolean

@@ -7,12 +7,12 @@ import { rewrite } from './rewrite.ts'
  * Every table read is the project's. A printer refuses a scan that has not been here.
  * Before: a scan of `events`. After: a scan of `events` of project 7.
  */
-export const tenantGuard: Pass = (query, { store }) =>
+export const tenantGuard: Pass = (query, { projectId }) =>
   rewrite(query, {
     source: (source) => {
       if (source.kind !== 'scan') return source
       if (!Object.hasOwn(tables, source.table) || tables[source.table]!.isView)
         throw new InternalError(`${source.table} is no table of a project`)
-      return { ...source, project: store.projectId }
+      return { ...source, project: projectId }
     },
   })

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { misfitOf } from './fields.ts'
-import type { Answer, Ask, QueryEnv } from './kind.ts'
+import type { Answer, Ask, QueryContext } from './kind.ts'
 
 // Kinds whose numbers stand for people say here who they are. ActorsQuery knows them only through this.
 
@@ -39,8 +39,8 @@ export interface ActorSource<P = unknown> {
   readonly wrapper: WrapperKind
   readonly kind: string
   readonly schema: z.ZodType<P>
-  actors(point: P, env: QueryEnv): Asking<ActorList>
-  options?(point: P, env: QueryEnv): Asking<ActorOptions>
+  actors(point: P, env: QueryContext): Asking<ActorList>
+  options?(point: P, env: QueryContext): Asking<ActorOptions>
 }
 
 /** Sources of all kinds in one list; each only ever sees what its own schema has checked. */
@@ -52,7 +52,7 @@ export const defineActorSource = <P>(source: ActorSource<P>): AnyActorSource => 
 const chartPrefix = 'source__source__'
 
 /** The chart's query stands two levels down in the request, and so does what is wrong in it. */
-export function* insideSource<R>(env: QueryEnv, ask: (env: QueryEnv) => Asking<R>): Asking<R> {
+export function* insideSource<R>(env: QueryContext, ask: (env: QueryContext) => Asking<R>): Asking<R> {
   try {
     return yield* ask({ ...env, fieldPrefix: chartPrefix })
   } catch (error) {

@@ -1,6 +1,6 @@
 import { call, field } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
-import type { QueryEnv } from './kind.ts'
+import type { QueryContext } from './kind.ts'
 import { exprOf, named } from './origin.ts'
 import { cleanedPath, normalizedUrl } from './path-cleaning.ts'
 import type { BreakdownFilter, BreakdownType } from './schemas.ts'
@@ -75,7 +75,7 @@ const cohortOf = (value: string | number): number | 'all' => (value === 'all' ||
 export const isBrokenDown = ({ parts, cohorts }: Breakdown): boolean => parts.length > 0 || cohorts.length > 0
 
 /** What the property reads, before it is a text. */
-export function partValue(part: BreakdownPart, env: QueryEnv): Expr {
+export function partValue(part: BreakdownPart, env: QueryContext): Expr {
   switch (part.type) {
     case 'event':
       return field('properties', part.property)
@@ -96,7 +96,7 @@ export function partValue(part: BreakdownPart, env: QueryEnv): Expr {
 export function partText(
   part: BreakdownPart,
   { cleansPaths }: Pick<Breakdown, 'cleansPaths'>,
-  env: QueryEnv,
+  env: QueryContext,
   value = partValue(part, env),
 ): Expr {
   const text = call('toString', value)

@@ -3,7 +3,7 @@ import { calendarOf } from '../lib/calendar.ts'
 import type { Micros } from '../lib/zone.ts'
 import { type CohortFilters, type Condition, cohortMembers, isGroup } from './cohort-definition.ts'
 import { dateInstant, micros } from './dates.ts'
-import type { QueryEnv } from './kind.ts'
+import type { QueryContext } from './kind.ts'
 
 // Whose membership can have changed since the members were last made. A condition can be followed when it says of a person only what follows from
 // the person, from that person's own events, from other cohorts, and from the clock by moments that events are compared with.
@@ -24,10 +24,10 @@ const areFollowed = (filters: unknown): boolean =>
   filters == null || (Array.isArray(filters) && filters.every((filter) => isFollowedFilter(ofTheEvent, filter as Filter)))
 
 /** Actions may be about anything that filters can say. */
-const isFollowedAction = (id: unknown, env: QueryEnv): boolean =>
+const isFollowedAction = (id: unknown, env: QueryContext): boolean =>
   env.action(Number(id))?.steps.every((step) => areFollowed(step.properties)) ?? true
 
-export function isFollowed(condition: Condition, env: QueryEnv): boolean {
+export function isFollowed(condition: Condition, env: QueryContext): boolean {
   if (isGroup(condition)) return condition.values.every((value) => isFollowed(value, env))
   if (condition.type !== 'behavioral') return isFollowedFilter(ofThePerson, condition as Filter)
   const { key, event_type, event_filters, seq_event, seq_event_type } = condition as Readonly<Record<string, unknown>>
@@ -44,7 +44,7 @@ export type Stretch = readonly [from: Micros, to: Micros]
  * Between which times events stand otherwise to the condition now than they stood at the moment before: each moment that events are compared with has
  * moved over a stretch. null: time has moved something else too.
  */
-export function movedOver(filters: CohortFilters, before: Date, env: QueryEnv): readonly Stretch[] | null {
+export function movedOver(filters: CohortFilters, before: Date, env: QueryContext): readonly Stretch[] | null {
   const stretches: Stretch[] = []
   const instant = (text: string) => dateInstant(text, micros(env.now), calendarOf(env.project))
   const compare = (a: unknown, b: unknown, isMoment: boolean): boolean => {

@@ -7,7 +7,7 @@ import { add, calendarOf, type Interval } from '../lib/calendar.ts'
 import { own } from '../lib/own.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { dateInstant, isoInstant, micros } from './dates.ts'
-import type { QueryEnv } from './kind.ts'
+import type { QueryContext } from './kind.ts'
 import { actionCondition, compileFilters } from './property-filters.ts'
 import { memberOf } from './scope.ts'
 import { allOf } from './series-condition.ts'
@@ -98,12 +98,12 @@ const isCohort = ({ type }: { readonly type: string }): boolean =>
 const person = field('@person_no')
 
 /** A project, and of its persons those whom a statement asks about; null: all. */
-interface Scope extends QueryEnv {
+interface Scope extends QueryContext {
   readonly among: Expr | null
 }
 
 /** One row per member: the person's number. With `among` only members who are in that cohort too are looked for. */
-export function cohortMembers(filters: CohortFilters, env: QueryEnv, among: number | null = null): Query {
+export function cohortMembers(filters: CohortFilters, env: QueryContext, among: number | null = null): Query {
   const scope: Scope = { ...env, among: among === null ? null : memberOf(among) }
   const where = allOf(scope.among ?? literal(true), conditionOf(filters.properties, scope))
   return select({ columns: [alias(person, 'person')], from: table('persons'), where })
@@ -128,7 +128,7 @@ interface Window {
   readonly to: Micros
 }
 
-function windowOf(behaviour: Behaviour, env: QueryEnv): Window {
+function windowOf(behaviour: Behaviour, env: QueryContext): Window {
   const now = micros(env.now)
   const calendar = calendarOf(env.project)
   const instant = (text: string, name: string): Micros => {
@@ -142,7 +142,12 @@ function windowOf(behaviour: Behaviour, env: QueryEnv): Window {
   return { from: before(now, behaviour.time_value, behaviour.time_interval, env), to }
 }
 
-function before(instant: Micros, value: number | null | undefined, interval: Interval | null | undefined, env: QueryEnv): Micros | null {
+function before(
+  instant: Micros,
+  value: number | null | undefined,
+  interval: Interval | null | undefined,
+  env: QueryContext,
+): Micros | null {
   return value == null || interval == null ? null : add(interval, -value, instant, calendarOf(env.project))
 }
 
@@ -152,7 +157,7 @@ const inWindow = ({ from: start, to }: Window): Expr =>
     call('lessOrEquals', field('timestamp'), at(to)),
   )
 
-function matchOf(key: string | number, type: string | null | undefined, env: QueryEnv): Expr {
+function matchOf(key: string | number, type: string | null | undefined, env: QueryContext): Expr {
   if (type !== 'actions') return equals(field('event'), literal(String(key)))
   const action = env.action(Number(key))
   return action ? actionCondition(action, env) : literal(false)

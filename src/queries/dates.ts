@@ -13,7 +13,7 @@ import {
   writeWall,
 } from '../lib/calendar.ts'
 import { hour, type Micros, second, type Zone } from '../lib/zone.ts'
-import type { QueryEnv } from './kind.ts'
+import type { QueryContext } from './kind.ts'
 
 // From the texts of a query to the two ends of its range.
 
@@ -136,7 +136,7 @@ export const micros = (date: Date): Micros => date.getTime() * 1000
 export function resolveDateRange(
   range: DateRange | null | undefined,
   interval: Interval,
-  env: Pick<QueryEnv, 'now' | 'project'>,
+  env: Pick<QueryContext, 'now' | 'project'>,
   options: RangeOptions = {},
 ): ResolvedRange {
   const calendar = calendarOf(env.project)

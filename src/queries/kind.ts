@@ -2,8 +2,8 @@ import type { Table } from 'apache-arrow'
 import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import type { Checkpoint } from '../ast/planning-budget.ts'
-import type { PropertyScope } from '../catalog/tables.ts'
-import type { NumberKind } from '../types/property-values.ts'
+import type { StoreSnapshot } from '../plan/context.ts'
+import type { ResolveContext } from '../resolver/context.ts'
 
 // A query kind is a schema and a generator. The generator asks statements (trees of the language) and is given columns, so it knows no clock,
 // no connection and no engine; the driver runs what it asks, watches the time limit and stops it on a cancel.
@@ -62,17 +62,12 @@ export interface CohortInfo {
   readonly isStatic: boolean
 }
 
-/** All that a query may know besides its own fields. Read once, before the query starts. */
-export interface QueryEnv {
-  readonly now: Date
+/** All that a query may know besides its own fields. Built once, before the query starts, and handed whole to kinds, resolver and passes. */
+export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly project: ProjectSettings
+  readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
   action(idOrName: number | string): Action | undefined
   cohort(idOrName: number | string): CohortInfo | undefined
-  /** The type that was declared; null: each value is what it is. */
-  propertyType(scope: PropertyScope, name: string): PropertyType | null
-  /** What the numbers among the values are known to be told by. */
-  propertyNumbers?(scope: PropertyScope, name: string): NumberKind
-  readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
   /** The largest number that a person has. Who comes later is nobody that the query has to see. */
   readonly lastPersonNo?: number
   /** Lists of events are folded by the engine, and only results come back; otherwise the events come and are folded here. */
@@ -104,11 +99,15 @@ export interface RowsPlan {
 
 export interface QueryKind<Q, R> {
   readonly kind: string
+  /** A statement of the language, whose answer is all its rows. */
+  readonly isStatement?: boolean
+  /** Its answers are kept, and are good for a while. */
+  readonly isCached?: boolean
   /** Checks untrusted input; the static type comes from it. */
   readonly schema: z.ZodType<Q>
-  run(query: Q, env: QueryEnv): QueryRun<R>
+  run(query: Q, env: QueryContext): QueryRun<R>
   /** Where the answer is a list of rows. Null: only the whole answer tells which rows it has. */
-  rows?(query: Q, env: QueryEnv): QueryRun<RowsPlan | null>
+  rows?(query: Q, env: QueryContext): QueryRun<RowsPlan | null>
 }
 
 export const defineQueryKind = <Q, R>(kind: QueryKind<Q, R>): QueryKind<Q, R> => kind

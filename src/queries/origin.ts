@@ -4,11 +4,11 @@ import { QueryError } from '../errors/errors.ts'
 import type { Origin } from '../errors/span.ts'
 import { parseExpr, parseOrder, parseQuery } from '../parser/parse.ts'
 import { withoutLabel } from './columns.ts'
-import type { QueryEnv } from './kind.ts'
+import type { QueryContext } from './kind.ts'
 
 // What is made of a field of the request says so in all its places, so that a mistake that shows only in the statement is said of that field.
 
-type Prefix = Pick<QueryEnv, 'fieldPrefix'>
+type Prefix = Pick<QueryContext, 'fieldPrefix'>
 type Text = readonly [text: string, attr: string]
 
 const origin = (is: Origin['is'], [text, attr]: Text, { fieldPrefix = '' }: Prefix): Origin => ({ attr: `${fieldPrefix}${attr}`, text, is })

@@ -1,9 +1,9 @@
 import { call, equals, literal } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
-import type { QueryEnv } from './kind.ts'
+import type { QueryContext } from './kind.ts'
 
 /** A path as the project's rules write it. */
-export const cleanedPath = (path: Expr, env: QueryEnv): Expr =>
+export const cleanedPath = (path: Expr, env: QueryContext): Expr =>
   env.project.pathCleaningFilters.reduce<Expr>(
     (cleaned, { regex, alias }) => call('replaceRegexpAll', cleaned, literal(regex), literal(alias)),
     path,

@@ -8,7 +8,7 @@ import { isNamed, isNumeric, isTime } from '../types/types.ts'
 import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
 import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
-import type { Action, ActionStep, QueryEnv } from './kind.ts'
+import type { Action, ActionStep, QueryContext } from './kind.ts'
 import { exprOf, named } from './origin.ts'
 
 // From filters and actions to conditions.
@@ -26,16 +26,16 @@ const legal: Readonly<Record<FilterScope, ReadonlySet<FilterType> | null>> = {
 }
 
 /** `true` when nothing remains. */
-export function compileFilters(filters: unknown, scope: FilterScope, env: QueryEnv, place = 'properties'): Expr {
+export function compileFilters(filters: unknown, scope: FilterScope, env: QueryContext, place = 'properties'): Expr {
   return groupCondition(readFilters(filters, place), scope, env)
 }
 
-export const testAccountCondition = (env: QueryEnv): Expr =>
+export const testAccountCondition = (env: QueryContext): Expr =>
   compileFilters(env.project.testAccountFilters, 'event', env, 'test_account_filters')
 
 const isTrue = (expr: Expr) => expr.kind === 'literal' && expr.value === true
 
-function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryEnv): Expr {
+function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryContext): Expr {
   const parts = group.values
     .filter((item) => item === incomplete || !('values' in item) || item.values.length > 0)
     .map((item) => {
@@ -46,7 +46,7 @@ function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryEnv): 
   return and(...parts.filter((part) => !isTrue(part)))
 }
 
-function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
+function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryContext): Expr {
   const { type, key, place } = filter
   if (legal[scope] !== null && !legal[scope]!.has(type))
     throw wrongFilter(place, `A filter of type ${type} cannot be used on a ${scope}.`, 'type')
@@ -78,7 +78,7 @@ const columnsOfEvents: ReadonlySet<string> = new Set(
   ].concat(groupIndices.map((i) => `$group_${i}`)),
 )
 
-function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Read {
+function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): Read {
   const { type, key, place } = filter
   switch (type) {
     case 'event_metadata': {
@@ -115,13 +115,13 @@ function sessionType(key: string): Read['type'] {
   return isNumeric(type) ? 'Numeric' : isTime(type) ? 'DateTime' : isProperty(type) ? 'own' : null
 }
 
-function distinctIdCondition(filter: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
+function distinctIdCondition(filter: PropertyFilter, scope: FilterScope, env: QueryContext): Expr {
   const condition = operatorCondition({ expr: field('distinct_id'), type: null }, filter, env)
   if (scope !== 'person') return condition
   return inQuery(field('id'), select({ columns: [field('person_id')], from: table('person_distinct_ids'), where: condition }))
 }
 
-function cohortCondition({ value, operator, negation, place }: PropertyFilter, scope: FilterScope, env: QueryEnv): Expr {
+function cohortCondition({ value, operator, negation, place }: PropertyFilter, scope: FilterScope, env: QueryContext): Expr {
   const person = scope === 'person' ? field('id') : field('person_id')
   const ids = (Array.isArray(value) ? value : [value]).map((id) => {
     const cohort = env.cohort(typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : (id as number))
@@ -163,9 +163,9 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
 }
 
 /** Is an event one of the action's: any of its steps, of which all parts must hold. An action without steps matches nothing. */
-export const actionCondition = (action: Action, env: QueryEnv): Expr => or(...action.steps.map((step) => stepCondition(step, env)))
+export const actionCondition = (action: Action, env: QueryContext): Expr => or(...action.steps.map((step) => stepCondition(step, env)))
 
-function stepCondition(step: ActionStep, env: QueryEnv): Expr {
+function stepCondition(step: ActionStep, env: QueryContext): Expr {
   const parts: Expr[] = []
   if (step.event) parts.push(equals(field('event'), literal(step.event)))
   if (step.selector) parts.push(selectorMatches(step.selector))

@@ -1,16 +1,16 @@
 import { and, equals, field, literal, or } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
-import type { QueryEnv } from './kind.ts'
+import type { QueryContext } from './kind.ts'
 import { actionCondition, compileFilters, testAccountCondition } from './property-filters.ts'
 import type { SeriesNode } from './series.ts'
 
 /** Without the conditions that are always true. */
 export const allOf = (...conditions: readonly Expr[]): Expr => and(...conditions.filter((c) => !(c.kind === 'literal' && c.value === true)))
 
-export const isMissing = (node: SeriesNode, env: QueryEnv): boolean => node.kind === 'ActionsNode' && !env.action(node.id)
+export const isMissing = (node: SeriesNode, env: QueryContext): boolean => node.kind === 'ActionsNode' && !env.action(node.id)
 
 /** Is the event one of the node's, its filters aside? An action that is gone matches nothing. */
-export function nodeMatch(node: SeriesNode, env: QueryEnv, place: string): Expr {
+export function nodeMatch(node: SeriesNode, env: QueryContext, place: string): Expr {
   switch (node.kind) {
     case 'EventsNode':
       return node.event == null ? literal(true) : equals(field('event'), literal(node.event))
@@ -26,25 +26,28 @@ export function nodeMatch(node: SeriesNode, env: QueryEnv, place: string): Expr 
 }
 
 /** `place` is where the node stands in the request, for messages: `series__0`. */
-export const nodeFilters = (node: SeriesNode, env: QueryEnv, place: string): Expr =>
+export const nodeFilters = (node: SeriesNode, env: QueryContext, place: string): Expr =>
   allOf(
     ...(['properties', 'fixedProperties'] as const).map((name) =>
       node[name] ? compileFilters(node[name], 'event', env, `${place}__${name}`) : literal(true),
     ),
   )
 
-export const nodeCondition = (node: SeriesNode, env: QueryEnv, place: string): Expr =>
+export const nodeCondition = (node: SeriesNode, env: QueryContext, place: string): Expr =>
   allOf(nodeMatch(node, env, place), nodeFilters(node, env, place))
 
 /** What a query asks of all its series: its own filters and the project's for test accounts. */
-export const queryFilters = (query: { readonly properties?: unknown; readonly filterTestAccounts?: boolean | null }, env: QueryEnv): Expr =>
+export const queryFilters = (
+  query: { readonly properties?: unknown; readonly filterTestAccounts?: boolean | null },
+  env: QueryContext,
+): Expr =>
   allOf(
     query.properties ? compileFilters(query.properties, 'event', env) : literal(true),
     query.filterTestAccounts ? testAccountCondition(env) : literal(true),
   )
 
 /** The name of a series; null for all events. */
-export function nodeName(node: SeriesNode, env: QueryEnv): string | null {
+export function nodeName(node: SeriesNode, env: QueryContext): string | null {
   switch (node.kind) {
     case 'EventsNode':
       return node.event ?? null

@@ -14,7 +14,7 @@ export interface ResolveContext {
   readonly groupTypes?: readonly { readonly index: number; readonly name: string }[]
   cohort(idOrName: number | string): { readonly id: number } | undefined
   /** The condition that an action stands for. */
-  action?(idOrName: number | string): Expr | undefined
+  actionCondition?(idOrName: number | string): Expr | undefined
   /** A session shorter than this with one page is a bounce. */
   readonly bounceSeconds?: number
 }

@@ -418,7 +418,7 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
     const key = typeof value === 'bigint' ? Number(value) : value
     if (typeof key !== 'number' && typeof key !== 'string')
       throw new QueryError('wrong-type', { message: "'matchesAction' takes the id or the name of an action" }, call.span)
-    const condition = session.context.action?.(key)
+    const condition = session.context.actionCondition?.(key)
     if (!condition) throw new QueryError('invalid-query', { message: `Could not find action: ${key}` }, call.span)
     return resolveExpr(session, condition, scope)
   },

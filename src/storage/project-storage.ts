@@ -1,5 +1,7 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Engine } from '../execution/ports.ts'
+import { duckdbEngine } from './duckdb/engine.ts'
 import { readAppliedSeq, readThrough, type StoreFindings, type StoreInspector } from './duckdb/inspect-store.ts'
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
 import { isThere } from './is-there.ts'
@@ -19,13 +21,16 @@ export interface Recovery extends Pick<Rebuilt, 'keptAs' | 'reason' | 'fromSeq' 
 }
 
 export interface ProjectStorage {
-  /** The name that the project's store is attached under. */
-  readonly database: string
+  readonly engine: Engine
+  /** For what is made of the events and may be made again; null: nothing is kept beside memory. */
+  readonly cacheFolder: string | null
   readonly log: Log
   /** What is damaged or lost. */
   readonly reports: readonly RecoveryReport[]
   readonly recovery: Recovery | null
   close(): Promise<void>
+  /** Lets go of everything as it is. */
+  abandon(): Promise<void>
 }
 
 export interface StorageOptions {
@@ -101,7 +106,7 @@ export async function openProjectStorage(
   if (instance.isInMemory) {
     await instance.attachProject(id)
     const log = new MemoryLog()
-    return { database, log, reports: [], recovery: null, close: () => log.close() }
+    return { ...opened(instance, database, log), cacheFolder: null, reports: [], recovery: null }
   }
   const files = filesOf(instance.dataDir, id)
   const aside = asideOf(files.store)
@@ -135,13 +140,23 @@ export async function openProjectStorage(
     const log = await FileLog.open(files.log, settings, appliedSeq, found.log)
     await makePrivate(files.folder)
     const recovery = recoveryOf(found, plan, { keptAs: aside.kept, fromSeq: appliedSeq + 1, toSeq: log.lastSeq })
-    return { database, log, reports, recovery, close: () => log.close() }
+    return { ...opened(instance, database, log), cacheFolder: files.folder, reports, recovery }
   } catch (error) {
     await instance.abandon(database)
     await aside.undo()
     throw error
   }
 }
+
+const opened = (instance: Instance, database: string, log: Log): Pick<ProjectStorage, 'engine' | 'log' | 'close' | 'abandon'> => ({
+  engine: duckdbEngine(instance, database),
+  log,
+  close: () => log.close(),
+  async abandon() {
+    await log.close()
+    await instance.abandon(database)
+  },
+})
 
 const walOf = (store: string) => `${store}.wal`
 

@@ -2,7 +2,6 @@ import { csvIds } from '../../src/definitions/csv-ids.ts'
 import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
 import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
-import { resolveContext, snapshotOf } from '../../src/execution/answer.ts'
 import { compile } from '../../src/execution/compile.ts'
 import { parseQuery } from '../../src/parser/parse.ts'
 import { parseFormula } from '../../src/queries/trends/formula.ts'
@@ -17,13 +16,12 @@ export interface Called {
 
 const project = await openTestProject({ timezone: 'Europe/Berlin' })
 await project.project.ingest({ batch: [{ event: 'view', distinct_id: 'u', properties: { price: 1, plan: 'pro' } }] })
-const facts = await project.facts()
-const context = { resolve: resolveContext(project.env(facts), {}), store: snapshotOf(project.settings.id, facts) }
+const context = await project.context()
 
 const calls: Readonly<Record<string, (given: never) => unknown>> = {
   parse: (text: string) => parseQuery(text),
-  'compile for DuckDB': (text: string) => compile(parseQuery(text), { ...context, dialect: duckdb }),
-  'compile for ClickHouse': (text: string) => compile(parseQuery(text), { ...context, dialect: clickhouse }),
+  'compile for DuckDB': (text: string) => compile(parseQuery(text), { context, dialect: duckdb }),
+  'compile for ClickHouse': (text: string) => compile(parseQuery(text), { context, dialect: clickhouse }),
   formula: (text: string) => parseFormula(text, 30),
   csv: (text: string) => csvIds(text),
   regexp: ({ source, flags, texts }: { source: string; flags: string; texts: string[] }) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { open } from '../../src/engine.ts'
 import { openStoreInspector, type StoreInspector } from '../../src/storage/duckdb/inspect-store.ts'
-import { type Instance, openInstance } from '../../src/storage/duckdb/instance.ts'
+import { type Instance, openInstance, projectDatabase } from '../../src/storage/duckdb/instance.ts'
 import { inspectProject, openProjectStorage } from '../../src/storage/project-storage.ts'
 import type { RecoveryReport } from '../../src/storage/recovery-report.ts'
 import { run } from '../cli/shell.ts'
@@ -69,12 +69,12 @@ describe.skipIf(!isPossible)('what is decided', () => {
   /** Opens, and answers how many records there are in all, and what is said of the others. */
   const take = async (recovery: 'complete' | 'partial') => {
     const storage = await openStorage(recovery)
-    const [meta] = await instance.rows<{ value: string }>(`SELECT value FROM ${storage.database}.main.meta WHERE key = 'applied_seq'`)
-    const [stored] = await instance.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n FROM ${storage.database}.main.events`)
+    const database = projectDatabase(id)
+    const [meta] = await instance.rows<{ value: string }>(`SELECT value FROM ${database}.main.meta WHERE key = 'applied_seq'`)
+    const [stored] = await instance.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n FROM ${database}.main.events`)
     let records = stored!.n
     for await (const batch of storage.log.read(Number(meta!.value) + 1)) records += batch.uuids.length
-    await storage.close()
-    await instance.abandon(storage.database)
+    await storage.abandon()
     return { records, reports: storage.reports, recovery: storage.recovery }
   }
 

@@ -5,7 +5,8 @@ import { afterAll, expect, test } from 'vitest'
 import { random } from '../../bench/random.ts'
 import { alias, equals, field, literal, select, table } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
-import { runStatement } from '../../src/execution/answer.ts'
+import { queryContext } from '../../src/execution/query-context.ts'
+import { runStatement } from '../../src/execution/statements.ts'
 import { open, type Project, type Waymark } from '../../src/index.ts'
 import { type CohortFilters, cohortFiltersSchema, cohortMembers } from '../../src/queries/cohort-definition.ts'
 import { integers } from '../../src/queries/vectors.ts'
@@ -150,7 +151,7 @@ test('members are those that a look at everybody finds', async () => {
     if (draw() < 0.3) continue
     expect(await project.cohorts.refresh()).toEqual(new Map())
     const queries = await project.forQueries()
-    const env = queries.env(await queries.facts())
+    const env = queryContext(queries, await queries.facts())
     for (const cohort of await project.cohorts.list()) {
       if (draw() < 0.5) continue
       const filters = cohortFiltersSchema.parse(cohort.filters) as CohortFilters

@@ -49,7 +49,7 @@ test.each(rulesOfValues)('$where: $expression', async ({ expression, becomes }) 
 })
 
 test.each(rulesOfFilters)('the filter $operator $value', async ({ operator, value, keeps }) => {
-  const where = compileFilters([{ key: 'x', type: 'event', operator, value }], 'event', each.env(await each.facts()))
+  const where = compileFilters([{ key: 'x', type: 'event', operator, value }], 'event', await each.context())
   const query = select({ columns: [alias(parseExpr('toSecond(timestamp)'), 'i')], from: table('events'), where, orderBy: byTime })
   const kept = (rows: readonly (readonly unknown[])[]) => rows.map(([i]) => JSON.stringify(values[Number(i)]))
   const expected = keeps.map((kept) => JSON.stringify(kept))

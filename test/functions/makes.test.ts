@@ -4,17 +4,17 @@ import type { Expr, Node, Query } from '../../src/ast/nodes.ts'
 import { rewrite as rewriteTree } from '../../src/ast/walk.ts'
 import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
 import { QueryError } from '../../src/errors/errors.ts'
-import { resolveContext, snapshotOf, statementOf } from '../../src/execution/answer.ts'
 import { type Compiled, compile } from '../../src/execution/compile.ts'
+import { statementOf } from '../../src/execution/statements.ts'
 import { fixedBytes, headBytes } from '../../src/functions/makes.ts'
 import { registry } from '../../src/functions/registry.ts'
 import { type FunctionRow, isUnsupported } from '../../src/functions/row.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { footprintOf } from '../../src/plan/footprint.ts'
 import { rewrite } from '../../src/plan/rewrite.ts'
+import type { QueryContext } from '../../src/queries/kind.ts'
 import { type JsonValue, tableRows } from '../../src/queries/rows.ts'
 import { outputColumns, type TypedQuery } from '../../src/resolver/typed.ts'
-import type { StoreFacts } from '../../src/storage/duckdb/facts.ts'
 import type { SqlType } from '../../src/types/types.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 
@@ -22,10 +22,10 @@ import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 // or the call is refused. A row that makes more than it takes, and does not say so, is found here.
 
 let project: TestProject
-let facts: StoreFacts
+let context: QueryContext
 beforeAll(async () => {
   project = await openTestProject()
-  facts = await project.facts()
+  context = await project.context()
 })
 afterAll(() => project.close())
 
@@ -122,8 +122,7 @@ const fixedPart = 128
 
 type Outcome = 'fixed' | 'within' | 'refused' | 'invalid' | { readonly most: number; readonly bytes: number; readonly sql: string }
 
-const compiledOf = (query: Query): Compiled =>
-  compile(query, { resolve: resolveContext(project.env(facts), {}), store: snapshotOf(1, facts), dialect: duckdb, budget })
+const compiledOf = (query: Query): Compiled => compile(query, { context, dialect: duckdb, budget })
 
 /** `change`: the plan as it would be if rows said something else. */
 async function outcomeOf(query: Query, change?: (planned: TypedQuery) => TypedQuery): Promise<Outcome> {

@@ -4,7 +4,6 @@ import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
 import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
 import { errorTable } from '../../src/errors/codes.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
-import { resolveContext, snapshotOf } from '../../src/execution/answer.ts'
 import { compile } from '../../src/execution/compile.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 import { mutants } from './mutants.ts'
@@ -45,8 +44,7 @@ export async function fuzz(count: number, seed: number, runs: number): Promise<F
 }
 
 async function look(project: TestProject, count: number, seed: number, runs: number): Promise<Findings> {
-  const facts = await project.facts()
-  const context = { resolve: resolveContext(project.env(facts), {}), store: snapshotOf(project.settings.id, facts) }
+  const context = await project.context()
   const findings: Finding[] = []
   const refused = new Map<string, number>()
   let [run, answered] = [0, 0]
@@ -63,7 +61,7 @@ async function look(project: TestProject, count: number, seed: number, runs: num
     let isSound = true
     for (const dialect of [duckdb, clickhouse])
       try {
-        compile(query, { ...context, dialect })
+        compile(query, { context, dialect })
       } catch (error) {
         isSound &&= dialect !== duckdb
         judge(query, error)

@@ -34,7 +34,7 @@ export async function answerOnClickHouse(
     for (const statement of ask) tables.push(await run(statement))
     return tables
   }
-  const generator = kind.run(kind.schema.parse(query), { ...project.env(await project.facts()), foldsInEngine })
+  const generator = kind.run(kind.schema.parse(query), { ...(await project.context()), foldsInEngine })
   let step = generator.next()
   while (!step.done) step = generator.next(await answerTo(step.value))
   return step.value

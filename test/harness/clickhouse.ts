@@ -1,7 +1,6 @@
 import type { Query } from '../../src/ast/nodes.ts'
 import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
 import type { PrintedQuery } from '../../src/dialects/dialect.ts'
-import { resolveContext, snapshotOf } from '../../src/execution/answer.ts'
 import { type Compiled, compile } from '../../src/execution/compile.ts'
 import { type JsonValue, timeWriter } from '../../src/queries/rows.ts'
 import { clickHouseSettings, clickHouseTables, createClickHouseTables } from '../../src/storage/clickhouse/schema.ts'
@@ -57,11 +56,7 @@ export async function openClickHouse(): Promise<ClickHouse> {
       }
     },
     print: async (statement, project) => (await ours.compile(statement, project)).printed,
-    async compile(statement, project) {
-      const facts = await project.facts()
-      const context = resolveContext(project.env(facts), {})
-      return compile(asQuery(statement), { resolve: context, store: snapshotOf(project.settings.id, facts), dialect: clickhouse })
-    },
+    compile: async (statement, project) => compile(asQuery(statement), { context: await project.context(), dialect: clickhouse }),
     async rows(statement, project) {
       const { sql, params } = await ours.print(statement, project)
       if (!client) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)

@@ -1,19 +1,25 @@
 import type { ProjectRecord } from '../../src/accounts/records.ts'
 import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
-import { compileFor, type QueryProject, runStatement } from '../../src/execution/answer.ts'
+import type { StoreFacts } from '../../src/catalog/store-facts.ts'
 import type { Compiled } from '../../src/execution/compile.ts'
+import { type QueryProject, queryContext } from '../../src/execution/query-context.ts'
+import { compileFor, runStatement } from '../../src/execution/statements.ts'
 import { atOnce } from '../../src/lib/turns.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { closeProject, openProject, type Project } from '../../src/project.ts'
+import type { QueryContext } from '../../src/queries/kind.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
-import { readFacts, type StoreFacts } from '../../src/storage/duckdb/facts.ts'
+import { readFacts } from '../../src/storage/duckdb/facts.ts'
 import { type Instance, openInstance, projectDatabase } from '../../src/storage/duckdb/instance.ts'
+import { duckdbStores } from '../../src/storage/stores.ts'
 
 export interface TestProject extends QueryProject {
   /** Takes events and imports as for any caller. */
   readonly project: Project
   readonly instance: Instance
+  /** What queries know of it. */
+  context(): Promise<QueryContext>
   compile(statement: string | Query): Promise<Compiled>
   /** All rows of a statement, as an answer shows them. */
   rows(statement: string | Query): Promise<JsonValue[][]>
@@ -51,8 +57,7 @@ export async function openTestProject({
   // Without accounts there is nothing that keeps answers: tests ask past it.
   const asking = () => onError(new Error('A test project answers statements, not requests.'))
   const home = {
-    instance,
-    storage,
+    stores: duckdbStores(instance, storage),
     clock,
     noteFirstEvents: async () => {},
     countImported: async () => {},
@@ -77,10 +82,8 @@ export async function openTestProject({
       known = await instance.use((connection) => readFacts(connection, projectDatabase(id), known))
       return known
     },
-    async compile(statement) {
-      const facts = await ours.facts()
-      return compileFor(asQuery(statement), ours, facts, ours.env(facts))
-    },
+    context: async () => queryContext(ours, await ours.facts()),
+    compile: async (statement) => compileFor(asQuery(statement), ours, await ours.context()),
     rows: async (statement) => tableRows(await runStatement(asQuery(statement), ours), timezone),
     types: async (statement) => columnTypes(await runStatement(asQuery(statement), ours)).map(([, type]) => type),
     async value(expression) {

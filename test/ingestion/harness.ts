@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
-import type { IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
-import { type ApplyStore, openApplyStore } from '../../src/storage/duckdb/apply-store.ts'
+import type { EventWriter, IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
+import { openEventWriter } from '../../src/storage/duckdb/event-writer.ts'
 import { createStore } from '../../src/storage/duckdb/schema.ts'
 import { from } from '../../src/storage/log/log.ts'
 
@@ -80,7 +80,7 @@ export async function openWorld(
   const open = async (signal?: AbortSignal) =>
     Pipeline.open({
       log,
-      store: failing(await openApplyStore(async () => (await instance!).connect(), database)),
+      writer: failing(await openEventWriter({ connect: async () => (await instance!).connect(), memoryLimit: 2 ** 31 }, database)),
       uuidFolder: options.uuidFolder ?? null,
       projectId: options.projectId ?? 1,
       clock: () => world.now,
@@ -89,7 +89,7 @@ export async function openWorld(
       onError: (error) => errors.push(error),
       ...(signal && { signal }),
     })
-  const failing = (store: ApplyStore): ApplyStore => ({
+  const failing = (store: EventWriter): EventWriter => ({
     ...store,
     openGroup: async () => {
       const group = await store.openGroup()

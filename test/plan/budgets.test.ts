@@ -6,15 +6,15 @@ import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
 import { macroUses } from '../../src/dialects/duckdb/planning-load.ts'
 import type { Budgeted } from '../../src/errors/codes.ts'
 import { QueryError } from '../../src/errors/errors.ts'
-import { type CompileContext, compile } from '../../src/execution/compile.ts'
+import { type CompileOptions, compile } from '../../src/execution/compile.ts'
 import { parseQuery } from '../../src/parser/parse.ts'
 
 const project = { id: 7, timezone: 'UTC', weekStartDay: 0 as const }
 const resolve = { project, now: new Date(0), propertyType: () => null, cohort: () => ({ id: 1 }) }
-const store = { projectId: 7, hasMerges: true, eventId: () => 1, slot: () => undefined }
+const store = { hasMerges: true, eventId: () => 1, slot: () => undefined }
 
-const compiled = (statement: string, settings: Partial<CompileContext> = {}, budget = new PlanningBudget()) =>
-  compile(parseQuery(statement, budget), { resolve, store, dialect: duckdb, planningBudget: budget, ...settings })
+const compiled = (statement: string, settings: Partial<CompileOptions> = {}, budget = new PlanningBudget()) =>
+  compile(parseQuery(statement, budget), { context: { ...resolve, ...store }, dialect: duckdb, planningBudget: budget, ...settings })
 
 const list = (count: number, write: (i: number) => string, between = ', ') =>
   Array.from({ length: count }, (_, i) => write(i)).join(between)

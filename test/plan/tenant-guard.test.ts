@@ -16,7 +16,7 @@ import { emptySelect, type ScanSource, type TypedQuery } from '../../src/resolve
 
 const project = { id: 7, timezone: 'UTC', weekStartDay: 0 as const }
 const context = { project, now: new Date(0), propertyType: () => null, cohort: () => ({ id: 1 }) }
-const store = { projectId: 7, hasMerges: true, eventId: () => 1, slot: () => undefined }
+const store = { hasMerges: true, eventId: () => 1, slot: () => undefined }
 
 /** What ClickHouse does not do is printed too: a newer version may do it. */
 const printing = { ...clickhouse, refused: () => null }
@@ -44,7 +44,7 @@ const statements = [
 for (const statement of statements)
   test(`only the project's rows: ${statement}`, () => {
     const scans: ScanSource[] = []
-    const { planned } = compile(parseQuery(statement), { resolve: context, store, dialect: duckdb })
+    const { planned } = compile(parseQuery(statement), { context: { ...context, ...store }, dialect: duckdb })
     eachSource(planned, (source) => {
       if (source.kind === 'scan') scans.push(source)
     })
@@ -56,7 +56,7 @@ for (const statement of statements)
     for (const [, place] of duck.matchAll(/\b(?:FROM|JOIN)\s+(?!LATERAL)([^\s()]+)/g))
       expect(place).toMatch(/^("p7"\.main\.\w+|_,?|range|generate_series|CAST)$/)
 
-    const click = compile(parseQuery(statement), { resolve: context, store, dialect: printing }).printed.sql.replace(
+    const click = compile(parseQuery(statement), { context: { ...context, ...store }, dialect: printing }).printed.sql.replace(
       /`(?:[^`\\]|\\.)*`/g,
       '_',
     )
@@ -75,6 +75,7 @@ test('a table that is not in the catalog is refused, whoever asks', () => {
   const query: TypedQuery = { ...emptySelect, columns: [], from: scan, span: noSpan }
   const planContext = {
     capabilities: duckdb.capabilities,
+    projectId: 7,
     store,
     showsJson: false,
     view: () => query,

@@ -3,9 +3,9 @@ import { calendarOf, type Interval } from '../../src/lib/calendar.ts'
 import { zoneOf } from '../../src/lib/zone.ts'
 import { bucketDay, bucketEdges, bucketLabel, runsOf } from '../../src/queries/buckets.ts'
 import { type DateRange, dateInstant, isoInstant, micros, parseDate, previousRange, resolveDateRange } from '../../src/queries/dates.ts'
-import type { QueryEnv } from '../../src/queries/kind.ts'
+import type { QueryContext } from '../../src/queries/kind.ts'
 
-const env = (timezone: string, now: string, weekStartDay: 0 | 1 = 0): Pick<QueryEnv, 'now' | 'project'> => ({
+const env = (timezone: string, now: string, weekStartDay: 0 | 1 = 0): Pick<QueryContext, 'now' | 'project'> => ({
   now: new Date(now),
   project: { id: 1, timezone, weekStartDay, testAccountFilters: [], personDisplayNameProperties: [], pathCleaningFilters: [] },
 })

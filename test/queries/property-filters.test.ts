@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alias, call, field, order, select, table } from '../../src/ast/build.ts'
 import { elementsChain } from '../../src/ingestion/elements.ts'
-import type { ActionStep, PropertyType, QueryEnv } from '../../src/queries/kind.ts'
+import type { ActionStep, PropertyType, QueryContext } from '../../src/queries/kind.ts'
 import { actionCondition, compileFilters } from '../../src/queries/property-filters.ts'
 import { projectDatabase } from '../../src/storage/duckdb/instance.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
@@ -9,7 +9,7 @@ import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 // Each row of the tables says which events a filter keeps, by their distinct ids.
 
 let project: TestProject
-let env: QueryEnv
+let env: QueryContext
 
 const events: readonly { id: string; event?: string; properties?: object; elements?: object[] }[] = [
   { id: 'text', properties: { a: 'Safari 5%' } },
@@ -70,9 +70,8 @@ beforeAll(async () => {
        VALUES (1, uuid(), true, TIMESTAMP '2024-01-01 00:00:00', false, 0, TIMESTAMP '2024-01-01 00:00:00', '{"email":"ana@shop.example"}')`,
     )
   })
-  const facts = await project.facts()
   env = {
-    ...project.env(facts),
+    ...(await project.context()),
     propertyType: (scope, name) => (scope === 'event' ? (types[name] ?? null) : null),
     project: { ...project.settings, pathCleaningFilters: [{ regex: '/users/[0-9]+', alias: '/users/:id' }] },
   }
@@ -82,8 +81,8 @@ afterAll(() => project.close())
 async function kept(filters: unknown): Promise<string[]> {
   const where = compileFilters(filters, 'event', env)
   const query = select({ columns: [alias(field('distinct_id'), 'id')], from: table('events'), where, orderBy: [order(field('@log_seq'))] })
-  const withTypes: TestProject = { ...project, env: () => env }
-  const { runStatement } = await import('../../src/execution/answer.ts')
+  const withTypes: TestProject = { ...project, given: () => env }
+  const { runStatement } = await import('../../src/execution/statements.ts')
   return [...(await runStatement(query, withTypes)).getChild('id')!].map(String)
 }
 const all = events.map((e) => e.id)

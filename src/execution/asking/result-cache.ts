@@ -3,6 +3,7 @@ import type { ProjectRecord } from '../../accounts/records.ts'
 import { rememberText } from '../../lib/json-text.ts'
 import { own } from '../../lib/own.ts'
 import { time } from '../../lib/wire-time.ts'
+import { queryKinds } from '../../queries/registry.ts'
 
 // Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
 // computed with, and the clock has not moved on further than the interval lets one see.
@@ -17,8 +18,7 @@ export interface Entry {
   readonly timezone: string
 }
 
-const kinds = new Set(['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'PathsQuery', 'StickinessQuery', 'LifecycleQuery'])
-export const isCachedKind = (kind: string): boolean => kinds.has(kind)
+export const isCachedKind = (kind: string): boolean => Object.hasOwn(queryKinds, kind) && queryKinds[kind]!.isCached === true
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,5 +1,5 @@
 import { AsyncByteQueue, type RecordBatch, RecordBatchStreamWriter, Table } from 'apache-arrow'
-import type { RowsAnswer } from '../../execution/answer.ts'
+import type { RowsAnswer } from '../../execution/answer-rows.ts'
 import { tableRows } from '../../queries/rows.ts'
 import { arrowMedia, csvLines, csvMedia, warningHeaders } from './forms.ts'
 

@@ -3,7 +3,7 @@ import type { Expr, OrderItem } from '../../ast/nodes.ts'
 import { rewrite } from '../../ast/walk.ts'
 import { hasAggregate, isCount, withoutAlias, withoutLabel } from '../columns.ts'
 import { displayName } from '../display-name.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { columnOf, orderOf } from '../origin.ts'
 import type { ActorTable } from './source.ts'
 
@@ -17,7 +17,7 @@ export type ActorColumn =
 
 const actorNames = new Set(['person', 'actor', 'group'])
 
-export function columnsOf(labels: readonly string[], source: ActorTable, env: QueryEnv): ActorColumn[] {
+export function columnsOf(labels: readonly string[], source: ActorTable, env: QueryContext): ActorColumn[] {
   return labels.map((text, i): ActorColumn => {
     const plain = withoutLabel(text)
     if (actorNames.has(plain)) return { kind: 'actor', text }
@@ -29,7 +29,7 @@ export function columnsOf(labels: readonly string[], source: ActorTable, env: Qu
 }
 
 /** `person.properties.email` and `properties.email` are one; what only the source has is read from it; `id` is the actor's. */
-export const inScope = (expr: Expr, source: ActorTable, env: QueryEnv): Expr =>
+export const inScope = (expr: Expr, source: ActorTable, env: QueryContext): Expr =>
   rewrite(expr, (node) => {
     if (node.kind !== 'field') return node
     const chain = actorNames.has(node.chain[0]!) && node.chain.length > 1 ? node.chain.slice(1) : node.chain
@@ -42,7 +42,7 @@ export const inScope = (expr: Expr, source: ActorTable, env: QueryEnv): Expr =>
 /** Texts have one order on every engine, uuids do not. */
 export const actorId = (source: ActorTable): Expr => (source.group === null ? call('toString', field('persons', 'id')) : source.actor)
 
-export const nameOf = (source: ActorTable, env: QueryEnv): Expr =>
+export const nameOf = (source: ActorTable, env: QueryContext): Expr =>
   source.group === null
     ? displayName(env.project, ['persons', 'properties'], actorId(source))
     : call('coalesce', call('toString', field('groups', 'properties', 'name')), source.actor)
@@ -64,7 +64,7 @@ export function orderItems(
   orders: readonly string[] | null | undefined,
   columns: readonly ActorColumn[],
   source: ActorTable,
-  env: QueryEnv,
+  env: QueryContext,
 ): OrderItem[] {
   if (orders?.length)
     return orders.map((text, i) => {

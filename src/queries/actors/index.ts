@@ -3,7 +3,7 @@ import { alias, groupBy, limit, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { hasAggregate } from '../columns.ts'
-import { defineQueryKind, type QueryEnv, type QueryKind, type RowsPlan } from '../kind.ts'
+import { defineQueryKind, type QueryContext, type QueryKind, type RowsPlan } from '../kind.ts'
 import { compileFilters } from '../property-filters.ts'
 import { type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
@@ -37,7 +37,7 @@ export const actorsKind = (sources: readonly AnyActorSource[]): QueryKind<Actors
 export const actorOptionsKind = (sources: readonly AnyActorSource[]): QueryKind<OptionsQuery, ActorOptions> =>
   defineQueryKind({ kind: 'InsightActorsQueryOptions', schema: optionsSchema, run: (query, env) => runOptions(query, env, sources) })
 
-function* runOptions(query: OptionsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorOptions> {
+function* runOptions(query: OptionsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<ActorOptions> {
   const { known, point } = checkSource(query.source, sources)
   return known.options ? yield* insideSource(env, (inner) => known.options!(point as never, inner)) : {}
 }
@@ -51,7 +51,7 @@ interface Plan {
   readonly offset: number
 }
 
-function* planOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<Plan> {
+function* planOf(query: ActorsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<Plan> {
   const source = yield* tableOf(query.source, sources, env)
   const labels = query.select ?? (source.group === null ? personColumns : ['group'])
   const columns = columnsOf(labels, source, env)
@@ -72,7 +72,7 @@ function* planOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSo
 function* cellsOfPage(
   page: Table,
   { columns, source }: Plan,
-  env: QueryEnv,
+  env: QueryContext,
 ): Asking<{ cells: ((row: number) => JsonValue)[]; missing: number }> {
   const valuesOf = (name: string): JsonValue[] => {
     const position = page.schema.fields.findIndex((field) => field.name === name)
@@ -95,7 +95,7 @@ function* cellsOfPage(
   return { cells, missing: needsObjects ? keys.filter((key) => !objects.has(key)).length : 0 }
 }
 
-function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
+function* runActors(query: ActorsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
   const plan = yield* planOf(query, env, sources)
   const { columns, texts, asked, rows, offset } = plan
   const [answer] = (yield [{ kind: 'statement', query: asked, label: 'page of actors' }]) as readonly [Table]
@@ -112,7 +112,7 @@ function* runActors(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActo
   }
 }
 
-function* rowsOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): Asking<RowsPlan> {
+function* rowsOf(query: ActorsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<RowsPlan> {
   const plan = yield* planOf(query, env, sources)
   return {
     statement: { kind: 'statement', query: plan.asked, label: 'page of actors' },
@@ -137,7 +137,7 @@ function* rowsOf(query: ActorsQuery, env: QueryEnv, sources: readonly AnyActorSo
 const valueName = (i: number): string => `column_${i}`
 const withoutRecord = (id: JsonValue, { group }: ActorTable): ActorObject => (group === null ? { id } : { id, group_type_index: group })
 
-const objectsOf = (keys: readonly ActorKey[], { group }: ActorTable, env: QueryEnv) =>
+const objectsOf = (keys: readonly ActorKey[], { group }: ActorTable, env: QueryContext) =>
   group === null ? personObjects(keys.map(Number), env) : groupObjects(keys.map(String), group, env)
 
 function typeOf(column: ActorColumn, answer: Table, i: number): string {
@@ -145,7 +145,7 @@ function typeOf(column: ActorColumn, answer: Table, i: number): string {
   return column.kind === 'constant' ? 'UInt8' : 'Tuple(String, String)'
 }
 
-function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorColumn[], rows: number, offset: number, env: QueryEnv) {
+function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorColumn[], rows: number, offset: number, env: QueryContext) {
   const isAggregated = isFolded(columns)
   const needsActor = !isAggregated || columns.some((column) => column.kind === 'actor' || column.kind === 'display')
   const hidden: Expr[] = needsActor ? [alias(source.actor, 'actor_key'), alias(actorId(source), 'actor_id')] : []

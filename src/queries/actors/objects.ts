@@ -1,20 +1,20 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, equals, field, isIn, literal, select, table } from '../../ast/build.ts'
 import type { Asking } from '../actor-source.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 
 export type ActorKey = number | string
 export type ActorObject = { readonly [key: string]: JsonValue }
 
 const parse = (json: JsonValue): JsonValue => (typeof json === 'string' && json !== '' ? (JSON.parse(json) as JsonValue) : {})
-const column = (answer: Table, name: string, env: QueryEnv): JsonValue[] => {
+const column = (answer: Table, name: string, env: QueryContext): JsonValue[] => {
   const vector = answer.getChild(name)
   return vector ? columnValues(vector, env.project.timezone) : []
 }
 
 /** Persons of a page as objects, by number. Who has no record is left out. */
-export function* personObjects(numbers: readonly number[], env: QueryEnv): Asking<Map<ActorKey, ActorObject>> {
+export function* personObjects(numbers: readonly number[], env: QueryContext): Asking<Map<ActorKey, ActorObject>> {
   const objects = new Map<ActorKey, ActorObject>()
   if (numbers.length === 0) return objects
   const isOnPage = isIn(
@@ -63,7 +63,7 @@ export function* personObjects(numbers: readonly number[], env: QueryEnv): Askin
   return objects
 }
 
-export function* groupObjects(keys: readonly string[], index: number, env: QueryEnv): Asking<Map<ActorKey, ActorObject>> {
+export function* groupObjects(keys: readonly string[], index: number, env: QueryContext): Asking<Map<ActorKey, ActorObject>> {
   const objects = new Map<ActorKey, ActorObject>()
   if (keys.length === 0) return objects
   const query = select({

@@ -2,7 +2,7 @@ import { call, equals, field, from, join, literal, table } from '../../ast/build
 import type { Expr, Query, Source } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { queryOf } from '../origin.ts'
 
 /** Where actors are read from: `people` or `groups` names the table with their fields. */
@@ -20,7 +20,7 @@ const sqlKinds = new Set(['HogQLQuery', 'SqlLikeQuery'])
 export function* tableOf(
   source: { readonly kind: string } | null | undefined,
   sources: readonly AnyActorSource[],
-  env: QueryEnv,
+  env: QueryContext,
 ): Asking<ActorTable> {
   if (!source) return { from: table('persons'), actor: field('persons', '@person_no'), group: null, columns: [] }
   if (sqlKinds.has(source.kind)) return sqlTable(source, env)
@@ -49,7 +49,7 @@ const groups = (query: Query, index: number, columns: readonly string[], key: Ex
 })
 
 /** A statement names its actors by a column: an alias made for it, or the first column that looks like an id. */
-function sqlTable(source: { readonly kind: string; readonly query?: unknown }, env: QueryEnv): ActorTable {
+function sqlTable(source: { readonly kind: string; readonly query?: unknown }, env: QueryContext): ActorTable {
   if (typeof source.query !== 'string')
     throw new QueryError('validation-failed', { message: 'The source has no statement.', attr: 'source__query' })
   const query = queryOf(source.query, 'source__query', env)

@@ -3,7 +3,7 @@ import type { Expr, OrderItem } from '../../ast/nodes.ts'
 import { rewrite, walk } from '../../ast/walk.ts'
 import { hasAggregate, isCount, withoutAlias, withoutLabel } from '../columns.ts'
 import { displayName } from '../display-name.ts'
-import type { ProjectSettings, QueryEnv } from '../kind.ts'
+import type { ProjectSettings, QueryContext } from '../kind.ts'
 import { columnOf, orderOf } from '../origin.ts'
 import { qualified } from '../qualified.ts'
 
@@ -19,7 +19,7 @@ const objects: ReadonlyMap<string, 'event' | 'person' | 'name'> = new Map([
   ['person_display_name', 'name'],
 ])
 
-export const columnsOf = (labels: readonly string[], env: QueryEnv): EventColumn[] =>
+export const columnsOf = (labels: readonly string[], env: QueryContext): EventColumn[] =>
   labels.map((label, i) => {
     const text = withoutLabel(label)
     const kind = objects.get(text)
@@ -92,7 +92,11 @@ const keyOf = (kind: 'event' | 'person' | 'name', project: ProjectSettings): Exp
   kind === 'event' ? uuid : kind === 'person' ? distinctId : displayName(project, ['person', 'properties'], distinctId)
 
 /** As asked; else the largest count or first aggregate, else the newest if the time is shown, else by the first column. */
-export const orderItems = (orders: readonly string[] | null | undefined, columns: readonly EventColumn[], env: QueryEnv): OrderItem[] =>
+export const orderItems = (
+  orders: readonly string[] | null | undefined,
+  columns: readonly EventColumn[],
+  env: QueryContext,
+): OrderItem[] =>
   orders?.length
     ? orders.map((text, i) => orderOfEvents(orderOf(text, `orderBy__${i}`, env), env.project))
     : [defaultOrder(columns, env.project)]

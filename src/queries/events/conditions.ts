@@ -6,7 +6,7 @@ import { zoneOf } from '../../lib/zone.ts'
 import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { withoutAlias } from '../columns.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
-import type { ActionStep, QueryEnv } from '../kind.ts'
+import type { ActionStep, QueryContext } from '../kind.ts'
 import { columnOf } from '../origin.ts'
 import { actionCondition, compileFilters } from '../property-filters.ts'
 import { queryFilters } from '../series-condition.ts'
@@ -16,7 +16,7 @@ import type { EventsQuery } from './schema.ts'
 const slack = 5_000_000
 
 /** What the query's own fields ask of its events. */
-export const eventConditions = (query: EventsQuery, env: QueryEnv): Expr[] => [
+export const eventConditions = (query: EventsQuery, env: QueryContext): Expr[] => [
   ...timeBounds(query, env),
   ...nameConditions(query),
   ...actionConditions(query, env),
@@ -26,10 +26,10 @@ export const eventConditions = (query: EventsQuery, env: QueryEnv): Expr[] => [
 ]
 
 /** Conditions as texts; they may hold aggregates, and aliases of the columns. */
-export const writtenConditions = ({ where }: EventsQuery, env: QueryEnv): Expr[] =>
+export const writtenConditions = ({ where }: EventsQuery, env: QueryContext): Expr[] =>
   (where ?? []).flatMap((text, i) => (text.trim() === '' ? [] : [withoutAlias(columnOf(text, `where__${i}`, env))]))
 
-function timeBounds({ after, before }: EventsQuery, env: QueryEnv): Expr[] {
+function timeBounds({ after, before }: EventsQuery, env: QueryContext): Expr[] {
   const now = micros(env.now)
   const at = (text: string, attr: 'after' | 'before') => {
     const instant = dateInstant(text, now, calendarOf(env.project))
@@ -57,7 +57,7 @@ function nameConditions({ event, events }: EventsQuery): Expr[] {
   ]
 }
 
-function actionConditions({ actionId, actionSteps }: EventsQuery, env: QueryEnv): Expr[] {
+function actionConditions({ actionId, actionSteps }: EventsQuery, env: QueryContext): Expr[] {
   const conditions: Expr[] = []
   if (actionId != null) {
     const action = env.action(actionId)
@@ -84,7 +84,7 @@ const personCondition = (id: string): Expr =>
 /** Events of the people, or of the groups, behind a point of a chart. */
 export function* sourceConditions(
   source: EventsQuery['source'],
-  env: QueryEnv,
+  env: QueryContext,
   sources: readonly AnyActorSource[],
 ): Asking<readonly Expr[]> {
   if (!source) return []

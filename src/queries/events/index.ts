@@ -4,7 +4,7 @@ import type { Expr, OrderItem, Select } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
 import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
-import { defineQueryKind, type QueryEnv, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
+import { defineQueryKind, type QueryContext, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
 import { qualified } from '../qualified.ts'
 import { columnTypes, columnValues, type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
@@ -36,7 +36,7 @@ interface Plan {
   readonly offset: number
 }
 
-function* planOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<Plan> {
+function* planOf(query: EventsQuery, env: QueryContext, sources: readonly AnyActorSource[]): QueryRun<Plan> {
   const { defaultRows, mostRows } = env.limits ?? rowLimits
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
@@ -59,12 +59,12 @@ function* planOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSo
   }
 }
 
-function* cellsOfPage(page: Table, columns: readonly EventColumn[], env: QueryEnv): QueryRun<((row: number) => JsonValue)[]> {
+function* cellsOfPage(page: Table, columns: readonly EventColumn[], env: QueryContext): QueryRun<((row: number) => JsonValue)[]> {
   const persons = columns.some(({ kind }) => kind === 'person') ? yield* personsOf(page, env) : new Map()
   return columns.map(cellsOf(page, persons, env))
 }
 
-function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<EventsAnswer> {
+function* run(query: EventsQuery, env: QueryContext, sources: readonly AnyActorSource[]): QueryRun<EventsAnswer> {
   const { columns, asked, written, rows, offset } = yield* planOf(query, env, sources)
   const answer = (yield { kind: 'statement', query: asked, label: 'events' }) as Table
   const shown = answer.slice(0, rows)
@@ -80,7 +80,7 @@ function* run(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSourc
   }
 }
 
-function* rowsOf(query: EventsQuery, env: QueryEnv, sources: readonly AnyActorSource[]): QueryRun<RowsPlan> {
+function* rowsOf(query: EventsQuery, env: QueryContext, sources: readonly AnyActorSource[]): QueryRun<RowsPlan> {
   const { columns, asked, rows } = yield* planOf(query, env, sources)
   return {
     statement: { kind: 'statement', query: asked, label: 'events' },
@@ -105,7 +105,7 @@ function statementOf(
   query: EventsQuery,
   columns: readonly EventColumn[],
   conditions: readonly Expr[],
-  env: QueryEnv,
+  env: QueryContext,
 ): { statement: Select; ties: readonly OrderItem[] } {
   const names = foldedNames(columns)
   const isOfGroups = (condition: Expr) => hasAggregate(condition) || mentions(condition, names)
@@ -132,7 +132,7 @@ type Person = { readonly uuid: JsonValue; readonly created_at: JsonValue; readon
 type Persons = ReadonlyMap<JsonValue, Person>
 
 /** The persons of a page that have a record, by number. */
-function* personsOf(page: Table, env: QueryEnv): QueryRun<Persons> {
+function* personsOf(page: Table, env: QueryContext): QueryRun<Persons> {
   const numbers = [...new Set(valuesOf(page, '@person_no', env))]
   if (numbers.length === 0) return new Map()
   const query = select({
@@ -158,7 +158,7 @@ function* personsOf(page: Table, env: QueryEnv): QueryRun<Persons> {
   )
 }
 
-function valuesOf(answer: Table, name: string, env: QueryEnv): JsonValue[] {
+function valuesOf(answer: Table, name: string, env: QueryContext): JsonValue[] {
   const vector = answer.getChild(name)
   return vector ? columnValues(vector, env.project.timezone) : []
 }
@@ -169,7 +169,7 @@ const parsed = (json: JsonValue): JsonValue => (typeof json === 'string' && json
 function cellsOf(
   page: Table,
   persons: Persons,
-  env: QueryEnv,
+  env: QueryContext,
 ): (column: EventColumn, i: number, all: readonly EventColumn[]) => (row: number) => JsonValue {
   const part = (name: string) => valuesOf(page, name, env)
   return (column, i, all) => {
@@ -193,7 +193,7 @@ function cellsOf(
   }
 }
 
-function eventCells(part: (name: string) => JsonValue[], env: QueryEnv): (row: number) => JsonValue {
+function eventCells(part: (name: string) => JsonValue[], env: QueryContext): (row: number) => JsonValue {
   const names = ['uuid', 'event', 'timestamp', 'distinct_id', 'elements_chain', 'created_at', 'person_mode'] as const
   const values = names.map((name) => part(`@${name}`))
   const properties = part('@properties')

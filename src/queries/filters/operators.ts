@@ -5,7 +5,7 @@ import { own } from '../../lib/own.ts'
 import { zoneOf } from '../../lib/zone.ts'
 import { numberText } from '../../types/property-values.ts'
 import { dateInstant, isoInstant, micros } from '../dates.ts'
-import type { PropertyType, QueryEnv } from '../kind.ts'
+import type { PropertyType, QueryContext } from '../kind.ts'
 import { patterned } from '../origin.ts'
 import { cleanedPath } from '../path-cleaning.ts'
 import { type PropertyFilter, wrongFilter } from './schema.ts'
@@ -21,7 +21,7 @@ export interface Read {
 }
 
 type One = string | number | boolean
-type Condition = (read: Read, value: One, filter: PropertyFilter, env: QueryEnv) => Expr
+type Condition = (read: Read, value: One, filter: PropertyFilter, env: QueryContext) => Expr
 
 const always = literal(true)
 
@@ -129,7 +129,7 @@ const keepsEmptyList: ReadonlySet<string> = new Set([
   'not_icontains_multi',
 ])
 
-export function operatorCondition(read: Read, filter: PropertyFilter, env: QueryEnv): Expr {
+export function operatorCondition(read: Read, filter: PropertyFilter, env: QueryContext): Expr {
   const { operator, value, place } = filter
   switch (operator) {
     case 'is_set':

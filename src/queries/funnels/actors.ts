@@ -6,7 +6,7 @@ import { type ActorList, type ActorOptions, type Asking, type Choice, defineActo
 import { bucketEdges } from '../buckets.ts'
 import { dateInstant, micros } from '../dates.ts'
 import { fields } from '../fields.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { everyQuery } from '../schemas.ts'
 import { noValueLabel, otherLabel } from './breakdown.ts'
@@ -49,7 +49,7 @@ export const funnelsActors = defineActorSource<FunnelPoint>({
 
 const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
 
-function* actorsBehind(point: FunnelPoint, env: QueryEnv): Asking<ActorList> {
+function* actorsBehind(point: FunnelPoint, env: QueryContext): Asking<ActorList> {
   const query = point.source
   if (actorKindOf(query) === 'expression')
     throw wrong('A funnel that aggregates by an expression has no people to list.', 'source__funnelsFilter__funnelAggregateByHogQL')
@@ -89,7 +89,7 @@ function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { 
   return { kind: 'step', reached, missed: -step - 1 }
 }
 
-function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryEnv): ActorPlace {
+function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryContext): ActorPlace {
   const start = point.funnelTrendsEntrancePeriodStart
   if (start == null) throw wrong('Say which period: its start as YYYY-MM-DD HH:MM:SS.', 'funnelTrendsEntrancePeriodStart')
   const instant = dateInstant(start, micros(env.now), range.calendar)
@@ -99,7 +99,7 @@ function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryEnv): Act
 }
 
 /** The row of the breakdown that is asked for. The row of the rest is all that has no row of its own. */
-function* splitOf({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan, env: QueryEnv): Asking<ActorSplit> {
+function* splitOf({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan, env: QueryContext): Asking<ActorSplit> {
   if (asked == null || scan.breakdown.parts.length === 0) return { kind: 'all' }
   const values = (Array.isArray(asked) ? asked : listIn(asked, scan.breakdown.parts.length)).map(String)
   if (values.length !== 1 || values[0] !== otherLabel) return { kind: 'value', values }
@@ -118,7 +118,7 @@ function listIn(asked: string | number, parts: number): readonly unknown[] {
 }
 
 /** The rows of the breakdown, those of both periods once, and the periods. */
-function* choicesOf({ source }: FunnelPoint, env: QueryEnv): Asking<ActorOptions> {
+function* choicesOf({ source }: FunnelPoint, env: QueryContext): Asking<ActorOptions> {
   const { scan, previous } = yield* planFunnel(source, env)
   const compare = previous && {
     compare: [
@@ -157,7 +157,7 @@ interface FoundActor {
   readonly uuids: readonly string[]
 }
 
-function* foundHere(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env: QueryEnv): Asking<readonly FoundActor[]> {
+function* foundHere(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env: QueryContext): Asking<readonly FoundActor[]> {
   const options =
     place.kind === 'period'
       ? { steps: stepsUntil(scan), periods: Float64Array.from(place.edges) }

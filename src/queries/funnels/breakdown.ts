@@ -1,7 +1,7 @@
 import { call, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { breakdownOf, partText } from '../breakdown.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import type { BreakdownFilter } from '../schemas.ts'
 
 /** What a funnel is split by: properties, whose values come with the events, or cohorts, each asked for on its own. */
@@ -17,7 +17,7 @@ export const noValueLabel = 'None (i.e. no value)'
 
 export const noSplit: FunnelBreakdown = { parts: [], cohorts: [], limit: 0 }
 
-export function funnelBreakdown(filter: BreakdownFilter | null | undefined, env: QueryEnv): FunnelBreakdown {
+export function funnelBreakdown(filter: BreakdownFilter | null | undefined, env: QueryContext): FunnelBreakdown {
   const breakdown = breakdownOf(filter)
   const { parts, cohorts, limit } = breakdown
   return { parts: parts.map((part) => call('ifNull', partText(part, breakdown, env), literal(''))), cohorts, limit }

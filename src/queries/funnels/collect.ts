@@ -1,5 +1,5 @@
 import { type Attribution, type FunnelFold, foldActors, foldPeriods, type Sink } from '../../kernels/funnels/fold.ts'
-import type { QueryEnv, QueryRun } from '../kind.ts'
+import type { QueryContext, QueryRun } from '../kind.ts'
 import { otherLabel } from './breakdown.ts'
 import { BreakdownValues, eachSlice, type FunnelScan, type Slice } from './scan.ts'
 
@@ -24,7 +24,7 @@ export const otherSplit: SplitBy = { breakdown: [otherLabel], breakdown_value: [
  */
 export function* walkFunnel(
   scan: FunnelScan,
-  env: QueryEnv,
+  env: QueryContext,
   options: { readonly steps: number; readonly periods: Float64Array | null },
   sinkOf: (slice: Slice) => Sink,
 ): QueryRun<Walked> {
@@ -50,7 +50,7 @@ export function* walkFunnel(
   }
 }
 
-export function cohortSplit(cohort: number | 'all', env: QueryEnv): SplitBy {
+export function cohortSplit(cohort: number | 'all', env: QueryContext): SplitBy {
   if (cohort === 'all') return { breakdown: 'all users', breakdown_value: 0 }
   return { breakdown: env.cohort(cohort)?.name ?? String(cohort), breakdown_value: cohort }
 }

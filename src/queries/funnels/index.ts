@@ -2,7 +2,7 @@ import type { Interval } from '../../lib/calendar.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { isoInstant, micros, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
-import { defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
 import { isMissing, nodeName } from '../series-condition.ts'
 import { type FunnelBreakdown, funnelBreakdown, noSplit } from './breakdown.ts'
 import { otherSplit, type SplitBy, walkFunnel } from './collect.ts'
@@ -34,6 +34,7 @@ export interface FunnelsAnswer {
 
 export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
   kind: 'FunnelsQuery',
+  isCached: true,
   schema: funnelsSchema,
   *run(query, env) {
     const { scan, previous } = yield* planFunnel(query, env)
@@ -47,7 +48,7 @@ export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
 })
 
 /** The scan of a query, and the range to compare with. */
-export function* planFunnel(query: FunnelsQuery, env: QueryEnv): QueryRun<{ scan: FunnelScan; previous: ResolvedRange | null }> {
+export function* planFunnel(query: FunnelsQuery, env: QueryContext): QueryRun<{ scan: FunnelScan; previous: ResolvedRange | null }> {
   const settings = settingsOf(query)
   const earliest = yield* earliestFor(query.dateRange)
   const range = resolveDateRange(query.dateRange, (query.interval ?? 'day') as Interval, env, { earliest })
@@ -65,7 +66,7 @@ function labelled(rows: readonly object[], label: 'current' | 'previous'): reado
   return rows.map((row) => (Array.isArray(row) ? labelled(row, label) : { ...row, compare: true, compare_label: label }))
 }
 
-export function resultsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
+export function resultsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelResults> {
   switch (scan.settings.viz) {
     case 'steps':
       return stepsOf(scan, env)
@@ -76,7 +77,7 @@ export function resultsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResul
   }
 }
 
-function* stepsOf(scan: FunnelScan, env: QueryEnv): QueryRun<FunnelResults> {
+function* stepsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelResults> {
   const labels = stepLabels(scan.query, scan.settings.order === 'unordered', env)
   const scale = 1 / (scan.query.samplingFactor ?? 1)
   const rows = yield* env.foldsInEngine ? topInEngine(scan, env) : topHere(scan, env)
@@ -89,14 +90,14 @@ export const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0
 /** How many rows stand on their own; all other values share one. */
 const ownRows = ({ limit, cohorts }: FunnelBreakdown): number => (cohorts.length ? cohorts.length : limit)
 
-function* countsHere(scan: FunnelScan, env: QueryEnv): QueryRun<readonly (StepRow & { readonly counts: StepCounts })[]> {
+function* countsHere(scan: FunnelScan, env: QueryContext): QueryRun<readonly (StepRow & { readonly counts: StepCounts })[]> {
   const { steps } = scan.settings
   const collector = new StepCollector(steps)
   const { splitOf } = yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => collector.sink(slice.columns))
   return ranked([...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts, numbers: counts.numbers })))
 }
 
-function* topHere(scan: FunnelScan, env: QueryEnv): QueryRun<readonly StepRow[]> {
+function* topHere(scan: FunnelScan, env: QueryContext): QueryRun<readonly StepRow[]> {
   const rows = yield* countsHere(scan, env)
   const own = ownRows(scan.breakdown)
   if (rows.length <= own) return rows
@@ -105,7 +106,7 @@ function* topHere(scan: FunnelScan, env: QueryEnv): QueryRun<readonly StepRow[]>
   return [...rows.slice(0, own), { split: otherSplit, numbers: rest.numbers }]
 }
 
-function* topInEngine(scan: FunnelScan, env: QueryEnv): QueryRun<readonly StepRow[]> {
+function* topInEngine(scan: FunnelScan, env: QueryContext): QueryRun<readonly StepRow[]> {
   const rows = ranked(yield* stepRows(scan, env))
   const own = ownRows(scan.breakdown)
   if (rows.length <= own) return rows
@@ -130,12 +131,12 @@ const compareSplits = (a: SplitBy | null, b: SplitBy | null) => {
 }
 
 /** Names of the rows that stand on their own; all others are in the row of the rest. */
-export function* topSplits(scan: FunnelScan, env: QueryEnv): QueryRun<readonly unknown[]> {
+export function* topSplits(scan: FunnelScan, env: QueryContext): QueryRun<readonly unknown[]> {
   const rows = env.foldsInEngine ? ranked(yield* stepRows(scan, env)) : yield* countsHere(scan, env)
   return rows.slice(0, ownRows(scan.breakdown)).map(({ split }) => split?.breakdown_value)
 }
 
-export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: QueryEnv): readonly StepLabel[] {
+export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: QueryContext): readonly StepLabel[] {
   return query.series.map((node, i) => {
     const type = node.kind === 'ActionsNode' ? 'actions' : 'events'
     if (isUnordered) return { actionId: null, name: `Completed ${i + 1} step${i === 0 ? '' : 's'}`, customName: null, type }
@@ -147,7 +148,7 @@ export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: Query
   })
 }
 
-function* timesOf(scan: FunnelScan, env: QueryEnv): QueryRun<TimeToConvert> {
+function* timesOf(scan: FunnelScan, env: QueryContext): QueryRun<TimeToConvert> {
   if (env.foldsInEngine) return yield* conversionTimes(scan, env)
   const { steps, from, to, binCount } = scan.settings
   const times = new ConversionTimes(from, to)
@@ -155,7 +156,7 @@ function* timesOf(scan: FunnelScan, env: QueryEnv): QueryRun<TimeToConvert> {
   return times.result(binCount)
 }
 
-function* trendsOf(scan: FunnelScan, env: QueryEnv): QueryRun<readonly FunnelTrend[]> {
+function* trendsOf(scan: FunnelScan, env: QueryContext): QueryRun<readonly FunnelTrend[]> {
   const { range, breakdown } = scan
   const edges = bucketEdges(range)
   const shown = edges.slice(0, -1).flatMap((_, i) => (isShown(edges[i + 1]!, scan, env) ? [i] : []))
@@ -179,12 +180,12 @@ function* trendsOf(scan: FunnelScan, env: QueryEnv): QueryRun<readonly FunnelTre
     .map(({ split, counts }) => ({ ...trend(counts), breakdown_value: split?.breakdown_value }))
 }
 
-function* periodsHere(scan: FunnelScan, edges: readonly number[], env: QueryEnv): QueryRun<readonly PeriodRow[]> {
+function* periodsHere(scan: FunnelScan, edges: readonly number[], env: QueryContext): QueryRun<readonly PeriodRow[]> {
   const collector = new PeriodCollector(edges.length - 1, scan.settings.from, scan.settings.to)
   const options = { steps: stepsUntil(scan), periods: Float64Array.from(edges) }
   const { splitOf } = yield* walkFunnel(scan, env, options, () => collector.sink)
   return [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
 }
 
-const isShown = (end: number, { settings }: FunnelScan, env: QueryEnv) =>
+const isShown = (end: number, { settings }: FunnelScan, env: QueryContext) =>
   !settings.hidesUnfinishedPeriods || end + settings.window <= micros(env.now)

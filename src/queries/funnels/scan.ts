@@ -5,7 +5,7 @@ import type { Call, Expr } from '../../ast/nodes.ts'
 import { bytesPerEvent, EventBuckets } from '../../kernels/funnels/buckets.ts'
 import type { ActorColumns, FunnelColumns } from '../../kernels/funnels/columns.ts'
 import type { ResolvedRange } from '../dates.ts'
-import type { QueryEnv, QueryRun, StatementAsk } from '../kind.ts'
+import type { QueryContext, QueryRun, StatementAsk } from '../kind.ts'
 import { exprOf } from '../origin.ts'
 import { at, eventsTable, memberOf, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, nodeMatch, queryFilters } from '../series-condition.ts'
@@ -92,7 +92,7 @@ export interface Reading {
   readonly firstTimes: readonly { readonly step: number; readonly condition: Expr }[]
 }
 
-export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: QueryEnv): Reading {
+export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: QueryContext): Reading {
   const { query, settings } = scan
   const actor = actorExpr(query, env)
   const steps = query.series.map((node, i) => nodeCondition(node, env, `series__${i}`))
@@ -124,7 +124,7 @@ export function* eachSlice(
   scan: FunnelScan,
   cohort: number | 'all' | null,
   values: BreakdownValues,
-  env: QueryEnv,
+  env: QueryContext,
   each: (slice: Slice) => Generator<void, void, void>,
 ): QueryRun<void> {
   const { query } = scan
@@ -228,7 +228,7 @@ export const firstTimesOf = (actor: Expr, where: Expr): StatementAsk => ({
   }),
 })
 
-export function actorExpr(query: FunnelsQuery, env: QueryEnv): Expr {
+export function actorExpr(query: FunnelsQuery, env: QueryContext): Expr {
   const expression = actorExpression(query)
   if (expression) return call('toString', exprOf(expression, 'funnelsFilter__funnelAggregateByHogQL', env))
   const group = query.aggregation_group_type_index

@@ -6,7 +6,7 @@ import { bucketNumber } from '../bucket-number.ts'
 import { bucketEdges } from '../buckets.ts'
 import { type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
-import type { QueryEnv, QueryRun } from '../kind.ts'
+import type { QueryContext, QueryRun } from '../kind.ts'
 import { at, eventsTable, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, queryFilters } from '../series-condition.ts'
 import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
@@ -20,7 +20,7 @@ export interface Activity {
 }
 
 /** Who was what in which bucket. Looks one bucket before the range, because coming back is told by it. */
-export function* lifecycleOf(query: LifecycleQuery, env: QueryEnv): QueryRun<Activity> {
+export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun<Activity> {
   const interval = query.interval ?? 'day'
   const earliest = yield* earliestFor(query.dateRange)
   const range = resolveDateRange(query.dateRange, interval, env, { earliest })

@@ -21,6 +21,7 @@ export interface LifecycleAnswer {
 
 export const lifecycle = defineQueryKind<LifecycleQuery, LifecycleAnswer>({
   kind: 'LifecycleQuery',
+  isCached: true,
   schema: lifecycleSchema,
   *run(query, env) {
     const { range, buckets, found } = yield* lifecycleOf(query, env)

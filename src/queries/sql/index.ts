@@ -3,7 +3,7 @@ import type { Query } from '../../ast/nodes.ts'
 import { PlanningBudget } from '../../ast/planning-budget.ts'
 import { print } from '../../ast/print.ts'
 import { parseQuery } from '../../parser/parse.ts'
-import { defineQueryKind, type QueryEnv, type QueryRun, type RowsPlan } from '../kind.ts'
+import { defineQueryKind, type QueryContext, type QueryRun, type RowsPlan } from '../kind.ts'
 import { columnTypes, resultRows } from '../rows.ts'
 import { limited, limitedByReader, rowLimits } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
@@ -25,12 +25,12 @@ export interface SqlAnswer {
 }
 
 /** The statement that a request stands for, without limits of an answer: `queryArrow` has none. */
-export function sqlStatement(query: SqlQuery, env: QueryEnv): Query {
+export function sqlStatement(query: SqlQuery, env: QueryContext): Query {
   const budget = new PlanningBudget(env.checkpoint)
   return fillPlaceholders(parseQuery(query.query, budget), query, env, budget)
 }
 
-function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
+function* run(query: SqlQuery, env: QueryContext): QueryRun<SqlAnswer> {
   const statement = sqlStatement(query, env)
   const limits = env.limits ?? rowLimits
   const union = limitedUnion(statement, limits)
@@ -55,7 +55,7 @@ function* run(query: SqlQuery, env: QueryEnv): QueryRun<SqlAnswer> {
 }
 
 // biome-ignore lint/correctness/useYield: a plan may ask statements; this one has none to ask
-function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan> {
+function* rows(query: SqlQuery, env: QueryContext): QueryRun<RowsPlan> {
   const statement = sqlStatement(query, env)
   const limits = env.limits ?? rowLimits
   const union = limitedUnion(statement, limits)
@@ -90,6 +90,6 @@ function* rows(query: SqlQuery, env: QueryEnv): QueryRun<RowsPlan> {
   return { statement: { kind: 'statement', query: asked.query, label: 'statement' }, rows: asked.rows }
 }
 
-export const sqlLike = defineQueryKind({ kind: 'SqlLikeQuery', schema: sqlSchema, run, rows })
+export const sqlLike = defineQueryKind({ kind: 'SqlLikeQuery', isStatement: true, schema: sqlSchema, run, rows })
 /** The name that clients of other servers know. */
-export const hogQl = defineQueryKind({ kind: 'HogQLQuery', schema: sqlSchema, run, rows })
+export const hogQl = defineQueryKind({ kind: 'HogQLQuery', isStatement: true, schema: sqlSchema, run, rows })

@@ -8,13 +8,13 @@ import type { Span } from '../../errors/span.ts'
 import { calendarOf } from '../../lib/calendar.ts'
 import { nearestSpellings } from '../../lib/spelling.ts'
 import { dateInstant, micros } from '../dates.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { compileFilters, type FilterScope } from '../property-filters.ts'
 import { qualified } from '../qualified.ts'
 import type { SqlQuery } from './schema.ts'
 
 /** The statement with every `{…}` replaced by what it stands for. */
-export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryEnv, budget = new PlanningBudget(env.checkpoint)): Query {
+export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContext, budget = new PlanningBudget(env.checkpoint)): Query {
   const values = given.values ?? {}
   const variables = new Map(Object.values(given.variables ?? {}).map((v) => [v.code_name, v.isNull ? null : (v.value ?? null)]))
   if (Object.hasOwn(values, 'filters') && given.filters)
@@ -94,7 +94,7 @@ function constantTree(value: unknown, span: Span, budget: PlanningBudget): Expr 
 }
 
 /** The filters as a condition on the table that the select reads first. */
-function filtersOf(filters: SqlQuery['filters'], from: Source | null, env: QueryEnv): Expr {
+function filtersOf(filters: SqlQuery['filters'], from: Source | null, env: QueryContext): Expr {
   const first = firstTable(from)
   const table = first && tables[first.table]
   const scope: FilterScope = table?.scope ?? 'event'
@@ -107,7 +107,7 @@ function filtersOf(filters: SqlQuery['filters'], from: Source | null, env: Query
   return first ? qualified(condition, first.name) : condition
 }
 
-function dateConditions(range: NonNullable<SqlQuery['filters']>['dateRange'], time: string, env: QueryEnv): Expr[] {
+function dateConditions(range: NonNullable<SqlQuery['filters']>['dateRange'], time: string, env: QueryContext): Expr[] {
   const at = (text: string) => {
     const found = dateInstant(text, micros(env.now), calendarOf(env.project))
     if (found === null) throw new QueryError('wrong-type', { message: `'${text}' is not a date` })

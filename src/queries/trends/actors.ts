@@ -9,7 +9,7 @@ import { type Breakdown, isBrokenDown } from '../breakdown.ts'
 import { bucketEdges, bucketLabel } from '../buckets.ts'
 import { instantOf, isoInstant, micros, parseDate } from '../dates.ts'
 import { fields } from '../fields.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
 import { eventsTable, memberOf, since, until } from '../scope.ts'
 import { firstTimeMaths, rollingMaths } from '../series.ts'
@@ -50,7 +50,7 @@ export const trendsActors = defineActorSource<TrendsPoint>({
   options: optionsOf,
 })
 
-function* actorsBehind(point: TrendsPoint, env: QueryEnv): Asking<ActorList> {
+function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList> {
   const query = point.source
   const order = point.series ?? 0
   if (order >= query.series.length)
@@ -92,7 +92,7 @@ interface Bucket {
   readonly end: Micros
 }
 
-function bucketAt(day: string | number, { range }: Unit, env: QueryEnv): Bucket {
+function bucketAt(day: string | number, { range }: Unit, env: QueryContext): Bucket {
   const calendar = calendarOf(env.project)
   const parsed = typeof day === 'string' ? parseDate(day, calendar.zone) : null
   if (!parsed)
@@ -153,7 +153,7 @@ function* valueCondition(
   asked: TrendsPoint['breakdown'],
   unit: Unit,
   query: TrendsQuery,
-  env: QueryEnv,
+  env: QueryContext,
   breakdown: Breakdown,
 ): Asking<Expr> {
   if (asked == null || !isBrokenDown(breakdown)) return literal(true)
@@ -168,7 +168,7 @@ function* valueCondition(
   return valuesCondition(texts, breakdown, env)
 }
 
-const valuesCondition = (values: readonly string[], breakdown: Breakdown, env: QueryEnv): Expr =>
+const valuesCondition = (values: readonly string[], breakdown: Breakdown, env: QueryContext): Expr =>
   allOf(
     ...breakdown.parts.map((part, i) =>
       values[i] === undefined ? literal(true) : (partEquals(part, values[i], breakdown, env) ?? literal(true)),
@@ -177,7 +177,7 @@ const valuesCondition = (values: readonly string[], breakdown: Breakdown, env: Q
 
 // The pickers
 
-function* optionsOf(point: TrendsPoint, env: QueryEnv): Asking<ActorOptions> {
+function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions> {
   const query = point.source
   const breakdown = trendsBreakdown(query)
   const ranges = yield* rangesOf(query, env)

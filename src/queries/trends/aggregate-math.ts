@@ -1,7 +1,7 @@
 import { alias, call, callWith, field, from, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { own } from '../../lib/own.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { exprOf, named } from '../origin.ts'
 import { at, eventsTable } from '../scope.ts'
 import type { Math as SeriesMath, SeriesNode } from '../series.ts'
@@ -22,7 +22,7 @@ export function aggregate(name: string, value: Expr): Expr {
 }
 
 /** The number that sums and averages are about, null where there is none. */
-export function numberOf(unit: Unit, env: QueryEnv): Expr {
+export function numberOf(unit: Unit, env: QueryContext): Expr {
   const { node } = unit
   const place = placeOf(unit)
   const property = node.math_property ?? ''
@@ -34,7 +34,7 @@ export function numberOf(unit: Unit, env: QueryEnv): Expr {
   return node.math_multiplier == null ? number : call('multiply', number, literal(node.math_multiplier))
 }
 
-function propertyOf(property: string, type: string | null | undefined, attr: string, env: QueryEnv): Expr {
+function propertyOf(property: string, type: string | null | undefined, attr: string, env: QueryContext): Expr {
   if (type === 'person_properties') return field('person', 'properties', property)
   if (type === 'session_properties') return named(field('session', property), property, attr, env)
   return field('properties', property)
@@ -42,7 +42,7 @@ function propertyOf(property: string, type: string | null | undefined, attr: str
 
 const baseCurrency = 'USD'
 
-function converted(amount: Expr, { math_property_revenue_currency: currency }: SeriesNode, attr: string, env: QueryEnv): Expr {
+function converted(amount: Expr, { math_property_revenue_currency: currency }: SeriesNode, attr: string, env: QueryContext): Expr {
   if (!currency) return amount
   if (currency.static === baseCurrency) return amount
   const given = currency.static ? literal(currency.static) : currency.property ? field('properties', currency.property) : null

@@ -1,7 +1,7 @@
 import { call, equals, literal, not } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { type Breakdown, type BreakdownPart, breakdownOf, partText, partValue } from '../breakdown.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { type Bins, binOf, parseBin } from './histogram.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
 import { nullValue, otherValue } from './values.ts'
@@ -16,7 +16,7 @@ export function groupText(
   part: BreakdownPart,
   bins: Bins | null,
   breakdown: Pick<Breakdown, 'cleansPaths'>,
-  env: QueryEnv,
+  env: QueryContext,
   value = partValue(part, env),
 ): Expr {
   if (part.binCount !== null) return bins ? binOf(call('toFloat', value), bins) : literal(nullValue)
@@ -24,7 +24,7 @@ export function groupText(
 }
 
 /** Which events are behind one value of the part; null: all of them. */
-export function partEquals(part: BreakdownPart, value: string, breakdown: Breakdown, env: QueryEnv): Expr | null {
+export function partEquals(part: BreakdownPart, value: string, breakdown: Breakdown, env: QueryContext): Expr | null {
   if (value === otherValue) return null
   if (part.binCount === null) return equals(groupText(part, null, breakdown, env), literal(value))
   const number = call('toFloat', partValue(part, env))

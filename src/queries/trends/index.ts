@@ -4,7 +4,7 @@ import { type Breakdown, isBrokenDown, partValue } from '../breakdown.ts'
 import { bucketEdges } from '../buckets.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
-import { type Answer, type Ask, defineQueryKind, type QueryEnv, type QueryRun } from '../kind.ts'
+import { type Answer, type Ask, defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
@@ -27,7 +27,12 @@ export interface TrendsResponse {
   readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
 }
 
-export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({ kind: 'TrendsQuery', schema: trendsSchema, run: runTrends })
+export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
+  kind: 'TrendsQuery',
+  isCached: true,
+  schema: trendsSchema,
+  run: runTrends,
+})
 
 const tables = (answer: Answer): readonly Table[] => {
   if (!Array.isArray(answer)) throw new InternalError('A list of statements was not answered by a list of tables')
@@ -35,7 +40,7 @@ const tables = (answer: Answer): readonly Table[] => {
 }
 
 /** The current range and, when the query compares, the one beside it. */
-export function* rangesOf(query: TrendsQuery, env: QueryEnv): Generator<Ask, ReadonlyMap<Period, ResolvedRange>, Answer> {
+export function* rangesOf(query: TrendsQuery, env: QueryContext): Generator<Ask, ReadonlyMap<Period, ResolvedRange>, Answer> {
   const interval = isTotal(query) ? 'day' : (query.interval ?? 'day')
   const earliest = yield* earliestFor(query.dateRange)
   const current = resolveDateRange(query.dateRange, interval, env, { earliest, isExact: displayOf(query) === 'BoldNumber' })
@@ -44,7 +49,7 @@ export function* rangesOf(query: TrendsQuery, env: QueryEnv): Generator<Ask, Rea
   return ranges
 }
 
-export function unitsOf(query: TrendsQuery, env: QueryEnv, breakdown: Breakdown, ranges: ReadonlyMap<Period, ResolvedRange>): Unit[] {
+export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakdown, ranges: ReadonlyMap<Period, ResolvedRange>): Unit[] {
   const cohorts = breakdown.cohorts.length ? breakdown.cohorts : [null]
   return [...ranges].flatMap(([period, range]) => {
     const edges = isTotal(query) ? null : bucketEdges(range)
@@ -58,7 +63,7 @@ export function unitsOf(query: TrendsQuery, env: QueryEnv, breakdown: Breakdown,
 export function* binsOfUnits(
   units: readonly Unit[],
   query: TrendsQuery,
-  env: QueryEnv,
+  env: QueryContext,
   { parts }: Breakdown,
 ): Generator<Ask, (Bins | null)[][], Answer> {
   const binned = parts.filter((part) => part.binCount !== null)
@@ -89,7 +94,7 @@ interface Answered {
 export function* answerUnits(
   units: readonly Unit[],
   query: TrendsQuery,
-  env: QueryEnv,
+  env: QueryContext,
   breakdown: Breakdown,
 ): Generator<Ask, Answered[], Answer> {
   const bins = yield* binsOfUnits(units, query, env, breakdown)
@@ -102,7 +107,7 @@ export function* answerUnits(
 const labelOf = ({ order, period, node, cohort }: Unit): string =>
   `series ${order}, ${node.math ?? 'total'}, ${period} period${cohort === null ? '' : `, cohort ${cohort}`}`
 
-function mustBeThere({ cohorts }: Breakdown, filter: TrendsQuery['breakdownFilter'], env: QueryEnv): void {
+function mustBeThere({ cohorts }: Breakdown, filter: TrendsQuery['breakdownFilter'], env: QueryContext): void {
   const missing = cohorts.findIndex((id) => id !== 'all' && !env.cohort(id))
   if (missing < 0) return
   const list = filter?.breakdowns?.length ? filter.breakdowns.map((item) => item.property) : [filter?.breakdown ?? []].flat()
@@ -111,7 +116,7 @@ function mustBeThere({ cohorts }: Breakdown, filter: TrendsQuery['breakdownFilte
   throw new QueryError('validation-failed', { message: `There is no cohort ${JSON.stringify(given)}.`, attr })
 }
 
-function* runTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse> {
+function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
   const breakdown = trendsBreakdown(query)
   mustBeThere(breakdown, query.breakdownFilter, env)
   const ranges = yield* rangesOf(query, env)
@@ -136,7 +141,7 @@ function* runTrends(query: TrendsQuery, env: QueryEnv): QueryRun<TrendsResponse>
 }
 
 /** Groups in the order of the answer, with their values as numbers of the chart. */
-function linesOf(answered: readonly Answered[], query: TrendsQuery, env: QueryEnv, breakdown: Breakdown): Line[] {
+function linesOf(answered: readonly Answered[], query: TrendsQuery, env: QueryContext, breakdown: Breakdown): Line[] {
   const size = (unit: Unit) => (unit.edges ? unit.edges.length - 1 : 1)
   const values = (unit: Unit, data: readonly number[]) => {
     const scaled = scaleSample(data, query.samplingFactor, unit.node.math ?? 'total')
@@ -168,7 +173,7 @@ function cohortLines(
   answered: readonly Answered[],
   { cohorts }: Breakdown,
   line: (unit: Unit, group: Group, named: Line['breakdown']) => Line,
-  env: QueryEnv,
+  env: QueryContext,
 ): Line[] {
   const named = (cohort: number | 'all') => ({
     value: cohort,

@@ -3,7 +3,7 @@ import { call, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { type Breakdown, partValue } from '../breakdown.ts'
 import { bucketNumber } from '../bucket-number.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { countPerActorMaths, firstTimeMaths, propertyMaths, rollingMaths } from '../series.ts'
 import { isPlainUnique, planActiveTotal, planRolling, type RollingMath } from './active-users.ts'
 import { planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
@@ -18,7 +18,7 @@ import { eventsOf, filtersOf, type Unit } from './unit.ts'
 export interface PlanContext {
   readonly unit: Unit
   readonly query: TrendsQuery
-  readonly env: QueryEnv
+  readonly env: QueryContext
   /** The texts that rows are split by. */
   readonly parts: readonly Expr[]
   /** The values behind these texts as they are stored; null where each event's text is needed. */
@@ -47,7 +47,7 @@ export interface StoredParts {
 export function contextOf(
   unit: Unit,
   query: TrendsQuery,
-  env: QueryEnv,
+  env: QueryContext,
   breakdown: Breakdown,
   bins: readonly (Bins | null)[],
 ): PlanContext {

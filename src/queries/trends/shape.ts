@@ -1,6 +1,6 @@
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { isoInstant, type ResolvedRange } from '../dates.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { nodeName } from '../series-condition.ts'
 import { isCumulative, isTotal, type TrendsQuery } from './schema.ts'
 import type { Period } from './unit.ts'
@@ -60,7 +60,7 @@ export interface Line {
   readonly breakdown: { readonly value: BreakdownValue; readonly label: string } | null
 }
 
-export function rowOf(line: Line, query: TrendsQuery, env: QueryEnv, axis: Axis, filter: TrendsRow['filter']): TrendsRow {
+export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: Axis, filter: TrendsRow['filter']): TrendsRow {
   const node = query.series[line.order]!
   const name = nodeName(node, env)
   const label = name ?? 'All events'

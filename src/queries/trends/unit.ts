@@ -2,7 +2,7 @@ import { call, field, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import type { Micros } from '../../lib/zone.ts'
 import type { ResolvedRange } from '../dates.ts'
-import type { QueryEnv } from '../kind.ts'
+import type { QueryContext } from '../kind.ts'
 import { memberOf, person, since, until } from '../scope.ts'
 import type { SeriesNode } from '../series.ts'
 import { allOf, nodeFilters, nodeMatch, queryFilters } from '../series-condition.ts'
@@ -37,8 +37,8 @@ export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; re
 /** Where the unit's series stands in the query. */
 export const placeOf = ({ order }: Unit): string => `series__${order}`
 
-export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =>
+export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
   allOf(nodeFilters(unit.node, env, placeOf(unit)), queryFilters(query, env))
 
-export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryEnv): Expr =>
+export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
   allOf(nodeMatch(unit.node, env, placeOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))

@@ -32,6 +32,7 @@ import {
   Uint64,
 } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
+import type { ResultColumn } from '../../execution/ports.ts'
 import { PositionedSchema } from '../../lib/positioned-schema.ts'
 import { codedTexts, isUnique, plainTexts } from './arrow-texts.ts'
 import { type Builder, Bytes, memory, type NumberArray, Validity, validRows } from './vector-memory.ts'
@@ -323,12 +324,6 @@ function builderOf(type: DuckDBType, expected: Expected): Builder {
     default:
       return stream || isUnique(type) ? plainTexts(expected.rows, bytes) : codedTexts(bytes)
   }
-}
-
-/** Names of columns and the type that each has in the language, kept in the metadata of its field. */
-export interface ResultColumn {
-  readonly name: string
-  readonly typeName: string
 }
 
 export const typeKey = 'waymark.type'

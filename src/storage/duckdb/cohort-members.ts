@@ -1,28 +1,10 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { Changed, CohortMembers, Refresh, Refreshed, Statement } from '../../execution/ports.ts'
 import type { Turn, Turns } from '../../lib/turns.ts'
 import { type Instance, identifier } from './instance.ts'
-import { prepare, type Statement } from './run.ts'
+import { prepare } from './run.ts'
 
 // Members of dynamic cohorts are made from the store itself, so they go into it without the log: rebuilt, it is asked for them again.
-
-export interface Refresh {
-  readonly cohort: number
-  /** One row per member, with the number of the person in its first column; or those among persons who may have come or gone. */
-  readonly members: Statement
-  readonly among: Changed | null
-  mark(hasMoved: boolean): string
-  readonly madeAt: string
-}
-/** Who may have come or gone: members of cohort -1 while `members` is asked. */
-interface Changed {
-  readonly sinceSeq: string
-  readonly stretches: readonly (readonly [from: number, to: number])[]
-  readonly persons: readonly number[]
-}
-export interface Refreshed {
-  readonly hasMoved: boolean
-  readonly moved: readonly number[] | null
-}
 
 /** Cohorts that exist only inside of a transaction. */
 const changedPersons = -1
@@ -36,7 +18,7 @@ const timeKey = (cohort: number) => `cohort_${cohort}_at`
 const list = (cohorts: readonly number[]) => [...cohorts.map(Number), 'NULL'].join(', ')
 const isConflict = (error: unknown) => error instanceof Error && /Conflict/i.test(error.message)
 
-export function cohortMembers(instance: Pick<Instance, 'use'>, database: string, turns: Turns) {
+export function cohortMembers(instance: Pick<Instance, 'use'>, database: string, turns: Turns): CohortMembers {
   const at = `${identifier(database)}.main`
   const inTurn = <T>(work: (connection: DuckDBConnection, turn: Turn) => Promise<T>): Promise<T> =>
     turns.turn((turn) => instance.use((connection) => work(connection, turn), turn.signal))

@@ -9,28 +9,9 @@ import {
   UUID,
   VARCHAR,
 } from '@duckdb/node-api'
+import type { EventRow } from '../../ingestion/ports.ts'
 import { Arena, BigIntegers, chunkRows, Integers, RawChunk, type RawColumn, RawTexts, SmallIntegers, Uuids } from './raw-chunk.ts'
 import { chunksOfFlush } from './stage.ts'
-
-/** Times are microseconds. */
-export interface EventRow {
-  readonly uuid: string
-  readonly eventId: number
-  readonly time: number
-  readonly personNo: number
-  readonly distinctId: string
-  readonly sessionId: string
-  readonly windowId: string
-  readonly groups: readonly string[]
-  readonly createdAt: number
-  readonly seq: number
-  readonly personMode: number
-  readonly elementsChain: string
-  /** JSON text: bytes `from` to `to` of `bytes`. */
-  readonly bytes: Uint8Array
-  readonly from: number
-  readonly to: number
-}
 
 /** The columns that a group's events are staged in: those of `events` without the slots, which are read out of the properties. */
 export const eventColumns: readonly (readonly [name: string, type: DuckDBType])[] = [

@@ -1,35 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { keyLimit, type ValueCounts, valueTypes } from '../../catalog/property-counts.ts'
+import { type PropertyKey, propertyKey, type RowCounts, type StoreFacts } from '../../catalog/store-facts.ts'
 import { identifier } from './instance.ts'
-
-// What statements must know of a project's store before they are planned. Small, and the same until something is applied.
-
-export interface PropertyKey {
-  readonly scope: string
-  readonly name: string
-  /** As it was declared. */
-  readonly type: 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
-  /** Columns that are filled for every row. */
-  readonly slots: readonly string[]
-  readonly counts: ValueCounts
-}
-
-export interface StoreFacts {
-  readonly appliedSeq: string
-  readonly eventIds: ReadonlyMap<string, number>
-  readonly hasMerges: boolean
-  /** The largest number that a person has; 0 when there is nobody. */
-  readonly lastPersonNo: number
-  /** `scope` and name with a line break between them. */
-  readonly propertyKeys: ReadonlyMap<string, PropertyKey>
-  /** Scopes with so many keys that others may not be known. */
-  readonly fullScopes: ReadonlySet<string>
-  readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
-  readonly actions: ReadonlyMap<number, string>
-  readonly cohorts: ReadonlyMap<number, string>
-}
-
-export const propertyKey = (scope: string, name: string): string => `${scope}\n${name}`
 
 async function rows(connection: DuckDBConnection, sql: string): Promise<readonly (readonly unknown[])[]> {
   return (await connection.runAndReadAll(sql)).getRowsJS()
@@ -76,10 +48,7 @@ export async function readFacts(connection: DuckDBConnection, database: string, 
 }
 
 /** What a store holds, in all. */
-export async function countRows(
-  connection: DuckDBConnection,
-  database: string,
-): Promise<{ readonly events: number; readonly persons: number }> {
+export async function countRows(connection: DuckDBConnection, database: string): Promise<RowCounts> {
   const at = `${identifier(database)}.main`
   const counts = `SELECT (SELECT count(*) FROM ${at}.events), (SELECT count(*) FROM ${at}.persons WHERE has_record)`
   const [[events, persons]] = (await rows(connection, counts)) as [[bigint, bigint]]

@@ -1,35 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import type { KnownEvent, KnownProperty } from '../../catalog/known-names.ts'
 import { identifier } from './instance.ts'
-
-/** An event name that has been seen. */
-export interface KnownEvent {
-  readonly name: string
-  readonly count: number
-  readonly first_seen: Date | null
-  readonly last_seen: Date | null
-}
-
-/** A property that has been seen or declared. */
-export interface KnownProperty {
-  /** event, person, or group_0 to group_4 */
-  readonly scope: string
-  readonly name: string
-  /** As it was declared; null: each value is what it is. */
-  readonly property_type: 'Numeric' | 'String' | 'Boolean' | 'DateTime' | null
-  /** How many values of each kind were sent. */
-  readonly counts: {
-    readonly numeric: number
-    /** Texts that read as a number. */
-    readonly numeric_text: number
-    /** All other texts but times. */
-    readonly text: number
-    readonly boolean: number
-    readonly time: number
-    readonly other: number
-  }
-  readonly first_seen: Date | null
-  readonly last_seen: Date | null
-}
 
 const dateOf = (micros: unknown): Date | null => (micros === null ? null : new Date(Number(micros) / 1000))
 const rows = async (connection: DuckDBConnection, sql: string) => (await connection.runAndReadAll(sql)).getRowsJS()

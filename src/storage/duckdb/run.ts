@@ -1,30 +1,18 @@
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBMaterializedResult, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
 import { QueryError, WaymarkError } from '../../errors/errors.ts'
-import type { Progress } from '../../lib/progress.ts'
+import type { RunOptions, Statement, Statements, StreamOptions, TakePart } from '../../execution/ports.ts'
 import { atOnce, type Turn, type Turns } from '../../lib/turns.ts'
-import { BatchBuilder, type BatchShape, type ResultColumn, WideColumns } from './arrow.ts'
-import { answerBytes } from './budget.ts'
+import { BatchBuilder, type BatchShape, WideColumns } from './arrow.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { Bytes } from './vector-memory.ts'
 
-export interface Statement {
-  readonly sql: string
-  readonly params: readonly (string | number | boolean | bigint | null)[]
-  readonly columns: readonly ResultColumn[]
-}
-
-export interface RunOptions {
-  /** Aborts when the statement has to stop. A WaymarkError as its reason is what the statement fails with. */
-  readonly signal?: AbortSignal
-  /** Is told how far the statement is. */
-  readonly progress?: Progress
+/** How one statement is run here. */
+interface EngineRunOptions extends RunOptions {
   /** Stops it where the process grows too much. */
   readonly memory?: MemoryWatch
-  /** Rows that take more are refused. */
-  readonly mostBytes?: number
   /** Is called when the engine has made all rows. */
   readonly hasRows?: () => void
 }
@@ -34,20 +22,14 @@ const chunksPerPart = 32
 const bytesPerPart = 4 * 1024 ** 2
 const bytesPerBatch = 2 * bytesPerPart
 
-/** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
-export type TakePart = (part: Table) => void
-
-const during = (turn: Turn, options: RunOptions): RunOptions => ({
+const during = (turn: Turn, options: EngineRunOptions): EngineRunOptions => ({
   ...options,
   signal: options.signal ? AbortSignal.any([options.signal, turn.signal]) : turn.signal,
   hasRows: () => turn.hasRows(),
 })
 
 /** Runs statements on connections lent by the instance, each when it has its turn. */
-export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memoryLimit' | 'threads' | 'memory'>, turns: Turns) => ({
-  memoryLimit: instance.memoryLimit,
-  threads: instance.threads,
-  answerBytes: answerBytes(instance.memoryLimit),
+export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memory'>, turns: Turns): Statements => ({
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     turns.turn((turn) => {
       const inTurn = during(turn, { ...options, memory: instance.memory })
@@ -64,26 +46,32 @@ export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'mem
     for (;;) {
       const batches: RecordBatch[] = []
       try {
-        for await (const batch of this.stream(statement, { ...options, wide })) batches.push(batch)
+        for await (const batch of streamed(instance, statement, { ...options, wide, turns })) batches.push(batch)
         return new Table(batches[0]!.schema, batches)
       } catch (error) {
         if (!wide.hasWidened()) throw error
       }
     }
   },
-  /** On a connection of its own: whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
-  async *stream(statement: Statement, options: StreamOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    const { connection, close } = await instance.beside()
-    try {
-      yield* streamStatement(connection, statement, { ...options, memory: instance.memory, turns })
-    } finally {
-      await close()
-    }
-  },
+  stream: (statement, options = {}) => streamed(instance, statement, { ...options, turns }),
 })
 
+/** On a connection of its own. */
+async function* streamed(
+  instance: Pick<Instance, 'beside' | 'memory'>,
+  statement: Statement,
+  options: EngineStreamOptions & { readonly turns: Turns },
+): AsyncGenerator<RecordBatch, void, undefined> {
+  const { connection, close } = await instance.beside()
+  try {
+    yield* streamStatement(connection, statement, { ...options, memory: instance.memory })
+  } finally {
+    await close()
+  }
+}
+
 /** Runs a statement and answers its rows as one Arrow table. The connection is the caller's, and idle again when this settles. */
-export async function runStatement(connection: DuckDBConnection, statement: Statement, options: RunOptions = {}): Promise<Table> {
+export async function runStatement(connection: DuckDBConnection, statement: Statement, options: EngineRunOptions = {}): Promise<Table> {
   return guarded(connection, statement, options, async (watch) => {
     const { result, shape, end } = await execute(connection, statement)
     try {
@@ -110,7 +98,7 @@ export async function runInParts(
   connection: DuckDBConnection,
   statement: Statement,
   take: TakePart,
-  options: RunOptions = {},
+  options: EngineRunOptions = {},
 ): Promise<void> {
   return guarded(connection, statement, options, async (watch) => {
     const { result, shape, end } = await execute(connection, statement)
@@ -153,9 +141,7 @@ function tableOf(builder: BatchBuilder): Table {
   return new Table(batch.schema, [batch])
 }
 
-export interface StreamOptions extends RunOptions {
-  /** About how many rows a batch has. */
-  readonly batchRows?: number
+export interface EngineStreamOptions extends EngineRunOptions, StreamOptions {
   /** What is known of its 128-bit columns from another try. */
   readonly wide?: WideColumns
 }
@@ -164,7 +150,7 @@ export interface StreamOptions extends RunOptions {
 export async function* streamStatement(
   connection: DuckDBConnection,
   statement: Statement,
-  { turns, ...options }: StreamOptions & { readonly turns?: Turns } = {},
+  { turns, ...options }: EngineStreamOptions & { readonly turns?: Turns } = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const most = options.batchRows ?? 65_536
   const { turn } = turns ?? atOnce()
@@ -244,7 +230,7 @@ export async function prepare(
 async function guarded<T>(
   connection: DuckDBConnection,
   { sql }: Statement,
-  options: RunOptions,
+  options: EngineRunOptions,
   work: (watch: Watch) => Promise<T>,
 ): Promise<T> {
   const watch = watchOver(connection, options)
@@ -269,7 +255,7 @@ type Watch = ReturnType<typeof watchOver>
 const everybodyElse = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
 /** Interrupts the connection when the signal aborts, or the process grows too much. */
-function watchOver(connection: DuckDBConnection, { signal, memory }: RunOptions) {
+function watchOver(connection: DuckDBConnection, { signal, memory }: EngineRunOptions) {
   const wanted = () => (signal?.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {}))
   let reason: WaymarkError | null = signal?.aborted ? wanted() : null
   let again: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-import { type SlotKind, slotNames } from '../slots.ts'
+import { type SlotKind, slotNames } from '../../catalog/slots.ts'
 
 // The tables of one project's store.duckdb. No keys and no indexes: an index costs memory per row and DuckDB replays its log badly around
 // them; the apply stage alone writes here and keeps what would be unique unique.

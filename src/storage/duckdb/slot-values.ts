@@ -1,14 +1,9 @@
+import type { SlotKind } from '../../catalog/slots.ts'
+import type { SlotUse } from '../../ingestion/ports.ts'
 import { numberText } from '../../types/property-values.ts'
-import type { SlotKind } from '../slots.ts'
 
 // What a slot holds is computed by the engine from the JSON text, for new rows and for old ones alike: so a slot always says what reading the
 // JSON would say.
-
-export interface SlotUse {
-  readonly column: string
-  readonly kind: SlotKind
-  readonly key: string
-}
 
 const fromText: Readonly<Record<SlotKind, (text: string) => string>> = {
   text: (text) => text,

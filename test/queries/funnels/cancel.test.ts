@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
-import { answerQuery, compileFor, type QueryProject, statementOf } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/execution/answer.ts'
+import type { QueryProject } from '../../../src/execution/query-context.ts'
+import { compileFor, statementOf } from '../../../src/execution/statements.ts'
 import type { Answer, Ask } from '../../../src/queries/kind.ts'
 import { queryKinds } from '../../../src/queries/registry.ts'
 import type { TestProject } from '../../harness/duckdb.ts'
@@ -36,13 +38,12 @@ const cases = [
 ] as const
 
 test.each(cases)('a funnel pauses at least once in every few hundred thousand events: %s', async (_, asked) => {
-  const facts = await project.facts()
-  const env = project.env(facts)
+  const env = await project.context()
   const kind = queryKinds.FunnelsQuery!
   const run = kind.run(kind.schema.parse(asked), env)
   const answerTo = async (ask: Ask): Promise<Answer> => {
     const table = async ({ query: tree, take }: Extract<Ask, { query: unknown }>) => {
-      const rows = await project.run(statementOf(compileFor(tree, project, facts, env).printed, 'UTC'), {})
+      const rows = await project.run(statementOf(compileFor(tree, project, env).printed, 'UTC'), {})
       take?.(rows)
       return rows
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery, type QueryProject } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/execution/answer.ts'
+import type { QueryProject } from '../../../src/execution/query-context.ts'
 import type { TestProject } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
 
@@ -46,8 +47,7 @@ function limited(memoryLimit: number): { project: QueryProject; slices: number[]
     slices,
     project: {
       ...project,
-      memoryLimit,
-      threads: undefined, // no server has so little that a row of a list would be too much
+      limits: { memoryLimit, threads: undefined }, // no server has so little that a row of a list would be too much
       async runInParts(statement, take, options) {
         let rows = 0
         await project.runInParts(

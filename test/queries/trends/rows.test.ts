@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answerQuery, type QueryProject } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/execution/answer.ts'
+import type { QueryProject } from '../../../src/execution/query-context.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore } from '../../harness/store.ts'
@@ -38,7 +39,7 @@ beforeAll(async () => {
   project = {
     ...store,
     settings,
-    env: (facts) => ({ ...store.env(facts), project: settings, action: (id) => (id === action.id ? action : undefined) }),
+    given: () => ({ action: (id) => (id === action.id ? action : undefined) }),
   }
 })
 afterAll(() => store.close())

@@ -1,7 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type EventRow, EventStage, stagedEvents } from '../../../src/storage/duckdb/event-stage.ts'
+import type { EventRow } from '../../../src/ingestion/ports.ts'
+import { EventStage, stagedEvents } from '../../../src/storage/duckdb/event-stage.ts'
 
 let instance: DuckDBInstance
 beforeAll(async () => {

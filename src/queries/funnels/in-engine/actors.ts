@@ -1,6 +1,6 @@
 import { alias, and, call, equals, field, from, lambda, literal, not, select, unionAll } from '../../../ast/build.ts'
 import type { Expr, Query } from '../../../ast/nodes.ts'
-import type { QueryEnv } from '../../kind.ts'
+import type { QueryContext } from '../../kind.ts'
 import { type FunnelScan, stepsUntil } from '../scan.ts'
 import { isReached, outcomes } from './answers.ts'
 import { element, list, more, most, never, over, when, whole } from './terms.ts'
@@ -23,7 +23,7 @@ export type ActorSplit =
 export const listColumns = ['timestamp', 'first_timestamp', 'final_timestamp', 'step_timestamps', 'matching_events'] as const
 
 /** One row per actor, and one more for each value or cohort that they count under. */
-export function actorsInEngine(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env: QueryEnv): Query {
+export function actorsInEngine(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env: QueryContext): Query {
   const steps = place.kind === 'period' ? stepsUntil(scan) : scan.settings.steps
   const options = { steps, periods: place.kind === 'period' ? place.edges : null, withEvents: scan.withEvents }
   const times = field('times')

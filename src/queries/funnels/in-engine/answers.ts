@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { alias, and, call, callWith, field, from, groupBy, literal, not, order, select } from '../../../ast/build.ts'
 import type { Expr, Query } from '../../../ast/nodes.ts'
-import type { QueryEnv, QueryRun, StatementAsk } from '../../kind.ts'
+import type { QueryContext, QueryRun, StatementAsk } from '../../kind.ts'
 import { doubles, texts } from '../../vectors.ts'
 import { cohortSplit, type SplitBy } from '../collect.ts'
 import { PeriodCounts } from '../periods.ts'
@@ -23,7 +23,12 @@ interface Folding {
 }
 
 /** One row per actor, value and period with columns `depth` and `times`, of those who did the first step and are not excluded. */
-export function outcomes(scan: FunnelScan, cohort: number | 'all' | null, { steps, periods, withEvents }: Folding, env: QueryEnv): Query {
+export function outcomes(
+  scan: FunnelScan,
+  cohort: number | 'all' | null,
+  { steps, periods, withEvents }: Folding,
+  env: QueryContext,
+): Query {
   const { settings } = scan
   const fold =
     settings.order === 'unordered'
@@ -111,7 +116,7 @@ const cohortsOf = ({ breakdown }: FunnelScan) => (breakdown.cohorts.length ? bre
 const valueColumns = ({ breakdown }: FunnelScan): readonly Expr[] =>
   breakdown.parts.map((_, i) => alias(element(field('value'), i + 1), `value_${i}`))
 
-function splitsOf(table: Table, scan: FunnelScan, cohort: number | 'all' | null, env: QueryEnv): readonly (SplitBy | null)[] {
+function splitsOf(table: Table, scan: FunnelScan, cohort: number | 'all' | null, env: QueryContext): readonly (SplitBy | null)[] {
   const columns = scan.breakdown.parts.map((_, i) => texts(table, `value_${i}`))
   return Array.from({ length: table.numRows }, (_, row) => {
     if (cohort !== null) return cohortSplit(cohort, env)
@@ -140,7 +145,7 @@ function numbersOf(table: Table, steps: number): readonly (readonly StepNumbers[
 }
 
 /** A row per value, in no order. */
-export function* stepRows(scan: FunnelScan, env: QueryEnv): QueryRun<readonly StepRow[]> {
+export function* stepRows(scan: FunnelScan, env: QueryContext): QueryRun<readonly StepRow[]> {
   const { steps, optional } = scan.settings
   const rows: StepRow[] = []
   for (const cohort of cohortsOf(scan)) {
@@ -157,7 +162,7 @@ export function* stepRows(scan: FunnelScan, env: QueryEnv): QueryRun<readonly St
 }
 
 /** All that are in none of these rows, as one. */
-export function* restOfSteps(scan: FunnelScan, top: readonly StepRow[], env: QueryEnv): QueryRun<readonly StepNumbers[]> {
+export function* restOfSteps(scan: FunnelScan, top: readonly StepRow[], env: QueryContext): QueryRun<readonly StepNumbers[]> {
   const { steps, optional } = scan.settings
   const shown = top.map(({ split }) => list(...(split!.breakdown as readonly string[]).map((text) => literal(text))))
   const counted = select({
@@ -168,7 +173,7 @@ export function* restOfSteps(scan: FunnelScan, top: readonly StepRow[], env: Que
   return numbersOf((yield statement('funnel steps of the rest', counted)) as Table, steps)[0]!
 }
 
-export function* conversionTimes(scan: FunnelScan, env: QueryEnv): QueryRun<TimeToConvert> {
+export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<TimeToConvert> {
   const { steps, from: first, to, binCount } = scan.settings
   const took = select({
     columns: [alias(seconds(time(first), time(to)), 'seconds')],
@@ -210,7 +215,7 @@ export interface PeriodRow {
 }
 
 /** Per value the numbers of each period. */
-export function* periodRows(scan: FunnelScan, edges: readonly number[], env: QueryEnv): QueryRun<readonly PeriodRow[]> {
+export function* periodRows(scan: FunnelScan, edges: readonly number[], env: QueryContext): QueryRun<readonly PeriodRow[]> {
   const { from: first, to } = scan.settings
   const rows = new Map<string, PeriodRow>()
   for (const cohort of cohortsOf(scan)) {

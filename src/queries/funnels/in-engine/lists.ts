@@ -1,6 +1,6 @@
 import { alias, call, equals, field, from, groupBy, join, literal, select } from '../../../ast/build.ts'
 import type { Expr, Query } from '../../../ast/nodes.ts'
-import type { QueryEnv } from '../../kind.ts'
+import type { QueryContext } from '../../kind.ts'
 import { at, eventsTable, until } from '../../scope.ts'
 import { allOf } from '../../series-condition.ts'
 import { bitmask, bitmaskOf, type FunnelScan, firstTimesOf, readingOf } from '../scan.ts'
@@ -25,13 +25,13 @@ export function listsOf(
   scan: FunnelScan,
   cohort: number | 'all' | null,
   options: { readonly steps: number; readonly periods: readonly number[] | null },
-  env: QueryEnv,
+  env: QueryContext,
 ): Query {
   return takenLists(scan, options, entries(scan, options.periods, attributed(scan, masked(scan, cohort, env))))
 }
 
 /** One row per actor; with the attribution to all events one per actor and value. Steps that only a first event serves keep that one. */
-function masked(scan: FunnelScan, cohort: number | 'all' | null, env: QueryEnv): Query {
+function masked(scan: FunnelScan, cohort: number | 'all' | null, env: QueryContext): Query {
   const reading = readingOf(scan, cohort, env)
   const value = list(...(scan.breakdown.parts.length ? scan.breakdown.parts : [literal('')]))
   const perValue = isSplit(scan) && scan.settings.attribution.type === 'all_events'

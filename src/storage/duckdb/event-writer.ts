@@ -1,162 +1,16 @@
 import { randomInt } from 'node:crypto'
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
-import { type EventRow, EventStage, eventColumns, stagedEvents } from './event-stage.ts'
-import { type SlotUse, slotFromJson, slotTexts, slotValue } from './slot-values.ts'
+import type { DuckDBConnection, DuckDBValue as Value } from '@duckdb/node-api'
+import { type ChangedTable, changedTables } from '../../catalog/changed-tables.ts'
+import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../ingestion/ports.ts'
+import { peopleOf } from './budget.ts'
+import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
+import { type Instance, isOutOfMemory } from './instance.ts'
+import { rowGroupRows } from './schema.ts'
+import { slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
 
 // The apply stage's door to a project's store: it alone writes there. Rows are staged in temporary tables while a group is being worked out,
 // and go into the store with the log position in one transaction.
-
-/** Tables that a group changes: their columns, and the keys by which a row that is not new is found. Rows of a table without keys are always new. */
-const changedTables = {
-  persons: {
-    keys: ['person_no'],
-    columns: {
-      person_no: 'integer',
-      uuid: 'uuid',
-      has_record: 'boolean',
-      created_at: 'time',
-      is_identified: 'boolean',
-      version: 'bigint',
-      updated_at: 'time',
-      properties: 'text',
-      property_times: 'text',
-      imported_at: 'time',
-    },
-  },
-  person_versions: { keys: [], columns: { person_no: 'integer', log_seq: 'bigint', properties: 'text' } },
-  import_families: { keys: [], columns: { family: 'integer', state: 'text' } },
-  import_members: { keys: [], columns: { person_no: 'integer', family: 'integer' } },
-  distinct_ids: { keys: [], columns: { distinct_id: 'text', person_no: 'integer', added_seq: 'bigint' } },
-  person_merges: { keys: [], columns: { merged: 'integer', survivor: 'integer' } },
-  merge_journal: {
-    keys: [],
-    columns: {
-      seq: 'bigint',
-      merged_at: 'time',
-      merged: 'integer',
-      merged_uuid: 'uuid',
-      survivor: 'integer',
-      survivor_uuid: 'uuid',
-      event_uuid: 'uuid',
-      event: 'text',
-    },
-  },
-  groups: {
-    keys: ['group_type_index', 'group_key'],
-    columns: {
-      group_type_index: 'integer',
-      group_key: 'text',
-      created_at: 'time',
-      updated_at: 'time',
-      version: 'bigint',
-      properties: 'text',
-      property_times: 'text',
-    },
-  },
-  group_types: { keys: [], columns: { group_type_index: 'integer', group_type: 'text' } },
-  event_names: {
-    keys: ['event_id'],
-    columns: { event_id: 'integer', name: 'text', first_seen: 'time', last_seen: 'time', count: 'bigint' },
-  },
-  property_keys: {
-    keys: ['scope', 'name'],
-    columns: {
-      scope: 'text',
-      name: 'text',
-      property_type: 'text',
-      slots: 'text',
-      ready_slots: 'text',
-      count_numeric: 'bigint',
-      count_string: 'bigint',
-      count_boolean: 'bigint',
-      count_datetime: 'bigint',
-      count_other: 'bigint',
-      count_numeric_string: 'bigint',
-      first_seen: 'time',
-      last_seen: 'time',
-    },
-  },
-  warnings: { keys: ['kind'], columns: { kind: 'text', count: 'bigint', samples: 'text', last_seen: 'time' } },
-  actions: { keys: ['id'], columns: { id: 'integer', definition: 'text' } },
-  cohorts: { keys: ['id'], columns: { id: 'integer', definition: 'text' } },
-  cohort_members: { keys: [], columns: { cohort_id: 'integer', person_no: 'integer' } },
-} as const satisfies Record<string, { keys: readonly string[]; columns: StageColumns }>
-
-export type ChangedTable = keyof typeof changedTables
-type Value = DuckDBValue
-type Row<T extends ChangedTable> = { [C in keyof (typeof changedTables)[T]['columns']]: Value }
-
-export interface FoundPerson {
-  personNo: number
-  uuid: string
-  hasRecord: boolean
-  createdAt: number
-  isIdentified: boolean
-  version: number
-  updatedAt: number
-  properties: string
-  propertyTimes: string
-  importedAt: number | null
-}
-
-/** What one group will change. */
-export interface StagedGroup {
-  /** How many events it has. */
-  readonly events: number
-  pushEvent(row: EventRow): void
-  put<T extends ChangedTable>(table: T, row: Row<T>, isNew: boolean): void
-  /** Hands over the bulk of what was put so far, which is in memory until then. */
-  drain(): Promise<void>
-  setMeta(key: string, value: string): void
-  /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
-  merge(merged: number, survivor: number): void
-  /** What is stored of this number is void: it stands for `current` now, which has a new row if it is the number itself. */
-  rewrite(no: number, current: number): void
-  /** The id belongs to another number than before. */
-  moveId(distinctId: string, no: number): void
-  removeFamily(family: number): void
-  remove(table: 'actions' | 'cohorts' | 'cohort_members', id: number): void
-  commit(slots: Readonly<Record<'event' | 'person', readonly SlotUse[]>>): Promise<void>
-}
-
-export interface ApplyStore {
-  /** Prefix of the names of its tables. */
-  readonly tables: string
-  rows(sql: string, parameters?: Value[]): Promise<Record<string, unknown>[]>
-  personsOfIds(distinctIds: readonly string[]): Promise<(FoundPerson & { distinctId: string })[]>
-  personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
-  /** The distinct ids of numbers. */
-  idsOf(numbers: readonly number[]): Promise<{ personNo: number; distinctId: string }[]>
-  /** The numbers that were merged into these. */
-  mergedInto(numbers: readonly number[]): Promise<{ merged: number; survivor: number }[]>
-  /** The families of imported people that these numbers are of. */
-  families(numbers: readonly number[]): Promise<{ family: number; state: string }[]>
-  personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
-  groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
-  /**
-   * Small statements that give the rows of a scope's table the values of `slots` (events: those up to `toSeq`). To be run one by one, never
-   * beside a commit.
-   */
-  fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[], toSeq: number): Promise<(() => Promise<void>)[]>
-  /** Uuids of the events of a range of the log, some at a time. */
-  uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
-  /** A number made with the store, for files beside it that are of use only to this one. */
-  identity(): Promise<number>
-  /** A group may be staged while the one before is being committed; commits follow one another. */
-  openGroup(): Promise<StagedGroup>
-  close(): Promise<void>
-}
-
-export interface FoundGroup {
-  index: number
-  key: string
-  createdAt: number
-  updatedAt: number
-  version: number
-  properties: string
-  propertyTimes: string
-}
 
 const fillRows = 20_000
 const uuidRows = 100_000
@@ -164,15 +18,15 @@ const uuidRows = 100_000
 const personFields = `p.person_no AS "personNo", p.uuid::VARCHAR AS uuid, p.has_record AS "hasRecord", epoch_us(p.created_at)::DOUBLE AS "createdAt",
   p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes", epoch_us(p.imported_at)::DOUBLE AS "importedAt"`
 
-export async function openApplyStore(connect: () => Promise<DuckDBConnection>, database: string): Promise<ApplyStore> {
+export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memoryLimit'>, database: string): Promise<EventWriter> {
   const main = `"${database}".main`
-  const reader = await connect()
+  const reader = await instance.connect()
   const wanted = {
     texts: createStage(reader, 'wanted_texts', { text: 'text', number: 'integer' }),
     uuids: createStage(reader, 'wanted_uuids', { uuid: 'uuid' }),
     numbers: createStage(reader, 'wanted_numbers', { number: 'integer' }),
   }
-  const writers = [await openWriter(await connect(), main), await openWriter(await connect(), main)]
+  const writers = [await openGroups(await instance.connect(), main), await openGroups(await instance.connect(), main)]
   let turn = 0
   let reading: Promise<unknown> = Promise.resolve()
 
@@ -201,8 +55,10 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
     )
 
   return {
-    tables: main,
-    rows: (sql, parameters) => inTurn(() => rows(sql, parameters)),
+    groupRows: rowGroupRows,
+    groupPeople: peopleOf(instance.memoryLimit),
+    isTooMuch: isOutOfMemory,
+    state: () => inTurn(() => readState(rows, main)),
     personsOfIds: (ids) =>
       look(
         wanted.texts,
@@ -284,7 +140,8 @@ export async function openApplyStore(connect: () => Promise<DuckDBConnection>, d
   }
 }
 
-async function openWriter(connection: DuckDBConnection, main: string) {
+/** One connection, on which one group after the other is staged and committed. */
+async function openGroups(connection: DuckDBConnection, main: string) {
   const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
   const rewrites = createStage(connection, 'stage_rewrites', { person_no: 'integer', current: 'integer' })
@@ -423,3 +280,51 @@ const rewriteStatements = (main: string, hasMovedIds: boolean): string[] => [
     ? [`UPDATE ${main}.distinct_ids t SET person_no = s.person_no FROM temp.main.stage_moved_ids s WHERE t.distinct_id = s.distinct_id`]
     : []),
 ]
+
+const words = (text: unknown): string[] => (text as string).split(' ').filter((word) => word !== '')
+
+async function readState(rows: (sql: string) => Promise<Record<string, unknown>[]>, tables: string): Promise<WriterState> {
+  const meta = new Map((await rows(`SELECT key, value FROM ${tables}.meta`)).map((row) => [row.key as string, row.value as string]))
+  const appliedSeq = Number(meta.get('applied_seq') ?? 0)
+  const [families] = await rows(`SELECT count(*)::INTEGER AS n FROM ${tables}.import_families`)
+  const groupTypes: string[] = []
+  for (const row of await rows(`SELECT group_type_index::INTEGER AS index, group_type FROM ${tables}.group_types`))
+    groupTypes[row.index as number] = row.group_type as string
+  const eventNames = await rows(
+    `SELECT event_id, name, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last, count::DOUBLE AS count FROM ${tables}.event_names`,
+  )
+  const propertyKeys = await rows(
+    `SELECT scope, name, property_type, slots, ready_slots, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last,
+       [count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string]::DOUBLE[] AS counts FROM ${tables}.property_keys`,
+  )
+  const warnings = await rows(`SELECT kind, count::DOUBLE AS count, samples, epoch_us(last_seen)::DOUBLE AS last FROM ${tables}.warnings`)
+  return {
+    appliedSeq,
+    hasFamilies: families!.n !== 0,
+    nextPersonNo: Number(meta.get('next_person_no') ?? 1),
+    retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    groupTypes,
+    eventNames: eventNames.map((row) => ({
+      id: row.event_id as number,
+      name: row.name as string,
+      firstSeen: row.first as number,
+      lastSeen: row.last as number,
+      count: row.count as number,
+    })),
+    propertyKeys: propertyKeys.map((row): WriterState['propertyKeys'][number] => ({
+      scope: row.scope as string,
+      name: row.name as string,
+      type: row.property_type as WriterState['propertyKeys'][number]['type'],
+      slots: words(row.slots).map((column) => ({ column, isReady: words(row.ready_slots).includes(column) })),
+      counts: row.counts as number[],
+      firstSeen: row.first as number,
+      lastSeen: row.last as number,
+    })),
+    warnings: warnings.map((row) => ({
+      type: row.kind as string,
+      count: row.count as number,
+      samples: row.samples as string,
+      lastSeen: row.last as number,
+    })),
+  }
+}

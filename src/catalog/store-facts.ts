@@ -1,0 +1,36 @@
+import type { ValueCounts } from './property-counts.ts'
+
+// What statements must know of a project's store before they are planned. Small, and the same until something is applied.
+
+export interface PropertyKey {
+  readonly scope: string
+  readonly name: string
+  /** As it was declared. */
+  readonly type: 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
+  /** Columns that are filled for every row. */
+  readonly slots: readonly string[]
+  readonly counts: ValueCounts
+}
+
+export interface StoreFacts {
+  readonly appliedSeq: string
+  readonly eventIds: ReadonlyMap<string, number>
+  readonly hasMerges: boolean
+  /** The largest number that a person has; 0 when there is nobody. */
+  readonly lastPersonNo: number
+  /** `scope` and name with a line break between them. */
+  readonly propertyKeys: ReadonlyMap<string, PropertyKey>
+  /** Scopes with so many keys that others may not be known. */
+  readonly fullScopes: ReadonlySet<string>
+  readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
+  readonly actions: ReadonlyMap<number, string>
+  readonly cohorts: ReadonlyMap<number, string>
+}
+
+export const propertyKey = (scope: string, name: string): string => `${scope}\n${name}`
+
+/** Rows of a project, in all. */
+export interface RowCounts {
+  readonly events: number
+  readonly persons: number
+}

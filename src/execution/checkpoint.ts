@@ -1,0 +1,19 @@
+import type { Checkpoint } from '../ast/planning-budget.ts'
+import { QueryError, WaymarkError } from '../errors/errors.ts'
+import type { Progress } from '../lib/progress.ts'
+
+export type { Checkpoint } from '../ast/planning-budget.ts'
+
+export interface AnswerOptions {
+  /** Aborts when nobody wants the answer any more or its time is over. */
+  readonly signal?: AbortSignal
+  /** Throws in the same cases. Planning keeps the thread, so that no timer can abort the signal meanwhile. */
+  readonly checkpoint?: Checkpoint
+  readonly progress?: Progress
+}
+
+export const checkpointOf = ({ checkpoint, signal }: AnswerOptions): Checkpoint =>
+  checkpoint ??
+  (() => {
+    if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
+  })

@@ -1,0 +1,98 @@
+import { Table } from 'apache-arrow'
+import type { StoreFacts } from '../catalog/store-facts.ts'
+import type { Answer, Ask, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
+import { blamed } from './blame.ts'
+import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
+import type { Compiled } from './compile.ts'
+import type { Explainable } from './explain.ts'
+import type { RunOptions, Statement } from './ports.ts'
+import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
+import { settingsOf } from './request.ts'
+import { compileFor, inWords, statementOf } from './statements.ts'
+
+interface AskedStatement extends Explainable {
+  seconds: number
+}
+
+export interface Driver {
+  readonly context: QueryContext
+  /** What has been asked so far. */
+  readonly asked: readonly AskedStatement[]
+  statementFor(ask: StatementAsk): { readonly compiled: Compiled; readonly statement: Statement }
+  /** One generator to its end. */
+  complete<R>(generator: QueryRun<R>): Promise<R>
+}
+
+/** Statements of one request are planned for so long before others have the thread. */
+const longestPlanningMs = 20
+
+/** Runs what a kind's generators ask. */
+export function driverOf(
+  project: QueryProject,
+  facts: StoreFacts,
+  options: AnswerOptions & Pick<RunOptions, 'mostBytes'>,
+  request: unknown,
+  settings: StatementSettings = settingsOf(request),
+): Driver {
+  const checkpoint = checkpointOf(options)
+  const context = queryContext(project, facts, settings, checkpoint)
+  const asked: AskedStatement[] = []
+  const statementFor = ({ query }: StatementAsk): { compiled: Compiled; statement: Statement } => {
+    try {
+      const compiled = compileFor(query, project, context, settings)
+      return { compiled, statement: statementOf(compiled.printed, context.project.timezone) }
+    } catch (error) {
+      throw blamed(error, request, query)
+    }
+  }
+  const run = async (ask: StatementAsk): Promise<Table> => {
+    const { compiled, statement } = statementFor(ask)
+    const started = performance.now()
+    const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
+    asked.push(entry)
+    const { take } = ask
+    const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : project.run(statement, options)
+    const table = await work.catch((error: unknown) => {
+      throw inWords(error, compiled, request, ask.query)
+    })
+    entry.seconds = (performance.now() - started) / 1000
+    return table
+  }
+  /** Lets others have the thread. */
+  const pause = async () => {
+    await new Promise((resume) => setImmediate(resume))
+    checkpoint()
+  }
+  const answerTo = async (ask: Ask): Promise<Answer> => {
+    if ('query' in ask) return run(ask)
+    if ('kind' in ask) {
+      await pause()
+      return undefined
+    }
+    const running: Promise<Table>[] = []
+    let kept = performance.now()
+    for (const one of ask) {
+      const table = run(one)
+      table.catch(() => undefined) // read below
+      running.push(table)
+      if (performance.now() - kept < longestPlanningMs) continue
+      await pause()
+      kept = performance.now()
+    }
+    return Promise.all(running)
+  }
+  return {
+    context,
+    asked,
+    statementFor,
+    async complete<R>(generator: QueryRun<R>): Promise<R> {
+      try {
+        let step = generator.next()
+        while (!step.done) step = generator.next(await answerTo(step.value))
+        return step.value
+      } catch (error) {
+        throw blamed(error, request)
+      }
+    },
+  }
+}

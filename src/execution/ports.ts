@@ -1,0 +1,99 @@
+import type { RecordBatch, Table } from 'apache-arrow'
+import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
+import type { RowCounts, StoreFacts } from '../catalog/store-facts.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import type { EventWriter } from '../ingestion/ports.ts'
+import type { Progress } from '../lib/progress.ts'
+import type { Turns } from '../lib/turns.ts'
+
+// What an engine has to do for a project. `storage/duckdb/engine.ts` and `storage/clickhouse/engine.ts` do it; `open()` chooses.
+
+export interface Engine {
+  readonly dialect: Dialect
+  readonly limits: EngineLimits
+  /** What statements must know before they are planned. The same object as long as nothing is applied. */
+  facts(): Promise<StoreFacts>
+  events(): Promise<readonly KnownEvent[]>
+  properties(): Promise<readonly KnownProperty[]>
+  count(): Promise<RowCounts>
+  statements(turns: Turns): Statements
+  members(turns: Turns): CohortMembers
+  openWriter(): Promise<EventWriter>
+}
+
+/** Undefined: the engine sees to it by itself. */
+export interface EngineLimits {
+  /** Bytes for the statements that run, and for what queries do with their rows. */
+  readonly memoryLimit?: number
+  readonly threads?: number
+  /** Bytes of the rows of an answer that is sent as JSON. */
+  readonly answerBytes?: number
+}
+
+/** A statement in the dialect of the engine. */
+export interface Statement {
+  readonly sql: string
+  readonly params: readonly (string | number | boolean | bigint | null)[]
+  readonly columns: readonly ResultColumn[]
+}
+export interface ResultColumn {
+  readonly name: string
+  /** As the language spells it. */
+  readonly typeName: string
+}
+
+export interface RunOptions {
+  /** Aborts when the statement has to stop. A WaymarkError as its reason is what the statement fails with. */
+  readonly signal?: AbortSignal
+  /** Is told how far the statement is. */
+  readonly progress?: Progress
+  /** Rows that take more are refused. */
+  readonly mostBytes?: number
+}
+export interface StreamOptions extends RunOptions {
+  /** About how many rows a batch has. */
+  readonly batchRows?: number
+}
+
+/** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
+export type TakePart = (part: Table) => void
+
+/** Runs statements, each when it has its turn. */
+export interface Statements {
+  run(statement: Statement, options?: RunOptions): Promise<Table>
+  runInParts(statement: Statement, take: TakePart, options?: RunOptions): Promise<void>
+  /** All rows as batches of one table, without a second copy of them in the engine. Texts are plain. */
+  gather(statement: Statement, options?: RunOptions): Promise<Table>
+  /** Whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
+  stream(statement: Statement, options?: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
+}
+
+/** Members of dynamic cohorts, which are made from the store itself. */
+export interface CohortMembers {
+  mark(cohort: number): Promise<string | null>
+  /** null: everybody has to be looked at. */
+  refresh(refresh: Refresh): Promise<Refreshed | null>
+  clear(cohort: number): Promise<void>
+  madeAt(cohorts: readonly number[]): Promise<Map<number, string>>
+  /** Members who were merged since are one. */
+  count(cohorts: readonly number[]): Promise<Map<number, number>>
+}
+
+export interface Refresh {
+  readonly cohort: number
+  /** One row per member, with the number of the person in its first column; or those among persons who may have come or gone. */
+  readonly members: Statement
+  readonly among: Changed | null
+  mark(hasMoved: boolean): string
+  readonly madeAt: string
+}
+/** Who may have come or gone: members of cohort -1 while `members` is asked. */
+export interface Changed {
+  readonly sinceSeq: string
+  readonly stretches: readonly (readonly [from: number, to: number])[]
+  readonly persons: readonly number[]
+}
+export interface Refreshed {
+  readonly hasMoved: boolean
+  readonly moved: readonly number[] | null
+}

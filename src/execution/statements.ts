@@ -1,0 +1,56 @@
+import type { Table } from 'apache-arrow'
+import type { Query } from '../ast/nodes.ts'
+import { PlanningBudget } from '../ast/planning-budget.ts'
+import type { StoreFacts } from '../catalog/store-facts.ts'
+import type { Budget } from '../plan/footprint.ts'
+import { asTypeMismatch } from '../plan/type-mismatch.ts'
+import type { QueryContext } from '../queries/kind.ts'
+import { shownTypeName } from '../types/types.ts'
+import { blamed } from './blame.ts'
+import { type AnswerOptions, type Checkpoint, checkpointOf } from './checkpoint.ts'
+import { type Compiled, compile } from './compile.ts'
+import type { Statement } from './ports.ts'
+import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
+
+// One statement of the language on its way to the engine of a project.
+
+/** Runs one statement and answers an Arrow table. */
+export async function runStatement(query: Query, project: QueryProject, options: AnswerOptions & StatementSettings = {}): Promise<Table> {
+  const context = queryContext(project, await project.facts(), options, checkpointOf(options))
+  const { printed } = compileFor(query, project, context, options)
+  return project.run(statementOf(printed, context.project.timezone), { ...options, mostBytes: bytesBetween(project) })
+}
+
+/** Of rows that a query reads on the way to its answer. */
+export const bytesBetween = ({ limits: { memoryLimit } }: QueryProject) => memoryLimit && Math.floor(memoryLimit / 4)
+
+export const compileFor = (query: Query, project: QueryProject, context: QueryContext, { showsJson }: StatementSettings = {}): Compiled =>
+  compile(query, {
+    context,
+    dialect: project.dialect,
+    budget: budgetOf(project),
+    planningBudget: new PlanningBudget(context.checkpoint),
+    showsJson,
+  })
+
+/** Half as much as the engine may hold: what a statement makes at once comes on top of that. */
+const budgetOf = ({ limits: { memoryLimit, threads } }: QueryProject): Budget | undefined =>
+  memoryLimit === undefined || threads === undefined ? undefined : { bytes: memoryLimit / 2, threads }
+
+export const statementOf = ({ sql, params, columns }: Compiled['printed'], timezone: string): Statement => ({
+  sql,
+  params,
+  columns: columns.map(({ name, type }) => ({ name, typeName: shownTypeName(type, timezone) })),
+})
+
+/** The same with what the store knows now. */
+export async function statementFor(query: Query, project: QueryProject): Promise<Statement> {
+  const context = queryContext(project, await project.facts())
+  return statementOf(compileFor(query, project, context).printed, context.project.timezone)
+}
+
+/** Says what the engine refused of the statement that was asked for. */
+export const inWords = (error: unknown, { resolved }: Compiled, request: unknown, statement: Query): unknown => {
+  const text = (request as { query?: unknown }).query
+  return blamed(asTypeMismatch(error, resolved, typeof text === 'string' ? text : null), request, statement)
+}

@@ -1,0 +1,30 @@
+import type { StoreFacts } from '../../catalog/store-facts.ts'
+import { duckdb } from '../../dialects/duckdb/dialect.ts'
+import type { Engine } from '../../execution/ports.ts'
+import { answerBytes } from './budget.ts'
+import { cohortMembers } from './cohort-members.ts'
+import { openEventWriter } from './event-writer.ts'
+import { countRows, readFacts } from './facts.ts'
+import type { Instance } from './instance.ts'
+import { readEvents, readProperties } from './known-names.ts'
+import { statementRunner } from './run.ts'
+
+/** A project whose store is attached to the instance under that name. */
+export function duckdbEngine(instance: Instance, database: string): Engine {
+  const { memoryLimit, threads } = instance
+  let known: StoreFacts | undefined
+  return {
+    dialect: duckdb,
+    limits: { memoryLimit, threads, answerBytes: answerBytes(memoryLimit) },
+    async facts() {
+      known = await instance.look((connection) => readFacts(connection, database, known))
+      return known
+    },
+    events: () => instance.look((connection) => readEvents(connection, database)),
+    properties: () => instance.look((connection) => readProperties(connection, database)),
+    count: () => instance.look((connection) => countRows(connection, database)),
+    statements: (turns) => statementRunner(instance, turns),
+    members: (turns) => cohortMembers(instance, database, turns),
+    openWriter: () => openEventWriter(instance, database),
+  }
+}

@@ -9,7 +9,6 @@ import type { EventWriter, StagedGroup, WriterState } from './ports.ts'
 import type { PreparedEvent } from './prepare.ts'
 import { type PropertyKey, PropertyKeys } from './property-keys.ts'
 import { propertiesLimit } from './property-room.ts'
-import type { PropertyType } from './property-types.ts'
 import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
 import type { GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 

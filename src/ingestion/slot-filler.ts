@@ -1,0 +1,60 @@
+import type { ApplyLoop } from './apply-loop.ts'
+import type { EventWriter } from './ports.ts'
+import type { Trouble } from './trouble.ts'
+
+/** Whose tables have slots. */
+const filledScopes = ['event', 'person'] as const
+
+/** Gives old rows the values of new slots, a few at a time between the transactions of new events. */
+export class SlotFiller {
+  private readonly writer: EventWriter
+  private readonly loop: ApplyLoop
+  private readonly trouble: Trouble
+  private readonly report: (error: unknown) => void
+  private filling: Promise<void> | null = null
+
+  constructor(writer: EventWriter, loop: ApplyLoop, trouble: Trouble, report: (error: unknown) => void) {
+    this.writer = writer
+    this.loop = loop
+    this.trouble = trouble
+    this.report = report
+  }
+
+  /** Begins, when there are slots that are not filled. */
+  look(): void {
+    const { keys } = this.loop.applier
+    if (this.filling || this.trouble.isClosed || filledScopes.every((scope) => keys.unready(scope).length === 0)) return
+    this.filling = this.fill()
+      .catch((error: unknown) => this.report(error))
+      .finally(() => {
+        this.filling = null
+      })
+  }
+
+  async settled(): Promise<void> {
+    await this.filling
+  }
+
+  private async fill(): Promise<void> {
+    const { loop, trouble } = this
+    const { applier } = loop
+    const isOver = () => trouble.isClosed || loop.applier !== applier
+    const unready = filledScopes.map((scope) => ({ scope, slots: applier.keys.unready(scope) }))
+    for (const { scope, slots } of unready) {
+      if (slots.length === 0 || trouble.isClosed) continue
+      const toSeq = Math.max(...slots.map(({ slot }) => slot.unfilledTo))
+      const steps = await this.writer.fillSteps(
+        scope,
+        slots.map(({ use }) => use),
+        toSeq,
+      )
+      for (const step of steps) {
+        if (isOver()) return
+        await loop.inTurn(step)
+      }
+    }
+    if (isOver()) return
+    applier.keys.markReady(unready.flatMap(({ slots }) => slots.map(({ slot }) => slot)))
+    loop.apply()
+  }
+}

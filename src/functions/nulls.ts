@@ -1,5 +1,5 @@
 import { isNullable, notNull, nullable } from '../types/types.ts'
-import { defaultOf } from './duckdb-values.ts'
+import { defaultOf, onceAll } from './duckdb-values.ts'
 import { part } from './makes.ts'
 import { always, commonType } from './results.ts'
 import { call, functions, sql } from './row.ts'
@@ -68,7 +68,14 @@ export const nullFunctions = functions({
     returns: ([x]) => nullable(x!),
     makes: part,
     summary: 'NULL when both arguments are equal, else the first.',
-    sql: { duckdb: call('nullif'), clickhouse: call('nullIf') },
+    sql: {
+      // A macro of DuckDB that writes its first argument out twice: nested ones would double each time.
+      duckdb: ([x, y], context) =>
+        x!.sql.includes('nullif(')
+          ? onceAll(context, [x!.sql, y!.sql], (value, other) => `nullif(${value}, ${other})`)
+          : `nullif(${x!.sql}, ${y!.sql})`,
+      clickhouse: call('nullIf'),
+    },
     cases: [
       ['nullIf(1, 1)', null],
       ["nullIf('a', '')", 'a'],

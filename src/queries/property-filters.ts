@@ -5,7 +5,7 @@ import { noSpan } from '../errors/span.ts'
 import { own } from '../lib/own.ts'
 import { isProperty } from '../types/property-values.ts'
 import { isNamed, isNumeric, isTime } from '../types/types.ts'
-import { attributeIs, hasAttribute, type Matching, selectorMatches, tagIs } from './filters/elements.ts'
+import { attributeIs, hasAttribute, type Matching, selectorMatches, selectorMistake, tagIs } from './filters/elements.ts'
 import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
 import type { Action, ActionStep, QueryContext } from './kind.ts'
@@ -140,6 +140,8 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
     if (!['exact', 'is_not'].includes(operator))
       throw wrongFilter(place, `The ${key} of an element takes exact and is_not only.`, 'operator')
     if (values.length === 0) return literal(true)
+    const mistake = key === 'selector' && values.map(selectorMistake).find((one) => one !== null)
+    if (mistake) throw wrongFilter(place, mistake, 'value')
     const found = or(...values.map(key === 'selector' ? selectorMatches : tagIs))
     return operator === 'is_not' ? not(found) : found
   }

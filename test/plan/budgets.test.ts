@@ -204,3 +204,9 @@ test('macros of DuckDB name their arguments no more often than is counted', asyn
   connection.closeSync()
   database.closeSync()
 })
+
+test('nested nullIf stands in the SQL once for each', () => {
+  const nested = (n: number) =>
+    compiled(`select ${chain(n, (before, i) => `nullIf(${before}, ${i})`, 'number')} from numbers(3)`).printed.sql.length
+  expect(nested(24)).toBeLessThan(3 * nested(12))
+})

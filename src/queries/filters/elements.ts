@@ -1,5 +1,6 @@
 import { call, field, lambda, literal, or } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
+import { QueryError } from '../../errors/errors.ts'
 
 // Conditions on what was clicked. The chain is one text, the clicked element first, then its ancestors, apart by `;`:
 // `tag.class1.class2:attr="v"nth-child="1"nth-of-type="2"text="…"`, classes and attributes in alphabetical order.
@@ -28,7 +29,15 @@ const valuesOf = (name: string): Expr => call('extractAll', chain, literal(`(?:"
 
 export const hasAttribute = (name: string): Expr => matches(`(?:"|:)${name}="`)
 
+const longestSelector = 10_000
+
+/** Why a selector is refused; null: it is not. */
+export const selectorMistake = (selector: string): string | null =>
+  selector.length > longestSelector ? `A selector has at most ${longestSelector} characters, found ${selector.length}.` : null
+
 export const selectorMatches = (selector: string): Expr => {
+  const message = selectorMistake(selector)
+  if (message) throw new QueryError('invalid-query', { message })
   const alternatives = splitOutside(selector, ',').map((part) => selectorPattern(part.trim()))
   return or(...alternatives.map(matches))
 }

@@ -131,11 +131,13 @@ const table = {
   'CTE of columns twice': {
     from: 3,
     most: 100,
+    grows: 'data',
     write: (n) => ctes(n, 'select 1 as x', (t) => `select a.*, b.* from ${t} a cross join ${t} b`),
   },
   'CTE that repeats rows': {
     from: 3,
     most: 100,
+    grows: 'data',
     write: (n) => ctes(n, 'select 1 as x union all select 2', (t) => `select * from ${t} union all select * from ${t}`),
   },
   'CTE in a chain': { ...wide, most: 4_000, write: (n) => ctes(n, 'select 1 as x', (t) => `select x + 1 as x from ${t}`) },

@@ -3,6 +3,7 @@ import type { Counting } from '../functions/makes.ts'
 import type { Arg, Cell, FunctionRow } from '../functions/row.ts'
 import type { Capabilities } from '../plan/context.ts'
 import type {
+  CallNode,
   CastNode,
   ConstantNode,
   InNode,
@@ -118,6 +119,14 @@ export interface Dialect {
   readonly emptyGroup: string
   /** What of a statement the engine does not do. */
   refused?(query: TypedQuery): { readonly what: string; readonly span: Span } | null
+  /** Where the engine does not refuse arrays side by side that differ in length: a call that does. */
+  withEqualLengths?(
+    args: readonly Arg[],
+    sideBySide: readonly Arg[],
+    call: Pick<CallNode, 'name' | 'row' | 'span'>,
+    fresh: () => string,
+    cell: (args: readonly Arg[]) => string,
+  ): string
   /** What the engine's planner has to do, where that is not bounded by the engine. */
   planningLoad?(sql: string): PlanningLoad
 }

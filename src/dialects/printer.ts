@@ -3,7 +3,7 @@ import { type IdOf, identities } from '../ast/identity.ts'
 import { PlanningBudget } from '../ast/planning-budget.ts'
 import { InternalError, placed, UnsupportedError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
-import { type AggregateContext, type Arg, isUnsupported } from '../functions/row.ts'
+import { type AggregateContext, type Arg, type CellContext, isUnsupported } from '../functions/row.ts'
 import { type FrameEdge, overText, type WindowContext } from '../functions/window-frame.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import type { Footprint } from '../plan/footprint.ts'
@@ -427,24 +427,30 @@ class Printer implements Printing {
       : undefined
     const { timezone, weekStartDay, timeRange, now } = this.settings
     const names = this.names
+    const context: CellContext = {
+      type: call.type,
+      timezone,
+      weekStartDay,
+      ...(timeRange ? { timeRange } : {}),
+      ...(now === undefined ? {} : { now }),
+      params,
+      literal: (text) => this.dialect.literal(text),
+      bind: (value) => this.bind(value),
+      fresh: () => this.fresh(),
+      within: (bytes, made) => this.bounded?.within(call, bytes, made) ?? made,
+      ...(aggregate ? { aggregate } : {}),
+    }
+    const { withEqualLengths } = this.dialect
+    const { sideBySide } = call.row
+    const isEven = withEqualLengths === undefined || sideBySide === undefined || args.slice(...sideBySide).length < 2
     const printed = (given: readonly Arg[]) =>
-      cell(given, {
-        type: call.type,
-        timezone,
-        weekStartDay,
-        ...(timeRange ? { timeRange } : {}),
-        ...(now === undefined ? {} : { now }),
-        params,
-        literal: (text) => this.dialect.literal(text),
-        bind: (value) => this.bind(value),
-        fresh: () => this.fresh(),
-        within: (bytes, made) => this.bounded?.within(call, bytes, made) ?? made,
-        ...(aggregate ? { aggregate } : {}),
-      })
+      isEven
+        ? cell(given, context)
+        : withEqualLengths(given, given.slice(...sideBySide), call, context.fresh, (named) => cell(named, context))
     const text = placed(call.span, () =>
       this.bounded ? this.bounded.call(call, args, aggregate ?? { filter: '', over: '' }, printed) : printed(args),
     )
-    if (this.names === names && !this.bounded?.concerns(call)) return text
+    if (this.names === names && isEven && !this.bounded?.concerns(call)) return text
     // Equal calls are the same text, names of our own lambdas and places in refusals included: what is grouped by is found again in the select list.
     const id = `${this.idOf(call)} ${this.bounded?.keyOf(call) ?? ''}`
     const known = this.named.get(id)

@@ -37,6 +37,7 @@ export interface ErrorData extends RequestErrorData {
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
   'engine-refused': { message: string; isAboutTypes?: boolean }
+  'unequal-lengths': { name: string; lengths: readonly [number, number] }
   'makes-too-much': { name: string | null; bytes: number | null; most: number }
   'query-timeout': { seconds: number; waited: number; ran: number }
   'query-memory': { message: string }
@@ -214,6 +215,13 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'invalid-query': { text: (d) => d.message, status: 400 },
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
   'engine-refused': { text: (d) => d.message, status: 400, wire: (d) => (d.isAboutTypes ? aboutTypes : undefined), isOfStatement: true },
+  'unequal-lengths': {
+    text: ({ name, lengths: [a, b] }) => `'${name}' needs arrays of the same length, but got one of ${plural(a, 'item')} and one of ${b}`,
+    suggestion: () => 'Make them equally long with arrayResize(array, length).',
+    expected: () => 'arrays of the same length',
+    status: 400,
+    isOfStatement: true,
+  },
   'makes-too-much': {
     text: ({ name, bytes, most }) => {
       if (name === filledSeries)

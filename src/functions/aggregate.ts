@@ -33,6 +33,7 @@ export interface AggregateSpec {
   readonly ofList?: ListFold
   readonly makes?: FunctionRow['makes']
   readonly keeps?: number
+  readonly sideBySide?: FunctionRow['sideBySide']
   readonly cases: readonly Case[]
   readonly differences?: FunctionRow['differences']
 }

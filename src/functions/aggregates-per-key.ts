@@ -86,6 +86,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
       return fold(rowsCall('list', [value], withoutDistinct(context)), item, context)
     },
     ofList: fold,
+    sideBySide: [0],
     cases,
     ...more,
   })

@@ -10,7 +10,7 @@ import { type Arg, type CellContext, functions, type SqlCell } from './row.ts'
 
 // Functions of arrays that take a lambda, always as the first argument. Positions count from 1.
 
-const withLambda = { lambdas: lambdaFirst } as const
+const withLambda = { lambdas: lambdaFirst, sideBySide: [1] } as const
 
 /** Runs over the items that the lambda keeps, or that are true themselves. */
 function kept(args: readonly Arg[], context: CellContext): string {
@@ -353,6 +353,7 @@ export const arrayLambdaFunctions = functions({
     returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? mappedType(args) : args.at(-1)!),
     lambdas: (args) => args.map((_, i) => (i === 0 ? [args.at(-1)!, ...args.slice(1, -1).map(itemOf)] : null)),
     makes: inSteps,
+    sideBySide: [1, -1],
     summary:
       'Goes through the items with an accumulator: the lambda gets it and an item and gives the next one. The last argument is the first accumulator.',
     sql: {

@@ -174,6 +174,7 @@ export const readableFunctions = scalars({
   ]),
   transform: {
     args: [3, 4],
+    sideBySide: [1, 3],
     takes: ([, from]) => [from?.kind === 'array' ? readBeside(from.item) : 'text', 'text'],
     returns: ([x, , to, otherwise]) => commonType([to?.kind === 'array' ? to.item : to!, otherwise ?? x!]),
     makes: part,

@@ -136,6 +136,8 @@ export interface FunctionRow {
   readonly cases: readonly Case[]
   /** Where the engines are known to differ. Each is run on both, and fails once they stop differing. */
   readonly differences?: readonly Difference[]
+  /** Arguments whose arrays stand side by side, as bounds of a slice: rows where their lengths differ are refused. */
+  readonly sideBySide?: readonly [from: number, to?: number]
   /** It looks at other rows although it is written without OVER. */
   readonly seesRows?: true
   /** Results differ from call to call (`now()`, `rand()`): never folded, never compared. */

@@ -702,23 +702,6 @@ describe('known differences', () => {
     })
 })
 
-test('arrays of different lengths do not stand side by side', async () => {
-  const statement = 'select x, y from numbers(2) array join [1, 2] as x, [3] as y'
-  await expect(full.rows(statement)).rejects.toMatchObject({ code: 'engine-refused', message: expect.stringContaining('ARRAY JOIN') })
-})
-
-test.each(['arrayZip', 'sumMap', 'minMap', 'maxMap'])('nor do those of %s', async (name) => {
-  for (const statement of [
-    `select ${name}([1, 2], [3])`,
-    `select ${name}([number], range(number)) from numbers(3)`,
-    `select ${name}([1], [3], [])`,
-  ])
-    await expect(full.rows(statement)).rejects.toMatchObject({
-      code: 'engine-refused',
-      message: `The arrays of '${name}' have different lengths`,
-    })
-})
-
 test('a fill whose ends only the rows tell is bounded too', async () => {
   for (const statement of [
     'select number * 2000000 as n from numbers(2) order by n with fill limit 3',

@@ -4,6 +4,7 @@ import { duckdbFlag, duckdbMarked, duckdbNumber, duckdbNumberText } from '../../
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
+import { unlessUnequal, withEqualLengths } from './equal-lengths.ts'
 import { guards } from './guards.ts'
 import { planningLoad } from './planning-load.ts'
 import { scanQuery } from './tables.ts'
@@ -37,8 +38,6 @@ function timeLiteral(micros: bigint): string {
   const iso = new Date(Number(ms)).toISOString()
   return `TIMESTAMP '${iso.slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}'`
 }
-
-export const unequalArrays = 'The arrays of ARRAY JOIN have different lengths'
 
 export const duckdb: Dialect = {
   capabilities: {
@@ -132,7 +131,7 @@ export const duckdb: Dialect = {
     const arrays = items.map(({ sql, type }, i) => {
       const item: SqlType = type.kind === 'array' ? type.item : unknownType
       // Shorter ones would be filled up with nulls.
-      const even = i === 0 ? sql : `CASE WHEN len(${sql}) = len(${items[0]!.sql}) THEN ${sql} ELSE error('${unequalArrays}') END`
+      const even = i === 0 ? sql : unlessUnequal([items[0]!.sql, sql], sql, 'ARRAY JOIN', source.span)
       return source.left ? `CASE WHEN len(${sql}) > 0 THEN ${even} ELSE [${defaultOf(item)}] END` : even
     })
     const columns = arrays.map((_, i) => identifier(`@array_${i}`))
@@ -168,4 +167,5 @@ export const duckdb: Dialect = {
   cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
   column: (source, name) => `${identifier(source)}.${identifier(name)}`,
   planningLoad,
+  withEqualLengths,
 }

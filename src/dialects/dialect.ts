@@ -119,6 +119,8 @@ export interface Dialect {
   readonly emptyGroup: string
   /** What of a statement the engine does not do. */
   refused?(query: TypedQuery): { readonly what: string; readonly span: Span } | null
+  /** What ends the statement with a printed message, said of a call; engines with refusals of their own have no need of it. */
+  refuse?(message: string, call: Pick<CallNode, 'name' | 'span'>): string
   /** Where the engine does not refuse arrays side by side that differ in length: a call that does. */
   withEqualLengths?(
     args: readonly Arg[],

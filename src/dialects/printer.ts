@@ -427,6 +427,7 @@ class Printer implements Printing {
       : undefined
     const { timezone, weekStartDay, timeRange, now } = this.settings
     const names = this.names
+    let refuses = false
     const context: CellContext = {
       type: call.type,
       timezone,
@@ -437,6 +438,10 @@ class Printer implements Printing {
       literal: (text) => this.dialect.literal(text),
       bind: (value) => this.bind(value),
       fresh: () => this.fresh(),
+      refuse: (message) => {
+        refuses = true
+        return this.dialect.refuse?.(message, call) ?? message
+      },
       within: (bytes, made) => this.bounded?.within(call, bytes, made) ?? made,
       ...(aggregate ? { aggregate } : {}),
     }
@@ -450,7 +455,7 @@ class Printer implements Printing {
     const text = placed(call.span, () =>
       this.bounded ? this.bounded.call(call, args, aggregate ?? { filter: '', over: '' }, printed) : printed(args),
     )
-    if (this.names === names && isEven && !this.bounded?.concerns(call)) return text
+    if (this.names === names && isEven && !refuses && !this.bounded?.concerns(call)) return text
     // Equal calls are the same text, names of our own lambdas and places in refusals included: what is grouped by is found again in the select list.
     const id = `${this.idOf(call)} ${this.bounded?.keyOf(call) ?? ''}`
     const known = this.named.get(id)

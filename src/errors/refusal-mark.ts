@@ -5,8 +5,11 @@ import { isSpanned, type Span } from './span.ts'
 
 const mark = 'waymark refuses'
 
-const markOf = (rule: string, name: string | null, span: Span, ...more: readonly number[]): string =>
-  `${[mark, rule, name?.replaceAll('|', ' ') ?? '', isSpanned(span) ? `${span.start}-${span.end}` : '', ...more].join('|')}|`
+/** With the field of the request that the place lies in. */
+const placeOf = (span: Span): string => (isSpanned(span) ? `${span.start}-${span.end}@${span.origin?.attr ?? ''}` : '')
+
+const markOf = (rule: 'size' | 'lengths' | 'says', name: string | null, span: Span, ...more: readonly number[]): string =>
+  `${[mark, rule, name?.replaceAll('|', ' ') ?? '', placeOf(span), ...more].join('|')}|`
 
 /** What would be more than the bound, as the beginning of the error's text; the bytes come behind it. */
 export const tooMuchMark = (name: string | null, most: number, span: Span): string => markOf('size', name, span, most)
@@ -14,7 +17,10 @@ export const tooMuchMark = (name: string | null, most: number, span: Span): stri
 /** Arrays side by side that differ in length; two lengths come behind it, as in `3|2`. */
 export const unequalMark = (name: string, span: Span): string => markOf('lengths', name, span)
 
-const marked = new RegExp(`${mark}\\|(size|lengths)\\|([^|]{0,200})\\|(?:(\\d{1,12})-(\\d{1,12}))?\\|([-+.\\de|]{0,60})`)
+/** Anything else that a call refuses; what it says of it comes behind it. */
+export const saidMark = (name: string, span: Span): string => markOf('says', name, span)
+
+const marked = new RegExp(`${mark}\\|(size|lengths|says)\\|([^|]{0,200})\\|(?:(\\d{1,12})-(\\d{1,12})@(\\w{0,200}))?\\|(.*)`, 's')
 
 /** Whether a printed expression may refuse a row. */
 export const mayRefuse = (sql: string): boolean => sql.includes(`${mark}|`)
@@ -22,10 +28,12 @@ export const mayRefuse = (sql: string): boolean => sql.includes(`${mark}|`)
 export function refusedIn(message: string, cause: unknown): QueryError | null {
   const found = marked.exec(message)
   if (!found) return null
-  const [, rule, name = '', start, end, numbers = ''] = found
+  const [, rule, name = '', start, end, attr, rest = ''] = found
   const span = start && end ? { start: Number(start), end: Number(end) } : null
-  const [first, second] = numbers.split('|').map((text) => (text ? Number(text) : null))
-  if (rule === 'lengths') return new QueryError('unequal-lengths', { name, lengths: [first ?? 0, second ?? 0] }, span, { cause })
-  const bytes = second == null ? null : Math.ceil(second)
-  return new QueryError('makes-too-much', { name: name || null, bytes, most: first ?? 0 }, span, { cause })
+  const options = attr ? { cause, attr } : { cause }
+  if (rule === 'says') return new QueryError('engine-refused', { message: rest }, span, options)
+  const [first, second] = rest.split('|').map((text) => Number.parseFloat(text))
+  if (rule === 'lengths') return new QueryError('unequal-lengths', { name, lengths: [first ?? 0, second ?? 0] }, span, options)
+  const bytes = second === undefined || Number.isNaN(second) ? null : Math.ceil(second)
+  return new QueryError('makes-too-much', { name: name || null, bytes, most: first ?? 0 }, span, options)
 }

@@ -83,10 +83,10 @@ const typeNames: Readonly<Record<string, string>> = {
 }
 
 /** Lists side by side, each printed as a name. The engine would fill up the shorter ones or cut the longer ones. */
-export function sideBySide(name: string, lists: readonly string[]): string {
+export function sideBySide(name: string, lists: readonly string[], context: Pick<CellContext, 'refuse'>): string {
   const [first, ...others] = lists
   const uneven = others.map((list) => `len(${list}) <> len(${first})`).join(' OR ')
-  return `CASE WHEN ${uneven} THEN error('The arrays of ''${name}'' have different lengths') ELSE list_zip(${lists.join(', ')}) END`
+  return `CASE WHEN ${uneven} THEN ${context.refuse(`'The arrays of ''${name}'' have different lengths'`)} ELSE list_zip(${lists.join(', ')}) END`
 }
 
 /** What to write behind AS in a cast. */

@@ -114,7 +114,7 @@ export const namedCastFunctions = scalars({
     duckdb: ([x, type], context) =>
       once(context, x!.sql, (v) => {
         const value = duckdbCast({ ...x!, sql: v }, notNull(namedType(type)), context)
-        return `CASE WHEN ${v} IS NOT NULL THEN coalesce(${value}, error('The value does not fit the type')) END`
+        return `CASE WHEN ${v} IS NOT NULL THEN coalesce(${value}, ${context.refuse("'The value does not fit the type'")}) END`
       }),
     clickhouse: ([x, type], context) => {
       const name = String(type!.constant)

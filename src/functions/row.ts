@@ -41,6 +41,8 @@ export interface CellContext {
   readonly now?: number
   /** Set for aggregates and window functions. */
   readonly aggregate?: AggregateContext
+  /** What ends the statement with a message (a printed text), said of the call. */
+  refuse(message: string): string
   /** What is made of so many bytes: refused where a row may not have as many. */
   within(bytes: string, made: string): string
 }

@@ -1,4 +1,5 @@
 import { UnsupportedError } from '../../errors/errors.ts'
+import { saidMark } from '../../errors/refusal-mark.ts'
 import { defaultOf } from '../../functions/duckdb-values.ts'
 import { duckdbFlag, duckdbMarked, duckdbNumber, duckdbNumberText } from '../../functions/property-values.ts'
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
@@ -167,5 +168,6 @@ export const duckdb: Dialect = {
   cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
   column: (source, name) => `${identifier(source)}.${identifier(name)}`,
   planningLoad,
+  refuse: (message, { name, span }) => `error(${literal(saidMark(name, span))} || ${message})`,
   withEqualLengths,
 }

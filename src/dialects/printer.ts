@@ -8,6 +8,7 @@ import { type FrameEdge, overText, type WindowContext } from '../functions/windo
 import { assertNever } from '../lib/assert-never.ts'
 import type { Footprint } from '../plan/footprint.ts'
 import { eachSource } from '../plan/rewrite.ts'
+import { groupKeys } from '../resolver/shape.ts'
 import {
   type CallNode,
   outputColumns,
@@ -52,7 +53,7 @@ export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintS
 
 /** Some of its groups have no key, so an engine may make one of no rows. An empty set among GROUPING SETS asks for that. */
 const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
-  mode === 'rollup' || mode === 'cube' || (mode === 'plain' && items.length > 0 && items.every((item) => item.kind === 'constant'))
+  mode === 'rollup' || mode === 'cube' || (mode === 'plain' && items.length > 0 && groupKeys(items).length === 0)
 
 class Printer implements Printing {
   private readonly values: ParameterValue[] = []
@@ -207,9 +208,8 @@ class Printer implements Printing {
   }
 
   private groupBy({ mode, items, sets }: TypedGroupBy): string {
-    if (mode === 'sets') return `GROUP BY GROUPING SETS (${this.texts(sets, (set) => `(${this.list(set)})`).join(', ')})`
-    // A constant groups nothing, and DuckDB would take a number for a position.
-    const keys = items.filter((item) => item.kind !== 'constant')
+    if (mode === 'sets') return `GROUP BY GROUPING SETS (${this.texts(sets, (set) => `(${this.list(groupKeys(set))})`).join(', ')})`
+    const keys = mode === 'plain' ? groupKeys(items) : items.filter((item) => item.kind !== 'constant')
     if (keys.length === 0) return items.length ? `GROUP BY ${this.dialect.emptyGroup}` : ''
     return mode === 'plain' ? `GROUP BY ${this.list(keys)}` : `GROUP BY ${mode.toUpperCase()}(${this.list(keys)})`
   }

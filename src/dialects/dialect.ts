@@ -109,6 +109,8 @@ export interface Dialect {
   readonly hasSetTail: boolean
   readonly hasLimitBy: boolean
   readonly hasTies: boolean
+  /** The body of a lambda may hold a subquery. */
+  readonly hasQueriesInLambdas: boolean
   /** RANGE BETWEEN INTERVAL … */
   readonly hasIntervalFrames: boolean
   /** A recursive UNION may leave out rows that were there already. */

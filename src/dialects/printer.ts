@@ -8,7 +8,7 @@ import { type FrameEdge, overText, type WindowContext } from '../functions/windo
 import { assertNever } from '../lib/assert-never.ts'
 import type { Footprint } from '../plan/footprint.ts'
 import { eachSource } from '../plan/rewrite.ts'
-import { groupKeys } from '../resolver/shape.ts'
+import { groupKeys, holdsQuery } from '../resolver/shape.ts'
 import {
   type CallNode,
   outputColumns,
@@ -384,6 +384,8 @@ class Printer implements Printing {
   private arg(expr: TypedExpr): Arg {
     const known = this.args.get(expr)
     if (known) return known
+    if (expr.kind === 'lambda' && !this.dialect.hasQueriesInLambdas && holdsQuery(expr.body))
+      this.refuse('a subquery inside of a lambda; join it in FROM and read its column', expr.span)
     const arg: Arg = {
       sql: this.expr(expr),
       type: expr.type,

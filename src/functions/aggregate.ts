@@ -24,6 +24,7 @@ export interface AggregateSpec {
   readonly args: Arity
   readonly takes?: FunctionRow['takes']
   readonly params?: Arity
+  readonly paramKinds?: FunctionRow['paramKinds']
   readonly returns: (args: readonly SqlType[], context: ReturnsContext) => SqlType
   readonly caseInsensitive?: true
   readonly isVolatile?: true

@@ -1,6 +1,6 @@
 import { readBeside } from '../types/property-values.ts'
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
-import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
+import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, summed, together } from './array-rows.ts'
 import { defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from './makes.ts'
@@ -170,7 +170,10 @@ export const arrayFunctions = functions({
   arrayProduct: row(
     'arrayProduct',
     [1, 1],
-    always('Float64'),
+    (args) => {
+      summed('arrayProduct', args)
+      return scalar('Float64')
+    },
     'Product of the items; 0 for none.',
     ([a]) => `coalesce(CAST(list_product(${a!.sql}) AS DOUBLE), 0)`,
     [['arrayProduct([2, 3, 4])', 24]],
@@ -188,7 +191,7 @@ export const arrayFunctions = functions({
   arrayDifference: row(
     'arrayDifference',
     [1, 1],
-    ([a]) => arrayOf(wider(itemOf(a))),
+    (args) => arrayOf(wider(summed('arrayDifference', args))),
     'How much each item is above the one before; 0 for the first.',
     ([a], context) =>
       byPosition(

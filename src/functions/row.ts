@@ -119,6 +119,9 @@ export type Take =
   /** As the other arguments that are taken so; as it is when all are properties. */
   | 'alike'
 
+/** What a parameter is, where the row does not look at it itself: a number from 0 to 1, a whole number above 0, or one from 0 on. */
+export type ParamKind = 'share' | 'count' | 'whole'
+
 export interface FunctionRow {
   readonly kind: FunctionKind
   readonly args: Arity
@@ -126,6 +129,8 @@ export interface FunctionRow {
   readonly takes?: Take | readonly Take[] | ((args: readonly SqlType[]) => readonly Take[])
   /** Absent: the function takes none. */
   readonly params?: Arity
+  /** For each parameter; the last stands for those behind it. */
+  readonly paramKinds?: readonly ParamKind[]
   /** The result's type by the arguments' types (and params, when they matter). */
   readonly returns: (args: readonly SqlType[], context: ReturnsContext) => SqlType
   /** Accept any spelling of the name in upper and lower case. */

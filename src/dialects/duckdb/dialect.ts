@@ -55,6 +55,7 @@ export const duckdb: Dialect = {
   hasLimitBy: false,
   hasTies: false,
   hasEmptyTotals: true,
+  hasQueriesInLambdas: false,
   hasIntervalFrames: true,
   hasRecursiveDistinct: true,
   emptyGroup: '()',

@@ -1,6 +1,6 @@
 import type { ArrayJoin } from '../ast/nodes.ts'
 import { unknownType } from '../types/types.ts'
-import { checkArray } from './arrays.ts'
+import { checkArray, entriesOf } from './arrays.ts'
 import { columnsBinding } from './bindings.ts'
 import { attempt } from './expressions.ts'
 import { checkClause } from './grouping.ts'
@@ -18,7 +18,7 @@ export function resolveArrayJoin(
   const items = arrayJoin.items.map((item) => {
     const array = item.kind === 'alias' ? item.expr : item
     const name = item.kind === 'alias' ? item.name : item.kind === 'field' ? item.chain.at(-1)! : session.nameOf(item)
-    const expr = attempt(session, array, scope)
+    const expr = entriesOf(attempt(session, array, scope))
     checkClause(session, 'ARRAY JOIN', expr)
     session.attempt(
       () => checkArray('ARRAY JOIN', expr, array),

@@ -3,9 +3,16 @@ import { print } from '../ast/print.ts'
 import { QueryError } from '../errors/errors.ts'
 import { isProperty } from '../types/property-values.ts'
 import { isNamed, isText, typeName } from '../types/types.ts'
+import { builtCall } from './calls.ts'
 import type { TypedExpr } from './typed.ts'
 
 const longestShown = 60
+
+/** A map as the array of its entries. */
+export const entriesOf = (expr: TypedExpr): TypedExpr =>
+  expr.type.kind === 'map'
+    ? builtCall('arrayZip', [builtCall('mapKeys', [expr], expr.span), builtCall('mapValues', [expr], expr.span)], expr.span)
+    : expr
 
 /** Rows are made of the items of an array or a map, and of nothing else. */
 export function checkArray(name: string, { type }: TypedExpr, written: Expr): void {

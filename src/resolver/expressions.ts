@@ -9,7 +9,7 @@ import { parseType } from '../types/parse.ts'
 import { type PropertyInfo, propertyOf } from '../types/property-values.ts'
 import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
-import { checkArray } from './arrays.ts'
+import { checkArray, entriesOf } from './arrays.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
@@ -406,11 +406,10 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
   arrayJoin(session, call, scope) {
     if (call.args.length !== 1)
       throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 1, max: 1, found: call.args.length }, call.span)
-    const expr = resolveExpr(session, call.args[0]!, scope)
+    const expr = entriesOf(resolveExpr(session, call.args[0]!, scope))
     checkClause(session, "'arrayJoin'", expr, true)
     checkArray('arrayJoin', expr, call.args[0]!)
-    const type =
-      expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
+    const type = expr.type.kind === 'array' ? expr.type.item : unknownType
     return { kind: 'arrayJoin', expr: readAs(expr, 'text'), type, span: call.span }
   },
   exists(session, call, scope) {

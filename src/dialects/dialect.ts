@@ -3,6 +3,7 @@ import type { Counting } from '../functions/makes.ts'
 import type { Arg, Cell, FunctionRow } from '../functions/row.ts'
 import type { Capabilities } from '../plan/context.ts'
 import type {
+  CallNode,
   CastNode,
   ConstantNode,
   InNode,
@@ -108,6 +109,8 @@ export interface Dialect {
   readonly hasSetTail: boolean
   readonly hasLimitBy: boolean
   readonly hasTies: boolean
+  /** The body of a lambda may hold a subquery. */
+  readonly hasQueriesInLambdas: boolean
   /** RANGE BETWEEN INTERVAL … */
   readonly hasIntervalFrames: boolean
   /** A recursive UNION may leave out rows that were there already. */
@@ -118,6 +121,16 @@ export interface Dialect {
   readonly emptyGroup: string
   /** What of a statement the engine does not do. */
   refused?(query: TypedQuery): { readonly what: string; readonly span: Span } | null
+  /** What ends the statement with a printed message, said of a call; engines with refusals of their own have no need of it. */
+  refuse?(message: string, call: Pick<CallNode, 'name' | 'span'>): string
+  /** Where the engine does not refuse arrays side by side that differ in length: a call that does. */
+  withEqualLengths?(
+    args: readonly Arg[],
+    sideBySide: readonly Arg[],
+    call: Pick<CallNode, 'name' | 'row' | 'span'>,
+    fresh: () => string,
+    cell: (args: readonly Arg[]) => string,
+  ): string
   /** What the engine's planner has to do, where that is not bounded by the engine. */
   planningLoad?(sql: string): PlanningLoad
 }

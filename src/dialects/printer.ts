@@ -3,11 +3,12 @@ import { type IdOf, identities } from '../ast/identity.ts'
 import { PlanningBudget } from '../ast/planning-budget.ts'
 import { InternalError, placed, UnsupportedError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
-import { type AggregateContext, type Arg, isUnsupported } from '../functions/row.ts'
+import { type AggregateContext, type Arg, type CellContext, isUnsupported } from '../functions/row.ts'
 import { type FrameEdge, overText, type WindowContext } from '../functions/window-frame.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import type { Footprint } from '../plan/footprint.ts'
 import { eachSource } from '../plan/rewrite.ts'
+import { groupKeys, holdsQuery } from '../resolver/shape.ts'
 import {
   type CallNode,
   outputColumns,
@@ -52,7 +53,7 @@ export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintS
 
 /** Some of its groups have no key, so an engine may make one of no rows. An empty set among GROUPING SETS asks for that. */
 const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
-  mode === 'rollup' || mode === 'cube' || (mode === 'plain' && items.length > 0 && items.every((item) => item.kind === 'constant'))
+  mode === 'rollup' || mode === 'cube' || (mode === 'plain' && items.length > 0 && groupKeys(items).length === 0)
 
 class Printer implements Printing {
   private readonly values: ParameterValue[] = []
@@ -207,9 +208,8 @@ class Printer implements Printing {
   }
 
   private groupBy({ mode, items, sets }: TypedGroupBy): string {
-    if (mode === 'sets') return `GROUP BY GROUPING SETS (${this.texts(sets, (set) => `(${this.list(set)})`).join(', ')})`
-    // A constant groups nothing, and DuckDB would take a number for a position.
-    const keys = items.filter((item) => item.kind !== 'constant')
+    if (mode === 'sets') return `GROUP BY GROUPING SETS (${this.texts(sets, (set) => `(${this.list(groupKeys(set))})`).join(', ')})`
+    const keys = mode === 'plain' ? groupKeys(items) : items.filter((item) => item.kind !== 'constant')
     if (keys.length === 0) return items.length ? `GROUP BY ${this.dialect.emptyGroup}` : ''
     return mode === 'plain' ? `GROUP BY ${this.list(keys)}` : `GROUP BY ${mode.toUpperCase()}(${this.list(keys)})`
   }
@@ -384,6 +384,8 @@ class Printer implements Printing {
   private arg(expr: TypedExpr): Arg {
     const known = this.args.get(expr)
     if (known) return known
+    if (expr.kind === 'lambda' && !this.dialect.hasQueriesInLambdas && holdsQuery(expr.body))
+      this.refuse('a subquery inside of a lambda; join it in FROM and read its column', expr.span)
     const arg: Arg = {
       sql: this.expr(expr),
       type: expr.type,
@@ -427,24 +429,35 @@ class Printer implements Printing {
       : undefined
     const { timezone, weekStartDay, timeRange, now } = this.settings
     const names = this.names
+    let refuses = false
+    const context: CellContext = {
+      type: call.type,
+      timezone,
+      weekStartDay,
+      ...(timeRange ? { timeRange } : {}),
+      ...(now === undefined ? {} : { now }),
+      params,
+      literal: (text) => this.dialect.literal(text),
+      bind: (value) => this.bind(value),
+      fresh: () => this.fresh(),
+      refuse: (message) => {
+        refuses = true
+        return this.dialect.refuse?.(message, call) ?? message
+      },
+      within: (bytes, made) => this.bounded?.within(call, bytes, made) ?? made,
+      ...(aggregate ? { aggregate } : {}),
+    }
+    const { withEqualLengths } = this.dialect
+    const { sideBySide } = call.row
+    const isEven = withEqualLengths === undefined || sideBySide === undefined || args.slice(...sideBySide).length < 2
     const printed = (given: readonly Arg[]) =>
-      cell(given, {
-        type: call.type,
-        timezone,
-        weekStartDay,
-        ...(timeRange ? { timeRange } : {}),
-        ...(now === undefined ? {} : { now }),
-        params,
-        literal: (text) => this.dialect.literal(text),
-        bind: (value) => this.bind(value),
-        fresh: () => this.fresh(),
-        within: (bytes, made) => this.bounded?.within(call, bytes, made) ?? made,
-        ...(aggregate ? { aggregate } : {}),
-      })
+      isEven
+        ? cell(given, context)
+        : withEqualLengths(given, given.slice(...sideBySide), call, context.fresh, (named) => cell(named, context))
     const text = placed(call.span, () =>
       this.bounded ? this.bounded.call(call, args, aggregate ?? { filter: '', over: '' }, printed) : printed(args),
     )
-    if (this.names === names && !this.bounded?.concerns(call)) return text
+    if (this.names === names && isEven && !refuses && !this.bounded?.concerns(call)) return text
     // Equal calls are the same text, names of our own lambdas and places in refusals included: what is grouped by is found again in the select list.
     const id = `${this.idOf(call)} ${this.bounded?.keyOf(call) ?? ''}`
     const known = this.named.get(id)

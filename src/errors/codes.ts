@@ -21,9 +21,16 @@ export interface ErrorData extends RequestErrorData {
   'ambiguous-field': { name: string; tables: readonly string[] }
   'table-as-column': { name: string }
   'unknown-function': { name: string; candidates?: readonly string[] }
-  'wrong-arity': { name: string; kind: 'Function' | 'Aggregation' | 'Table function'; min: number; max: number | null; found: number }
-  'wrong-parameters': { name: string; kind: 'Function' | 'Aggregation'; min: number; max: number | null; found: number }
-  'missing-parameters': { name: string; kind: 'Function' | 'Aggregation' }
+  'wrong-arity': {
+    name: string
+    kind: 'Function' | 'Aggregation' | 'Table function'
+    min: number
+    max: number | null
+    found: number
+    use?: string
+  }
+  'wrong-parameters': { name: string; kind: 'Function' | 'Aggregation'; min: number; max: number | null; found: number; use?: string }
+  'missing-parameters': { name: string; kind: 'Function' | 'Aggregation'; use?: string }
   'nested-aggregate': { outer: string; inner: string }
   'not-grouped': { name: string }
   'zero-index': { example: string }
@@ -37,6 +44,7 @@ export interface ErrorData extends RequestErrorData {
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
   'engine-refused': { message: string; isAboutTypes?: boolean }
+  'unequal-lengths': { name: string; lengths: readonly [number, number] }
   'makes-too-much': { name: string | null; bytes: number | null; most: number }
   'query-timeout': { seconds: number; waited: number; ran: number }
   'query-memory': { message: string }
@@ -89,6 +97,7 @@ function byteText(bytes: number): string {
   const unit = byteUnits.find(([size]) => bytes >= size)
   return unit ? `${Number((bytes / unit[0]).toPrecision(3))} ${unit[1]}` : `${bytes} bytes`
 }
+const useOf = ({ use }: { use?: string | null }) => (use ? `Use ${use}.` : null)
 const plural = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
 const didYouMean = (candidates: readonly string[] | undefined) => (candidates?.length ? `Did you mean: ${candidates.join(', ')}?` : null)
 const expects = (noun: string, d: { name: string; kind: string; min: number; max: number | null; found: number }) => {
@@ -170,12 +179,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
       d.kind === 'Table function'
         ? `Table function '${d.name}' requires at ${d.found < d.min ? `least ${plural(d.min, 'argument')}` : `most ${plural(d.max ?? 0, 'argument')}`}`
         : expects('argument', d),
+    suggestion: useOf,
     expected: (d) => countOf('argument', d),
     status: 400,
   },
-  'wrong-parameters': { text: (d) => expects('parameter', d), expected: (d) => countOf('parameter', d), status: 400 },
+  'wrong-parameters': { text: (d) => expects('parameter', d), suggestion: useOf, expected: (d) => countOf('parameter', d), status: 400 },
   'missing-parameters': {
     text: (d) => `${d.kind} '${d.name}' requires parameters in addition to arguments`,
+    suggestion: useOf,
     status: 400,
   },
   'nested-aggregate': {
@@ -192,7 +203,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'zero-index': { text: (d) => `SQL indexes start from one, not from zero. E.g: ${d.example}`, status: 400 },
   'type-mismatch': {
     text: (d) => `'${d.name}' needs ${d.needs}, but ${d.shown === null ? 'an argument' : `'${d.shown}'`} is ${d.found}`,
-    suggestion: (d) => (d.use === null ? null : `Use ${d.use}.`),
+    suggestion: useOf,
     expected: (d) => d.needs,
     status: 400,
     wire: aboutTypes,
@@ -214,6 +225,13 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'invalid-query': { text: (d) => d.message, status: 400 },
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
   'engine-refused': { text: (d) => d.message, status: 400, wire: (d) => (d.isAboutTypes ? aboutTypes : undefined), isOfStatement: true },
+  'unequal-lengths': {
+    text: ({ name, lengths: [a, b] }) => `'${name}' needs arrays of the same length, but got one of ${plural(a, 'item')} and one of ${b}`,
+    suggestion: () => 'Make them equally long with arrayResize(array, length).',
+    expected: () => 'arrays of the same length',
+    status: 400,
+    isOfStatement: true,
+  },
   'makes-too-much': {
     text: ({ name, bytes, most }) => {
       if (name === filledSeries)

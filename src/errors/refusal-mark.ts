@@ -1,28 +1,39 @@
 import { QueryError } from './errors.ts'
 import { isSpanned, type Span } from './span.ts'
 
-// What an engine says when a row would have more than it may: we wrote it into the statement, and read it in the engine's error.
+// What an engine says when a row breaks a rule of ours: we wrote it into the statement, and read it in the engine's error.
 
-const mark = 'waymark makes'
+const mark = 'waymark refuses'
+
+/** With the field of the request that the place lies in. */
+const placeOf = (span: Span): string => (isSpanned(span) ? `${span.start}-${span.end}@${span.origin?.attr ?? ''}` : '')
+
+const markOf = (rule: 'size' | 'lengths' | 'says', name: string | null, span: Span, ...more: readonly number[]): string =>
+  `${[mark, rule, name?.replaceAll('|', ' ') ?? '', placeOf(span), ...more].join('|')}|`
 
 /** What would be more than the bound, as the beginning of the error's text; the bytes come behind it. */
-export const refusalMark = (name: string | null, most: number, span: Span): string =>
-  `${[mark, name?.replaceAll('|', ' ') ?? '', most, isSpanned(span) ? `${span.start}-${span.end}` : ''].join('|')}|`
+export const tooMuchMark = (name: string | null, most: number, span: Span): string => markOf('size', name, span, most)
 
-const pattern = new RegExp(`${mark}\\|([^|]{0,200})\\|(\\d{1,20})\\|(?:(\\d{1,12})-(\\d{1,12}))?\\|([-+.\\de]{0,30})`)
+/** Arrays side by side that differ in length; two lengths come behind it, as in `3|2`. */
+export const unequalMark = (name: string, span: Span): string => markOf('lengths', name, span)
 
-/** Whether a printed expression may refuse what it makes. */
+/** Anything else that a call refuses; what it says of it comes behind it. */
+export const saidMark = (name: string, span: Span): string => markOf('says', name, span)
+
+const marked = new RegExp(`${mark}\\|(size|lengths|says)\\|([^|]{0,200})\\|(?:(\\d{1,12})-(\\d{1,12})@(\\w{0,200}))?\\|(.*)`, 's')
+
+/** Whether a printed expression may refuse a row. */
 export const mayRefuse = (sql: string): boolean => sql.includes(`${mark}|`)
 
 export function refusedIn(message: string, cause: unknown): QueryError | null {
-  const found = pattern.exec(message)
+  const found = marked.exec(message)
   if (!found) return null
-  const [, name, most, start, end, bytes] = found
+  const [, rule, name = '', start, end, attr, rest = ''] = found
   const span = start && end ? { start: Number(start), end: Number(end) } : null
-  return new QueryError(
-    'makes-too-much',
-    { name: name || null, bytes: bytes ? Math.ceil(Number(bytes)) : null, most: Number(most) },
-    span,
-    { cause },
-  )
+  const options = attr ? { cause, attr } : { cause }
+  if (rule === 'says') return new QueryError('engine-refused', { message: rest }, span, options)
+  const [first, second] = rest.split('|').map((text) => Number.parseFloat(text))
+  if (rule === 'lengths') return new QueryError('unequal-lengths', { name, lengths: [first ?? 0, second ?? 0] }, span, options)
+  const bytes = second === undefined || Number.isNaN(second) ? null : Math.ceil(second)
+  return new QueryError('makes-too-much', { name: name || null, bytes, most: first ?? 0 }, span, options)
 }

@@ -5,7 +5,6 @@ import type { AnswerOptions } from './checkpoint.ts'
 import { driverOf } from './driver.ts'
 import type { QueryProject } from './query-context.ts'
 import { checkRequest } from './request.ts'
-import { inWords } from './statements.ts'
 
 /** An answer that is a list of rows, taken as the engine makes them. */
 export interface RowsAnswer {
@@ -45,7 +44,7 @@ export async function answerRows(query: unknown, project: QueryProject, options:
       const behind = last?.()
       if (behind) yield* behind.batches
     } catch (error) {
-      throw inWords(error, compiled, query, asked.query)
+      throw await driver.explained(error, compiled, asked.query)
     }
     return hasMore?.() ?? false
   }

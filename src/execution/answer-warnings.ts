@@ -14,16 +14,26 @@ const words = {
   DateTime: { code: 'not-times', asked: 'a time', is: 'no time in the form 2024-01-31T10:00:00Z' },
 } as const
 
+/** Whose property it is, in words of the caller: groups are called by the name of their type. */
+function shownScope(scope: string, groupTypes: StoreFacts['groupTypes']): string {
+  const index = /^group_(\d)$/.exec(scope)?.[1]
+  return groupTypes.find((type) => String(type.index) === index)?.name ?? scope
+}
+
 /** What is known of the properties that were read as numbers or times, from the counts that are kept of them. */
-export function warningsOf(uses: readonly PropertyUse[], { propertyKeys }: StoreFacts): readonly AnswerWarning[] {
+export function warningsOf(
+  uses: readonly PropertyUse[],
+  { propertyKeys, groupTypes }: Pick<StoreFacts, 'propertyKeys' | 'groupTypes'>,
+): readonly AnswerWarning[] {
   const found = new Map<string, AnswerWarning>()
-  for (const { scope, name, as } of uses) {
-    const counts = propertyKeys.get(propertyKey(scope, name))?.counts
+  for (const { scope: kept, name, as } of uses) {
+    const scope = shownScope(kept, groupTypes)
+    const counts = propertyKeys.get(propertyKey(kept, name))?.counts
     const count = counts ? countUnread(counts, as) : 0
     if (!counts || count === 0) continue
     const { code, asked, is } = words[as]
     const message = `Of the ${countAll(counts)} values that were sent of the ${scope} property ${JSON.stringify(name)}, ${count} are ${is}: where ${asked} is asked for they count as null.`
-    found.set(`${as} ${propertyKey(scope, name)}`, { code, property: name, scope, type: as, count, message })
+    found.set(`${as} ${propertyKey(kept, name)}`, { code, property: name, scope, type: as, count, message })
   }
   return [...found.values()]
 }
@@ -32,15 +42,16 @@ export function warningsOf(uses: readonly PropertyUse[], { propertyKeys }: Store
 const mostCompared = 10
 
 /** Properties that a statement reads and that nobody ever sent, where one that was sent is called nearly the same. */
-export function misspelledIn(query: TypedQuery, { propertyKeys, fullScopes }: StoreFacts): readonly AnswerWarning[] {
+export function misspelledIn(query: TypedQuery, { propertyKeys, fullScopes, groupTypes }: StoreFacts): readonly AnswerWarning[] {
   const read = new Map<string, PropertyName>()
   eachSource(query, (source) => {
     for (const { json, type } of source.kind === 'scan' ? source.reads : [])
       for (const of of (json && type.kind === 'scalar' && type.property?.of) || []) read.set(propertyKey(of.scope, of.name), of)
   })
   const unknown = [...read].filter(([key, { scope }]) => !propertyKeys.has(key) && !fullScopes.has(scope)).slice(0, mostCompared)
-  return unknown.flatMap(([, { scope, name: property }]): AnswerWarning[] => {
-    const known = [...propertyKeys.values()].filter((key) => key.scope === scope).map((key) => key.name)
+  return unknown.flatMap(([, { scope: kept, name: property }]): AnswerWarning[] => {
+    const scope = shownScope(kept, groupTypes)
+    const known = [...propertyKeys.values()].filter((key) => key.scope === kept).map((key) => key.name)
     const suggestions = nearestSpellings(property, known)
     const message = `No ${scope} was ever sent with the property ${JSON.stringify(property)}. Did you mean: ${suggestions.join(', ')}?`
     return suggestions.length > 0 ? [{ code: 'unknown-property', property, scope, suggestions, message }] : []

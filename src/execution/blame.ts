@@ -14,13 +14,19 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** What the engine refuses has no place: it is said of the field that it can only come from. */
-function onlyOrigin(error: QueryError, statement: Query): Origin | undefined {
-  const origins = originsIn(statement)
+/** Where a refusal of the engine comes from, when it has no place: the field that it can only come from. */
+function onlyOrigin(error: QueryError, origins: readonly Origin[]): Origin | undefined {
   const patterns = origins.filter(({ is }) => is === 'pattern')
   if (/regular expression/i.test(error.message) && patterns.length > 0) return patterns.find(({ text }) => !isPattern(text)) ?? patterns[0]
   const expressions = origins.filter(({ is }) => is === 'expression')
   return expressions.length === 1 ? expressions[0] : undefined
+}
+
+function originOf(error: QueryError, statement: Query | null): Origin | undefined {
+  if (error.span?.origin || !statement) return error.span?.origin
+  // A refusal of a row names the field, whose text the statement has.
+  if (error.attr) return originsIn(statement).find(({ attr }) => attr === error.attr)
+  return error.code === 'engine-refused' && !error.span ? onlyOrigin(error, originsIn(statement)) : undefined
 }
 
 /**
@@ -28,11 +34,11 @@ function onlyOrigin(error: QueryError, statement: Query): Origin | undefined {
  * anything else unchanged.
  */
 export function blamed(error: unknown, request: unknown, statement: Query | null = null): unknown {
-  if (!(error instanceof QueryError) || error.attr || error.source !== null) return error
+  if (!(error instanceof QueryError) || error.source !== null) return error
   const text = (request as { readonly query?: unknown }).query
   return eachOf(error, (one) => {
-    const origin = one.span?.origin ?? (statement && one.code === 'engine-refused' ? onlyOrigin(one, statement) : undefined)
+    const origin = originOf(one, statement)
     if (origin) return saidOf(one, origin)
-    return typeof text === 'string' ? inText(one, text) : one
+    return typeof text === 'string' && !one.attr ? inText(one, text) : one
   })
 }

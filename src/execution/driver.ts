@@ -1,9 +1,13 @@
 import { Table } from 'apache-arrow'
+import type { Query } from '../ast/nodes.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
+import type { QueryError } from '../errors/errors.ts'
 import type { Answer, Ask, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
+import { saidOf } from '../queries/origin.ts'
 import { blamed } from './blame.ts'
 import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import type { Compiled } from './compile.ts'
+import { culpritOf } from './culprit.ts'
 import type { Explainable } from './explain.ts'
 import type { RunOptions, Statement } from './ports.ts'
 import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
@@ -19,6 +23,8 @@ export interface Driver {
   /** What has been asked so far. */
   readonly asked: readonly AskedStatement[]
   statementFor(ask: StatementAsk): { readonly compiled: Compiled; readonly statement: Statement }
+  /** What the engine refused, said of the field that it is about. */
+  explained(error: unknown, compiled: Compiled, query: Query): Promise<unknown>
   /** One generator to its end. */
   complete<R>(generator: QueryRun<R>): Promise<R>
 }
@@ -37,13 +43,17 @@ export function driverOf(
   const checkpoint = checkpointOf(options)
   const context = queryContext(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []
-  const statementFor = ({ query }: StatementAsk): { compiled: Compiled; statement: Statement } => {
+  const statementFor = ({ query }: Pick<StatementAsk, 'query'>): { compiled: Compiled; statement: Statement } => {
     try {
       const compiled = compileFor(query, project, context, settings)
       return { compiled, statement: statementOf(compiled.printed, context.project.timezone) }
     } catch (error) {
       throw blamed(error, request, query)
     }
+  }
+  const explained = async (error: unknown, compiled: Compiled, query: Query): Promise<unknown> => {
+    const culprit = await culpritOf(error, query, (one) => project.run(statementFor({ query: one }).statement, options))
+    return inWords(culprit ? saidOf(error as QueryError, culprit) : error, compiled, request, query)
   }
   const run = async (ask: StatementAsk): Promise<Table> => {
     const { compiled, statement } = statementFor(ask)
@@ -52,8 +62,8 @@ export function driverOf(
     asked.push(entry)
     const { take } = ask
     const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : project.run(statement, options)
-    const table = await work.catch((error: unknown) => {
-      throw inWords(error, compiled, request, ask.query)
+    const table = await work.catch(async (error: unknown) => {
+      throw await explained(error, compiled, ask.query)
     })
     entry.seconds = (performance.now() - started) / 1000
     return table
@@ -85,6 +95,7 @@ export function driverOf(
     context,
     asked,
     statementFor,
+    explained,
     async complete<R>(generator: QueryRun<R>): Promise<R> {
       try {
         let step = generator.next()

@@ -5,6 +5,7 @@ import type { Dialect } from '../dialects/dialect.ts'
 import type { EventWriter } from '../ingestion/ports.ts'
 import type { Progress } from '../lib/progress.ts'
 import type { Turns } from '../lib/turns.ts'
+import type { SqlType } from '../types/types.ts'
 
 // What an engine has to do for a project. `storage/duckdb/engine.ts` and `storage/clickhouse/engine.ts` do it; `open()` chooses.
 
@@ -40,6 +41,7 @@ export interface ResultColumn {
   readonly name: string
   /** As the language spells it. */
   readonly typeName: string
+  readonly type?: SqlType
 }
 
 export interface RunOptions {

@@ -40,7 +40,7 @@ const budgetOf = ({ limits: { memoryLimit, threads } }: QueryProject): Budget | 
 export const statementOf = ({ sql, params, columns }: Compiled['printed'], timezone: string): Statement => ({
   sql,
   params,
-  columns: columns.map(({ name, type }) => ({ name, typeName: shownTypeName(type, timezone) })),
+  columns: columns.map(({ name, type }) => ({ name, type, typeName: shownTypeName(type, timezone) })),
 })
 
 /** The same with what the store knows now. */

@@ -85,7 +85,7 @@ const textOrNumber = (x: Arg, context: CellContext): string =>
   isText(x.type) || !/Int/.test(x.type.kind === 'scalar' ? x.type.name : '')
     ? canonicalV4(x.sql, context)
     : v4OfNumber(asInteger(x), context)
-const failing = (value: string, message: string): string => `coalesce(${value}, error('${message}'))`
+const failing = (value: string, message: string, context: CellContext): string => `coalesce(${value}, ${context.refuse(`'${message}'`)})`
 
 type Family = 'IPv4' | 'IPv6'
 const read = (family: Family, x: Arg, context: CellContext): string =>
@@ -101,7 +101,7 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
     duckdb: ([x], context) => {
       const value = read(family, x!, context)
       if (ending === 'OrNull') return value
-      const found = ending === '' ? failing(value, `The text is no ${family} address`) : `coalesce(${value}, ${zero[family]})`
+      const found = ending === '' ? failing(value, `The text is no ${family} address`, context) : `coalesce(${value}, ${zero[family]})`
       // NULL has the default of OrDefault, and stays NULL for the others.
       return ending === 'OrDefault' ? found : unlessNull([x!], found)
     },
@@ -163,7 +163,7 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('UInt32'),
     summary: 'An IPv4 address as a number; fails on a text that is none.',
-    duckdb: ([x], context) => unlessNull([x!], failing(numberOfV4(x!.sql, context), 'The text is no IPv4 address')),
+    duckdb: ([x], context) => unlessNull([x!], failing(numberOfV4(x!.sql, context), 'The text is no IPv4 address', context)),
     cases: [["IPv4StringToNum('66.249.84.5')", 1123636229]],
   },
   IPv4StringToNumOrDefault: {

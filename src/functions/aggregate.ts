@@ -24,6 +24,7 @@ export interface AggregateSpec {
   readonly args: Arity
   readonly takes?: FunctionRow['takes']
   readonly params?: Arity
+  readonly paramKinds?: FunctionRow['paramKinds']
   readonly returns: (args: readonly SqlType[], context: ReturnsContext) => SqlType
   readonly caseInsensitive?: true
   readonly isVolatile?: true
@@ -33,6 +34,7 @@ export interface AggregateSpec {
   readonly ofList?: ListFold
   readonly makes?: FunctionRow['makes']
   readonly keeps?: number
+  readonly sideBySide?: FunctionRow['sideBySide']
   readonly cases: readonly Case[]
   readonly differences?: FunctionRow['differences']
 }

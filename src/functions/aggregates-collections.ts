@@ -185,6 +185,7 @@ export const collectionFunctions = aggregates({
   groupUniqArrayArray: aggregate({
     args: [1, 1],
     params: [0, 1],
+    paramKinds: ['count'],
     returns: (args) => arrayOf(notNull(itemOf(args[0]))),
     keeps: 8,
     summary: 'The different items of arrays, in no given order; at most so many as the parameter says.',
@@ -221,6 +222,7 @@ export const collectionFunctions = aggregates({
   groupArraySample: aggregate({
     args: [1, 1],
     params: [1, 2],
+    paramKinds: ['count', 'whole'],
     returns: arrayOfItems,
     isVolatile: true,
     keeps: 2,
@@ -235,6 +237,7 @@ export const collectionFunctions = aggregates({
   topK: aggregate({
     args: [1, 1],
     params: [1, 1],
+    paramKinds: ['count'],
     returns: arrayOfItems,
     keeps: 3,
     summary:
@@ -312,6 +315,7 @@ export const collectionFunctions = aggregates({
   uniqUpToMerge: aggregate({
     args: [1, 1],
     params: [1, 1],
+    paramKinds: ['count'],
     returns: () => scalar('UInt64'),
     summary: 'Number of different values up to a limit, from intermediate states.',
     clickhouse: { name: 'uniqUpToMerge', params: (context) => context.params.map((p) => p.sql) },

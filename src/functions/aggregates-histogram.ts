@@ -1,5 +1,5 @@
 import { QueryError } from '../errors/errors.ts'
-import { arrayOf, scalar, tupleOf } from '../types/types.ts'
+import { arrayOf, isTime, scalar, tupleOf, typeName } from '../types/types.ts'
 import { aggregate, aggregates, rowsCall, withFilter, withoutDistinct } from './aggregate.ts'
 import { asFloat, once } from './duckdb-values.ts'
 import { byKey } from './list-groups.ts'
@@ -74,8 +74,16 @@ export const histogramFunctions = aggregates({
     args: [1, 1],
     takes: 'number',
     params: [1, 1],
-    returns: (_, context) => {
+    returns: ([x], context) => {
       binsOf(context)
+      if (isTime(x!))
+        throw new QueryError('type-mismatch', {
+          name: 'histogram',
+          needs: 'a number',
+          found: typeName(x!),
+          shown: null,
+          use: 'toUnixTimestamp(…)',
+        })
       return arrayOf(tupleOf([float, float, float]))
     },
     keeps: 8,

@@ -49,7 +49,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
     const { isMap, key, values } = shapeOf(name, [item])
     const [each, entry, record] = [context.fresh(), context.fresh(), context.fresh()]
     const parts = values.map((_, i) => `struct_extract_at(${each}, ${i + 2})`)
-    const entriesOf = isMap ? `map_entries(${each})` : sideBySide(name, [`struct_extract_at(${each}, 1)`, ...parts])
+    const entriesOf = isMap ? `map_entries(${each})` : sideBySide(name, [`struct_extract_at(${each}, 1)`, ...parts], context)
     const entries = `coalesce(flatten(list_transform(${list}, lambda ${each}: ${entriesOf})), [])`
     const foldOf = (type: SqlType, i: number, same: string): string => {
       const result = resultOf(name, type)
@@ -86,6 +86,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
       return fold(rowsCall('list', [value], withoutDistinct(context)), item, context)
     },
     ofList: fold,
+    sideBySide: [0],
     cases,
     ...more,
   })

@@ -88,12 +88,6 @@ const rows = 'toDateTime(r.1), r.2 = 1, r.2 = 2, r.2 = 3'
 
 const average: SqlCell = ([x, at], context) => {
   const [row, half] = [context.fresh(), asFloat(context.params[0]!)]
-  const { constant } = context.params[0]!
-  if (!(Number(constant) > 0))
-    throw new QueryError('wrong-type', {
-      message: "'exponentialMovingAverage' takes a number above 0 as its parameter",
-      expected: 'a number above 0',
-    })
   const both = `{'v': ${asFloat(x!)}, 't': ${isTime(at!.type) ? `epoch(${at!.sql})` : asFloat(at!)}}`
   const known = withFilter(withoutDistinct(context), `${x!.sql} IS NOT NULL AND ${at!.sql} IS NOT NULL`)
   const list = `coalesce(${rowsCall('list', [both], known)}, [])`
@@ -178,7 +172,14 @@ export const sequenceFunctions = aggregates({
     args: [2, 2],
     takes: ['number', 'time'],
     params: [1, 1],
-    returns: () => scalar('Float64'),
+    returns: (_, { params: [half] }) => {
+      if (!(Number(half?.constant) > 0))
+        throw new QueryError('wrong-type', {
+          message: "'exponentialMovingAverage' takes a number above 0 as its parameter",
+          expected: 'a number above 0',
+        })
+      return scalar('Float64')
+    },
     keeps: 2,
     summary: 'The average of values, of which each counts half as much after so many units of the time (seconds) as the parameter says.',
     clickhouse: {

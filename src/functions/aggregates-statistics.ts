@@ -41,7 +41,7 @@ function quantile(summary: string, cases: readonly Case[], isMedian: boolean): A
   const base = aggregate({
     args: [1, 1],
     takes: 'number',
-    ...(isMedian ? {} : { params: [1, 1] as const }),
+    ...(isMedian ? {} : { params: [1, 1] as const, paramKinds: ['share'] as const }),
     returns: timeOrFloat,
     summary,
     clickhouse: { name: 'quantileExactInclusive', params: (context) => [level(context)] },
@@ -66,7 +66,7 @@ function nearest(
   return aggregate({
     args: [1, 1],
     takes: 'number',
-    ...(params ? { params } : {}),
+    ...(params ? { params, paramKinds: ['share'] as const } : {}),
     returns: (args) => args[0]!,
     summary,
     keeps: 2,
@@ -172,6 +172,7 @@ export const statisticsFunctions = aggregates({
     args: [1, 1],
     takes: 'number',
     params: [1, null],
+    paramKinds: ['share'],
     returns: () => ({ kind: 'array', item: scalar('Float64') }),
     summary: 'Several quantiles at once, one for each parameter. Exact.',
     clickhouse: { name: 'quantilesExactInclusive', params: levels },
@@ -196,7 +197,11 @@ export const statisticsFunctions = aggregates({
     args: [0, 1],
     takes: 'number',
     params: [0, 2],
-    returns: (_, { orderBy }) => floatLike(orderBy?.length ? orderBy : [scalar('Float64')]),
+    paramKinds: ['share'],
+    returns: (_, { args: [share], orderBy }) => {
+      checkShare('percentile_cont', share)
+      return floatLike(orderBy?.length ? orderBy : [scalar('Float64')])
+    },
     summary: 'The quantile of WITHIN GROUP (ORDER BY x), interpolated.',
     clickhouse: (args, context) =>
       ordered(args, context, (arg, level, inner) => rowsCall(`quantileExactInclusive(${level})`, [arg.sql], inner)),
@@ -211,7 +216,11 @@ export const statisticsFunctions = aggregates({
     args: [0, 1],
     takes: 'number',
     params: [0, 2],
-    returns: (_, { orderBy }) => orderBy?.[0] ?? scalar('Float64'),
+    paramKinds: ['share'],
+    returns: (_, { args: [share], orderBy }) => {
+      checkShare('percentile_disc', share)
+      return orderBy?.[0] ?? scalar('Float64')
+    },
     keeps: 2,
     summary: 'The quantile of WITHIN GROUP (ORDER BY x): the first value that at least this share of the values does not exceed.',
     clickhouse: (args, context) =>
@@ -290,6 +299,15 @@ export const statisticsFunctions = aggregates({
 })
 
 /** WITHIN GROUP: the expression of ORDER BY is the argument; a descending order turns the share around. */
+/** The share of WITHIN GROUP, which stands among the arguments. */
+function checkShare(name: string, share: Arg | undefined): void {
+  if (!share) return
+  const value = typeof share.constant === 'number' ? share.constant : Number.NaN
+  if (value >= 0 && value <= 1) return
+  const expected = 'a number from 0 to 1'
+  throw new QueryError('wrong-type', { message: `'${name}' takes ${expected} before WITHIN GROUP`, expected })
+}
+
 function ordered(args: readonly Arg[], context: CellContext, body: (arg: Arg, level: string, inner: CellContext) => string): string {
   const around = aggregateOf(context)
   const first = around.order[0]

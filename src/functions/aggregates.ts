@@ -259,6 +259,7 @@ export const aggregateFunctions = aggregates({
     args: [1, 1],
     takes: 'integer',
     params: [1, 1],
+    paramKinds: ['whole'],
     returns: count64,
     summary:
       'Number of different whole numbers from 0 to the parameter, counted in a bitmap of that many bits for each group. Others are left out.',
@@ -287,6 +288,7 @@ export const aggregateFunctions = aggregates({
   groupUniqArray: aggregate({
     args: [1, 1],
     params: [0, 1],
+    paramKinds: ['count'],
     returns: (args) => arrayOfItems([notNull(args[0]!)]),
     keeps: 1,
     summary: 'The different values that are not NULL, in no given order; at most so many as the parameter says.',

@@ -98,23 +98,30 @@ const additiveOnClickHouse =
       : call(name)(args, context)
   }
 
+type OnZero = (context: CellContext) => string
+
 /** Division that refuses 0 the way ClickHouse does. */
 const checked =
-  (body: (a: string, b: string) => string, onZero: string): SqlCell =>
+  (body: (a: string, b: string) => string, onZero: OnZero): SqlCell =>
   ([a, b], context) => {
     if (typeof b!.constant === 'number' && b!.constant !== 0) return body(asNumber(a!), asNumber(b!))
-    const result = onceAll(context, [asNumber(a!), asNumber(b!)], (x, y) => `CASE WHEN ${y} = 0 THEN ${onZero} ELSE ${body(x, y)} END`)
+    const result = onceAll(
+      context,
+      [asNumber(a!), asNumber(b!)],
+      (x, y) => `CASE WHEN ${y} = 0 THEN ${onZero(context)} ELSE ${body(x, y)} END`,
+    )
     return unlessNull([a!], result)
   }
-const failure = "error('Division by zero')"
+const refuseZero: OnZero = (context) => context.refuse("'Division by zero'")
+const becomeZero: OnZero = () => '0'
 const quotient = (a: Arg, b: Arg) => (x: string, y: string) =>
   isFloat(a.type) || isFloat(b.type) ? `CAST(trunc(${x} / ${y}) AS BIGINT)` : `(${x} // ${y})`
 const whole =
-  (onZero: string): SqlCell =>
+  (onZero: OnZero): SqlCell =>
   (args, context) =>
     checked(quotient(args[0]!, args[1]!), onZero)(args, context)
 const remainder =
-  (onZero: string): SqlCell =>
+  (onZero: OnZero): SqlCell =>
   (args, context) => {
     const isReal = isFloat(args[0]!.type) || isFloat(args[1]!.type)
     return isReal
@@ -265,19 +272,19 @@ export const arithmeticFunctions = functions({
       ['divide(null, 2)', null],
     ],
   ),
-  intDiv: binary('The quotient without its fraction; fails on 0.', wholeQuotient, whole(failure), 'intDiv', [
+  intDiv: binary('The quotient without its fraction; fails on 0.', wholeQuotient, whole(refuseZero), 'intDiv', [
     ['intDiv(7, 2)', 3],
     ['intDiv(-7, 2)', -3],
     ['intDiv(7.9, 2)', 3],
   ]),
-  intDivOrZero: binary('As intDiv, but 0 when the divisor is 0.', wholeQuotient, whole('0'), 'intDivOrZero', [
+  intDivOrZero: binary('As intDiv, but 0 when the divisor is 0.', wholeQuotient, whole(becomeZero), 'intDivOrZero', [
     ['intDivOrZero(7, 0)', 0],
     ['intDivOrZero(7, 2)', 3],
   ]),
   modulo: binary(
     'The remainder, with the sign of the dividend; fails on 0.',
     remainderType,
-    remainder(failure),
+    remainder(refuseZero),
     signedRemainder('modulo'),
     [
       ['modulo(7, 2)', 1],
@@ -288,7 +295,7 @@ export const arithmeticFunctions = functions({
       ['modulo(-5, 65536)', -5],
     ],
   ),
-  moduloOrZero: binary('As modulo, but 0 when the divisor is 0.', remainderType, remainder('0'), signedRemainder('moduloOrZero'), [
+  moduloOrZero: binary('As modulo, but 0 when the divisor is 0.', remainderType, remainder(becomeZero), signedRemainder('moduloOrZero'), [
     ['moduloOrZero(7, 0)', 0],
     ['moduloOrZero(7, 4)', 3],
     ['moduloOrZero(null, 0)', null],

@@ -1,7 +1,7 @@
-import { arrayOf, isFloat, isNamed } from '../types/types.ts'
+import { arrayOf, isFloat, isNamed, scalar } from '../types/types.ts'
 import { sumType } from './aggregates.ts'
 import { beyond63Bits, beyond64Bits } from './arithmetic.ts'
-import { byPosition, orDefault, type Returns, row, same, together } from './array-rows.ts'
+import { byPosition, orDefault, row, same, summed, together } from './array-rows.ts'
 import { duckdbType, once } from './duckdb-values.ts'
 import { condition, each, firstArray, itemOf, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
 import { inSteps, times } from './makes.ts'
@@ -10,7 +10,7 @@ import { type Arg, type CellContext, functions, type SqlCell } from './row.ts'
 
 // Functions of arrays that take a lambda, always as the first argument. Positions count from 1.
 
-const withLambda = { lambdas: lambdaFirst } as const
+const withLambda = { lambdas: lambdaFirst, sideBySide: [1] } as const
 
 /** Runs over the items that the lambda keeps, or that are true themselves. */
 function kept(args: readonly Arg[], context: CellContext): string {
@@ -70,7 +70,6 @@ function split(args: readonly Arg[], context: CellContext, isReverse: boolean): 
 
 const running = (list: string, context: CellContext): string => byPosition(list, context, (l, i) => `list_sum(${l}[1:${i}])`)
 
-const aggregateType: Returns = (args) => sumType(mappedType(args))
 const total: SqlCell = (args, context) => {
   const sum = `coalesce(list_sum(${numbers(mapped(args, context), context)}), 0)`
   return isFloat(context.type) ? sum : `CAST(${sum} AS BIGINT)`
@@ -266,7 +265,7 @@ export const arrayLambdaFunctions = functions({
   arraySum: row(
     'arraySum',
     [1, 2],
-    aggregateType,
+    (args) => sumType(summed('arraySum', args)),
     'Sum of the items, or of the lambda’s values.',
     total,
     [
@@ -286,7 +285,10 @@ export const arrayLambdaFunctions = functions({
   arrayAvg: row(
     'arrayAvg',
     [1, 2],
-    always('Float64'),
+    (args) => {
+      summed('arrayAvg', args)
+      return scalar('Float64')
+    },
     'Mean of the items, or of the lambda’s values; 0 for none.',
     (args, context) => `coalesce(list_avg(${numbers(mapped(args, context), context)}), 0)`,
     [
@@ -323,7 +325,7 @@ export const arrayLambdaFunctions = functions({
   arrayCumSum: row(
     'arrayCumSum',
     [1, null],
-    (args) => arrayOf(sumType(mappedType(args))),
+    (args) => arrayOf(sumType(summed('arrayCumSum', args))),
     'Running sums of the items, or of the lambda’s values.',
     (args, context) => running(numbers(mapped(args, context), context), context),
     [
@@ -335,7 +337,7 @@ export const arrayLambdaFunctions = functions({
   arrayCumSumNonNegative: row(
     'arrayCumSumNonNegative',
     [1, null],
-    (args) => arrayOf(sumType(mappedType(args))),
+    (args) => arrayOf(sumType(summed('arrayCumSumNonNegative', args))),
     'Running sums that begin again at 0 instead of falling below it.',
     (args, context) =>
       byPosition(
@@ -353,6 +355,7 @@ export const arrayLambdaFunctions = functions({
     returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? mappedType(args) : args.at(-1)!),
     lambdas: (args) => args.map((_, i) => (i === 0 ? [args.at(-1)!, ...args.slice(1, -1).map(itemOf)] : null)),
     makes: inSteps,
+    sideBySide: [1, -1],
     summary:
       'Goes through the items with an accumulator: the lambda gets it and an item and gives the next one. The last argument is the first accumulator.',
     sql: {

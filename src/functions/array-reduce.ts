@@ -32,11 +32,14 @@ const permitted: ReadonlySet<string> = new Set(
     .concat('avgState', 'median', 'uniqState'),
 )
 
-function aggregateNamed(arg: Arg | undefined): { name: string; row: AggregateRow } {
+function aggregateNamed([arg, ...arrays]: readonly Arg[]): { name: string; row: AggregateRow } {
   const name = typeof arg?.constant === 'string' ? arg.constant : ''
   const row = plain[name] ?? suffixedFunctions[name]
   if (!row || !permitted.has(name))
     throw new QueryError('invalid-query', { message: `The aggregate of arrayReduce must be one of ${[...permitted].join(', ')}.` })
+  const [min, max] = row.args
+  if (arrays.length < min || (max !== null && arrays.length > max))
+    throw new QueryError('wrong-arity', { name, kind: 'Aggregation', min: Math.max(min, 1), max, found: arrays.length })
   return { name, row }
 }
 
@@ -46,12 +49,12 @@ export const arrayReduceFunctions = functions({
     args: [2, null],
     returns: (types, { args }): SqlType => {
       const items = types.slice(1).map(itemOf)
-      return aggregateNamed(args[0]).row.returns(items, { args: [], params: [] })
+      return aggregateNamed(args).row.returns(items, { args: [], params: [] })
     },
     summary: 'An aggregate, named as text, over the items of an array.',
     sql: {
       duckdb: (args, context) => {
-        const { name, row } = aggregateNamed(args[0])
+        const { name, row } = aggregateNamed(args)
         const array = args[1]!
         if (!row.ofList)
           throw new UnsupportedError('unsupported-function', {
@@ -62,7 +65,7 @@ export const arrayReduceFunctions = functions({
         return row.ofList(array.sql, itemOf(array.type), context)
       },
       clickhouse: (args) => {
-        const { name } = aggregateNamed(args[0])
+        const { name } = aggregateNamed(args)
         const engine = name === 'median' ? 'quantileExactInclusive(0.5)' : name.replace(/^uniq/, 'uniqExact')
         return `arrayReduce('${engine}', ${args
           .slice(1)

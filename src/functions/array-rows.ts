@@ -1,6 +1,7 @@
-import { isNullable, type SqlType, tupleOf } from '../types/types.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isNullable, isText, isTime, type SqlType, tupleOf, typeName } from '../types/types.ts'
 import { defaultOf, duckdbType, once } from './duckdb-values.ts'
-import { itemOf } from './lambda.ts'
+import { itemOf, mappedType } from './lambda.ts'
 import type { Arg, Case, CellContext, FunctionRow, SqlCell, Take } from './row.ts'
 
 // What the rows of array functions have in common.
@@ -26,6 +27,14 @@ export const row = (
   cases: readonly Case[],
   more: Partial<FunctionRow> = {},
 ): FunctionRow => ({ kind: 'scalar', args, takes: takesArrays, returns, summary, sql: { duckdb, clickhouse: same(name) }, cases, ...more })
+
+/** What is counted with: numbers among the items, or those of a lambda. */
+export function summed(name: string, args: readonly SqlType[]): SqlType {
+  const item = mappedType(args)
+  if (!isText(item) && !isTime(item) && item.kind !== 'tuple' && item.kind !== 'array') return item
+  const use = isText(item) && args[0]?.kind === 'array' ? 'arrayMap(x -> toFloat(x), array)' : null
+  throw new QueryError('type-mismatch', { name, needs: 'numbers', found: typeName(item), shown: null, use })
+}
 
 export const firstType: Returns = ([a]) => a!
 

@@ -1,7 +1,7 @@
 import { readBeside } from '../types/property-values.ts'
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../types/types.ts'
-import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, together } from './array-rows.ts'
-import { defaultOf, duckdbType, once, sideBySide, toText, unlessNull } from './duckdb-values.ts'
+import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, summed, together } from './array-rows.ts'
+import { defaultOf, duckdbType, once, toText, unlessNull } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
 import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from './makes.ts'
 import { always, commonType, integerShape, oneType } from './results.ts'
@@ -170,7 +170,10 @@ export const arrayFunctions = functions({
   arrayProduct: row(
     'arrayProduct',
     [1, 1],
-    always('Float64'),
+    (args) => {
+      summed('arrayProduct', args)
+      return scalar('Float64')
+    },
     'Product of the items; 0 for none.',
     ([a]) => `coalesce(CAST(list_product(${a!.sql}) AS DOUBLE), 0)`,
     [['arrayProduct([2, 3, 4])', 24]],
@@ -188,7 +191,7 @@ export const arrayFunctions = functions({
   arrayDifference: row(
     'arrayDifference',
     [1, 1],
-    ([a]) => arrayOf(wider(itemOf(a))),
+    (args) => arrayOf(wider(summed('arrayDifference', args))),
     'How much each item is above the one before; 0 for the first.',
     ([a], context) =>
       byPosition(
@@ -265,6 +268,7 @@ export const arrayFunctions = functions({
         return `len(list_filter(${l}[1:${i}], lambda ${x}: ${x} IS NOT DISTINCT FROM ${l}[${i}]))`
       }),
     [['arrayEnumerateUniq([1, 1, 2], [5, 5, 5])', [1, 2, 1]]],
+    { sideBySide: [0] },
   ),
   arrayUniq: row(
     'arrayUniq',
@@ -285,6 +289,7 @@ export const arrayFunctions = functions({
       ['arrayUniq([toNullable(1), 1])', 1],
       ['arrayUniq([1, 1], [2, 3])', 2],
     ],
+    { sideBySide: [0] },
   ),
   arrayFlatten: row('arrayFlatten', [1, 1], flatType, 'All items of nested arrays in one.', ([a]) => flattened(a!), [
     ['arrayFlatten([[[1, 2]], [[3]]])', [1, 2, 3]],
@@ -421,15 +426,7 @@ export const arrayFunctions = functions({
     [2, null],
     (types) => arrayOf(tupleOf(types.map(itemOf))),
     'The items of several arrays side by side, as tuples.',
-    (args, context) => {
-      const lists = args.map(({ sql }, i) => `'a${i}': ${sql}`)
-      return once(context, `{${lists.join(', ')}}`, (s) =>
-        sideBySide(
-          'arrayZip',
-          args.map((_, i) => `${s}.a${i}`),
-        ),
-      )
-    },
+    (args) => together(args).list,
     [
       [
         "arrayZip([1, 2], ['a', 'b'])",
@@ -439,7 +436,7 @@ export const arrayFunctions = functions({
         ],
       ],
     ],
-    { makes: ({ args }) => times(2 * args.length) },
+    { makes: ({ args }) => times(2 * args.length), sideBySide: [0] },
   ),
   arrayAUC: row(
     'arrayAUC',
@@ -448,6 +445,7 @@ export const arrayFunctions = functions({
     'Area under the curve of scores and labels.',
     ([a, b], context) => areaUnderCurve(a!, b!, context),
     [['arrayAUC([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])', 0.75]],
+    { sideBySide: [0] },
   ),
   countEqual: row(
     'countEqual',

@@ -43,9 +43,11 @@ function make(
   return {
     kind: 'aggregate',
     ...(row.params ? { params: row.params } : {}),
+    ...(row.paramKinds ? { paramKinds: row.paramKinds } : {}),
     ...(row.isVolatile ? { isVolatile: true } : {}),
     ...(row.keeps === undefined ? {} : { keeps: row.keeps }),
     ...(row.makes ? { makes: row.makes } : {}),
+    ...(row.sideBySide ? { sideBySide: row.sideBySide } : {}),
     ...rest,
     suffix: all,
     clickhouse: engine,

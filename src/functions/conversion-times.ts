@@ -206,6 +206,7 @@ export const timeConversionFunctions = functions({
         clickhouse: { value: '1970-01-01' },
         reason: 'a Date of ClickHouse begins in 1970, and earlier days become its first',
       },
+      differing("toDate('2024-02-30')", null, '2024-03-01', 'ClickHouse goes on into the next month, and DuckDB knows no such day'),
     ],
   ),
   to_date: asDate([["to_date('2024-01-31')", '2024-01-31']]),

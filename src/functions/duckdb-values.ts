@@ -10,15 +10,17 @@ const longestCheap = 80
 /** A name, a number, a parameter: short enough to be written twice. */
 const isCheap = (sql: string): boolean => sql.length <= longestCheap && /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
 
+type Naming = Pick<CellContext, 'fresh'>
+
 /** Uses a value several times but computes and prints it once. */
-export function once(context: CellContext, value: string, body: (name: string) => string): string {
+export function once(context: Naming, value: string, body: (name: string) => string): string {
   if (isCheap(value)) return body(value)
   const name = context.fresh()
   return `list_transform([${value}], lambda ${name}: ${body(name)})[1]`
 }
 
 /** The same for several values. */
-export function onceAll(context: CellContext, values: readonly string[], body: (...names: string[]) => string): string {
+export function onceAll(context: Naming, values: readonly string[], body: (...names: string[]) => string): string {
   const dear = values.filter((value) => !isCheap(value))
   if (dear.length <= 1) {
     const value = dear[0]
@@ -81,10 +83,10 @@ const typeNames: Readonly<Record<string, string>> = {
 }
 
 /** Lists side by side, each printed as a name. The engine would fill up the shorter ones or cut the longer ones. */
-export function sideBySide(name: string, lists: readonly string[]): string {
+export function sideBySide(name: string, lists: readonly string[], context: Pick<CellContext, 'refuse'>): string {
   const [first, ...others] = lists
   const uneven = others.map((list) => `len(${list}) <> len(${first})`).join(' OR ')
-  return `CASE WHEN ${uneven} THEN error('The arrays of ''${name}'' have different lengths') ELSE list_zip(${lists.join(', ')}) END`
+  return `CASE WHEN ${uneven} THEN ${context.refuse(`'The arrays of ''${name}'' have different lengths'`)} ELSE list_zip(${lists.join(', ')}) END`
 }
 
 /** What to write behind AS in a cast. */

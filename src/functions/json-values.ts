@@ -67,6 +67,15 @@ const textOf = (value: string): string => `json_extract_string(${value}, '$')`
 export const wholeOf = (text: string, type: string): string =>
   `TRY_CAST(trunc(CASE WHEN regexp_full_match(${text}, '-?[0-9]{1,18}') THEN CAST(${text} AS DECIMAL(38, 0)) ELSE TRY_CAST(${text} AS DOUBLE) END) AS ${type})`
 
+/** An element of a tuple: of an array by its position, of an object by its name, or by its position where it has none. */
+const elementAt = (value: string, i: number, name: string | undefined, context: CellContext): string => {
+  const member =
+    name === undefined
+      ? jsonMember(value, `json_keys(${value})[${i + 1}]`)
+      : `json_extract(${value}, ${context.bind(`/${pointerPart(name)}`)})`
+  return `coalesce(json_extract(${value}, '$[${i}]'), ${member})`
+}
+
 /** JSON as a value of a type: the type's default where it does not fit, NULL where the type allows it. */
 export function jsonAs(value: string, type: SqlType, context: CellContext): string {
   const orDefault = (sql: string) => (isNullable(type) ? sql : `coalesce(${sql}, ${defaultOf(type)})`)
@@ -88,7 +97,7 @@ export function jsonAs(value: string, type: SqlType, context: CellContext): stri
       return once(
         context,
         value,
-        (v) => `row(${type.items.map((item, i) => jsonAs(`json_extract(${v}, '$[${i}]')`, item, context)).join(', ')})`,
+        (v) => `row(${type.items.map((item, i) => jsonAs(elementAt(v, i, type.names?.[i], context), item, context)).join(', ')})`,
       )
     default:
       if (isText(type)) return orDefault(textOf(value))

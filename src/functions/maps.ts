@@ -236,6 +236,7 @@ export const mapFunctions = functions({
     ([k, v]) => `map(${k!.sql}, ${v!.sql})`,
     [["mapFromArrays(['a', 'b'], [1, 2])", { a: 1, b: 2 }]],
     {
+      sideBySide: [0],
       differences: [
         {
           expression: "mapFromArrays(['a', 'a'], [1, 2])['a']",

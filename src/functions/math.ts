@@ -189,7 +189,7 @@ export const mathFunctions = scalars({
         args,
         context,
         (n) =>
-          `CASE WHEN ${n} <= 1 THEN 1 WHEN ${n} > 20 THEN error('The biggest argument of factorial is 20') ELSE CAST(factorial(CAST(${n} AS INTEGER)) AS UBIGINT) END`,
+          `CASE WHEN ${n} <= 1 THEN 1 WHEN ${n} > 20 THEN ${context.refuse("'The biggest argument of factorial is 20'")} ELSE CAST(factorial(CAST(${n} AS INTEGER)) AS UBIGINT) END`,
       ),
     cases: [
       ['factorial(5)', 120],

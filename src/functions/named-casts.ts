@@ -114,7 +114,7 @@ export const namedCastFunctions = scalars({
     duckdb: ([x, type], context) =>
       once(context, x!.sql, (v) => {
         const value = duckdbCast({ ...x!, sql: v }, notNull(namedType(type)), context)
-        return `CASE WHEN ${v} IS NOT NULL THEN coalesce(${value}, error('The value does not fit the type')) END`
+        return `CASE WHEN ${v} IS NOT NULL THEN coalesce(${value}, ${context.refuse("'The value does not fit the type'")}) END`
       }),
     clickhouse: ([x, type], context) => {
       const name = String(type!.constant)
@@ -189,6 +189,11 @@ export const namedCastFunctions = scalars({
       ["JSONExtract('{\"a\":[1,\"x\",null]}', 'a', 'Array(Nullable(String))')", ['1', 'x', null]],
       ["JSONExtract('{\"a\":{\"x\":1}}', 'a', 'Map(String, Int64)')", { x: 1 }],
       ["JSONExtract('[1,\"a\"]', 'Tuple(Int64, String)')", [1, 'a']],
+      ["JSONExtract('[1,\"a\"]', 'Tuple(a Int64, b String)')", [1, 'a']],
+      ['JSONExtract(\'{"b":"x","a":1}\', \'Tuple(a Int64, b String)\')', [1, 'x']],
+      ['JSONExtract(\'{"b":"x","a":1}\', \'Tuple(String, Int64)\')', ['x', 1]],
+      ["JSONExtract('{\"c\":{\"n\":1}}', 'c', 'Tuple(n Int64, tags Array(String))')", [1, []]],
+      ['JSONExtract(\'[{"b":"x"},{"b":"y"}]\', \'Array(Tuple(b String))\').b', ['x', 'y']],
       ["JSONExtract('{}', 'b', 'Nullable(String)')", null],
       ["JSONExtract('x', 'Array(String)')", []],
       ["JSONExtract('{\"a\":1}', null, 'Int64')", null],

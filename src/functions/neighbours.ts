@@ -1,5 +1,5 @@
 import { QueryError } from '../errors/errors.ts'
-import { isFloat, isNullable, nullable, type SqlType, scalar } from '../types/types.ts'
+import { isFloat, isNamed, isNullable, isTime, nullable, type SqlType, scalar } from '../types/types.ts'
 import { asNumber, defaultOf } from './duckdb-values.ts'
 import { commonType } from './results.ts'
 import { type Arg, type FunctionRow, functions } from './row.ts'
@@ -60,10 +60,15 @@ const runningDifference: FunctionRow = {
   args: [1, 1],
   takes: 'number',
   returns: ([x]) => numeric(x!),
-  summary: 'The difference to the row before; 0 in the first row.',
+  summary: 'The difference to the row before, of times in seconds and of dates in days; 0 in the first row.',
   sql: {
     duckdb: ([x], context) => {
-      const value = `CAST(${asNumber(x!)} AS ${isFloat(context.type) ? 'DOUBLE' : 'BIGINT'})`
+      const number = isNamed(x!.type, 'Date')
+        ? `date_diff('day', DATE '1970-01-01', ${x!.sql})`
+        : isTime(x!.type)
+          ? `floor(epoch(${x!.sql}))`
+          : asNumber(x!)
+      const value = `CAST(${number} AS ${isFloat(context.type) ? 'DOUBLE' : 'BIGINT'})`
       return `(${value} - ${shifted('duckdb', value, -1, value)})`
     },
     clickhouse: ([x], context) => {
@@ -74,6 +79,8 @@ const runningDifference: FunctionRow = {
   cases: [
     ['select groupArray(v) from (select runningDifference(x) as v from (select arrayJoin([1, 4, 2]) as x))', [0, 3, -2]],
     ['select groupArray(v) from (select runningDifference(x) as v from (select arrayJoin([1.5, 4]) as x))', [0, 2.5]],
+    ['select groupArray(v) from (select runningDifference(x) as v from (select toDateTime(arrayJoin([100, 160])) as x))', [0, 60]],
+    ['select groupArray(v) from (select runningDifference(x) as v from (select toDate(arrayJoin([86400, 259200])) as x))', [0, 2]],
   ],
 }
 

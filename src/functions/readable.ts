@@ -174,6 +174,7 @@ export const readableFunctions = scalars({
   ]),
   transform: {
     args: [3, 4],
+    sideBySide: [1, 3],
     takes: ([, from]) => [from?.kind === 'array' ? readBeside(from.item) : 'text', 'text'],
     returns: ([x, , to, otherwise]) => commonType([to?.kind === 'array' ? to.item : to!, otherwise ?? x!]),
     makes: part,
@@ -222,10 +223,10 @@ export const readableFunctions = scalars({
     takes: ['boolean', 'text'],
     returns: whenAll('UInt8'),
     summary: 'Fails, with a message when one is given, where the condition holds; else 0.',
-    duckdb: ([condition, message]) =>
+    duckdb: ([condition, message], context) =>
       unlessNull(
         message ? [condition!, message] : [condition!],
-        `CASE WHEN ${condition!.sql} THEN error(${message?.sql ?? "'Value passed to throwIf is not zero'"}) ELSE 0 END`,
+        `CASE WHEN ${condition!.sql} THEN ${context.refuse(message?.sql ?? "'Value passed to throwIf is not zero'")} ELSE 0 END`,
       ),
     cases: [
       ['throwIf(0)', 0],

@@ -54,6 +54,16 @@ export const nextWidth = (bits: Width): Width => (bits >= 64 ? bits : widths[wid
 /** The smallest type all fit in: branches of a conditional, items of an array. */
 export const commonType = unifyAll
 
+/** Two tuples that are taken item by item have as many items; a tuple does not stand beside an array. */
+export function checkSameSize(name: string, [a, b]: readonly (SqlType | undefined)[]): void {
+  const shapes = [a, b].map((type) =>
+    type?.kind === 'tuple' ? `a tuple of ${type.items.length}` : type?.kind === 'array' ? 'an array' : null,
+  )
+  if (shapes.includes(null) || shapes[0] === shapes[1]) return
+  const message = `'${name}' needs two arrays, or two tuples of the same size, but got ${shapes.join(' and ')}`
+  throw new QueryError('wrong-type', { message, expected: 'two arrays, or two tuples of the same size' })
+}
+
 /** The same for values that are kept side by side: what has no common type is refused. */
 export function oneType(types: readonly SqlType[], what: string): SqlType {
   const all = unifyAll(types)

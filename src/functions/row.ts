@@ -41,6 +41,8 @@ export interface CellContext {
   readonly now?: number
   /** Set for aggregates and window functions. */
   readonly aggregate?: AggregateContext
+  /** What ends the statement with a message (a printed text), said of the call. */
+  refuse(message: string): string
   /** What is made of so many bytes: refused where a row may not have as many. */
   within(bytes: string, made: string): string
 }
@@ -117,6 +119,9 @@ export type Take =
   /** As the other arguments that are taken so; as it is when all are properties. */
   | 'alike'
 
+/** What a parameter is, where the row does not look at it itself: a number from 0 to 1, a whole number above 0, or one from 0 on. */
+export type ParamKind = 'share' | 'count' | 'whole'
+
 export interface FunctionRow {
   readonly kind: FunctionKind
   readonly args: Arity
@@ -124,6 +129,8 @@ export interface FunctionRow {
   readonly takes?: Take | readonly Take[] | ((args: readonly SqlType[]) => readonly Take[])
   /** Absent: the function takes none. */
   readonly params?: Arity
+  /** For each parameter; the last stands for those behind it. */
+  readonly paramKinds?: readonly ParamKind[]
   /** The result's type by the arguments' types (and params, when they matter). */
   readonly returns: (args: readonly SqlType[], context: ReturnsContext) => SqlType
   /** Accept any spelling of the name in upper and lower case. */
@@ -136,6 +143,8 @@ export interface FunctionRow {
   readonly cases: readonly Case[]
   /** Where the engines are known to differ. Each is run on both, and fails once they stop differing. */
   readonly differences?: readonly Difference[]
+  /** Arguments whose arrays stand side by side, as bounds of a slice: rows where their lengths differ are refused. */
+  readonly sideBySide?: readonly [from: number, to?: number]
   /** It looks at other rows although it is written without OVER. */
   readonly seesRows?: true
   /** Results differ from call to call (`now()`, `rand()`): never folded, never compared. */

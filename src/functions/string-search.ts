@@ -89,7 +89,7 @@ const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpe
     return unlessNull(
       [token!],
       once(context, fold(token!.sql), (t) => {
-        const otherwise = orNull ? 'NULL' : "error('The second argument must be one word')"
+        const otherwise = orNull ? 'NULL' : context.refuse("'The second argument must be one word'")
         return `CASE WHEN regexp_full_match(${t}, '${wordPattern}') THEN list_contains(${words(fold(text!.sql))}, ${t}) ELSE ${otherwise} END`
       }),
     )

@@ -118,7 +118,7 @@ export const splitFunctions = scalars({
       once(context, filled(text!), (t) => {
         const i = context.fresh()
         const runs = `list_transform(range(1, length(${t}) - ${size!.sql} + 2), lambda ${i}: substring(${t}, ${i}, ${size!.sql}))`
-        return `CASE WHEN ${size!.sql} < 1 THEN error('A run has a character at least') ELSE ${runs} END`
+        return `CASE WHEN ${size!.sql} < 1 THEN ${context.refuse("'A run has a character at least'")} ELSE ${runs} END`
       }),
     clickhouse: ([text, size]) => `ngrams(${filledOnClickhouse(text!)}, ${size!.sql})`,
     cases: [

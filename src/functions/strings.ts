@@ -242,7 +242,7 @@ export const stringFunctions = scalars({
           ? context.bind(part)
           : rest[part]
             ? toText(rest[part], context)
-            : "error('The format names an argument that is not given')",
+            : context.refuse("'The format names an argument that is not given'"),
       )
       return unlessNull(rest, `(${["''", ...parts].join(' || ')})`)
     },

@@ -3,7 +3,7 @@ import { elementPosition, elementType, tupleIn } from '../types/tuple-elements.t
 import { arrayOf, isFloat, isNullable, type ScalarName, type SqlType, scalar, tupleOf, typeName, unknownType } from '../types/types.ts'
 import { asNumber, once } from './duckdb-values.ts'
 import { itemOf } from './lambda.ts'
-import { commonType, integer, integerShape, nextWidth } from './results.ts'
+import { checkSameSize, commonType, integer, integerShape, nextWidth } from './results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, unsupported } from './row.ts'
 
 // Tuples are unnamed STRUCTs on DuckDB; how many items they have is known when the statement is printed.
@@ -43,8 +43,10 @@ const float: Shape = () => scalar('Float64')
 const itemwise = (name: string, summary: string, shape: Shape, text: string, cases: readonly Case[]): FunctionRow => ({
   kind: 'scalar',
   args: [2, 2],
-  returns: ([a, b]) =>
-    tupleOf(itemsOf(a).map((item, i) => shape(item, b?.kind === 'tuple' ? (b.items[i] ?? unknownType) : (b ?? unknownType)))),
+  returns: ([a, b]) => {
+    checkSameSize(name, [a!, b!])
+    return tupleOf(itemsOf(a).map((item, i) => shape(item, b?.kind === 'tuple' ? (b.items[i] ?? unknownType) : (b ?? unknownType))))
+  },
   summary,
   sql: {
     duckdb: (args, context) =>
@@ -187,11 +189,13 @@ export const tupleFunctions = functions({
   tupleHammingDistance: {
     kind: 'scalar',
     args: [2, 2],
-    returns: (tuples) =>
-      scalar(
+    returns: (tuples) => {
+      checkSameSize('tupleHammingDistance', tuples)
+      return scalar(
         'UInt32',
         tuples.some((tuple) => itemsOf(tuple).some(isNullable)),
-      ),
+      )
+    },
     summary: 'In how many positions two tuples differ; NULL when an item is.',
     sql: {
       duckdb: (args, context) =>
@@ -243,7 +247,11 @@ export const tupleFunctions = functions({
   dotProduct: {
     kind: 'scalar',
     args: [2, 2],
-    returns: ([a, b]) => productType(a, b),
+    sideBySide: [0],
+    returns: ([a, b]) => {
+      checkSameSize('dotProduct', [a!, b!])
+      return productType(a, b)
+    },
     summary: 'The sum of the products of the items of two tuples or arrays.',
     sql: { duckdb: product, clickhouse: call('dotProduct') },
     cases: [

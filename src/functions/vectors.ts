@@ -1,5 +1,6 @@
 import { isNamed, isNullable, type SqlType, scalar, tupleOf } from '../types/types.ts'
 import { once, onceAll } from './duckdb-values.ts'
+import { checkSameSize } from './results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
 
@@ -39,7 +40,7 @@ const lp =
 const difference = (a: Arg, b: Arg, context: CellContext): string =>
   onceAll(context, [items(a, context), items(b, context)], (x, y) => {
     const i = context.fresh()
-    return `CASE WHEN len(${x}) = len(${y}) THEN list_transform(range(1, len(${x}) + 1), lambda ${i}: ${x}[${i}] - ${y}[${i}]) ELSE error('The vectors must be equally long') END`
+    return `list_transform(range(1, len(${x}) + 1), lambda ${i}: ${x}[${i}] - ${y}[${i}])`
   })
 /** A length that is NULL when a part of the vector is. */
 const knownParts = ({ type }: Arg, list: string, length: string): string => {
@@ -86,7 +87,30 @@ const row = (
   cases: readonly Case[],
   returns: FunctionRow['returns'] = length,
   differences: readonly Difference[] = [],
-): ScalarSpec => ({ args, returns, summary, duckdb: returns === length ? whereKnown(duckdb) : duckdb, cases, differences })
+): ScalarSpec => ({
+  args,
+  returns,
+  summary,
+  duckdb: returns === length ? whereKnown(duckdb) : duckdb,
+  cases,
+  differences,
+})
+
+/** Of two vectors that are equally long. */
+const distances = (specs: Readonly<Record<string, ScalarSpec>>): Record<string, ScalarSpec> =>
+  Object.fromEntries(
+    Object.entries(specs).map(([name, spec]): [string, ScalarSpec] => [
+      name,
+      {
+        ...spec,
+        sideBySide: [0, 2],
+        returns(types, context) {
+          checkSameSize(name, types)
+          return spec.returns(types, context)
+        },
+      },
+    ]),
+  )
 
 const family = (
   name: keyof typeof norms,
@@ -99,25 +123,27 @@ const family = (
     [`${name}Norm((1, null))`, null],
     [`${name}Norm(null)`, null],
   ]),
-  [`${name}Distance`]: row(
-    2,
-    `The distance of two vectors by ${what}.`,
-    ([a, b], context) => norms[name](difference(a!, b!, context), context),
-    [
-      [`${name}Distance([1, 2], [4, 6])`, cases[1]],
-      [`${name}Distance((1, null), (1, 2))`, null],
-      [`${name}Distance([1, 2], null)`, null],
-    ],
-    length,
-    [
-      {
-        expression: `${name}Distance([1, null], [1, 2])`,
-        duckdb: { value: 0 },
-        clickhouse: { refused: 'nested type Nullable' },
-        reason: 'ClickHouse has no distances of arrays whose items may be NULL, and DuckDB passes over NULL',
-      },
-    ],
-  ),
+  ...distances({
+    [`${name}Distance`]: row(
+      2,
+      `The distance of two vectors by ${what}.`,
+      ([a, b], context) => norms[name](difference(a!, b!, context), context),
+      [
+        [`${name}Distance([1, 2], [4, 6])`, cases[1]],
+        [`${name}Distance((1, null), (1, 2))`, null],
+        [`${name}Distance([1, 2], null)`, null],
+      ],
+      length,
+      [
+        {
+          expression: `${name}Distance([1, null], [1, 2])`,
+          duckdb: { value: 0 },
+          clickhouse: { refused: 'nested type Nullable' },
+          reason: 'ClickHouse has no distances of arrays whose items may be NULL, and DuckDB passes over NULL',
+        },
+      ],
+    ),
+  }),
   [`${name}Normalize`]: row(
     1,
     `A tuple at the length 1 by ${what}.`,
@@ -150,9 +176,14 @@ export const vectorFunctions = scalars({
   LpNorm: row(2, 'The length of a vector by a power.', ([v, p], context) => lp(p!.sql)(items(v!, context), context), [
     ['LpNorm([1, 2], 3)', 2.080083823051904, { tolerance: 1e-12 }],
   ]),
-  LpDistance: row(3, 'The distance of two vectors by a power.', ([a, b, p], context) => lp(p!.sql)(difference(a!, b!, context), context), [
-    ['LpDistance([1, 2], [2, 3], 3)', 1.2599210498948732, { tolerance: 1e-12 }],
-  ]),
+  ...distances({
+    LpDistance: row(
+      3,
+      'The distance of two vectors by a power.',
+      ([a, b, p], context) => lp(p!.sql)(difference(a!, b!, context), context),
+      [['LpDistance([1, 2], [2, 3], 3)', 1.2599210498948732, { tolerance: 1e-12 }]],
+    ),
+  }),
   LpNormalize: row(
     2,
     'A tuple at the length 1 by a power.',
@@ -163,21 +194,23 @@ export const vectorFunctions = scalars({
     ],
     normalizedType,
   ),
-  cosineDistance: row(
-    2,
-    '1 less the cosine of the angle between two vectors.',
-    // list_cosine_similarity has an answer for vectors without a length, which have no angle
-    ([a, b], context) =>
-      onceAll(
-        context,
-        [items(a!, context), items(b!, context)],
-        (x, y) => `(1 - list_dot_product(${x}, ${y}) / sqrt(list_dot_product(${x}, ${x}) * list_dot_product(${y}, ${y})))`,
-      ),
-    [
-      ['cosineDistance([1, 2], [2, 3])', 0.007722123286332261, { tolerance: 1e-9 }],
-      ['cosineDistance((1, 0), (0, 1))', 1],
-      ['isNaN(cosineDistance((0, 0), (1, 2)))', 1],
-      ['cosineDistance((1, null), (1, 2))', null],
-    ],
-  ),
+  ...distances({
+    cosineDistance: row(
+      2,
+      '1 less the cosine of the angle between two vectors.',
+      // list_cosine_similarity has an answer for vectors without a length, which have no angle
+      ([a, b], context) =>
+        onceAll(
+          context,
+          [items(a!, context), items(b!, context)],
+          (x, y) => `(1 - list_dot_product(${x}, ${y}) / sqrt(list_dot_product(${x}, ${x}) * list_dot_product(${y}, ${y})))`,
+        ),
+      [
+        ['cosineDistance([1, 2], [2, 3])', 0.007722123286332261, { tolerance: 1e-9 }],
+        ['cosineDistance((1, 0), (0, 1))', 1],
+        ['isNaN(cosineDistance((0, 0), (1, 2)))', 1],
+        ['cosineDistance((1, null), (1, 2))', null],
+      ],
+    ),
+  }),
 })

@@ -1,76 +1,142 @@
 import type { IdOf } from '../ast/identity.ts'
+import { groupingRow } from '../functions/grouping.ts'
+import { findRow, plainCall } from '../resolver/call-node.ts'
+import { builtCall } from '../resolver/calls.ts'
 import { constant } from '../resolver/constants.ts'
 import { defaultOf } from '../resolver/defaults.ts'
 import { columnOf } from '../resolver/property-columns.ts'
-import { isAggregateCall } from '../resolver/shape.ts'
-import { emptySelect, type TypedColumn, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSet } from '../resolver/typed.ts'
+import { childrenOf, groupKeys, isAggregateCall } from '../resolver/shape.ts'
+import {
+  emptySelect,
+  type TypedColumn,
+  type TypedExpr,
+  type TypedLimit,
+  type TypedOrder,
+  type TypedQuery,
+  type TypedSelect,
+  type TypedSource,
+  type TypedWindow,
+} from '../resolver/typed.ts'
+import { isProperty } from '../types/property-values.ts'
+import { arrayOf, isNullable, scalar } from '../types/types.ts'
 import { unnestCalls } from './array-joins.ts'
 import type { Pass } from './context.ts'
 import { freshAliases, withInside } from './rewrite.ts'
 
 /**
- * GROUP BY … WITH TOTALS has one more row behind all others, whatever their order and limit: the aggregates over all rows.
- * Before: `SELECT k, count() … GROUP BY k WITH TOTALS ORDER BY k LIMIT 2`. After: that without totals, and `SELECT '', count() …` behind it.
+ * GROUP BY … WITH TOTALS has one more row behind all others, whatever their order and limit: the aggregates over all rows. The rows are read once.
+ * Before: `SELECT k, count() … GROUP BY k WITH TOTALS ORDER BY k LIMIT 2`. After: `SELECT k, count(), GROUPING(k) … GROUP BY GROUPING SETS ((k), ())`,
+ * where LIMIT counts the rows that are not the totals.
  */
 export const groupTotals: Pass = (query, { idOf }) =>
   query.kind === 'select' && query.groupBy?.withTotals ? withTotals(query, freshAliases(query), idOf) : query
+
+const isTotalName = '@total'
 
 function withTotals(asked: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedQuery {
   // The totals are made of the rows behind an arrayJoin, also where it is a key.
   const select = unnestCalls(asked, fresh, idOf)
   const { ctes, span } = select
-  const { items, mode, sets } = select.groupBy!
-  const keys = new Set(items.map(idOf))
-  const place = (name: string, expr: TypedExpr): TypedColumn => ({ name, alias: name, expr })
-  const places = select.orderBy.map(({ expr }, i) => place(`@${i}`, expr))
-  const rows: TypedSelect = {
-    ...select,
-    ctes: [],
-    groupBy: { mode, items, sets },
-    columns: [...select.columns, ...places, place('@total', constant(0, span))],
-  }
-  const ofAll = (expr: TypedExpr): TypedExpr => {
-    if (expr.kind === 'constant') return expr
-    if (keys.has(idOf(expr))) return defaultOf(expr.type, expr.span)
-    const isAggregate: boolean = isAggregateCall(expr)
-    return isAggregate ? expr : withInside(expr, ofAll)
-  }
-  const totals: TypedSelect = {
-    ...emptySelect,
-    columns: [
-      ...select.columns.map((column) => ({ ...column, expr: ofAll(column.expr) })),
-      ...places.map(({ name, expr }) => place(name, defaultOf(expr.type, span))),
-      place('@total', constant(1, span)),
-    ],
-    from: select.from,
-    where: select.where,
-    // No rows have no totals.
-    groupBy: { mode: 'plain', items: [constant(0, span)], sets: [] },
-    span,
-  }
-  const set: TypedSet = {
-    kind: 'set',
-    ctes: [],
-    op: 'union',
-    all: true,
-    left: rows,
-    right: totals,
-    columns: rows.columns.map(({ name, alias, expr }) => ({ name, alias, type: expr.type })),
-    orderBy: [],
-    limit: null,
-    span,
-  }
+  const places = select.orderBy.map(({ expr }, i): TypedColumn => ({ name: `@${i}`, alias: `@${i}`, expr }))
+  const rows: TypedSelect = { ...select, ctes: [], columns: [...select.columns, ...places], orderBy: [], limit: null }
   const whole = fresh('whole')
+  const { from, isTotal } = totalled(rows, whole, fresh, idOf)
   const read = ({ name, alias, expr: { type } }: TypedColumn): TypedExpr => columnOf(whole, { name, alias, type }, span)
+  const orderBy: TypedOrder[] = [
+    { expr: isTotal, descending: false, nulls: 'last' },
+    ...select.orderBy.map((item, i) => ({ ...item, expr: read(places[i]!) })),
+  ]
   return {
     ...emptySelect,
     ctes,
     columns: select.columns.map((column) => ({ ...column, expr: read(column) })),
-    from: { kind: 'derived', alias: whole, query: set },
-    orderBy: [
-      { expr: read(rows.columns.at(-1)!), descending: false, nulls: 'last' },
-      ...select.orderBy.map((item, i) => ({ ...item, expr: read(places[i]!) })),
-    ],
+    from,
+    qualify: select.limit && builtCall('or', [isTotal, isWithin(select.limit, orderBy)], span),
+    orderBy,
     span,
   }
+}
+
+/** The groups and the row of their totals, and what tells it apart. */
+function totalled(
+  rows: TypedSelect,
+  whole: string,
+  fresh: (wanted: string) => string,
+  idOf: IdOf,
+): { from: TypedSource; isTotal: TypedExpr } {
+  const { span } = rows
+  const keys = rows.groupBy!.items.filter(differs)
+  if (keys.length === 0) {
+    // One group is its own total.
+    const total = fresh('total')
+    const groupBy = { mode: 'plain', items: rows.groupBy!.items, sets: [] } as const
+    const twice: TypedExpr = { kind: 'array', items: [0, 1].map((value) => constant(value, span)), type: arrayOf(scalar('UInt8')), span }
+    const input: TypedSource = { kind: 'derived', alias: whole, query: { ...rows, groupBy } }
+    return {
+      from: { kind: 'unnest', alias: total, input, left: false, items: [{ name: isTotalName, expr: twice }], span },
+      isTotal: builtCall(
+        'equals',
+        [{ kind: 'column', source: total, name: isTotalName, type: scalar('UInt8'), span }, constant(1, span)],
+        span,
+      ),
+    }
+  }
+  const mark = markOf(keys)
+  const isTotal = plainCall(groupingRow.name, groupingRow, { args: [mark] }, span)
+  const query: TypedSelect = {
+    ...rows,
+    columns: [
+      ...rows.columns.map((column) => ({ ...column, expr: withoutKeys(column.expr, new Set(keys.map(idOf)), isTotal, idOf) })),
+      { name: isTotalName, alias: isTotalName, expr: isTotal },
+    ],
+    groupBy: { mode: 'sets', items: [], sets: [keys.includes(mark) ? keys : [...keys, mark], []], hidesMissingKeys: true },
+    // No rows have no totals.
+    having: builtCall('greater', [builtCall('count', [], span), constant(0, span)], span),
+  }
+  return {
+    from: { kind: 'derived', alias: whole, query },
+    isTotal: columnOf(whole, { name: isTotalName, alias: isTotalName, type: isTotal.type }, span),
+  }
+}
+
+/** The key that is asked for, a plain one where there is one: an engine may group by the parts of others. The text of a key makes no more groups. */
+function markOf(keys: readonly TypedExpr[]): TypedExpr {
+  const key = groupKeys(keys).find((each) => each.type.kind === 'scalar' && differs(each)) ?? keys[0]!
+  return key.type.kind === 'scalar' ? key : builtCall('toString', [key], key.span)
+}
+
+const differs = (expr: TypedExpr): boolean =>
+  expr.kind === 'column' || (expr.kind === 'call' && expr.row.isVolatile === true) || childrenOf(expr).some(differs)
+
+/** An expression that reads the default of each key where there is none. */
+function withoutKeys(expr: TypedExpr, keys: ReadonlySet<number>, isTotal: TypedExpr, idOf: IdOf): TypedExpr {
+  const inside = (one: TypedExpr): TypedExpr => {
+    if (one.kind === 'constant' || isAggregateCall(one)) return one
+    if (!keys.has(idOf(one))) return withInside(one, inside)
+    // Engines put NULL there by themselves.
+    if (isNullable(one.type) && !isProperty(one.type)) return one
+    const { name, row } = findRow('if', one.span)
+    return { ...plainCall(name, row, { args: [isTotal, defaultOf(one.type, one.span), one] }, one.span), type: one.type }
+  }
+  return inside(expr)
+}
+
+/** LIMIT among rows that are not the totals. */
+function isWithin({ limit, offset, percent, withTies, span }: TypedLimit, orderBy: readonly TypedOrder[]): TypedExpr {
+  const over = (name: string, ordered: readonly TypedOrder[]): TypedExpr => {
+    const window: TypedWindow = { partitionBy: [], orderBy: ordered, frame: null }
+    return plainCall(name, findRow(name, span).row, { args: [], over: window }, span)
+  }
+  const number = over('row_number', orderBy)
+  const isBehind = builtCall('greater', [number, constant(offset, span)], span)
+  if (limit === null) return isBehind
+  const all = builtCall('minus', [over('count', []), constant(1, span)], span)
+  const share = builtCall(
+    'floor',
+    [builtCall('divide', [builtCall('multiply', [all, constant(limit, span)], span), constant(100, span)], span)],
+    span,
+  )
+  const last = percent ? builtCall('plus', [share, constant(offset, span)], span) : constant(limit + offset, span)
+  const isBefore = builtCall('lessOrEquals', [withTies ? over('rank', orderBy) : number, last], span)
+  return builtCall('and', [isBehind, isBefore], span)
 }

@@ -1,4 +1,5 @@
 import type { IdOf } from '../ast/identity.ts'
+import { groupingRow } from '../functions/grouping.ts'
 import { keyRow, propertyRows } from '../functions/property-values.ts'
 import { plainCall } from '../resolver/call-node.ts'
 import { keyOf } from '../resolver/property-values.ts'
@@ -18,10 +19,11 @@ export const propertyKeys: Pass = (query, { idOf }) =>
 const isMarked = ({ type }: TypedExpr): boolean => isProperty(type) && type.property.numbers === 'marked'
 
 function byText(select: TypedSelect, idOf: IdOf): TypedQuery & TypedSelect {
-  const { mode, items, sets } = select.groupBy!
+  const { mode, items, sets, hidesMissingKeys } = select.groupBy!
   const marked = [...items, ...sets.flat()].filter(isMarked)
   if (marked.length === 0) return select
   const texts = new Map(marked.map((item) => [idOf(item), keyOf(item)]))
+  const key = (item: TypedExpr): TypedExpr => texts.get(idOf(item)) ?? item
   const done = new Map<TypedExpr, TypedExpr>()
   const replaced = (expr: TypedExpr): TypedExpr => {
     const known = done.get(expr)
@@ -35,19 +37,19 @@ function byText(select: TypedSelect, idOf: IdOf): TypedQuery & TypedSelect {
     if (isAggregate) return expr
     const ofKey = expr.kind === 'call' && expr.name === propertyRows.unmarked.name ? texts.get(idOf(expr.args[0]!)) : undefined
     if (ofKey) return ofKey
+    if (expr.kind === 'call' && expr.row === groupingRow) return withInside(expr, key)
     const text = texts.get(idOf(expr))
     if (!text) return withInside(expr, replaced)
     // A row of totals has no key, but it has values.
-    return mode === 'plain'
+    return mode === 'plain' || hidesMissingKeys
       ? { ...plainCall(keyRow.name, keyRow, { args: [expr] }, expr.span), type: expr.type }
       : { ...text, type: expr.type }
   }
   const order = (item: TypedOrder): TypedOrder => ({ ...item, expr: replaced(item.expr) })
-  const key = (item: TypedExpr): TypedExpr => texts.get(idOf(item)) ?? item
   return {
     ...select,
     columns: select.columns.map((column) => ({ ...column, expr: replaced(column.expr) })),
-    groupBy: { mode, items: items.map(key), sets: sets.map((set) => set.map(key)) },
+    groupBy: { ...select.groupBy!, items: items.map(key), sets: sets.map((set) => set.map(key)) },
     having: select.having && replaced(select.having),
     qualify: select.qualify && replaced(select.qualify),
     orderBy: select.orderBy.map(order),

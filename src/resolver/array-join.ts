@@ -1,6 +1,6 @@
 import type { ArrayJoin } from '../ast/nodes.ts'
-import { QueryError } from '../errors/errors.ts'
 import { unknownType } from '../types/types.ts'
+import { checkArray, entriesOf } from './arrays.ts'
 import { columnsBinding } from './bindings.ts'
 import { attempt } from './expressions.ts'
 import { checkClause } from './grouping.ts'
@@ -18,10 +18,12 @@ export function resolveArrayJoin(
   const items = arrayJoin.items.map((item) => {
     const array = item.kind === 'alias' ? item.expr : item
     const name = item.kind === 'alias' ? item.name : item.kind === 'field' ? item.chain.at(-1)! : session.nameOf(item)
-    const expr = attempt(session, array, scope)
+    const expr = entriesOf(attempt(session, array, scope))
     checkClause(session, 'ARRAY JOIN', expr)
-    if (expr.type.kind !== 'array' && expr.type.kind !== 'unknown')
-      session.report(new QueryError('wrong-type', { message: 'ARRAY JOIN takes arrays' }, item.span))
+    session.attempt(
+      () => checkArray('ARRAY JOIN', expr, array),
+      () => undefined,
+    )
     return { name, expr }
   })
   const columns = items.map(

@@ -4,6 +4,7 @@ import type { Span } from '../errors/span.ts'
 import { candidates, lookup } from '../functions/registry.ts'
 import type { Arg, FunctionRow } from '../functions/row.ts'
 import type { SqlType } from '../types/types.ts'
+import { asItIsWritten } from './params.ts'
 import type { CallNode, TypedExpr } from './typed.ts'
 
 export function findRow(name: string, span: Span): { name: string; row: FunctionRow } {
@@ -30,15 +31,17 @@ export function checkArity(call: Call, name: string, row: FunctionRow): void {
   const kind = row.kind === 'aggregate' ? 'Aggregation' : 'Function'
   const [min, max] = row.args
   const found = call.args.length
-  if (found < min || (max !== null && found > max)) throw new QueryError('wrong-arity', { name, kind, min, max, found }, call.span)
+  const form = asItIsWritten({ ...call, name }, row)
+  const use = form === null ? {} : { use: form }
+  if (found < min || (max !== null && found > max)) throw new QueryError('wrong-arity', { name, kind, min, max, found, ...use }, call.span)
   if (call.params === null) {
-    if (row.params && row.params[0] > 0) throw new QueryError('missing-parameters', { name, kind }, call.span)
+    if (row.params && row.params[0] > 0) throw new QueryError('missing-parameters', { name, kind, ...use }, call.span)
     return
   }
   const [least, most] = row.params ?? [0, 0]
   const given = call.params.length
   if (given < least || (most !== null && given > most))
-    throw new QueryError('wrong-parameters', { name, kind, min: least, max: most, found: given }, call.span)
+    throw new QueryError('wrong-parameters', { name, kind, min: least, max: most, found: given, ...use }, call.span)
 }
 
 export type CallParts = Pick<CallNode, 'args'> &

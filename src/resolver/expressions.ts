@@ -9,12 +9,14 @@ import { parseType } from '../types/parse.ts'
 import { type PropertyInfo, propertyOf } from '../types/property-values.ts'
 import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
+import { checkArray, entriesOf } from './arrays.ts'
 import { jsonType } from './bindings.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
 import { checkFolded, knows, outerOf, readOuter, resolveSubquery } from './correlation.ts'
 import { checkClause } from './grouping.ts'
 import { inArray, inItems, inQueryNode, type Sought } from './membership.ts'
+import { checkParams } from './params.ts'
 import { withColumns } from './property-columns.ts'
 import { alike, ordered, readAs } from './property-values.ts'
 import { type Outer, type Scope, withSources } from './scope.ts'
@@ -199,9 +201,17 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
 
   if (isTable) throw new QueryError('table-as-column', { name: head }, span)
   if (outer && knows(outer.scope, field, true)) return around(outer)
+  const { around: beyond } = scope
+  const isHidden = beyond !== null && (beyond.parameters.has(head) || knows(beyond, field, false) || knows(beyond, field, true))
+  if (isHidden)
+    throw new QueryError('unknown-field', { name: chain.join('.'), hint: beyond.parameters.has(head) ? ofLambda : ofStatementAround }, span)
   const candidates = nearestSpellings(head, namesIn(scope))
   throw new QueryError('unknown-field', { name: chain.join('.'), candidates }, span)
 }
+
+const ofStatementAround =
+  'It belongs to the statement around this subquery, which only EXISTS, IN and LATERAL read: use `LEFT JOIN LATERAL (SELECT …) t ON true`, or join a subquery that groups.'
+const ofLambda = 'It is a parameter of the lambda around this subquery, which reads no parameters: use ARRAY JOIN and a join.'
 
 /** What may be meant by a name. */
 const namesIn = ({ sources, aliases, outer }: Scope): string[] => [
@@ -325,6 +335,7 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
     if (args.length === 1) args = [args[0]!, constant(name === 'and', call.span)]
   }
   const params = call.params ? resolveAll(session, call.params, { ...scope, sources: [] }) : []
+  checkParams(name, row, params, call.params ?? [])
   const orderBy = call.orderBy.map((item) => resolveOrder(session, item, inner))
   const filter = call.filter ? resolveExpr(session, call.filter, inner) : null
   const over = call.over ? resolveWindow(session, call.over, scope) : null
@@ -395,10 +406,10 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
   arrayJoin(session, call, scope) {
     if (call.args.length !== 1)
       throw new QueryError('wrong-arity', { name: call.name, kind: 'Function', min: 1, max: 1, found: call.args.length }, call.span)
-    const expr = resolveExpr(session, call.args[0]!, scope)
+    const expr = entriesOf(resolveExpr(session, call.args[0]!, scope))
     checkClause(session, "'arrayJoin'", expr, true)
-    const type =
-      expr.type.kind === 'array' ? expr.type.item : expr.type.kind === 'map' ? tupleOf([expr.type.key, expr.type.value]) : unknownType
+    checkArray('arrayJoin', expr, call.args[0]!)
+    const type = expr.type.kind === 'array' ? expr.type.item : unknownType
     return { kind: 'arrayJoin', expr: readAs(expr, 'text'), type, span: call.span }
   },
   exists(session, call, scope) {

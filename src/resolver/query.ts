@@ -19,8 +19,8 @@ import type { TypedCte, TypedExpr, TypedOrder, TypedQuery, TypedSelect, TypedSou
 export function resolveQuery(session: Session, query: Query, parent: Scope | null, outer: Outer | null): TypedQuery {
   const { ctes, typed } = resolveWith(session, query, parent?.ctes ?? new Map())
   return query.kind === 'select'
-    ? resolveSelect(session, query, openScope(ctes, outer), typed, parent === null)
-    : resolveSet(session, query, openScope(ctes, outer), typed)
+    ? resolveSelect(session, query, openScope(ctes, outer, parent), typed, parent === null)
+    : resolveSet(session, query, openScope(ctes, outer, parent), typed)
 }
 
 function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes: readonly TypedCte[], isStatement: boolean): TypedSelect {

@@ -27,6 +27,8 @@ export interface Scope {
   readonly ctes: ReadonlyMap<string, CteBinding>
   /** Null where only the names of WITH are seen of the statement around: in a subquery of FROM. */
   readonly outer: Outer | null
+  /** The scope around it, whether it sees that or not: what is named there is known in mistakes. */
+  readonly around: Scope | null
   readonly sources: Binding[]
   readonly aliases: Map<string, AliasBinding>
   readonly windows: Map<string, WindowSpec>
@@ -39,9 +41,10 @@ export interface Scope {
   readonly tables?: number
 }
 
-export const openScope = (ctes: Scope['ctes'] = new Map(), outer: Outer | null = null): Scope => ({
+export const openScope = (ctes: Scope['ctes'] = new Map(), outer: Outer | null = null, around: Scope | null = null): Scope => ({
   ctes,
   outer,
+  around,
   sources: [],
   aliases: new Map(),
   windows: new Map(),

@@ -31,6 +31,14 @@ export const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
   }
 }
 
+/** What is grouped by: elements of a tuple each for itself, and no constants, which an engine would take for positions. */
+export const groupKeys = (items: readonly TypedExpr[]): TypedExpr[] =>
+  items.flatMap((item): TypedExpr[] => {
+    if (item.kind === 'constant') return []
+    if (item.kind === 'tuple') return groupKeys(item.items)
+    return item.kind === 'call' && item.name === 'tuple' ? groupKeys(item.args) : [item]
+  })
+
 export const isAggregateCall = (expr: TypedExpr): expr is CallNode =>
   expr.kind === 'call' && expr.row.kind === 'aggregate' && expr.over === null
 export const isWindowCall = (expr: TypedExpr): expr is CallNode =>

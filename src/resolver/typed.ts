@@ -216,6 +216,8 @@ export interface TypedGroupBy {
   readonly sets: readonly (readonly TypedExpr[])[]
   /** WITH TOTALS. Only the statement itself may have it. */
   readonly withTotals?: true
+  /** Where a set lacks a key, no column reads it. */
+  readonly hidesMissingKeys?: true
 }
 
 export interface TypedLimit {

@@ -187,7 +187,7 @@ export function shownTypeName(type: SqlType, timezone: string): string {
     case 'array':
       return `Array(${shownTypeName(type.item, timezone)})`
     case 'tuple':
-      return `Tuple(${type.items.map((item) => shownTypeName(item, timezone)).join(', ')})`
+      return `Tuple(${type.items.map((item, i) => [...(type.names?.[i] ? [type.names[i]] : []), shownTypeName(item, timezone)].join(' ')).join(', ')})`
     case 'map':
       return `Map(${shownTypeName(type.key, timezone)}, ${shownTypeName(type.value, timezone)})`
     default:

@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
 import type { QueryError } from '../../src/errors/errors.ts'
 import { answerQuery } from '../../src/execution/answer.ts'
+import { answerRows } from '../../src/execution/answer-rows.ts'
+import { queryArrow } from '../../src/execution/arrow.ts'
 import { projectPool } from '../harness/projects.ts'
 
 // What only the statement shows to be wrong is said of the field of the query whose text it comes from.
@@ -248,4 +250,36 @@ test('mistakes in several fields are said of each, in its own text', async () =>
     ['series__0__math_hogql', 'sum(properties.n) + nope', 21],
     ['properties__0__key', '1 = 1 and nope', 11],
   ])
+})
+
+test.each([
+  ['a refusal of ours', "throwIf(event = 'a', 'not this')", 'not this'],
+  ['a division by zero', 'modulo(7, length(event) - 1)', 'Division by zero'],
+  ['arrays side by side', 'arrayZip([1], range(length(event) + 1))', "'arrayZip' needs arrays of the same length"],
+  ['a sum that the engine refuses', 'toInt(9223372036854775807) + length(event)', 'out of range'],
+  ['a cast that it refuses', 'cast(event as Array(Int64))', ''],
+])('%s in one of several columns is said of that column, in every form', async (_, column, words) => {
+  const project = await pool.filled(utc, [event])
+  const query = { kind: 'EventsQuery', select: ['event', 'length(event)', column], after: '2020-01-01' }
+  const inRows = async () => {
+    const rows = await answerRows(query, project)
+    while (!(await rows!.batches.next()).done);
+  }
+  for (const ask of [() => answerQuery(query, project), inRows, () => queryArrow(query, project)])
+    await expect(ask()).rejects.toMatchObject({ attr: 'select__2', source: column, message: expect.stringContaining(words) })
+})
+
+test('of two columns with the same text the refusal names one of them', async () => {
+  const project = await pool.filled(utc, [event])
+  const query = { kind: 'EventsQuery', select: ["throwIf(event = 'a', 'one')", "throwIf(event = 'a', 'two')"], after: '2020-01-01' }
+  await expect(answerQuery(query, project)).rejects.toMatchObject({
+    attr: expect.stringMatching(/^select__[01]$/),
+    position: { offset: 0 },
+  })
+})
+
+test('what no column is refused for alone keeps its words', async () => {
+  const project = await pool.filled(utc, [event])
+  const query = { kind: 'EventsQuery', select: ['event', 'length(event)'], after: '2020-01-01', where: ["throwIf(event = 'a', 'no') = 0"] }
+  await expect(answerQuery(query, project)).rejects.toMatchObject({ attr: 'where__0', message: 'no' })
 })

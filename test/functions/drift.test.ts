@@ -26,6 +26,7 @@ const context = (type: SqlType, quote: (text: string) => string): CellContext =>
   literal: quote,
   bind: () => "'bound'",
   fresh: () => `v${++n}`,
+  refuse: (message) => `error(${message})`,
   within: (_, made) => made,
   aggregate: {
     distinct: false,

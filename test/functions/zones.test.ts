@@ -14,6 +14,7 @@ const context = (timeRange?: readonly [number, number]): CellContext => ({
   literal: (text) => `'${text}'`,
   bind: (value) => `'${value}'`,
   fresh: () => `v${++fresh}`,
+  refuse: (message) => `error(${message})`,
   within: (_, made) => made,
   timeRange,
 })

@@ -59,3 +59,24 @@ test('the library refuses unknown fields of actions and cohorts', async () => {
     message: expect.stringContaining('"filters"'),
   })
 })
+
+test.each([
+  ['a row that is refused', "throwIf(event != '', 'stop here')"],
+  ['arrays of different lengths', 'arrayZip([1], range(length(event)))'],
+  ['a type mismatch', 'sum(event)'],
+  ['an unknown field', 'nope'],
+])('%s is answered alike in every form', async (_, column) => {
+  const { call, project, world, member } = held.home
+  await call('POST', '/capture/', { body: { api_key: project.api_token, event: 'opened', distinct_id: 'ann' } })
+  const headers = { ...(await world.login(member)), 'content-type': 'application/json' }
+  const body = JSON.stringify({ query: { kind: 'EventsQuery', select: ['event', column], after: 'all' } })
+  const answers = []
+  for (const accept of ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream']) {
+    const answer = await fetch(`${world.url}/api/projects/@current/query/`, { method: 'POST', headers: { ...headers, accept }, body })
+    answers.push([answer.status, await answer.json()])
+  }
+  expect(answers[0]![0]).toBe(400)
+  expect(JSON.stringify(answers[0]![1])).toContain('select__1')
+  expect(answers[1]).toEqual(answers[0])
+  expect(answers[2]).toEqual(answers[0])
+})

@@ -67,3 +67,22 @@ test('rows are those of the answer, and a chart has a row for each point', async
   }
   expect((await project.queryArrow(chart)).numRows).toBe(2)
 })
+
+test('elements of a tuple have their names, in Arrow and in the types of an answer', async () => {
+  const query =
+    "select cast((1, 'x'), 'Tuple(id Int64, plan String)') as t, [t] as list, map('k', t) as m, (1, 2) as plain, cast((1, 2), 'Tuple(Int64, Int64)') as bare"
+  const table = await project.queryArrow({ kind: 'SqlLikeQuery', query })
+  expect(table.schema.fields.map(({ type }) => String(type))).toEqual([
+    'Struct<{id:Int64, plan:Utf8}>',
+    'List<Struct<{id:Int64, plan:Utf8}>>',
+    'Map<{key:Utf8, value:Struct<{id:Int64, plan:Utf8}>}>',
+    'Struct<{1:Int32, 2:Int32}>',
+    'Struct<{1:Int64, 2:Int64}>',
+  ])
+  const { types, results } = await project.query({ kind: 'SqlLikeQuery', query })
+  expect(types.slice(0, 2)).toEqual([
+    ['t', 'Tuple(id Int64, plan String)'],
+    ['list', 'Array(Tuple(id Int64, plan String))'],
+  ])
+  expect(results).toEqual([[[1, 'x'], [[1, 'x']], { k: [1, 'x'] }, [1, 2], [1, 2]]])
+})

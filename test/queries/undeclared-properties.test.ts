@@ -170,3 +170,23 @@ test('an answer says how many values were passed over, and of which property', a
   const trend = await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'buy', properties: [filter] }] })
   expect(trend).toMatchObject({ warnings: [{ property: 'price', count: 2 }] })
 })
+
+test('a property of a group is said of the type that the groups are called by', async () => {
+  const project = await waymark.createProject({ name: 'Groups' })
+  await project.ingest([
+    {
+      event: '$groupidentify',
+      distinct_id: 'u',
+      timestamp: '2026-01-31T10:00:00Z',
+      properties: { $group_type: 'company', $group_key: 'acme', $group_set: { size: 'large' } },
+    },
+    { event: 'buy', distinct_id: 'u', timestamp: '2026-01-31T10:00:00Z', properties: { $groups: { company: 'acme' } } },
+  ])
+  const ask = (query: string) => project.query({ kind: 'SqlLikeQuery', query })
+  expect((await ask('select sum(company.properties.size) from events')).warnings).toMatchObject([
+    { code: 'not-numbers', scope: 'company', message: expect.stringContaining('values that were sent of the company property "size"') },
+  ])
+  expect((await ask('select company.properties.sise from events')).warnings).toMatchObject([
+    { code: 'unknown-property', scope: 'company', suggestions: ['size'], message: expect.stringContaining('No company was ever sent') },
+  ])
+})

@@ -78,6 +78,7 @@ export const clickhouse: Dialect = {
   hasLimitBy: true,
   hasTies: true,
   hasEmptyTotals: false,
+  hasQueriesInLambdas: true,
   hasIntervalFrames: false,
   hasRecursiveDistinct: false,
   emptyGroup: "''",

@@ -1,9 +1,11 @@
 import { UnsupportedError } from '../../errors/errors.ts'
+import { saidMark } from '../../errors/refusal-mark.ts'
 import { defaultOf } from '../../functions/duckdb-values.ts'
 import { duckdbFlag, duckdbMarked, duckdbNumber, duckdbNumberText } from '../../functions/property-values.ts'
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
+import { unlessUnequal, withEqualLengths } from './equal-lengths.ts'
 import { guards } from './guards.ts'
 import { planningLoad } from './planning-load.ts'
 import { scanQuery } from './tables.ts'
@@ -38,8 +40,6 @@ function timeLiteral(micros: bigint): string {
   return `TIMESTAMP '${iso.slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}'`
 }
 
-export const unequalArrays = 'The arrays of ARRAY JOIN have different lengths'
-
 export const duckdb: Dialect = {
   capabilities: {
     engine: 'DuckDB',
@@ -55,6 +55,7 @@ export const duckdb: Dialect = {
   hasLimitBy: false,
   hasTies: false,
   hasEmptyTotals: true,
+  hasQueriesInLambdas: false,
   hasIntervalFrames: true,
   hasRecursiveDistinct: true,
   emptyGroup: '()',
@@ -132,7 +133,7 @@ export const duckdb: Dialect = {
     const arrays = items.map(({ sql, type }, i) => {
       const item: SqlType = type.kind === 'array' ? type.item : unknownType
       // Shorter ones would be filled up with nulls.
-      const even = i === 0 ? sql : `CASE WHEN len(${sql}) = len(${items[0]!.sql}) THEN ${sql} ELSE error('${unequalArrays}') END`
+      const even = i === 0 ? sql : unlessUnequal([items[0]!.sql, sql], sql, 'ARRAY JOIN', source.span)
       return source.left ? `CASE WHEN len(${sql}) > 0 THEN ${even} ELSE [${defaultOf(item)}] END` : even
     })
     const columns = arrays.map((_, i) => identifier(`@array_${i}`))
@@ -168,4 +169,6 @@ export const duckdb: Dialect = {
   cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
   column: (source, name) => `${identifier(source)}.${identifier(name)}`,
   planningLoad,
+  refuse: (message, { name, span }) => `error(${literal(saidMark(name, span))} || ${message})`,
+  withEqualLengths,
 }

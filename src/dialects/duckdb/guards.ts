@@ -1,4 +1,4 @@
-import { refusalMark } from '../../errors/refusal-mark.ts'
+import { tooMuchMark } from '../../errors/refusal-mark.ts'
 import { bytesOf, countingIn } from '../../functions/duckdb-sizes.ts'
 import type { Guards } from '../dialect.ts'
 
@@ -14,7 +14,7 @@ export const guards: Guards = {
   countingIn,
   items: (value, type) => `CAST(${type.kind === 'map' ? `cardinality(${value})` : `len(${value})`} AS DOUBLE)`,
   within(bytes, made, { name, most, span }) {
-    const mark = literal(refusalMark(name, most, span))
+    const mark = literal(tooMuchMark(name, most, span))
     // Not error(): what it stands in is computed again wherever it is used. And no cast of a constant, which fails before any row is looked at.
     if (bytes.length > longestSize)
       return `CASE WHEN CAST(CASE WHEN ${bytes} > ${most} THEN ${mark} ELSE 'false' END AS BOOLEAN) THEN NULL ELSE ${made} END`

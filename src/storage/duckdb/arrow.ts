@@ -34,6 +34,7 @@ import {
 import { QueryError } from '../../errors/errors.ts'
 import type { ResultColumn } from '../../execution/ports.ts'
 import { PositionedSchema } from '../../lib/positioned-schema.ts'
+import { type SqlType, tupleOf } from '../../types/types.ts'
 import { codedTexts, isUnique, plainTexts } from './arrow-texts.ts'
 import { type Builder, Bytes, memory, type NumberArray, Validity, validRows } from './vector-memory.ts'
 
@@ -224,8 +225,9 @@ function lists(
   }
 }
 
-function structs(type: DuckDBStructType, expected: Expected): Builder {
-  const children = type.entryTypes.map((entry) => builderOf(entry, expected))
+function structs(type: DuckDBStructType, expected: Expected, shown?: SqlType): Builder {
+  const [items, names] = shown?.kind === 'tuple' ? [shown.items, shown.names ?? []] : [[], type.entryNames]
+  const children = type.entryTypes.map((entry, i) => builderOf(entry, expected, items[i]))
   const validity = new Validity()
   let length = 0
   return {
@@ -239,7 +241,7 @@ function structs(type: DuckDBStructType, expected: Expected): Builder {
     },
     finish() {
       const data = children.map((child) => child.finish())
-      const fields = data.map((child, i) => new Field(type.entryNames[i]! || String(i + 1), child.type, true))
+      const fields = data.map((child, i) => new Field(names[i] || String(i + 1), child.type, true))
       return makeData({ type: new Struct(fields), length, ...validity.finish(), children: data }) as Data
     },
   }
@@ -254,7 +256,8 @@ interface Expected {
   readonly bytes: Bytes
 }
 
-function builderOf(type: DuckDBType, expected: Expected): Builder {
+/** `shown`: the type in the language, which names the elements of tuples. */
+function builderOf(type: DuckDBType, expected: Expected, shown?: SqlType): Builder {
   const { stream, bytes } = expected
   const inner = { ...expected, rows: 0 }
   switch (type.typeId) {
@@ -292,7 +295,7 @@ function builderOf(type: DuckDBType, expected: Expected): Builder {
     case DuckDBTypeId.DECIMAL:
       return decimals(type as DuckDBDecimalType, bytes)
     case DuckDBTypeId.LIST: {
-      const child = builderOf((type as { valueType: DuckDBType }).valueType, inner)
+      const child = builderOf((type as { valueType: DuckDBType }).valueType, inner, shown?.kind === 'array' ? shown.item : undefined)
       return lists(
         child,
         bytes,
@@ -304,7 +307,7 @@ function builderOf(type: DuckDBType, expected: Expected): Builder {
       const { keyType, valueType } = type as unknown as { keyType: DuckDBType; valueType: DuckDBType }
       const entry = { entryTypes: [keyType, valueType], entryNames: ['key', 'value'] } as unknown as DuckDBStructType
       return lists(
-        structs(entry, inner),
+        structs(entry, inner, shown?.kind === 'map' ? tupleOf([shown.key, shown.value], ['key', 'value']) : undefined),
         bytes,
         (valueOffsets, length, validity, data) =>
           makeData({
@@ -318,7 +321,7 @@ function builderOf(type: DuckDBType, expected: Expected): Builder {
       )
     }
     case DuckDBTypeId.STRUCT:
-      return structs(type as DuckDBStructType, inner)
+      return structs(type as DuckDBStructType, inner, shown)
     case DuckDBTypeId.SQLNULL:
       return copied(new Int32(), Int32Array, (vector) => new Int32Array(vector.itemCount), expected)
     default:
@@ -349,21 +352,22 @@ export class BatchBuilder {
     readonly bytes = new Bytes(),
   ) {
     shape.stream?.begin()
-    this.builders = shape.types.map((type) => this.builder(type))
+    this.builders = shape.types.map((_, i) => this.builder(i))
   }
 
   /** Begins again in the same memory: the batch that was finished is gone. */
   restart(): void {
     this.rows = 0
     this.builders = this.builders.map((builder, i) => {
-      if (!builder.restart) return this.builder(this.shape.types[i]!)
+      if (!builder.restart) return this.builder(i)
       builder.restart()
       return builder
     })
   }
 
-  private builder(type: DuckDBType): Builder {
-    return builderOf(type, { rows: this.expected, stream: this.shape.stream ?? null, bytes: this.bytes })
+  private builder(i: number): Builder {
+    const { types, columns } = this.shape
+    return builderOf(types[i]!, { rows: this.expected, stream: this.shape.stream ?? null, bytes: this.bytes }, columns[i]?.type)
   }
 
   /** Rows [start, end) of the chunk. */

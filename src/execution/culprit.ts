@@ -1,0 +1,36 @@
+import { alias, call, field, from, groupBy, select } from '../ast/build.ts'
+import type { Expr, Query } from '../ast/nodes.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { Origin } from '../errors/span.ts'
+
+/** A list with more columns is not searched. */
+const mostSearched = 20
+
+/** `expr` alone over the same rows, in a statement that has to compute it and answers one row. */
+function alone(statement: Query & { readonly kind: 'select' }, expr: Expr): Query {
+  const { attr } = expr.span.origin!
+  const keys = statement.groupBy?.items.filter(({ span }) => span.origin?.attr === attr) ?? []
+  const asked = { ...statement, columns: [alias(expr, 'value')], groupBy: groupBy(...keys), having: null, orderBy: [], limit: null }
+  return select({ columns: [call('max', call('length', call('toString', field('value'))))], from: from(asked, 'asked') })
+}
+
+/**
+ * Which of several columns an engine refused. It names none, so each is asked for alone, in the time that the query has left; null where no
+ * column fails alone.
+ */
+export async function culpritOf(error: unknown, statement: Query, ask: (query: Query) => Promise<unknown>): Promise<Origin | null> {
+  if (!(error instanceof QueryError) || error.code !== 'engine-refused' || error.span || error.attr || statement.kind !== 'select')
+    return null
+  const columns = statement.columns
+    .map((column) => (column.kind === 'alias' ? column.expr : column))
+    .filter(({ span }) => span.origin?.is === 'expression')
+  if (columns.length < 2 || columns.length > mostSearched) return null
+  for (const column of columns) {
+    const refused = await ask(alone(statement, column)).then(
+      () => false,
+      (other: unknown) => other instanceof QueryError && other.message === error.message,
+    )
+    if (refused) return column.span.origin!
+  }
+  return null
+}

@@ -1,0 +1,49 @@
+import type { Call } from '../ast/nodes.ts'
+import { print } from '../ast/print.ts'
+import { QueryError } from '../errors/errors.ts'
+import type { FunctionRow, ParamKind } from '../functions/row.ts'
+import { constantNumber } from './constants.ts'
+import type { TypedExpr } from './typed.ts'
+
+// What stands in the first parentheses of `f(params)(args)`.
+
+const kinds: Readonly<Record<ParamKind, { readonly words: string; readonly example: number; fits(value: number): boolean }>> = {
+  share: { words: 'a number from 0 to 1', example: 0.5, fits: (value) => value >= 0 && value <= 1 },
+  count: { words: 'a whole number above 0', example: 10, fits: (value) => Number.isSafeInteger(value) && value > 0 },
+  whole: { words: 'a whole number from 0 on', example: 1000, fits: (value) => Number.isSafeInteger(value) && value >= 0 },
+}
+
+export function checkParams(
+  name: string,
+  { paramKinds }: FunctionRow,
+  params: readonly TypedExpr[],
+  written: readonly Call['args'][number][],
+): void {
+  if (!paramKinds) return
+  for (const [i, param] of params.entries()) {
+    const { words, fits } = kinds[paramKinds[Math.min(i, paramKinds.length - 1)]!]
+    const value = constantNumber(param)
+    if (value !== null && fits(value)) continue
+    const message = `The parameter of '${name}' is ${words}, but got ${print(written[i]!)}`
+    throw new QueryError('wrong-type', { message, expected: words }, param.span)
+  }
+}
+
+/** How a call is written that has its parameters where the function has arguments, or the other way round; null where that is not plain to see. */
+export function asItIsWritten({ name, args, params }: Pick<Call, 'name' | 'args' | 'params'>, row: FunctionRow): string | null {
+  const listed = (exprs: readonly Call['args'][number][]) => exprs.map((expr) => print(expr)).join(', ')
+  const fits = (count: number, [min, max]: readonly [number, number | null]) => count >= min && (max === null || count <= max)
+  if (params?.length && !row.params) {
+    if (name === 'groupArray' && params.length === 1) return `arraySlice(groupArray(${listed(args)}), 1, ${listed(params)})`
+    return fits(args.length, row.args) ? `${name}(${listed(args)})` : null
+  }
+  if (params || !row.params) return null
+  if (fits(args.length, row.args)) {
+    const [kind] = row.paramKinds ?? []
+    return kind ? `${name}(${kinds[kind].example})(${listed(args)})` : null
+  }
+  // The argument first, what belongs to the function behind it, as other engines write it.
+  const [count] = row.args
+  const [own, rest] = [args.slice(0, count), args.slice(count)]
+  return rest.length > 0 && fits(rest.length, row.params) ? `${name}(${listed(rest)})(${listed(own)})` : null
+}

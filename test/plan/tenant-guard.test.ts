@@ -44,7 +44,10 @@ const statements = [
 for (const statement of statements)
   test(`only the project's rows: ${statement}`, () => {
     const scans: ScanSource[] = []
-    const { planned } = compile(parseQuery(statement), { context: { ...context, ...store }, dialect: duckdb })
+    const { planned } = compile(parseQuery(statement), {
+      context: { ...context, ...store },
+      dialect: { ...duckdb, hasQueriesInLambdas: true },
+    })
     eachSource(planned, (source) => {
       if (source.kind === 'scan') scans.push(source)
     })

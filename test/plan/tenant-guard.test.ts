@@ -20,6 +20,7 @@ const store = { hasMerges: true, eventId: () => 1, slot: () => undefined }
 
 /** What ClickHouse does not do is printed too: a newer version may do it. */
 const printing = { ...clickhouse, refused: () => null }
+const printingDuckDb = { ...duckdb, hasQueriesInLambdas: true }
 
 /** Every way that a statement can reach a table. */
 const statements = [
@@ -46,7 +47,7 @@ for (const statement of statements)
     const scans: ScanSource[] = []
     const { planned } = compile(parseQuery(statement), {
       context: { ...context, ...store },
-      dialect: { ...duckdb, hasQueriesInLambdas: true },
+      dialect: printingDuckDb,
     })
     eachSource(planned, (source) => {
       if (source.kind === 'scan') scans.push(source)
@@ -55,7 +56,7 @@ for (const statement of statements)
     expect(scans.filter((scan) => scan.project !== 7)).toEqual([])
 
     // Names that are ours to give are blanked: what is left behind FROM is a place of the store, or a function over values.
-    const duck = printQuery(planned, duckdb, project).sql.replace(/"(?:[^"]|"")*"/g, (name) => (name === '"p7"' ? name : '_'))
+    const duck = printQuery(planned, printingDuckDb, project).sql.replace(/"(?:[^"]|"")*"/g, (name) => (name === '"p7"' ? name : '_'))
     for (const [, place] of duck.matchAll(/\b(?:FROM|JOIN)\s+(?!LATERAL)([^\s()]+)/g))
       expect(place).toMatch(/^("p7"\.main\.\w+|_,?|range|generate_series|CAST)$/)
 

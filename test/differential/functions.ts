@@ -5,6 +5,7 @@ import { registry } from '../../src/functions/registry.ts'
 import { isUnsupported } from '../../src/functions/row.ts'
 import { parseExpr } from '../../src/parser/parse.ts'
 import type { JsonValue } from '../../src/queries/rows.ts'
+import { casesOf } from '../functions/cases-of.ts'
 import { openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject } from '../harness/duckdb.ts'
 
@@ -132,7 +133,7 @@ export async function compareFunctions(
     isUnsupported(row.sql.clickhouse) ||
     (only && !only.test(name))
       ? []
-      : row.cases
+      : casesOf(name)
           .filter(([text]) => !/^\s*(select|with)\b/i.test(text))
           .map(([text, , options]) => ({ name, expr: parseExpr(text), unordered: options?.unordered })),
   )

@@ -6,6 +6,7 @@ import { type Answered, type Case, type FunctionRow, isUnsupported } from '../..
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { asStatement, openTestProject, type TestProject } from '../harness/duckdb.ts'
+import { casesOf } from './cases-of.ts'
 
 // Every function's cases, on both engines: as written, and with columns in place of constants.
 
@@ -59,7 +60,7 @@ const isStatement = (expression: string) => /^\s*(select|with)\b/i.test(expressi
 
 function questions(name: string, row: FunctionRow): Question[] {
   let names = 0
-  return row.cases.flatMap((one): Question[] => {
+  return casesOf(name).flatMap((one): Question[] => {
     if (isStatement(one[0])) return []
     const expr = parseExpr(one[0])
     const written: Question = { label: one[0], one, expr, columns: [], onColumns: false }
@@ -124,9 +125,9 @@ function near(value: unknown, expected: unknown, tolerance: number): unknown {
 }
 
 for (const [family, rows] of Object.entries(families))
-  describe.skipIf(Object.values(rows).every((row) => row.cases.length === 0))(family, () => {
+  describe.skipIf(Object.keys(rows).every((name) => casesOf(name).length === 0))(family, () => {
     for (const [name, row] of Object.entries(rows)) {
-      if (row.cases.length === 0) continue
+      if (casesOf(name).length === 0) continue
       test(name, async () => {
         const asked = questions(name, row)
         const takesConstants = new Set<Question>()
@@ -141,7 +142,7 @@ for (const [family, rows] of Object.entries(families))
             found.push([engine, question.label, shown(value, question.one)])
             expected.push([engine, question.label, shown(question.one[1], question.one)])
           }
-          for (const one of row.cases.filter(([expression]) => isStatement(expression))) {
+          for (const one of casesOf(name).filter(([expression]) => isStatement(expression))) {
             const [value] = await rowOf(engine, parseQuery(one[0])).catch((error: unknown) => [error])
             found.push([engine, one[0], shown(value, one)])
             expected.push([engine, one[0], shown(one[1], one)])

@@ -11,7 +11,8 @@ import {
   scalar,
   typeName,
 } from '../types/types.ts'
-import { asNumber, duckdbType, once, toText } from './duckdb-values.ts'
+import { duckdbType } from './duckdb-types.ts'
+import { asNumber, once, toText } from './duckdb-values.ts'
 import { mustBeConstant } from './must-be-constant.ts'
 import { always, orNull } from './results.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, sql } from './row.ts'

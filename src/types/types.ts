@@ -1,4 +1,4 @@
-import type { PropertyInfo } from './property-values.ts'
+import type { PropertyInfo } from './property-info.ts'
 
 // The type system of the language, in ClickHouse's names: what a reader of `types` in an answer expects.
 //

@@ -2,9 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { commitOf, repositoryRoot } from './compare/checkout.ts'
+import { compareRevisions } from './compare/compare-revisions.ts'
 import { bundled } from './measure.ts'
 
 // npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]
+// npm run bench -- REVISION [--events N] [--runs N]
 // Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON. It is built first, as the package is.
 
 const { values, positionals } = parseArgs({
@@ -17,9 +20,20 @@ const files = readdirSync(import.meta.dirname)
 const names = files.map((file) => file.replace('.bench.ts', ''))
 if (values.help) {
   console.log(
-    `npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run.`,
+    `npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run.\n\nnpm run bench -- REVISION [--events N] [--runs N]\n\nCompares the working tree with a revision, question by question.`,
   )
   process.exit()
+}
+const [revision] = positionals
+if (revision && !revision.startsWith('-')) {
+  const root = repositoryRoot()
+  const commit = commitOf(root, revision)
+  if (commit === null) {
+    console.error(`There is no revision ${revision}. Give a commit, a branch or a tag; --only NAME runs one bench.`)
+    process.exit(2)
+  }
+  const slower = await compareRevisions({ root, commit, events: Number(values.events ?? 50_000), runs: Number(values.runs ?? 9) })
+  process.exit(slower.length > 0 ? 1 : 0)
 }
 const chosen = files.filter((file) => !values.only || file === `${values.only}.bench.ts`)
 if (chosen.length === 0) {

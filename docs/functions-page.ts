@@ -1,5 +1,6 @@
 import { families } from '../src/functions/registry.ts'
 import { type Answered, type Arity, type Case, type Difference, type FunctionRow, isUnsupported } from '../src/functions/row.ts'
+import { casesOf } from '../test/functions/cases-of.ts'
 
 // The reference of functions, from the registry's rows.
 
@@ -50,7 +51,7 @@ function notes(row: FunctionRow): string[] {
 }
 
 const line = ([name, row]: readonly [string, FunctionRow]): string =>
-  `| ${code(name)} | ${signature(row)} | ${cell(notes(row).join(' '))} | ${row.cases.slice(0, mostExamples).map(shown).join('<br>')} |`
+  `| ${code(name)} | ${signature(row)} | ${cell(notes(row).join(' '))} | ${casesOf(name).slice(0, mostExamples).map(shown).join('<br>')} |`
 
 const anchor = (family: string): string =>
   family

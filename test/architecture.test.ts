@@ -133,3 +133,26 @@ test('engines are named only where they live, and where a directory is opened', 
 test('the root holds what joins the parts, and nothing else', () => {
   expect(files.filter((file) => !file.includes('/')).sort()).toEqual(['engine.ts', 'index.ts', 'project.ts'])
 })
+
+/** Files that reach each other, types included: each group of them is one module in several files. */
+function circles(): string[][] {
+  const imports = new Map(files.map((file) => [file, importsOf(file).map(({ target }) => target)]))
+  const reached = (from: string): ReadonlySet<string> => {
+    const met = new Set<string>()
+    const open = [...(imports.get(from) ?? [])]
+    for (let file = open.pop(); file !== undefined; file = open.pop())
+      if (!met.has(file)) {
+        met.add(file)
+        open.push(...(imports.get(file) ?? []))
+      }
+    return met
+  }
+  const all = new Map(files.map((file) => [file, reached(file)]))
+  const inCircles = files.filter((file) => all.get(file)!.has(file))
+  const groups = inCircles.map((file) => inCircles.filter((other) => all.get(file)!.has(other) && all.get(other)!.has(file)))
+  return [...new Map(groups.map((group) => [group.join(), group])).values()]
+}
+
+test('no file imports itself through others, not even a type', () => {
+  expect(circles()).toEqual([])
+})

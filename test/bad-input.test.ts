@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { open, type Waymark } from '../src/engine.ts'
 import { WaymarkError } from '../src/errors/errors.ts'
 import type { Project } from '../src/project.ts'
+import { assertGenerated } from './harness/assert-generated.ts'
 
 // Whatever comes in is a clear error or a warning, never a crash, and the next good event is taken as if nothing had been.
 
@@ -148,7 +149,7 @@ describe('is taken, dropped with a warning, or refused, and never kept by halves
       fc.anything(),
       fc.record({ batch: fc.array(anyEvent, { maxLength: 4 }), sent_at: fc.anything(), historical_migration: fc.anything() }),
     )
-    await fc.assert(
+    await assertGenerated(
       fc.asyncProperty(body, async (value) => {
         const failure = await project.take(value).then(
           () => null,

@@ -1,6 +1,7 @@
 import type { Node, NodeOf } from './nodes.ts'
 
-// Which fields of a node hold nodes, in order of visit. A node, or a field with nodes, left out of this table does not compile.
+// Which fields of a node hold nodes, in order of visit: `true` for a node or lists of them, the same again for a plain part such as a window's frame. A node,
+// or a field with nodes, left out of this table does not compile.
 
 /** True when a value of type T can hold a node, directly, in lists or in plain parts such as a window's frame. */
 type Holds<T> = T extends Node
@@ -12,7 +13,9 @@ type Holds<T> = T extends Node
       : never
 
 type ChildKey<N> = { [P in keyof N]-?: true extends Holds<NonNullable<N[P]>> ? P : never }[keyof N]
-type ChildTable = { readonly [K in Node['kind']]: { readonly [P in ChildKey<NodeOf<K>>]: true } }
+type Fields<T> = { readonly [P in ChildKey<T>]: PartsOf<NonNullable<T[P]>> }
+type PartsOf<T> = T extends Node ? true : T extends readonly (infer Item)[] ? PartsOf<Item> : T extends object ? Fields<T> : never
+type ChildTable = { readonly [K in Node['kind']]: Fields<NodeOf<K>> }
 
 const table: ChildTable = {
   // expressions
@@ -41,7 +44,7 @@ const table: ChildTable = {
   orderFill: { from: true, to: true, step: true },
   windowName: {},
   frameBound: { offset: true },
-  window: { partitionBy: true, orderBy: true, frame: true },
+  window: { partitionBy: true, orderBy: true, frame: { start: true, end: true } },
   namedWindow: { window: true },
   // sources
   sample: { size: true, offset: true },
@@ -51,7 +54,7 @@ const table: ChildTable = {
   catalog: { described: true },
   exprSource: { expr: true },
   join: { left: true, right: true, on: true, using: true },
-  pivot: { source: true, aggregates: true, columns: true, groupBy: true },
+  pivot: { source: true, aggregates: true, columns: { expr: true, values: true }, groupBy: true },
   unpivot: { source: true, value: true, name: true, columns: true },
   // queries
   cte: { body: true },
@@ -80,7 +83,18 @@ const table: ChildTable = {
   set: { with: true, left: true, right: true, orderBy: true, limit: true },
 }
 
-/** Names of the fields that hold nodes. */
-export const children = Object.fromEntries(Object.entries(table).map(([kind, keys]) => [kind, Object.keys(keys)])) as unknown as Readonly<
-  Record<Node['kind'], readonly string[]>
+/** A field that holds nodes; `parts`: the fields of the plain parts in it. */
+export interface ChildField {
+  readonly key: string
+  readonly parts: readonly ChildField[] | null
+}
+interface Table {
+  readonly [key: string]: true | Table
+}
+const fieldsIn = (of: Table): readonly ChildField[] =>
+  Object.entries(of).map(([key, parts]) => ({ key, parts: parts === true ? null : fieldsIn(parts) }))
+
+/** The fields that hold nodes. */
+export const children = Object.fromEntries(Object.entries(table).map(([kind, fields]) => [kind, fieldsIn(fields)])) as unknown as Readonly<
+  Record<Node['kind'], readonly ChildField[]>
 >

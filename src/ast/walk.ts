@@ -1,56 +1,59 @@
 import { QueryError } from '../errors/errors.ts'
-import { children } from './children.ts'
+import { type ChildField, children } from './children.ts'
 import type { Node } from './nodes.ts'
 import type { PlanningBudget } from './planning-budget.ts'
 
 /** A field's value: a node, lists of them, plain parts with nodes in them, or nothing. */
 type Held = Node | readonly Held[] | { readonly [key: string]: Held } | string | null | undefined
 
-const isNode = (value: object): value is Node => 'kind' in value && 'span' in value
-const fieldsOf = (node: Node) => node as unknown as Readonly<Record<string, Held>>
+type Fields = Readonly<Record<string, Held>>
+const fieldsOf = (value: object) => value as unknown as Fields
 
-function eachNode(held: Held, visit: (node: Node) => void): void {
+function eachNode(held: Held, parts: ChildField['parts'], visit: (node: Node) => void): void {
   if (held === null || typeof held !== 'object') return
-  if (Array.isArray(held)) for (const item of held as readonly Held[]) eachNode(item, visit)
-  else if (isNode(held)) visit(held)
-  else for (const part of Object.values(held)) eachNode(part, visit)
+  if (Array.isArray(held)) for (const item of held as readonly Held[]) eachNode(item, parts, visit)
+  else if (parts === null) visit(held as Node)
+  else for (const { key, parts: below } of parts) eachNode(fieldsOf(held)[key], below, visit)
 }
 
 /** The nodes directly below, in order of visit. */
 export function childrenOf(node: Node): Node[] {
   const found: Node[] = []
-  for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => found.push(child))
+  for (const { key, parts } of children[node.kind]) eachNode(fieldsOf(node)[key], parts, (child) => found.push(child))
   return found
 }
 
 /** Visits a tree from the top. A visitor that answers false keeps out of what is below. */
 export function walk(node: Node, visit: (node: Node) => unknown): void {
   if (visit(node) === false) return
-  for (const key of children[node.kind]) eachNode(fieldsOf(node)[key], (child) => walk(child, visit))
+  for (const { key, parts } of children[node.kind]) eachNode(fieldsOf(node)[key], parts, (child) => walk(child, visit))
 }
 
 /** Builds a tree anew from below: `replace` sees every node after its children. What stays the same is the same object. */
 export function rewrite<N extends Node>(node: N, replace: (node: Node) => Node): N {
+  return replace(rewriteFields(fieldsOf(node), children[node.kind], replace) as unknown as Node) as N
+}
+
+function rewriteFields(fields: Fields, of: readonly ChildField[], replace: (node: Node) => Node): Fields {
   let changed: Record<string, Held> | null = null
-  const fields = fieldsOf(node)
-  for (const key of children[node.kind]) {
+  for (const { key, parts } of of) {
     const before = fields[key]
-    const after = rewriteHeld(before, replace)
+    const after = rewriteHeld(before, parts, replace)
     if (after !== before) {
       changed ??= { ...fields }
       changed[key] = after
     }
   }
-  return replace((changed as Node | null) ?? node) as N
+  return changed ?? fields
 }
 
-function rewriteHeld(held: Held, replace: (node: Node) => Node): Held {
+function rewriteHeld(held: Held, parts: ChildField['parts'], replace: (node: Node) => Node): Held {
   if (held === null || typeof held !== 'object') return held
   if (Array.isArray(held)) {
     const items = held as readonly Held[]
     let changed: Held[] | null = null
     for (let i = 0; i < items.length; i++) {
-      const after = rewriteHeld(items[i], replace)
+      const after = rewriteHeld(items[i], parts, replace)
       if (after !== items[i]) {
         changed ??= [...items]
         changed[i] = after
@@ -58,17 +61,7 @@ function rewriteHeld(held: Held, replace: (node: Node) => Node): Held {
     }
     return changed ?? held
   }
-  if (isNode(held)) return rewrite(held, replace)
-  const parts = held as { readonly [key: string]: Held }
-  let changed: { [key: string]: Held } | null = null
-  for (const [key, part] of Object.entries(parts)) {
-    const after = rewriteHeld(part, replace)
-    if (after !== part) {
-      changed ??= { ...parts }
-      changed[key] = after
-    }
-  }
-  return changed ?? held
+  return parts === null ? rewrite(held as Node, replace) : rewriteFields(fieldsOf(held), parts, replace)
 }
 
 /** What everything that walks a tree may rely on: recursion this deep fits the stack. */
@@ -96,9 +89,9 @@ export function assertSize(root: Node, budget: PlanningBudget): void {
       if (node.kind === 'select') budget.allow('selects', ++selects, node.span)
       const isJoined = node.kind === 'call' && isConnective.has(node.name)
       if (clause && !isJoined) budget.allow('conditions', (++clause.conditions) ** 2, node.span)
-      for (const key of children[node.kind]) {
+      for (const { key, parts } of children[node.kind]) {
         const below = isCondition.has(key) ? { conditions: 0 } : isJoined ? clause : null
-        eachNode(fieldsOf(node)[key], (child) => next.push({ node: child, clause: below }))
+        eachNode(fieldsOf(node)[key], parts, (child) => next.push({ node: child, clause: below }))
       }
     }
     level = next

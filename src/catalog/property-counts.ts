@@ -1,4 +1,4 @@
-import type { NumberKind } from '../types/property-values.ts'
+import type { NumberKind } from '../types/property-info.ts'
 
 // What is counted of the values of a property, and what follows from it.
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { WaymarkError } from '../errors/errors.ts'
 import { isFollowed, movedOver } from '../queries/cohort-changes.ts'
 import { type CohortFilters, cohortMembers, cohortsNamed, isTimeBound } from '../queries/cohort-definition.ts'
-import type { StoredCohort } from './cohorts.ts'
 import { changedPersons, type DefinitionStore, type MembersRefresh } from './store.ts'
+import type { StoredCohort } from './stored-cohort.ts'
 
 // Members of dynamic cohorts are brought up to date when somebody asks. Only persons who may have come or gone are looked at: those who were changed or
 // did something since, those whose events the clock has moved into or out of a window, those who came to or left a cohort that is named. Where that

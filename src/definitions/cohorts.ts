@@ -3,12 +3,13 @@ import { alias, call, field, isIn, literal, select, table } from '../ast/build.t
 import { WaymarkError } from '../errors/errors.ts'
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { parseQuery } from '../parser/parse.ts'
-import { type CohortFilters, cohortFiltersSchema, cohortMembers, cohortsNamed } from '../queries/cohort-definition.ts'
+import { cohortFiltersSchema, cohortMembers, cohortsNamed } from '../queries/cohort-definition.ts'
 import { filtersOfGroups } from './cohort-groups.ts'
 import { cohortRefresher, type RefreshCounts } from './cohort-refresh.ts'
 import { csvIds } from './csv-ids.ts'
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionRecord, DefinitionStore } from './store.ts'
+import type { StoredCohort } from './stored-cohort.ts'
 
 const fieldsSchema = z.looseObject({
   name: z.string().trim().min(1, { error: 'A cohort needs a name.' }).max(400),
@@ -62,19 +63,6 @@ export const cohortFieldNames = [
   'query',
   'id',
 ] as const
-
-export interface StoredCohort {
-  readonly id: number
-  readonly name: string
-  readonly description?: string | null
-  readonly is_static: boolean
-  readonly filters?: CohortFilters | null
-  /** When a static cohort was last told its members. */
-  readonly members_at?: string | null
-  readonly created_by_id?: number | null
-  readonly created_at: string
-  readonly updated_at: string
-}
 
 /** What there is to say of a cohort's members. */
 export interface CohortState {

@@ -6,7 +6,7 @@ import { eachSource } from '../plan/rewrite.ts'
 import type { QueryKind } from '../queries/kind.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import type { TypedQuery } from '../resolver/typed.ts'
-import type { PropertyName } from '../types/property-values.ts'
+import type { PropertyName } from '../types/property-info.ts'
 import type { Compiled } from './compile.ts'
 
 const words = {

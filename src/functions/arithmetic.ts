@@ -15,6 +15,7 @@ import {
 import { asFloat, asNumber, onceAll, unlessNull } from './duckdb-values.ts'
 import { isInterval, moved, movedType } from './intervals.ts'
 import { clickHouseLocal } from './moment.ts'
+import { mustBeConstant } from './must-be-constant.ts'
 import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from './results.ts'
 import { type Arg, type CellContext, call, type Difference, differing, type FunctionRow, functions, type SqlCell } from './row.ts'
 
@@ -153,8 +154,7 @@ const decimal: Returns = (types, { args }) => ({
 const decimalCell =
   (symbol: '*' | '/'): SqlCell =>
   (args) => {
-    if (args[2] && args[2].constant === undefined)
-      throw new QueryError('invalid-query', { message: 'The scale of a decimal must be a constant.' })
+    mustBeConstant(args[2], 'The scale of a decimal')
     const scale = decimalScale(args)
     const exact = symbol === '*' ? `(${args[0]!.sql} * ${args[1]!.sql})` : `(CAST(${args[0]!.sql} AS DOUBLE) / ${args[1]!.sql})`
     return `CAST(trunc(${exact} * ${10 ** scale}) / ${10 ** scale} AS DECIMAL(38, ${scale}))`

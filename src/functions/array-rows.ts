@@ -1,6 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { isNullable, isText, isTime, type SqlType, tupleOf, typeName } from '../types/types.ts'
-import { defaultOf, duckdbType, once } from './duckdb-values.ts'
+import { duckdbType } from './duckdb-types.ts'
+import { defaultOf, once } from './duckdb-values.ts'
 import { itemOf, mappedType } from './lambda.ts'
 import type { Arg, Case, CellContext, FunctionRow, SqlCell, Take } from './row.ts'
 

@@ -13,7 +13,6 @@ import {
 } from './aggregate.ts'
 import { defaultOf } from './duckdb-values.ts'
 import { type Arg, type Arity, type Cell, type CellContext, isUnsupported, type SqlCell, takesOf, unsupported } from './row.ts'
-import { suffixCases } from './suffix-cases.ts'
 
 // `sumIf`, `avgArrayOrNull`, `maxArgMin` … are made from the plain aggregates by rule: each suffix is one function from a row to a row.
 
@@ -342,7 +341,7 @@ export function withCombinators(family: AggregateFamily): AggregateFamily {
       // sumMap has a row of its own, and its further suffixes are made from that one
       if (Object.hasOwn(family, base + chain[0]) || Object.hasOwn(made, name)) continue
       const { suffix: _, ...result } = chain.reduce<Made>((r, s) => suffixes[s](r), { ...row, suffix: '' })
-      made[name] = { ...result, cases: suffixCases(base, chain, row) }
+      made[name] = { ...result, cases: [] }
     }
   }
   return made

@@ -11,7 +11,9 @@ import {
   scalar,
   typeName,
 } from '../types/types.ts'
-import { asNumber, duckdbType, once, toText } from './duckdb-values.ts'
+import { duckdbType } from './duckdb-types.ts'
+import { asNumber, once, toText } from './duckdb-values.ts'
+import { mustBeConstant } from './must-be-constant.ts'
 import { always, orNull } from './results.ts'
 import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, sql } from './row.ts'
 
@@ -188,7 +190,10 @@ export const conversionFunctions = functions({
   toDecimal: {
     kind: 'scalar',
     args: [2, 2],
-    returns: (_, { args }) => ({ kind: 'scalar', name: 'Decimal', nullable: true, parameters: [18, Number(args[1]?.constant ?? 0)] }),
+    returns: (_, { args: [, scale] }) => {
+      mustBeConstant(scale, 'The scale of a decimal')
+      return { kind: 'scalar', name: 'Decimal', nullable: true, parameters: [18, Number(scale?.constant ?? 0)] }
+    },
     summary: 'The value as a decimal with a scale, cut there; NULL when it is no number.',
     sql: {
       duckdb: ([x, scale], context) => duckdbDecimal(x!, Number(scale!.constant ?? 0), context),

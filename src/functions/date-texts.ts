@@ -3,6 +3,7 @@ import { scalar } from '../types/types.ts'
 import { once } from './duckdb-values.ts'
 import { times } from './makes.ts'
 import { clickHouseMoment, clickHouseZone, isDate, moment, wall, whenTime } from './moment.ts'
+import { mustBeConstant } from './must-be-constant.ts'
 import { type Arg, type CellContext, type FunctionRow, functions } from './row.ts'
 
 // Times as text. The letters are those of ClickHouse's formatDateTime; DuckDB's strftime has other ones for some.
@@ -206,8 +207,10 @@ export const dateTextFunctions = functions({
     kind: 'scalar',
     args: [2, 2],
     takes: ['text', 'time'],
-    returns: ([, x], { args }) =>
-      partOf(args[0]) === 'year' || partOf(args[0]) === 'doy' ? whenTime(scalar('UInt16', true), x) : scalar('UInt8', true),
+    returns: ([, x], { args: [unit] }) => {
+      mustBeConstant(unit, 'The part of a date')
+      return partOf(unit) === 'year' || partOf(unit) === 'doy' ? whenTime(scalar('UInt16', true), x) : scalar('UInt8', true)
+    },
     summary: 'PostgreSQL’s parts: year, month, day, hour, minute, second, dow (Sunday = 0), doy, quarter; NULL for others.',
     sql: {
       duckdb: ([unit, x], context) =>

@@ -1,5 +1,6 @@
 import { mayRefuse } from '../errors/refusal-mark.ts'
 import { isFloat, isNamed, isNullable, isNumeric, isText, type SqlType, scalar, typeName } from '../types/types.ts'
+import { duckdbType } from './duckdb-types.ts'
 import type { Arg, CellContext } from './row.ts'
 import { localTime, zoneOf } from './zone-text.ts'
 
@@ -55,56 +56,11 @@ export const asTextsOrNulls = ({ type, sql }: Arg): string =>
 export const asFloat = (arg: Arg): string => `CAST(${asNumber(arg)} AS DOUBLE)`
 export const asInteger = (arg: Arg): string => `CAST(${asNumber(arg)} AS BIGINT)`
 
-const typeNames: Readonly<Record<string, string>> = {
-  // Its own type of NULL, which becomes any other.
-  Nothing: '"NULL"',
-  Bool: 'BOOLEAN',
-  UInt8: 'UTINYINT',
-  UInt16: 'USMALLINT',
-  UInt32: 'UINTEGER',
-  UInt64: 'UBIGINT',
-  UInt128: 'UHUGEINT',
-  Int8: 'TINYINT',
-  Int16: 'SMALLINT',
-  Int32: 'INTEGER',
-  Int64: 'BIGINT',
-  Int128: 'HUGEINT',
-  Float32: 'FLOAT',
-  Float64: 'DOUBLE',
-  String: 'VARCHAR',
-  UUID: 'UUID',
-  Date: 'DATE',
-  DateTime: 'TIMESTAMP',
-  DateTime64: 'TIMESTAMP',
-  Interval: 'INTERVAL',
-  IPv4: 'VARCHAR',
-  IPv6: 'VARCHAR',
-  JSON: 'VARCHAR',
-}
-
 /** Lists side by side, each printed as a name. The engine would fill up the shorter ones or cut the longer ones. */
 export function sideBySide(name: string, lists: readonly string[], context: Pick<CellContext, 'refuse'>): string {
   const [first, ...others] = lists
   const uneven = others.map((list) => `len(${list}) <> len(${first})`).join(' OR ')
   return `CASE WHEN ${uneven} THEN ${context.refuse(`'The arrays of ''${name}'' have different lengths'`)} ELSE list_zip(${lists.join(', ')}) END`
-}
-
-/** What to write behind AS in a cast. */
-export function duckdbType(type: SqlType): string {
-  switch (type.kind) {
-    case 'array':
-      return `${duckdbType(type.item)}[]`
-    case 'map':
-      return `MAP(${duckdbType(type.key)}, ${duckdbType(type.value)})`
-    case 'tuple':
-      return `STRUCT(${type.items.map((item, i) => `"f${i + 1}" ${duckdbType(item)}`).join(', ')})`
-    case 'scalar':
-      return type.name === 'Decimal'
-        ? `DECIMAL(${Math.min(38, type.parameters?.[0] ?? 38)}, ${type.parameters?.[1] ?? 10})`
-        : (typeNames[type.name] ?? 'VARCHAR')
-    default:
-      return 'VARCHAR'
-  }
 }
 
 /** What ClickHouse puts where there is no value: '' for text, 0 for numbers, the epoch, an empty array. */
@@ -120,7 +76,8 @@ export function defaultOf(type: SqlType): string {
   if (isNamed(type, 'IPv6')) return "'::'"
   if (type.kind === 'array') return '[]'
   if (type.kind === 'map') return 'MAP {}'
-  if (type.kind === 'tuple') return `row(${type.items.map(defaultOf).join(', ')})`
+  // Numbers in a struct would be put beside others as BIGINT, whatever those are.
+  if (type.kind === 'tuple') return `CAST(row(${type.items.map(defaultOf).join(', ')}) AS ${duckdbType(type)})`
   return 'NULL'
 }
 

@@ -1,5 +1,6 @@
 import { isFloat, isInteger, isNamed, isNullable, isText, notNull, type SqlType } from '../types/types.ts'
-import { defaultOf, duckdbType, once, tried } from './duckdb-values.ts'
+import { duckdbType } from './duckdb-types.ts'
+import { defaultOf, once, tried } from './duckdb-values.ts'
 import type { Arg, CellContext } from './row.ts'
 
 // Values inside of JSON texts, on DuckDB. A text that is no JSON has none.

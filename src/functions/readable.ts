@@ -2,6 +2,7 @@ import { isProperty, readBeside } from '../types/property-values.ts'
 import { isNullable, isText, scalar } from '../types/types.ts'
 import { asFloat, once, onceAll, unlessNull } from './duckdb-values.ts'
 import { counted, part } from './makes.ts'
+import { mustBeConstant } from './must-be-constant.ts'
 import { always, commonType, whenAll } from './results.ts'
 import { type Arg, call, differing, type SqlCell, unsupported } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'
@@ -36,6 +37,7 @@ const timeUnits = [
   ['seconds', 1],
 ] as const
 const timeDelta: SqlCell = ([x, biggest], context) => {
+  mustBeConstant(biggest, 'The largest unit')
   const first = Math.max(
     0,
     timeUnits.findIndex(([unit]) => unit === biggest?.constant),

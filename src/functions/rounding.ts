@@ -1,5 +1,6 @@
 import { isFloat, isInteger, isNamed, isNullable, nullable, type SqlType, scalar } from '../types/types.ts'
-import { asFloat, asNumber, duckdbType, once, onceAll } from './duckdb-values.ts'
+import { duckdbType } from './duckdb-types.ts'
+import { asFloat, asNumber, once, onceAll } from './duckdb-values.ts'
 import { integerShape, whenAll } from './results.ts'
 import { type Arg, type Case, differing, type FunctionRow, type SqlCell } from './row.ts'
 import { type ScalarSpec, scalars } from './scalars.ts'

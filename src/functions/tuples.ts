@@ -107,8 +107,8 @@ export const tupleFunctions = functions({
       const key = args[1]!
       const position = positionOf(t!, key)
       if (position !== null) return elementType(t!, position)!
-      if (other || t!.kind === 'unknown') return other ?? unknownType
       const tuple = tupleIn(t!)
+      if (other ? !tuple || key.constant !== undefined : t!.kind === 'unknown') return other ?? unknownType
       if (tuple && key.constant !== undefined)
         throw new QueryError('unknown-field', { name: String(key.constant), candidates: tuple.names ?? [] })
       throw new QueryError('wrong-type', {

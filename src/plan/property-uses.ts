@@ -1,5 +1,5 @@
 import type { TypedQuery } from '../resolver/typed.ts'
-import type { PropertyName } from '../types/property-values.ts'
+import type { PropertyName } from '../types/property-info.ts'
 import { isFloat, isNamed } from '../types/types.ts'
 import { eachSource, rewrite } from './rewrite.ts'
 

@@ -90,7 +90,8 @@ function valueReader(data: Data, timezone: string): Read {
   }
   if (DataType.isDecimal(type)) {
     const words = data.values as Uint32Array
-    return (row) => decimalNumber(words.subarray(row * 4, row * 4 + 4), type.scale)
+    const width = type.bitWidth / 32
+    return (row) => decimalNumber(words.subarray(row * width, (row + 1) * width), type.scale)
   }
   if (DataType.isList(type)) {
     const offsets = data.valueOffsets as Int32Array
@@ -122,7 +123,7 @@ const bigNumber = (value: bigint): number | string =>
 
 function decimalNumber(words: Uint32Array, scale: number): number | string {
   const value = BigInt.asIntN(
-    128,
+    words.length * 32,
     words.reduceRight((all, word) => (all << 32n) | BigInt(word), 0n),
   )
   if (scale === 0) return bigNumber(value)

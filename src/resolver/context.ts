@@ -1,6 +1,6 @@
 import type { Expr } from '../ast/nodes.ts'
 import type { PropertyScope } from '../catalog/tables.ts'
-import type { NumberKind } from '../types/property-values.ts'
+import type { NumberKind } from '../types/property-info.ts'
 
 /** All that a statement may ask besides itself. */
 export interface ResolveContext {

@@ -6,7 +6,8 @@ import { oneType } from '../functions/results.ts'
 import type { FunctionRow } from '../functions/row.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
-import { type PropertyInfo, propertyOf } from '../types/property-values.ts'
+import type { PropertyInfo } from '../types/property-info.ts'
+import { propertyOf } from '../types/property-values.ts'
 import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
 import { checkArray, entriesOf } from './arrays.ts'
@@ -24,7 +25,7 @@ import { missing, type Session } from './session.ts'
 import { hasAggregate, hasWindow } from './shape.ts'
 import { asTime } from './times.ts'
 import { type ColumnNode, outputColumns, type TypedExpr, type TypedOrder } from './typed.ts'
-import { resolveWindow } from './windows.ts'
+import { resolveWindow, type WindowParts } from './windows.ts'
 
 /** A step to what lies below a value. With a dot it is an element of a tuple, also of all tuples of an array. */
 interface Step {
@@ -338,7 +339,7 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   checkParams(name, row, params, call.params ?? [])
   const orderBy = call.orderBy.map((item) => resolveOrder(session, item, inner))
   const filter = call.filter ? resolveExpr(session, call.filter, inner) : null
-  const over = call.over ? resolveWindow(session, call.over, scope) : null
+  const over = call.over ? resolveWindow(call.over, scope, windowParts(session)) : null
   if (isAggregate || over || row.seesRows) {
     const ordered = [...orderBy, ...(over?.orderBy ?? [])].map(({ expr }) => expr)
     for (const part of [...args, filter, ...ordered, ...(over?.partitionBy ?? [])]) checkClause(session, `'${name}'`, part, true)
@@ -443,6 +444,12 @@ function inCall(session: Session, call: Call, scope: Scope, not: boolean): Typed
 }
 
 /** Of a property there are several: by kind, number and text. */
+const windowParts = (session: Session): WindowParts => ({
+  expr: (expr, scope) => resolveExpr(session, expr, scope),
+  all: (exprs, scope) => resolveAll(session, exprs, scope),
+  order: (item, scope) => resolveOrder(session, item, scope),
+})
+
 export const resolveOrderBy = (session: Session, items: readonly OrderItem[], scope: Scope): TypedOrder[] =>
   items.flatMap((item) => ordered(resolveOrder(session, item, scope)))
 

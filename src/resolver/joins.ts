@@ -10,14 +10,16 @@ import { checkClause } from './grouping.ts'
 import { readAs } from './property-values.ts'
 import type { Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
-import { type Build, joinSources } from './sources.ts'
-import type { TypedExpr } from './typed.ts'
+import type { TypedExpr, TypedSource } from './typed.ts'
 
-export function resolveJoin(session: Session, join: JoinSource, scope: Scope): Build {
+export type Build = () => TypedSource
+
+/** `bind` puts a side of the join into the scope. */
+export function resolveJoin(session: Session, join: JoinSource, scope: Scope, bind: (side: Source) => Build): Build {
   checkKind(join)
-  const left = joinSources(session, join.left, scope)
+  const left = bind(join.left)
   const leftSources = [...scope.sources]
-  const right = joinSources(session, join.right, scope)
+  const right = bind(join.right)
   const rightSources = scope.sources.slice(leftSources.length)
   const strictness = join.strictness === 'all' ? null : join.strictness
   if (join.type === 'left' || join.type === 'full') for (const s of rightSources) makeOptional(session, s)

@@ -1,16 +1,8 @@
 import { noSpan, type Span } from '../errors/span.ts'
 import { propertyRows } from '../functions/property-values.ts'
 import { type FunctionRow, type Take, takesOf } from '../functions/row.ts'
-import {
-  isProperty,
-  jointProperty,
-  type PropertyInfo,
-  type PropertyType,
-  propertyOf,
-  type ReadAs,
-  readBeside,
-  readTypes,
-} from '../types/property-values.ts'
+import type { PropertyInfo } from '../types/property-info.ts'
+import { isProperty, jointProperty, type PropertyType, propertyOf, type ReadAs, readBeside, readTypes } from '../types/property-values.ts'
 import { isNamed, nullable, type SqlType, scalar } from '../types/types.ts'
 import { unifyAll } from '../types/unify.ts'
 import { type CallParts, findRow, plainCall } from './call-node.ts'

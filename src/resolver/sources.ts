@@ -11,17 +11,15 @@ import { bindDescribed, bindTables } from './catalog-rows.ts'
 import { constantNumber } from './constants.ts'
 import { checkNames } from './ctes.ts'
 import { resolveAll, resolveExpr } from './expressions.ts'
-import { resolveJoin } from './joins.ts'
+import { type Build, resolveJoin } from './joins.ts'
 import { pivoted, unpivoted } from './pivot.ts'
 import { readAs } from './property-values.ts'
 import { type Outer, openScope, type Scope } from './scope.ts'
 import type { Session } from './session.ts'
-import { type OutputColumn, outputColumns, type TypedExpr, type TypedQuery, type TypedSource } from './typed.ts'
-
-export type Build = () => TypedSource
+import { type OutputColumn, outputColumns, type TypedExpr, type TypedQuery } from './typed.ts'
 
 export function joinSources(session: Session, source: Source, scope: Scope): Build {
-  if (source.kind === 'join') return resolveJoin(session, source, scope)
+  if (source.kind === 'join') return resolveJoin(session, source, scope, (side) => joinSources(session, side, scope))
   const binding = bindSource(session, source, scope)
   const twice = binding.name !== null && scope.sources.some((s) => s.name === binding.name)
   if (twice)

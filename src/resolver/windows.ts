@@ -1,40 +1,45 @@
-import type { FrameBound, WindowName, WindowSpec } from '../ast/nodes.ts'
+import type { Expr, FrameBound, OrderItem, WindowName, WindowSpec } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { isNamed, isNumeric, isTime } from '../types/types.ts'
 import { constantNumber, rowCount } from './constants.ts'
-import { resolveAll, resolveExpr, resolveOrder } from './expressions.ts'
 import { keyOf, ordered, readAs } from './property-values.ts'
 import type { Scope } from './scope.ts'
-import type { Session } from './session.ts'
 import type { TypedBound, TypedExpr, TypedOrder, TypedWindow } from './typed.ts'
 
-export function resolveWindow(session: Session, over: WindowSpec | WindowName, scope: Scope): TypedWindow {
+/** How the expressions in a window are resolved. */
+export interface WindowParts {
+  readonly expr: (expr: Expr, scope: Scope) => TypedExpr
+  readonly all: (exprs: readonly Expr[], scope: Scope) => readonly TypedExpr[]
+  readonly order: (item: OrderItem, scope: Scope) => TypedOrder
+}
+
+export function resolveWindow(over: WindowSpec | WindowName, scope: Scope, parts: WindowParts): TypedWindow {
   if (over.kind === 'windowName') {
     const named = scope.windows.get(over.name)
     if (!named) throw new QueryError('invalid-query', { message: `Unknown window '${over.name}'` }, over.span)
-    return resolveWindow(session, named, scope)
+    return resolveWindow(named, scope, parts)
   }
-  const items = over.orderBy.map((item) => resolveOrder(session, item, scope))
+  const items = over.orderBy.map((item) => parts.order(item, scope))
   const isFromValue = over.frame?.unit === 'range' && (over.frame.start.offset || over.frame.end?.offset)
   const orderBy = isFromValue ? items.map((item) => ({ ...item, expr: readAs(item.expr, 'number') })) : items.flatMap(ordered)
   return {
-    partitionBy: resolveAll(session, over.partitionBy, scope).map(keyOf),
+    partitionBy: parts.all(over.partitionBy, scope).map(keyOf),
     orderBy,
-    frame: over.frame && resolveFrame(session, over.frame, orderBy, scope),
+    frame: over.frame && resolveFrame(over.frame, orderBy, scope, parts),
   }
 }
 
 const places: readonly FrameBound['type'][] = ['unbounded preceding', 'preceding', 'current row', 'following', 'unbounded following']
 
 function resolveFrame(
-  session: Session,
   { unit, start, end }: NonNullable<WindowSpec['frame']>,
   orderBy: readonly TypedOrder[],
   scope: Scope,
+  parts: WindowParts,
 ): NonNullable<TypedWindow['frame']> {
   const bound = (edge: FrameBound): TypedBound => {
     if (!edge.offset) return { type: edge.type, offset: null }
-    const offset = resolveExpr(session, edge.offset, { ...scope, sources: [], aliases: new Map() })
+    const offset = parts.expr(edge.offset, { ...scope, sources: [], aliases: new Map() })
     if (unit === 'rows') rowCount(offset, 'The offset of a frame')
     else checkRange(offset, orderBy)
     return { type: edge.type, offset }

@@ -1,31 +1,8 @@
+import type { NumberKind, PropertyInfo } from './property-info.ts'
 import { isNamed, isNumeric, isTime, nullable, type ScalarType, type SqlType, scalar } from './types.ts'
 
 // A property without a declared type is what each of its values is. Its type says how an engine holds such values, and where they come from, so
 // that whoever asks for a text, a number, a time or a boolean gets it.
-
-/** How the JSON numbers among the values are told from JSON texts such as '01234' that read as a number, and with it how values are held. */
-export type NumberKind =
-  /** There is nothing but JSON numbers: a float. */
-  | 'all'
-  /** There is no JSON number: the text. */
-  | 'none'
-  /** There is no JSON text that reads as a number: the text, and what reads as a number is one. */
-  | 'by-text'
-  /** There may be anything: the text, with a NUL character in front of JSON texts that read as a number. No other text has one. */
-  | 'marked'
-
-export interface PropertyName {
-  readonly scope: string
-  readonly name: string
-}
-
-export interface PropertyInfo {
-  readonly numbers: NumberKind
-  /** The properties that the values may be of; nested values are of none. */
-  readonly of: readonly PropertyName[]
-  /** An answer shows a number as a number, not as its text. */
-  readonly isOwn?: true
-}
 
 export interface PropertyType extends ScalarType {
   readonly name: 'Property'

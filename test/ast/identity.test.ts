@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { identities } from '../../src/ast/identity.ts'
 import { print } from '../../src/ast/print.ts'
 import { parseExpr } from '../../src/parser/parse.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 import { trees, withoutSpans } from './trees.ts'
 
 const sorted = (_: string, value: unknown) =>
@@ -12,7 +13,7 @@ const sorted = (_: string, value: unknown) =>
 const keyOf = (node: unknown) => JSON.stringify(withoutSpans(node), sorted)
 
 test('trees have the same identity exactly where they are the same', () => {
-  fc.assert(
+  assertGenerated(
     fc.property(fc.array(trees.expr, { minLength: 2, maxLength: 6 }), (drawn) => {
       const idOf = identities()
       // Some of them twice, from another place of a text.

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { print } from '../../src/ast/print.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 import { trees, withoutSpans } from './trees.ts'
 
 test('an expression comes back from its text', () => {
-  fc.assert(
+  assertGenerated(
     fc.property(trees.plain, (tree) => {
       expect(withoutSpans(parseExpr(print(tree)))).toEqual(withoutSpans(tree))
     }),
@@ -14,7 +15,7 @@ test('an expression comes back from its text', () => {
 })
 
 test('a query comes back from its text', () => {
-  fc.assert(
+  assertGenerated(
     fc.property(trees.query, (tree) => {
       expect(withoutSpans(parseQuery(print(tree)))).toEqual(withoutSpans(tree))
     }),

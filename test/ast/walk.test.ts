@@ -5,6 +5,7 @@ import type { Node } from '../../src/ast/nodes.ts'
 import { print } from '../../src/ast/print.ts'
 import { childrenOf, rewrite, walk } from '../../src/ast/walk.ts'
 import { parseQuery } from '../../src/parser/parse.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 import { trees } from './trees.ts'
 
 /** Every object with a kind that JSON can see, found without the child table. */
@@ -15,7 +16,7 @@ function allNodes(value: unknown): Node[] {
 }
 
 test('walk meets every node once', () => {
-  fc.assert(
+  assertGenerated(
     fc.property(trees.query, (tree) => {
       const met: Node[] = []
       walk(tree, (node) => {

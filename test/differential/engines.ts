@@ -70,7 +70,8 @@ export interface Outcome {
 export const known: readonly { readonly matches: (statement: string) => boolean; readonly reason: string }[] = []
 
 export interface Differential {
-  run(count: number, seed: number): Promise<Outcome>
+  /** `first`: statements to run before those that are drawn. */
+  run(count: number, seed: number, first?: readonly string[]): Promise<Outcome>
   close(): Promise<void>
 }
 
@@ -79,7 +80,7 @@ export async function openDifferential(): Promise<Differential> {
   const projects = await Promise.all(zones.map((zone, i) => openProject(i + 1, zone)))
   for (const project of projects) await clickhouse.load(project)
   return {
-    async run(count, seed) {
+    async run(count, seed, first = []) {
       const axes = new Map<string, number>()
       const pairs = new Set<string>()
       const differences: Difference[] = []
@@ -87,7 +88,7 @@ export async function openDifferential(): Promise<Differential> {
       let refusedByBoth = 0
       let answered = 0
       const unanswered = new Map<string, number>()
-      const sample: Drawn[] = fc.sample(statements, { numRuns: count, seed })
+      const sample: Drawn[] = [...first.map((sql) => ({ sql, axes: [] })), ...fc.sample(statements, { numRuns: count, seed })]
       for (const [i, { sql: statement, axes: met }] of sample.entries()) {
         const project = projects[i % projects.length]!
         const [a, b] = [await answer(project.rows(statement)), await answer(clickhouse.rows(statement, project))]

@@ -5,6 +5,7 @@ import { registry } from '../../src/functions/registry.ts'
 import { isUnsupported } from '../../src/functions/row.ts'
 import { parseExpr } from '../../src/parser/parse.ts'
 import type { JsonValue } from '../../src/queries/rows.ts'
+import { casesOf } from '../functions/cases-of.ts'
 import { openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject } from '../harness/duckdb.ts'
 
@@ -36,10 +37,9 @@ const texts = [
   '[1]',
   '{}',
 ]
+// None before 1970, which times of ClickHouse cannot say: early-dates.test.ts holds what DuckDB answers of those.
 const times = [
-  '1970-01-01 00:00:00',
-  '1969-12-31 23:59:59',
-  '1931-05-05 05:05:05',
+  '1970-01-03 00:00:00',
   '2000-02-29 12:00:00',
   '2024-02-29 23:59:59',
   '2024-03-10 02:30:00',
@@ -51,7 +51,7 @@ const times = [
   '2024-12-31 18:20:00',
   '2099-12-31 23:59:59',
 ]
-const dates = ['1970-01-01', '1969-12-31', '1999-12-31', '2000-01-01', '2023-12-31', '2024-01-01', '2024-02-29', '2024-12-30', '2100-03-01']
+const dates = ['1970-01-03', '1999-12-31', '2000-01-01', '2023-12-31', '2024-01-01', '2024-02-29', '2024-12-30', '2100-03-01']
 const wholes = [
   0n,
   1n,
@@ -132,7 +132,7 @@ export async function compareFunctions(
     isUnsupported(row.sql.clickhouse) ||
     (only && !only.test(name))
       ? []
-      : row.cases
+      : casesOf(name)
           .filter(([text]) => !/^\s*(select|with)\b/i.test(text))
           .map(([text, , options]) => ({ name, expr: parseExpr(text), unordered: options?.unordered })),
   )

@@ -15,6 +15,8 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
   },
 })
+/** An answer may be an array of millions. */
+const mostShown = 400
 const { found, refused, compared } = await compareFunctions(
   Number(values.runs),
   Number(values.seed),
@@ -30,7 +32,7 @@ for (const difference of found.sort((a, b) => a.name.localeCompare(b.name))) {
   else unexplained++
   if (why && !values.explained) continue
   console.log(
-    `${expression}  [${timezone}]\n  DuckDB      ${duckdb}\n  ClickHouse  ${clickhouse}${why ? `\n  because     ${why.reason}` : ''}`,
+    `${expression}  [${timezone}]\n  DuckDB      ${duckdb.slice(0, mostShown)}\n  ClickHouse  ${clickhouse.slice(0, mostShown)}${why ? `\n  because     ${why.reason}` : ''}`,
   )
 }
 for (const one of explanations) {

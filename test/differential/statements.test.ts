@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { howToSave, savedRegressions } from '../harness/assert-generated.ts'
 import { hasClickHouse } from '../harness/clickhouse.ts'
 import { openDifferential } from './engines.ts'
 
@@ -6,8 +7,9 @@ test.skipIf(!hasClickHouse)('200 drawn statements have the same rows on both eng
   const differential = await openDifferential()
   try {
     const seed = Number(process.env.WAYMARK_SEED ?? 7)
-    const { differences, axes, refusedByBoth, rows, answered } = await differential.run(200, seed)
-    expect(differences, `seed ${seed}`).toEqual([])
+    const saved = savedRegressions().flatMap(({ input }) => input as readonly string[])
+    const { differences, axes, refusedByBoth, rows, answered } = await differential.run(200, seed, saved)
+    expect(differences, `seed ${seed}\n${differences.map(({ statement }) => howToSave({ input: [statement] })).join('\n')}`).toEqual([])
     // What both refuse compares nothing: it stays rare.
     expect(refusedByBoth).toBeLessThan(20)
     expect(answered).toBeGreaterThan(130)

@@ -6,6 +6,8 @@ import { type Answered, type Case, type FunctionRow, isUnsupported } from '../..
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { asStatement, openTestProject, type TestProject } from '../harness/duckdb.ts'
+import { casesOf } from './cases-of.ts'
+import { type AskedColumn, answerOfNullable, refusalOf, refusedColumns } from './on-columns.ts'
 
 // Every function's cases, on both engines: as written, and with columns in place of constants.
 
@@ -25,46 +27,27 @@ const engines: readonly Engine[] = hasClickHouse ? ['clickhouse', 'duckdb'] : ['
 const rowOf = async (engine: Engine, query: Parameters<TestProject['rows']>[0]): Promise<readonly unknown[]> =>
   (engine === 'duckdb' ? await project.rows(query) : await clickhouse.rows(query, project))[0] ?? []
 
-/** Functions (or single cases) whose cells look at the constant itself: a scale, a zone, an escape. */
-const needConstants = new Set([
-  'toTypeName',
-  'toDecimal',
-  'toDateTime64',
-  'arrayReduce',
-  'convertCurrency',
-  'formatReadableTimeDelta',
-  'toDayOfWeek',
-  'toWeek',
-  'toYearWeek',
-  'toStartOfWeek',
-  'toLastDayOfWeek',
-  'date_part',
-  "like('a\\\\xb', 'a\\\\x%')",
-  "replaceRegexpAll('hello', '', '-')",
-  'JSONExtractString(\'{"a":["x","y"]}\', \'a\', -1)',
-])
-/** Ways to say that an argument must be a constant, or cannot be NULL. */
-const saysConstant = /\bconst(ant)?\b|pad_string|must be (one of|given as a text constant)|Nullable\(|has signature/i
-
 /** One value to ask for: an expression, and the columns it reads. */
 interface Question {
   readonly label: string
   readonly one: Case
   readonly expr: Expr
   readonly columns: readonly Expr[]
-  readonly onColumns: boolean
+  /** Which argument is a column. */
+  readonly onColumn?: Omit<AskedColumn, 'name' | 'engine'>
 }
 
+/** NULL, or a tuple with it. */
+const isNull = (expr: Expr): boolean => (expr.kind === 'literal' ? expr.value === null : expr.kind === 'tuple' && expr.items.some(isNull))
 const isStatement = (expression: string) => /^\s*(select|with)\b/i.test(expression)
 
 function questions(name: string, row: FunctionRow): Question[] {
   let names = 0
-  return row.cases.flatMap((one): Question[] => {
+  return casesOf(name).flatMap((one): Question[] => {
     if (isStatement(one[0])) return []
     const expr = parseExpr(one[0])
-    const written: Question = { label: one[0], one, expr, columns: [], onColumns: false }
-    if (row.kind !== 'scalar' || expr.kind !== 'call' || row.isVolatile || needConstants.has(name) || needConstants.has(one[0]))
-      return [written]
+    const written: Question = { label: one[0], one, expr, columns: [] }
+    if (row.kind !== 'scalar' || expr.kind !== 'call' || row.isVolatile) return [written]
     const { args } = expr
     // Each constant on its own becomes a column, once with a type that has NULL and once without.
     const onColumns = args.flatMap((arg, i) =>
@@ -77,7 +60,13 @@ function questions(name: string, row: FunctionRow): Question[] {
               one,
               expr: { ...expr, args: args.map((other, j) => (i === j ? field(column) : other)) },
               columns: [alias(mayBeNull ? call('toNullable', arg) : arg, column)],
-              onColumns: true,
+              onColumn: {
+                expression: one[0],
+                argument: i + 1,
+                isLast: i === args.length - 1,
+                isNullable: mayBeNull,
+                isBesideNull: args.some(isNull),
+              },
             }
           }),
     )
@@ -123,25 +112,53 @@ function near(value: unknown, expected: unknown, tolerance: number): unknown {
   return value
 }
 
+const refusalFor = (engine: Engine, name: string, { onColumn }: Question) => onColumn && refusalOf({ name, engine, ...onColumn })
+/** A refusal is known by its words. */
+function shownOn(engine: Engine, name: string, question: Question, value: unknown): unknown {
+  const says = refusalFor(engine, name, question)?.says
+  return says && value instanceof Error && value.message.includes(says) ? says : shown(value, question.one)
+}
+function expectedOn(engine: Engine, name: string, question: Question): unknown {
+  const says = refusalFor(engine, name, question)?.says
+  if (says) return says
+  const value = question.one[1]
+  return shown(question.onColumn?.isNullable ? (answerOfNullable.get(name)?.(value) ?? value) : value, question.one)
+}
+
+test('every refusal of a column is one that a case meets', () => {
+  const met = new Set(
+    Object.values(families).flatMap((rows) =>
+      Object.entries(rows).flatMap(([name, row]) =>
+        questions(name, row).flatMap((question) =>
+          (['duckdb', 'clickhouse'] as const).flatMap((engine) => {
+            const refusal = isUnsupported(row.sql[engine]) ? undefined : refusalFor(engine, name, question)
+            return refusal ? [`${name} ${refusal.argument} ${refusal.engine ?? 'both'}`] : []
+          }),
+        ),
+      ),
+    ),
+  )
+  const listed = refusedColumns.flatMap(({ functions, argument, engine = 'both' }) =>
+    functions.split(' ').map((name) => `${name} ${argument} ${engine}`),
+  )
+  expect(listed.filter((one) => !met.has(one))).toEqual([])
+})
+
 for (const [family, rows] of Object.entries(families))
-  describe.skipIf(Object.values(rows).every((row) => row.cases.length === 0))(family, () => {
+  describe.skipIf(Object.keys(rows).every((name) => casesOf(name).length === 0))(family, () => {
     for (const [name, row] of Object.entries(rows)) {
-      if (row.cases.length === 0) continue
+      if (casesOf(name).length === 0) continue
       test(name, async () => {
         const asked = questions(name, row)
-        const takesConstants = new Set<Question>()
         const [found, expected]: [unknown[], unknown[]] = [[], []]
         for (const engine of engines) {
           if (isUnsupported(row.sql[engine])) continue
           const values = await answers(engine, asked)
           for (const [i, question] of asked.entries()) {
-            const value = values[i]
-            if (question.onColumns && value instanceof Error && saysConstant.test(value.message)) takesConstants.add(question)
-            if (takesConstants.has(question)) continue
-            found.push([engine, question.label, shown(value, question.one)])
-            expected.push([engine, question.label, shown(question.one[1], question.one)])
+            found.push([engine, question.label, shownOn(engine, name, question, values[i])])
+            expected.push([engine, question.label, expectedOn(engine, name, question)])
           }
-          for (const one of row.cases.filter(([expression]) => isStatement(expression))) {
+          for (const one of casesOf(name).filter(([expression]) => isStatement(expression))) {
             const [value] = await rowOf(engine, parseQuery(one[0])).catch((error: unknown) => [error])
             found.push([engine, one[0], shown(value, one)])
             expected.push([engine, one[0], shown(one[1], one)])

@@ -8,7 +8,7 @@ import { type Compiled, compile } from '../../src/execution/compile.ts'
 import { statementOf } from '../../src/execution/statements.ts'
 import { fixedBytes, headBytes } from '../../src/functions/makes.ts'
 import { registry } from '../../src/functions/registry.ts'
-import { type FunctionRow, isUnsupported } from '../../src/functions/row.ts'
+import { isUnsupported } from '../../src/functions/row.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { footprintOf } from '../../src/plan/footprint.ts'
 import { rewrite } from '../../src/plan/rewrite.ts'
@@ -17,6 +17,7 @@ import { type JsonValue, tableRows } from '../../src/queries/rows.ts'
 import { outputColumns, type TypedQuery } from '../../src/resolver/typed.ts'
 import type { SqlType } from '../../src/types/types.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+import { casesOf } from './cases-of.ts'
 
 // Every function with arguments that have been made much larger than those of its cases: what it answers has at most as many bytes as the plan said,
 // or the call is refused. A row that makes more than it takes, and does not say so, is found here.
@@ -101,8 +102,10 @@ function ofStatement(text: string): readonly Query[] {
 }
 
 const isStatement = (expression: string) => /^\s*(select|with)\b/i.test(expression)
-const questions = (row: FunctionRow): readonly Query[] =>
-  row.cases.slice(0, 2).flatMap(([text]) => (isStatement(text) ? ofStatement(text) : ofExpression(text)))
+const questions = (name: string): readonly Query[] =>
+  casesOf(name)
+    .slice(0, 2)
+    .flatMap(([text]) => (isStatement(text) ? ofStatement(text) : ofExpression(text)))
 
 // --- sizes ---------------------------------------------------------------------------------------
 
@@ -152,7 +155,7 @@ test('what every function makes is in proportion to what it takes, or bounded', 
   for (const [name, row] of registry) {
     if (isUnsupported(row.sql.duckdb) || row.kind === 'table') continue
     const outcomes: Outcome[] = []
-    for (const query of questions(row)) outcomes.push(await outcomeOf(query))
+    for (const query of questions(name)) outcomes.push(await outcomeOf(query))
     wrong.push(...outcomes.filter((one) => typeof one === 'object').map((one) => ({ name, ...one })))
     const isFixed = outcomes.includes('fixed') && outcomes.every((one) => one === 'fixed' || one === 'invalid')
     const isMeasured = outcomes.slice(1).some((one) => one !== 'invalid' && one !== 'fixed')
@@ -176,10 +179,10 @@ test.each(["hex('abc')", "splitByChar(',', 'a,b')", "replaceAll('aaa', 'a', 'bbb
 )
 
 test('every aggregate that keeps its values says how much is made of them', () => {
-  const keepsValues = ({ cases }: FunctionRow) =>
-    cases.some(([text]) => isStatement(text) && /\b(list|string_agg|histogram)\(/.test(compiledOf(parseQuery(text)).printed.sql))
+  const keepsValues = (name: string) =>
+    casesOf(name).some(([text]) => isStatement(text) && /\b(list|string_agg|histogram)\(/.test(compiledOf(parseQuery(text)).printed.sql))
   const silent = [...registry].filter(
-    ([, row]) => row.kind === 'aggregate' && !isUnsupported(row.sql.duckdb) && row.keeps === undefined && keepsValues(row),
+    ([name, row]) => row.kind === 'aggregate' && !isUnsupported(row.sql.duckdb) && row.keeps === undefined && keepsValues(name),
   )
   // What these make is bounded by the positions that are asked for.
   expect(silent.map(([name]) => name)).toEqual(['groupArrayInsertAt', 'groupArrayInsertAtIf'])

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { candidates, families, lookup, registry } from '../../src/functions/registry.ts'
 import { isUnsupported } from '../../src/functions/row.ts'
+import { casesOf } from './cases-of.ts'
+import { suffixCases } from './suffix-cases.ts'
 
 describe('lookup', () => {
   test('finds the exact spelling first', () => {
@@ -39,7 +41,12 @@ const withoutCases: Readonly<Record<string, string>> = {
 
 test('every row that an engine supports has a case', () => {
   const missing = [...registry].filter(
-    ([, { sql, cases }]) => cases.length === 0 && !(isUnsupported(sql.duckdb) && isUnsupported(sql.clickhouse)),
+    ([name, { sql }]) => casesOf(name).length === 0 && !(isUnsupported(sql.duckdb) && isUnsupported(sql.clickhouse)),
   )
   expect(missing.map(([name]) => name).sort()).toEqual(Object.keys(withoutCases).sort())
+})
+
+test('the cases of suffixes are of rows that suffixes make', () => {
+  const made = families['Aggregates with suffixes']!
+  expect(Object.keys(suffixCases).filter((name) => !Object.hasOwn(made, name))).toEqual([])
 })

@@ -5,6 +5,7 @@ import { duckdb } from '../../src/dialects/duckdb/dialect.ts'
 import { errorTable } from '../../src/errors/codes.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import { compile } from '../../src/execution/compile.ts'
+import { parseQuery } from '../../src/parser/parse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 import { mutants } from './mutants.ts'
 
@@ -24,8 +25,11 @@ export interface Findings {
 const engineWords =
   /\b(Binder|Parser|Catalog|Conversion|Invalid Input|Internal|INTERNAL) Error|LINE \d|Candidate|candidate functions|\b(VARCHAR|BIGINT|HUGEINT|UBIGINT|DOUBLE|STRUCT|INTEGER|TIMESTAMP|UTINYINT|BOOLEAN|BLOB)\b|\b(json_extract|list_|regexp_|try_cast|TRY_CAST|epoch_us|struct_|unnest)|"p\d+"|explicit type casts|DuckDB/
 
-/** Makes what cannot be meant into statements of both engines, and runs some: whatever is wrong has to be said in our words. */
-export async function fuzz(count: number, seed: number, runs: number): Promise<Findings> {
+/**
+ * Makes what cannot be meant into statements of both engines, and runs some: whatever is wrong has to be said in our words. `first`: statements
+ * before those that are drawn.
+ */
+export async function fuzz(count: number, seed: number, runs: number, first: readonly string[] = []): Promise<Findings> {
   const project = await openTestProject({ timezone: 'Europe/Berlin' })
   try {
     await project.project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }])
@@ -37,13 +41,14 @@ export async function fuzz(count: number, seed: number, runs: number): Promise<F
         properties: { price: i, plan: ['pro', '', null][i % 3], list: [i, 'x'] },
       })),
     })
-    return await look(project, count, seed, runs)
+    const queries = [...first.map((text) => parseQuery(text)), ...mutants(count, seed)]
+    return await look(project, queries, runs + first.length)
   } finally {
     await project.close()
   }
 }
 
-async function look(project: TestProject, count: number, seed: number, runs: number): Promise<Findings> {
+async function look(project: TestProject, queries: readonly Query[], runs: number): Promise<Findings> {
   const context = await project.context()
   const findings: Finding[] = []
   const refused = new Map<string, number>()
@@ -57,7 +62,7 @@ async function look(project: TestProject, count: number, seed: number, runs: num
     if (!code || (!code.startsWith('unsupported') && engineWords.test((error as Error).message)))
       findings.push({ statement: print(query), what: text.slice(0, 600) })
   }
-  for (const query of mutants(count, seed)) {
+  for (const query of queries) {
     let isSound = true
     for (const dialect of [duckdb, clickhouse])
       try {
@@ -75,5 +80,5 @@ async function look(project: TestProject, count: number, seed: number, runs: num
       judge(query, error)
     }
   }
-  return { compiled: count, run, answered, refused, findings }
+  return { compiled: queries.length, run, answered, refused, findings }
 }

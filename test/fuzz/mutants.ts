@@ -4,6 +4,7 @@ import { rewrite, walk } from '../../src/ast/walk.ts'
 import { registry } from '../../src/functions/registry.ts'
 import { collectExpr, collectQuery } from '../../src/parser/parse.ts'
 import { statements as drawn } from '../differential/statements.ts'
+import { casesOf } from '../functions/cases-of.ts'
 import { expressions, statements } from '../parser/forms.ts'
 
 // Statements that can be read and mean anything at all: known ones with some of their expressions exchanged for others' expressions.
@@ -45,7 +46,11 @@ const expressionKinds: ReadonlySet<string> = new Set([
 const readable = (node: Node): Node =>
   node.kind === 'star' ? { ...node, replace: node.replace.filter(({ kind }) => kind === 'alias') } : node
 
-const functionCases = [...registry.values()].flatMap((row) => row.cases.slice(0, 1).map(([expression]) => expression))
+const functionCases = [...registry.keys()].flatMap((name) =>
+  casesOf(name)
+    .slice(0, 1)
+    .map(([expression]) => expression),
+)
 const sources = [
   'events',
   'persons',

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { places } from '../../src/http/places.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 import { withHome } from './conversation.ts'
 
 // Requests of every shape at every route: whatever comes, the answer is one of ours.
@@ -147,7 +148,7 @@ test(`${runs} requests, no fault of ours`, async () => {
   }
   const memory: Memory[] = []
   for (let part = 0; part < parts; part++) {
-    await fc.assert(fc.asyncProperty(request, send), { numRuns: runs / parts, endOnFailure: true })
+    await assertGenerated(fc.asyncProperty(request, send), { numRuns: runs / parts, endOnFailure: true })
     memory.push(measure())
   }
   expect(rejections).toEqual([])

@@ -4,6 +4,7 @@ import { isIllegalId } from '../../src/ingestion/illegal-ids.ts'
 import { mergeOutcome } from '../../src/ingestion/merge-outcome.ts'
 import { personUuid } from '../../src/ingestion/uuid.ts'
 import { nameUuid } from '../../src/lib/name-uuid.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 import { GroupModel, type ModelGroup } from '../reference/group-model.ts'
 import { IdentityModel, type ModelEvent } from '../reference/identity-model.ts'
 import { openWorld, type World } from './harness.ts'
@@ -231,7 +232,7 @@ test('any commands give the people and groups of the model', async () => {
     { weight: 8, arbitrary: fc.array(event, { minLength: 1, maxLength: 6 }) },
     { weight: 1, arbitrary: fc.constantFrom('restart', 'rebuild') },
   )
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
       const world = await openWorld()
       const model = new IdentityModel()

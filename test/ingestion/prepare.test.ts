@@ -5,6 +5,7 @@ import { decodeBatch, readPayloads } from '../../src/ingestion/decode-batch.ts'
 import type { PreparedEvent, Receipt } from '../../src/ingestion/prepare.ts'
 import type { WarningType } from '../../src/ingestion/warnings.ts'
 import type { Texts } from '../../src/lib/texts.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 
 const receipt: Omit<Receipt, 'sentAt'> = {
   receivedAt: Date.parse('2026-01-15T12:00:00Z'),
@@ -257,7 +258,7 @@ test('what the log keeps is the same event again', () => {
     },
     { requiredKeys: ['event', 'distinct_id'] },
   )
-  fc.assert(
+  assertGenerated(
     fc.property(event, fc.option(fc.constantFrom('2026-01-15T11:30:00Z', 'junk')), (raw, sentAt) => {
       const batch = decodeBatch({ batch: [raw], sent_at: sentAt }, { ...receipt, ip: '1.1.1.1' })
       const first = withText(batch)

@@ -9,6 +9,7 @@ import { DamagedRunError, fileMedium, memoryMedium, mergedBlocks, openFile, Run 
 import { UuidRuns } from '../../src/storage/uuids/runs.ts'
 import { UuidSet } from '../../src/storage/uuids/uuid-set.ts'
 import { sortRecords } from '../../src/storage/uuids/words.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 import { openWorld } from './harness.ts'
 
 const namespace = '6ba7b810-9dad-11d1-80b4-00c04fd430c8'
@@ -25,7 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'waymark-uuids-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test('words keep every digit', () => {
-  fc.assert(fc.property(fc.uuid(), (one) => textOf(recordsOf([one]), 0) === one.replaceAll('-', '')))
+  assertGenerated(fc.property(fc.uuid(), (one) => textOf(recordsOf([one]), 0) === one.replaceAll('-', '')))
 })
 
 test('records are sorted as their texts are', () => {
@@ -34,7 +35,7 @@ test('records are sorted as their texts are', () => {
     fc.nat(300).map((n) => `0190b5a4-7c00-7000-8000-${n.toString(16).padStart(12, '0')}`),
     fc.nat(300).map((n) => `${n.toString(16).padStart(8, '0')}-0000-0000-0000-000000000000`),
   )
-  fc.assert(
+  assertGenerated(
     fc.property(fc.array(anyUuid), (uuids) => {
       expect(texts(sortRecords(recordsOf(uuids)))).toEqual(texts(recordsOf(uuids)).sort())
     }),

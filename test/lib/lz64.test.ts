@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import lzString from 'lz-string'
 import { describe, expect, test } from 'vitest'
 import { unpackLz64 } from '../../src/lib/lz64.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 
 const steps = (packed: string, limit = 1_000_000) => {
   const unpacking = unpackLz64(Buffer.from(packed), limit)
@@ -25,7 +26,7 @@ describe('what LZString packs comes back', () => {
 
   test('any text', () => {
     const unit = fc.constantFrom('a', 'b', '"', '{', 'é', '日', '😀', '\ud800', '\udc00', '\0')
-    fc.assert(
+    assertGenerated(
       fc.property(fc.oneof(fc.string({ unit, maxLength: 100 }), fc.string({ unit: 'binary', maxLength: 100 })), (text) => {
         expect(unpacked(lzString.compressToBase64(text))).toBe(Buffer.from(text).toString())
       }),
@@ -42,7 +43,7 @@ describe('what LZString packs comes back', () => {
 test.each(['A', 'N4Ig', '====', 'äöü', 'N4IgpgbgdgLgl'])('%j is refused', (text) => expect(unpacked(text)).toBe(null))
 
 test('whatever comes, it ends', () => {
-  fc.assert(
+  assertGenerated(
     fc.property(fc.base64String({ maxLength: 200 }), (text) => {
       try {
         steps(text, 10_000)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nearestSpellings, spellingDistance } from '../../src/lib/spelling.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 
 describe('spelling distance', () => {
   test.each([
@@ -16,7 +17,7 @@ describe('spelling distance', () => {
 
   test('is symmetric, zero only for equal words, and at most the longer length', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 })
-    fc.assert(
+    assertGenerated(
       fc.property(word, word, (a, b) => {
         const d = spellingDistance(a, b)
         expect(d).toBe(spellingDistance(b, a))

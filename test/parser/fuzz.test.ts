@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { print } from '../../src/ast/print.ts'
 import { QueryError } from '../../src/errors/errors.ts'
 import { collectExpr, collectQuery } from '../../src/parser/parse.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 import { expressions, statements } from './forms.ts'
 
 /** Whatever goes in: a tree that prints and can be read again, or problems with places. */
@@ -20,7 +21,9 @@ function check(text: string) {
 }
 
 test('random bytes', () => {
-  fc.assert(fc.property(fc.oneof(fc.string({ maxLength: 80 }), fc.string({ maxLength: 80, unit: 'binary' })), check), { numRuns: 500 })
+  assertGenerated(fc.property(fc.oneof(fc.string({ maxLength: 80 }), fc.string({ maxLength: 80, unit: 'binary' })), check), {
+    numRuns: 500,
+  })
 })
 
 const forms = [...expressions.map(([text]) => `select ${text} from events`), ...statements.map(([text]) => text)]
@@ -28,7 +31,7 @@ const pieces = forms.flatMap((text) => text.match(/[\w$]+|\s+|'[^']*'|./gs) ?? [
 
 test('statements with pieces taken out, put in and swapped', () => {
   const mutation = fc.record({ at: fc.nat(200), take: fc.nat(3), put: fc.array(fc.constantFrom(...pieces), { maxLength: 3 }) })
-  fc.assert(
+  assertGenerated(
     fc.property(fc.constantFrom(...forms), fc.array(mutation, { minLength: 1, maxLength: 4 }), (form, mutations) => {
       const tokens: string[] = form.match(/[\w$]+|\s+|'[^']*'|./gs) ?? []
       for (const { at, take, put } of mutations) tokens.splice(at % (tokens.length + 1), take, ...put)
@@ -39,7 +42,7 @@ test('statements with pieces taken out, put in and swapped', () => {
 })
 
 test('random words', () => {
-  fc.assert(
+  assertGenerated(
     fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 25 }), (words) => check(words.join(' '))),
     { numRuns: 500 },
   )

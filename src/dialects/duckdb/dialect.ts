@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../../errors/errors.ts'
 import { saidMark } from '../../errors/refusal-mark.ts'
+import { duckdbType } from '../../functions/duckdb-types.ts'
 import { defaultOf } from '../../functions/duckdb-values.ts'
 import { duckdbFlag, duckdbMarked, duckdbNumber, duckdbNumberText } from '../../functions/property-values.ts'
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
@@ -9,7 +10,6 @@ import { unlessUnequal, withEqualLengths } from './equal-lengths.ts'
 import { guards } from './guards.ts'
 import { planningLoad } from './planning-load.ts'
 import { scanQuery } from './tables.ts'
-import { duckType } from './types.ts'
 
 const identifier = (name: string) => `"${name.replaceAll('\0', '').replaceAll('"', '""')}"`
 const literal = (text: string) => `'${text.replaceAll('\0', '').replaceAll("'", "''")}'`
@@ -80,8 +80,8 @@ export const duckdb: Dialect = {
   },
 
   json,
-  cast: (value, { isTry, type }) => `${isTry ? 'TRY_CAST' : 'CAST'}(${value} AS ${duckType(type)})`,
-  array: (items, type) => (items.length || type.kind !== 'array' ? `[${items.join(', ')}]` : `CAST([] AS ${duckType(type)})`),
+  cast: (value, { isTry, type }) => `${isTry ? 'TRY_CAST' : 'CAST'}(${value} AS ${duckdbType(type)})`,
+  array: (items, type) => (items.length || type.kind !== 'array' ? `[${items.join(', ')}]` : `CAST([] AS ${duckdbType(type)})`),
   tuple: (items) => `row(${items.join(', ')})`,
 
   // Null is found among nulls: nothing here is unknown.

@@ -1,8 +1,9 @@
 import { orderByValue, type ValueRuns } from './by-time.ts'
 import type { ActorColumns } from './columns.ts'
-import { OrderedFold, type Walk } from './ordered.ts'
+import { OrderedFold } from './ordered.ts'
 import { StepValues } from './step-values.ts'
 import { UnorderedFold } from './unordered.ts'
+import type { Walk } from './walk.ts'
 
 export type Attribution =
   | { readonly type: 'none' }

@@ -1,5 +1,5 @@
 import type { ActorColumns } from './columns.ts'
-import type { Walk } from './ordered.ts'
+import type { Walk } from './walk.ts'
 
 // Events of one instant have no order of their own, so that it does not matter in which order they arrived. They are taken by what they can do.
 

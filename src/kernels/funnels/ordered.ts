@@ -1,5 +1,6 @@
 import type { ActorColumns } from './columns.ts'
 import { orderInstant } from './instant.ts'
+import type { Walk } from './walk.ts'
 
 // The fold of ordered and strict funnels. Per actor it keeps, for each step, the live attempt that has got there; an event moves attempts on,
 // so the cost is that of reading the events, not events times steps.
@@ -11,18 +12,6 @@ export interface OrderedFunnel {
   readonly isStrict: boolean
   /** Bit k: step k may be left out. */
   readonly optional: number
-}
-
-/** Bounds on one walk over an actor's events. */
-export interface Walk {
-  readonly start: number
-  readonly end: number
-  /** Attempts may begin only at times in [enterFrom, enterTo). */
-  readonly enterFrom: number
-  readonly enterTo: number
-  /** With step attribution: at this step only events with the breakdown code `stepValue` count; -1: no such step. */
-  readonly valueStep: number
-  readonly stepValue: number
 }
 
 // Attempts share their beginnings: a node is one reached step and points to the one before. A first step is its own node, told by its event, because

@@ -1,6 +1,6 @@
 import type { ActorColumns } from './columns.ts'
 import { orderInstant } from './instant.ts'
-import type { Walk } from './ordered.ts'
+import type { Walk } from './walk.ts'
 
 // The fold of unordered funnels: a window slides over the actor's events and holds, per step, the events that count for it.
 

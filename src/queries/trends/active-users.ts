@@ -10,7 +10,7 @@ import { allOf } from '../series-condition.ts'
 import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
 import { uniqueActors } from './aggregate-math.ts'
 import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
-import type { PlanContext } from './plan.ts'
+import type { PlanContext } from './plan-context.ts'
 import { actorOf, timeFilter } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.

@@ -8,7 +8,7 @@ import type { Math as SeriesMath, SeriesNode } from '../series.ts'
 import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
-import type { PlanContext, StoredParts } from './plan.ts'
+import type { PlanContext, StoredParts } from './plan-context.ts'
 import { actorOf, placeOf, timeFilter, type Unit } from './unit.ts'
 
 // Maths that one aggregate computes from the events of a bucket.

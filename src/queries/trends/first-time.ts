@@ -3,7 +3,7 @@ import type { Expr, Query } from '../../ast/nodes.ts'
 import { at, eventsTable, until } from '../scope.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
 import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
-import type { PlanContext } from './plan.ts'
+import type { PlanContext } from './plan-context.ts'
 import { actorOf, cohortFilter, placeOf } from './unit.ts'
 
 // Actors whose first event ever lies in the range. Looking back has no bound, so the range's start is applied to the first event alone.

@@ -124,7 +124,8 @@ function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
       const fits = values.every((value) => value >= smallest && value <= largest)
       const isNarrow = stream ? stream.isNarrow(place, fits) : fits
       if (isNarrow) return makeData({ type: new Int64(), length: values.length, ...validity.finish(), data: BigInt64Array.from(values) })
-      return decimalData(values, validity, 38, 0)
+      // The largest without a sign need one bit more than a signed decimal of 128 has.
+      return isSigned ? decimalData(values, validity, 38, 0) : decimalData(values, validity, 76, 0, 256)
     },
   }
 }
@@ -165,15 +166,14 @@ function read128(view: DataView, at: number, isSigned: boolean): bigint {
   return (high << 64n) | view.getBigUint64(at, true)
 }
 
-function decimalData(values: readonly bigint[], validity: Validity, precision: number, scale: number): Data {
-  const words = new BigUint64Array(values.length * 2)
+function decimalData(values: readonly bigint[], validity: Validity, precision: number, scale: number, bits: 128 | 256 = 128): Data {
+  const width = bits / 64
+  const words = new BigUint64Array(values.length * width)
   values.forEach((value, i) => {
-    const all = BigInt.asUintN(128, value)
-    words[2 * i] = all & 0xffffffffffffffffn
-    words[2 * i + 1] = all >> 64n
+    for (let word = 0; word < width; word++) words[width * i + word] = BigInt.asUintN(64, value >> BigInt(64 * word))
   })
   const data = new Uint32Array(words.buffer)
-  return makeData({ type: new Decimal(scale, precision, 128), length: values.length, ...validity.finish(), data } as never) as Data
+  return makeData({ type: new Decimal(scale, precision, bits), length: values.length, ...validity.finish(), data } as never) as Data
 }
 
 /** DuckDB keeps a decimal in the smallest integer that holds its digits. */

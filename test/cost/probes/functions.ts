@@ -4,6 +4,7 @@ import { print } from '../../../src/ast/print.ts'
 import { rewrite, walk } from '../../../src/ast/walk.ts'
 import { families, registry } from '../../../src/functions/registry.ts'
 import { collectExpr, collectQuery } from '../../../src/parser/parse.ts'
+import { casesOf } from '../../functions/cases-of.ts'
 import type { Probe } from '../probe.ts'
 import { fill } from './shapes.ts'
 import { statementInput } from './statements.ts'
@@ -126,7 +127,7 @@ const overRows = (text: string, rows: number): string =>
 /** `inner`: what stands for the text of each row, where that is another function's. */
 export function functionProbe(place: Place, inner?: { readonly name: string; readonly tree: (size: number) => Expr }): Probe | null {
   const { name, kase, constant, growth } = place
-  const [text] = registry.get(name)!.cases[kase]!
+  const [text] = casesOf(name)[kase]!
   if (constant === 'rows')
     return overRows(text, 7) === text
       ? null
@@ -172,9 +173,8 @@ const useful = new Map<string, readonly UsefulCase[]>()
 const usefulCases = (name: string): readonly UsefulCase[] => {
   const known = useful.get(name)
   if (known) return known
-  const found = registry
-    .get(name)!
-    .cases.map(([expression], kase) => ({ kase, constants: constantsOf(parsed(expression) ?? literal(null)).length }))
+  const found = casesOf(name)
+    .map(([expression], kase) => ({ kase, constants: constantsOf(parsed(expression) ?? literal(null)).length }))
     .filter(({ constants }) => constants > 0)
     .slice(0, casesOfEach)
   useful.set(name, found)
@@ -211,7 +211,7 @@ export function* functionPairProbes(draw: () => number): Generator<Probe> {
   for (;;) {
     const [outer, inner] = [pick(names), pick(names)]
     const kase = usefulCases(inner)[0]!.kase
-    const tree = parsed(registry.get(inner)!.cases[kase]![0])
+    const tree = parsed(casesOf(inner)[kase]![0])
     if (!tree || tree.kind === 'select' || tree.kind === 'set') continue
     const probe = functionProbe(
       { name: outer, kase: usefulCases(outer)[0]!.kase, constant: 'all', growth: 'a long text in each row' },

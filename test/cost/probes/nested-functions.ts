@@ -3,6 +3,7 @@ import { print } from '../../../src/ast/print.ts'
 import { walk } from '../../../src/ast/walk.ts'
 import { registry } from '../../../src/functions/registry.ts'
 import { collectExpr, collectQuery } from '../../../src/parser/parse.ts'
+import { casesOf } from '../../functions/cases-of.ts'
 import type { Probe } from '../probe.ts'
 import { compiled } from './statements.ts'
 
@@ -12,7 +13,7 @@ const parsed = (text: string): Expr | Query | null => (/^\s*(select|with)\b/i.te
 
 /** The first call of the function in its own cases. */
 function callOf(name: string): Call | null {
-  for (const [text] of registry.get(name)!.cases) {
+  for (const [text] of casesOf(name)) {
     const tree = parsed(text)
     let found: Call | null = null
     if (tree)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type BucketColumns, EventBuckets } from '../../../src/kernels/funnels/buckets.ts'
 import type { FunnelColumns } from '../../../src/kernels/funnels/columns.ts'
 import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../../../src/kernels/funnels/fold.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type NaiveEvent, type NaiveFunnel, naiveFunnel } from '../../reference/funnels.ts'
 
 type Event = NaiveEvent & { readonly actor: number }
@@ -111,7 +112,7 @@ const attributed = (
 
 describe('the fold agrees with the naive funnel', () => {
   test('without breakdown', () => {
-    fc.assert(
+    assertGenerated(
       fc.property(arbCase, ({ funnel: drawn, events: drawnEvents }) => {
         const funnel = naiveOf(drawn)
         const events = split(drawnEvents)
@@ -131,7 +132,7 @@ describe('the fold agrees with the naive funnel', () => {
   })
 
   test.each(['first_touch', 'last_touch', 'all_events', 'step'] as const)('with attribution %s', (type) => {
-    fc.assert(
+    assertGenerated(
       fc.property(arbCase, fc.nat(3), ({ funnel: drawn, events: drawnEvents }, anyStep) => {
         const funnel = naiveOf(drawn)
         const events = split(drawnEvents)
@@ -163,7 +164,7 @@ describe('the fold agrees with the naive funnel', () => {
     }),
   )
   test.each([false, true])('with the attribution to a step that most events serve; by period: %s', (isByPeriod) => {
-    fc.assert(
+    assertGenerated(
       fc.property(arbSteps, ({ step, funnel: drawn, others, own }) => {
         const funnel = naiveOf(drawn)
         const events = split([
@@ -187,7 +188,7 @@ describe('the fold agrees with the naive funnel', () => {
   const inOrder = (outcomes: readonly object[]) => outcomes.map((o) => JSON.stringify(o, Object.keys(o).sort())).sort()
 
   test('by period of entry', () => {
-    fc.assert(
+    assertGenerated(
       fc.property(arbCase, ({ funnel: drawn, events: drawnEvents }) => {
         const funnel = { ...naiveOf(drawn), optional: [] }
         // One step an event: which of several an unordered run gives it depends on where the run began.

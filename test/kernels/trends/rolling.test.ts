@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countRolling } from '../../../src/kernels/trends/rolling.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 
 const rows = fc.array(fc.record({ fine: fc.nat(19), actor: fc.nat(6), group: fc.nat(2) }), { maxLength: 60 })
 // Windows that move on: each begins and ends no earlier than the one before.
@@ -14,7 +15,7 @@ const windows = fc.array(fc.record({ ends: fc.nat(3), length: fc.integer({ min: 
 })
 
 test('counts each actor once in every window it was seen in, as a set per window does', () => {
-  fc.assert(
+  assertGenerated(
     fc.property(rows, windows, fc.boolean(), (events, ranges, isGrouped) => {
       const fineCount = 20
       const first = new Int32Array(fineCount)

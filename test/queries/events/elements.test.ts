@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { elementsChain } from '../../../src/ingestion/elements.ts'
 import { elementsOf } from '../../../src/queries/events/elements.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 
 test('a chain comes back as its elements, clicked first', () => {
   const chain = elementsChain([
@@ -42,7 +43,7 @@ test('texts of any kind come back', () => {
   const word = fc.stringMatching(/^[a-z]{1,5}$/)
   const text = fc.string({ minLength: 1, maxLength: 12 }).filter((s) => !s.includes('\\'))
   const element = fc.record({ tag_name: word, text, href: text, attr_id: text })
-  fc.assert(
+  assertGenerated(
     fc.property(fc.array(element, { minLength: 1, maxLength: 4 }), (elements) => {
       const read = elementsOf(elementsChain(elements)).map(({ tag_name, text, href, attr_id }) => ({ tag_name, text, href, attr_id }))
       expect(read).toEqual(elements)

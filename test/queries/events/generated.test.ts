@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import { openTestProject } from '../../harness/duckdb.ts'
 import { fillStore, personUuid } from '../../harness/store.ts'
 import { type ReferenceEvent, type ReferenceQuery, referenceEvents } from '../../reference/events.ts'
@@ -60,7 +61,7 @@ const asRequest = (q: ReferenceQuery) => ({
 })
 
 test('answers are those of the loops', async () => {
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(fc.array(event, { maxLength: 25 }), fc.array(query, { minLength: 4, maxLength: 4 }), async (events, queries) => {
       await fillStore(project, { isFresh: true, events })
       for (const asked of queries) {

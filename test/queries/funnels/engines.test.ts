@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
@@ -33,7 +34,7 @@ compared(
   'ClickHouse folds generated funnels to what loops over the events answer',
   async () => {
     const funnels = fc.array(funnelArb, { minLength: 4, maxLength: 6, size: 'max' })
-    await fc.assert(
+    await assertGenerated(
       fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
         await fillStore(project, { events, merges, groups, isFresh: true })
         await clickhouse.load(project)
@@ -65,7 +66,7 @@ compared(
       funnelArb.filter(({ actor }) => actor !== 'property'),
       { minLength: 2, maxLength: 2 },
     )
-    await fc.assert(
+    await assertGenerated(
       fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, drawn, place) => {
         await fillStore(project, { events, persons, merges, groups, isFresh: true })
         await clickhouse.load(project)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore, type StoreEvent } from '../../harness/store.ts'
 import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
@@ -26,7 +27,7 @@ const ask = async (funnel: ReferenceFunnel) => ((await answerQuery(asQuery(funne
 
 test('generated funnels over generated events answer what loops over the events answer', async () => {
   const funnels = fc.array(funnelArb, { minLength: 3, maxLength: 5, size: 'max' })
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
       await fill(events, merges)
       for (const funnel of drawn) expectAnswer(await ask(funnel), referenceOutcomes(afterMerges(events, merges), funnel), funnel)
@@ -37,7 +38,7 @@ test('generated funnels over generated events answer what loops over the events 
 
 test('it does not matter in which order events arrived', async () => {
   const shuffled = eventsArb.chain((events) => fc.tuple(fc.constant(events), fc.shuffledSubarray(events, { minLength: events.length })))
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(
       shuffled,
       mergesArb,
@@ -66,7 +67,7 @@ async function listed(funnel: ReferenceFunnel, point: Point): Promise<readonly u
 
 test('as many people are listed as each number says', async () => {
   const people = funnelArb.filter(({ actor }) => actor !== 'property')
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, funnel, place) => {
       await fill(events, merges)
       const points = pointsOf(funnel, await ask(funnel), referenceOutcomes(afterMerges(events, merges), funnel))

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { ActorsResponse } from '../../../src/queries/actors/index.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import type { TestProject } from '../../harness/duckdb.ts'
 import { projectPool } from '../../harness/projects.ts'
 import { asQuery, counted, eventArb, mergesArb, queryArb } from '../../reference/trends-cases.ts'
@@ -42,7 +43,7 @@ const countsOnce = ['dau', 'unique_group', 'first_time_for_user', 'first_matchin
 const countsActors = [...countsOnce, 'weekly_active', 'monthly_active']
 
 test('the number of actors behind a cell is the cell, and their events are its events', async () => {
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, queryArb, fc.boolean(), moreArb, async (events, merges, drawn, compare, more) => {
       // Nobody stands behind smoothed numbers, which are means, behind those of formulas and those that a sample was scaled to.
       const query = { ...counted(drawn), smoothing: 1 }

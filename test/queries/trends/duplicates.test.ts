@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Waymark } from '../../../src/index.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ReferenceEvent, type ReferenceQuery, referenceTrends } from '../../reference/trends.ts'
 import { asQuery, eventArb, inZone, queryArb } from '../../reference/trends-cases.ts'
 
@@ -35,7 +36,7 @@ const orderless = (query: ReferenceQuery): ReferenceQuery =>
 
 test('duplicates and the order of arrival change nothing', async () => {
   const arrivals = fc.array(fc.tuple(fc.nat(), fc.integer()), { minLength: 1, maxLength: 60 })
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(
       fc.array(eventArb, { minLength: 1, maxLength: 40, size: 'max' }),
       fc.array(queryArb, { minLength: 2, maxLength: 5, size: 'max' }),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { projectPool } from '../../harness/projects.ts'
@@ -42,7 +43,7 @@ function note(query: ReferenceQuery): void {
 }
 
 test('generated queries over generated events answer what loops over the events answer', async () => {
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, queries) => {
       for (const query of queries) {
         const answer = (await answerQuery(asQuery(query), await pool.filled(query, events, { merges }))) as TrendsResponse
@@ -67,7 +68,7 @@ test('the queries met the values of all axes', () => {
 })
 
 test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, [first, ...others]) => {
       // One load serves all queries, so they share a zone.
       const project = await pool.filled(first!, events, { merges })

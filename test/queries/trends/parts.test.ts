@@ -10,6 +10,7 @@ import { binOf, binsOf, parseBin } from '../../../src/queries/trends/histogram.t
 import { limitGroups, rankGroups } from '../../../src/queries/trends/ranking.ts'
 import { accumulate, scaleSample, smooth } from '../../../src/queries/trends/transforms.ts'
 import { nullValue, otherValue } from '../../../src/queries/trends/values.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 
 /** The few functions that these trees use. */
 function run(expr: Expr, x: number | null): unknown {
@@ -44,7 +45,7 @@ test('a bucket number is the place between the edges, in any zone and interval',
   const zones = fc.constantFrom('UTC', 'America/New_York', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Africa/Casablanca', 'Pacific/Apia')
   const intervalsOfDays = fc.constantFrom(...intervals.filter((i) => i !== 'second' && i !== 'minute'))
   const from = fc.integer({ min: Date.UTC(2008, 0, 1) / 1000, max: Date.UTC(2022, 0, 1) / 1000 })
-  fc.assert(
+  assertGenerated(
     fc.property(
       zones,
       intervalsOfDays,
@@ -90,7 +91,7 @@ describe('a histogram', () => {
   test('every value between smallest and largest has the bin whose text holds it', () => {
     const cents = fc.integer({ min: -100_000, max: 100_000 }).map((n) => n / 100)
     const numbers = fc.oneof(cents, fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e300, max: 1e300 }))
-    fc.assert(
+    assertGenerated(
       fc.property(fc.array(numbers, { minLength: 1 }), fc.integer({ min: 1, max: 12 }), (values, count) => {
         const bins = binsOf(Math.min(...values), Math.max(...values), count)!
         for (const value of values) {

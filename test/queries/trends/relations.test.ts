@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 import { projectPool } from '../../harness/projects.ts'
 import type { ReferenceEvent, ReferenceQuery } from '../../reference/trends.ts'
 import { asQuery, byDay, counted, eventArb, queryArb } from '../../reference/trends-cases.ts'
@@ -38,7 +39,7 @@ test('a range split in two adds up', async () => {
       first!.map((data, i) => [...data, ...second![i]!]),
     )
   })
-  await fc.assert(property, runs)
+  await assertGenerated(property, runs)
 })
 
 test('a filter that is always true changes nothing', async () => {
@@ -53,7 +54,7 @@ test('a filter that is always true changes nothing', async () => {
     const plain = asQuery(query)
     near(chart(await ask({ ...plain, properties: always }, query, events)), chart(await ask(plain, query, events)))
   })
-  await fc.assert(property, runs)
+  await assertGenerated(property, runs)
 })
 
 test('values of a breakdown and Other add up to the whole, for maths that add', async () => {
@@ -79,7 +80,7 @@ test('values of a breakdown and Other add up to the whole, for maths that add', 
       }
     },
   )
-  await fc.assert(property, runs)
+  await assertGenerated(property, runs)
 })
 
 test('the order in which events arrive changes nothing', async () => {
@@ -92,7 +93,7 @@ test('the order in which events arrive changes nothing', async () => {
       .map(({ event }) => event)
     near(chart(await ask(asQuery(arrived), arrived, shuffled)), chart(await ask(asQuery(arrived), arrived, events)))
   })
-  await fc.assert(property, runs)
+  await assertGenerated(property, runs)
 })
 
 test('a compared range shows the numbers that its own range shows', async () => {
@@ -106,5 +107,5 @@ test('a compared range shows the numbers that its own range shows', async () => 
     near(of('current'), chart(await ask(asQuery(query), query, events)))
     near(of('previous'), chart(await ask(asQuery(before), before, events)))
   })
-  await fc.assert(property, runs)
+  await assertGenerated(property, runs)
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EventRow } from '../../../src/ingestion/ports.ts'
 import { EventStage, stagedEvents } from '../../../src/storage/duckdb/event-stage.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 
 let instance: DuckDBInstance
 beforeAll(async () => {
@@ -63,7 +64,7 @@ const expected = (of: Row) => [
 test('what is staged is what the engine reads, whatever texts and numbers it is', async () => {
   const connection = await instance.connect()
   const stage = new EventStage(connection)
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(fc.array(row, { maxLength: 40 }), async (rows) => {
       await stage.begin()
       for (const each of rows) stage.push(rowOf(each))

@@ -9,6 +9,7 @@ import { type Disk, disk } from '../../../src/storage/log/disk.ts'
 import { FileLog, type LogSettings } from '../../../src/storage/log/file-log.ts'
 import type { Log, LogBatch, LogDamage, StoredBatch } from '../../../src/storage/log/log.ts'
 import { MemoryLog } from '../../../src/storage/log/memory-log.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
 
 let directory: string
 const opened: Log[] = []
@@ -214,7 +215,7 @@ describe('what a crash leaves', () => {
   })
 
   test('garbage behind the last batch is cut off', async () => {
-    await fc.assert(
+    await assertGenerated(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 3000 }), async (garbage) => {
         rmSync(directory, { recursive: true, force: true })
         let log = await openLog()
@@ -465,7 +466,7 @@ test('any sequence of batches, restarts and cuts keeps what was acknowledged bef
     ),
     { maxLength: 20 },
   )
-  await fc.assert(
+  await assertGenerated(
     fc.asyncProperty(steps, fc.integer({ min: 1, max: 3000 }), async (todo, segmentBytes) => {
       rmSync(directory, { recursive: true, force: true })
       let log = await openLog({ segmentBytes, durability: 'os' })

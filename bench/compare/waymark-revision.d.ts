@@ -1,0 +1,3 @@
+declare module 'waymark-revision' {
+  export { open } from '../../src/index.ts'
+}

@@ -15,7 +15,7 @@ const personsOfSlice = 512
 const idsOfLook = 1_024
 /** Characters of versions for each byte of an event. Of ordinary people much less is needed. */
 const historyOfByte = 8
-const historyAtFirst = 2_000_000
+const historyAtFirst = 8_000_000
 const mostHistory = 64_000_000
 
 /**

@@ -27,8 +27,8 @@ export const budgets: Readonly<Record<Door, Budget>> = {
   crowd: { holdMs: 5_000, cpuSeconds: 60, residentMb: 512, disk: 20, leavesAfter: 12, othersMs: 3_000 },
 }
 
-/** What a store, its log and its facts take for any request at all. */
-export const diskAllowance = 4 * megabyte
+/** What a store, its log and its facts take for any request at all, and how people were, of which 8 MB are kept whatever was sent. */
+export const diskAllowance = 12 * megabyte
 /** A client that has left: what may still be used before the work has ended. */
 export const afterLeavingSeconds = 3
 

@@ -1,8 +1,10 @@
 import { type RecordBatch, Table } from 'apache-arrow'
+import type { AnswerWarning } from '../queries/query-types.ts'
 import { answerTable } from '../queries/rows.ts'
 import { sqlStatement } from '../queries/sql/index.ts'
 import type { SqlQuery } from '../queries/sql/schema.ts'
 import { answerRows, type RowsAnswer } from './answer-rows.ts'
+import { warningsAbout } from './answer-warnings.ts'
 import { blamed } from './blame.ts'
 import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import { driverOf } from './driver.ts'
@@ -14,14 +16,16 @@ import { compileFor, inWords, statementOf } from './statements.ts'
 /** The rows of a query as Arrow: of a statement all it asks for, of any other kind those of its answer. */
 export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
   const work = await arrowOf(query, project, options)
-  if ('table' in work) return work.table
-  if ('statement' in work)
-    return project.gather(work.statement, options).catch((error: unknown) => {
-      throw work.explained(error)
-    })
-  const batches: RecordBatch[] = []
-  for await (const batch of work.batches) batches.push(batch)
-  return new Table(batches)
+  if ('batches' in work) {
+    const batches: RecordBatch[] = []
+    for await (const batch of work.batches) batches.push(noted(batch, work.warnings))
+    return new Table(batches)
+  }
+  if ('table' in work) return noted(work.table, work.warnings)
+  const table = await project.gather(work.statement, options).catch((error: unknown) => {
+    throw work.explained(error)
+  })
+  return noted(table, work.warnings)
 }
 
 /** The same batch by batch, as the engine makes them. */
@@ -31,37 +35,57 @@ export async function* queryArrowBatches(
   options: AnswerOptions = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const work = await arrowOf(query, project, options)
-  if ('table' in work) return yield* work.table.batches
-  if ('batches' in work) return void (yield* work.batches)
+  const { warnings } = work
+  if ('table' in work) {
+    for (const batch of work.table.batches) yield noted(batch, warnings)
+    return
+  }
+  if ('batches' in work) {
+    for await (const batch of work.batches) yield noted(batch, warnings)
+    return
+  }
   try {
-    yield* project.stream(work.statement, options)
+    for await (const batch of project.stream(work.statement, options)) yield noted(batch, warnings)
   } catch (error) {
     throw work.explained(error)
   }
 }
 
+/** The metadata of a schema that holds the warnings of the answer, as JSON. */
+const warningsKey = 'waymark.warnings'
+
+function noted<T extends Table | RecordBatch>(rows: T, warnings: readonly AnswerWarning[]): T {
+  if (warnings.length > 0) rows.schema.metadata.set(warningsKey, JSON.stringify(warnings))
+  return rows
+}
+
 type ArrowWork =
-  | { readonly statement: Statement; explained(error: unknown): unknown }
-  | Pick<RowsAnswer, 'batches'>
+  | { readonly statement: Statement; explained(error: unknown): unknown; readonly warnings: readonly AnswerWarning[] }
+  | Pick<RowsAnswer, 'batches' | 'warnings'>
   /** A chart. */
-  | { readonly table: Table }
+  | { readonly table: Table; readonly warnings: readonly AnswerWarning[] }
 
 async function arrowOf(query: unknown, project: QueryProject, options: AnswerOptions): Promise<ArrowWork> {
   const { kind, parsed } = checkRequest(query)
   if (!kind.isStatement) {
     const rows = await answerRows(query, project, options)
     if (rows) return rows
-    const { context, complete } = driverOf(project, await project.facts(), options, query)
-    return { table: answerTable(await complete(kind.run(parsed, context))) }
+    const facts = await project.facts()
+    const { context, complete, asked } = driverOf(project, facts, options, query)
+    const table = answerTable(await complete(kind.run(parsed, context)))
+    const compiled = asked.map((one) => one.compiled)
+    return { table, warnings: warningsAbout(kind, compiled, facts) }
   }
   const settings = settingsOf(query)
-  const context = queryContext(project, await project.facts(), settings, checkpointOf(options))
+  const facts = await project.facts()
+  const context = queryContext(project, facts, settings, checkpointOf(options))
   try {
     const asked = sqlStatement(parsed as SqlQuery, context)
     const compiled = compileFor(asked, project, context, settings)
     return {
       statement: statementOf(compiled.printed, context.project.timezone),
       explained: (error) => inWords(error, compiled, query, asked),
+      warnings: warningsAbout(kind, [compiled], facts),
     }
   } catch (error) {
     throw blamed(error, query)

@@ -86,3 +86,19 @@ test('elements of a tuple have their names, in Arrow and in the types of an answ
   ])
   expect(results).toEqual([[[1, 'x'], [[1, 'x']], { k: [1, 'x'] }, [1, 2], [1, 2]]])
 })
+
+test.each<[string, Query]>([
+  ['a statement', { kind: 'SqlLikeQuery', query: 'select sum(properties.amount) from events' }],
+  ['a list', { ...events, select: ['properties.amount + 1'] }],
+  ['a chart', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'pay', math: 'sum', math_property: 'amount' }] }],
+])('the warnings of %s stand in the schema of its table and of each batch', async (_, query) => {
+  const other = await waymark.createProject()
+  const amounts = [5, 'none', '7']
+  await other.ingest({ batch: amounts.map((amount) => ({ event: 'pay', distinct_id: 'u', properties: { amount } })) })
+  const said = ({ schema }: Pick<Table, 'schema'>) =>
+    JSON.parse(schema.metadata.get('waymark.warnings') ?? '[]') as { code: string; count: number }[]
+  const expected = [expect.objectContaining({ code: 'not-numbers', count: 1 })]
+  expect(said(await other.queryArrow(query))).toEqual(expected)
+  for await (const batch of other.queryArrowBatches(query)) expect(said(batch)).toEqual(expected)
+  expect(said(await other.queryArrow({ kind: 'SqlLikeQuery', query: 'select count() from events' }))).toEqual([])
+})

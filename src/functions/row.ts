@@ -1,7 +1,7 @@
 import type { ReadAs } from '../types/property-values.ts'
 import type { SqlType } from '../types/types.ts'
 import type { InProportion, MadeCall, Makes } from './makes.ts'
-import type { WindowContext } from './window-frame.ts'
+import type { WindowContext } from './windows/window-frame.ts'
 
 // What one row of the registry holds. A row is everything about one function: arity, result type, a cell for each engine, cases.
 

@@ -1,5 +1,5 @@
 import type { IdOf } from '../ast/identity.ts'
-import { groupingRow } from '../functions/grouping.ts'
+import { groupingRow } from '../functions/aggregates/grouping.ts'
 import { findRow, plainCall } from '../resolver/call-node.ts'
 import { builtCall } from '../resolver/calls.ts'
 import { constant } from '../resolver/constants.ts'

@@ -1,6 +1,6 @@
 import type { IdOf } from '../ast/identity.ts'
-import { groupingRow } from '../functions/grouping.ts'
-import { keyRow, propertyRows } from '../functions/property-values.ts'
+import { groupingRow } from '../functions/aggregates/grouping.ts'
+import { keyRow, propertyRows } from '../functions/values/property-values.ts'
 import { plainCall } from '../resolver/call-node.ts'
 import { keyOf } from '../resolver/property-values.ts'
 import { isAggregateCall } from '../resolver/shape.ts'

@@ -1,4 +1,4 @@
-import { propertyRows } from '../functions/property-values.ts'
+import { propertyRows } from '../functions/values/property-values.ts'
 import { readSuffix } from '../resolver/bindings.ts'
 import { childrenOf, isAggregateCall, shownParts } from '../resolver/shape.ts'
 import type { CallNode, ColumnNode, JsonRead, Read, ScanSource, TypedExpr, TypedQuery, TypedSelect } from '../resolver/typed.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { zonePieces } from '../../src/functions/zones.ts'
+import { zonePieces } from '../../src/functions/cells/zones.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 

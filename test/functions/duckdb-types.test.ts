@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { duckdbType } from '../../src/functions/duckdb-types.ts'
+import { duckdbType } from '../../src/functions/cells/duckdb-types.ts'
 import { parseType } from '../../src/types/parse.ts'
 import { type ScalarName, scalar, typeName } from '../../src/types/types.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'

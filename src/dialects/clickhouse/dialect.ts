@@ -1,5 +1,5 @@
 import { UnsupportedError } from '../../errors/errors.ts'
-import { clickhouseFlag, clickhouseMarked, clickhouseNumber } from '../../functions/property-values.ts'
+import { clickhouseFlag, clickhouseMarked, clickhouseNumber } from '../../functions/values/property-values.ts'
 import { childrenOf } from '../../resolver/shape.ts'
 import { type ColumnNode, type JoinedSource, type JsonRead, outputColumns, type TypedExpr, type TypedSource } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, typeName, withoutNames } from '../../types/types.ts'

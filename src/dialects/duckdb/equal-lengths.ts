@@ -1,6 +1,6 @@
 import { unequalMark } from '../../errors/refusal-mark.ts'
 import type { Span } from '../../errors/span.ts'
-import { onceAll } from '../../functions/duckdb-values.ts'
+import { onceAll } from '../../functions/cells/duckdb-values.ts'
 import type { Arg } from '../../functions/row.ts'
 import type { CallNode } from '../../resolver/typed.ts'
 

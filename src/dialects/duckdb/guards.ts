@@ -1,5 +1,5 @@
 import { tooMuchMark } from '../../errors/refusal-mark.ts'
-import { bytesOf, countingIn } from '../../functions/duckdb-sizes.ts'
+import { bytesOf, countingIn } from '../../functions/cells/duckdb-sizes.ts'
 import type { Guards } from '../dialect.ts'
 
 // DuckDB computes 2,048 rows at once on each thread, and what it makes then is not in its account of memory.

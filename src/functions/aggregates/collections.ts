@@ -1,0 +1,337 @@
+import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../../types/types.ts'
+import { itemOf } from '../arrays/lambda.ts'
+import { asNumber, defaultOf, once, toText } from '../cells/duckdb-values.ts'
+import { fixedBytes, headBytes, inside } from '../makes.ts'
+import { integerShape } from '../results.ts'
+import { type Arg, type Case, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
+import {
+  type AggregateRow,
+  aggregate,
+  aggregateOf,
+  aggregates,
+  arrayOfItems,
+  listOf,
+  orDefault,
+  rowsCall,
+  withFilter,
+} from './aggregate.ts'
+import { sumType } from './usual.ts'
+
+// Aggregates that answer arrays, maps and texts, and those that look at the order of rows.
+
+const five = 'from (select arrayJoin([1, 2, 2, 4, 7]) as x)'
+const same = (args: readonly SqlType[]): SqlType => args[0]!
+
+/** ClickHouse has no ORDER BY inside a call: the values are collected with what they are ordered by, and sorted. */
+function collected(arg: Arg, context: CellContext): string {
+  const { order, distinct } = aggregateOf(context)
+  if (order.length === 0)
+    return rowsCall(distinct ? 'groupUniqArray' : 'groupArray', [arg.sql], {
+      ...context,
+      aggregate: { ...aggregateOf(context), distinct: false },
+    })
+  const inner: CellContext = { ...context, aggregate: { ...aggregateOf(context), orderBy: '', order: [], distinct: false } }
+  const filtered = isNullable(arg.type) ? withFilter(inner, `isNotNull(${arg.sql})`) : inner
+  let rows = rowsCall('groupArray', [`tuple(${[arg, ...order.map((o) => o.arg)].map((a) => a.sql).join(', ')})`], filtered)
+  // Sorts are stable: the last expression first.
+  for (const [i, { descending }] of [...order.entries()].reverse())
+    rows = descending ? `arrayReverse(arraySort(t -> t.${i + 2}, arrayReverse(${rows})))` : `arraySort(t -> t.${i + 2}, ${rows})`
+  const values = `arrayMap(t -> ${isNullable(arg.type) ? 'assumeNotNull(t.1)' : 't.1'}, ${rows})`
+  return distinct ? `arrayDistinct(${values})` : values
+}
+const asList = (arg: Arg, context: CellContext): string => `coalesce(${listOf(arg.sql, context)}, [])`
+
+const bits = (name: string, engine: string, word: string, value: number): AggregateRow =>
+  aggregate({
+    args: [1, 1],
+    takes: 'integer',
+    returns: same,
+    summary: `All values joined by bitwise ${word}.`,
+    clickhouse: name,
+    duckdb: ([x], context) =>
+      orDefault(rowsCall(engine, [asNumber(x!)], context), context, name === 'groupBitAnd' ? allOnes(x!.type) : '0'),
+    ofList: (list, item, context) =>
+      orDefault(`list_aggregate(${list}, '${engine}')`, context, name === 'groupBitAnd' ? allOnes(item) : '0'),
+    cases: [[`select ${name}(x) from (select arrayJoin([5, 7, 13]) as x)`, value]],
+  })
+const allOnes = (type: SqlType): string => {
+  const shape = integerShape(type)
+  return !shape || shape.signed ? '-1' : String((1n << BigInt(Math.min(shape.bits, 63))) - 1n)
+}
+
+// --- order of rows -------------------------------------------------------------------------------
+
+/** Adds up what each value is above the one before; falls do not count. */
+function rises(list: string, context: CellContext): string {
+  const [l, i] = [context.fresh(), context.fresh()]
+  return `list_transform([${list}], lambda ${l}: list_sum(list_transform(range(2, len(${l}) + 1), lambda ${i}: greatest(${l}[${i}] - ${l}[${i} - 1], 0))))[1]`
+}
+const asType = (text: string, type: SqlType): string => (integerShape(type) ? `CAST(${text} AS BIGINT)` : text)
+
+const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: readonly number[]): AggregateRow =>
+  aggregate({
+    args: [1, 1],
+    takes: 'number',
+    returns: (args) => arrayOf(name === 'groupArrayMovingSum' ? notNull(sumType(args[0]!)) : scalar('Float64')),
+    keeps: 4,
+    summary: name === 'groupArrayMovingSum' ? 'Running sums of the values.' : 'Running sums of the values, divided by their number.',
+    clickhouse: name,
+    duckdb: ([x], context) =>
+      once(context, asList({ ...x!, sql: asNumber(x!) }, context), (l) => {
+        const i = context.fresh()
+        const sum = `list_sum(${l}[1:${i}])`
+        const item = context.type.kind === 'array' ? context.type.item : unknownType
+        return `list_transform(range(1, len(${l}) + 1), lambda ${i}: ${name === 'groupArrayMovingAvg' ? `${sum} / len(${l})` : asType(sum, item)})`
+      }),
+    cases: [[`select ${name}(x) ${five}`, value]],
+  })
+
+/** Beginnings and ends of stretches on one line: how many overlap at most, and from where on. */
+const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: number): AggregateRow =>
+  aggregate({
+    args: [2, 2],
+    takes: 'number',
+    returns: (args) => (name === 'maxIntersections' ? scalar('UInt64') : args[0]!),
+    keeps: 12,
+    summary:
+      name === 'maxIntersections'
+        ? 'How many stretches from a beginning to an end overlap at most.'
+        : 'Where most stretches begin to overlap.',
+    clickhouse: name,
+    duckdb: ([a, b], context) => {
+      const [s, e] = [context.fresh(), context.fresh()]
+      const whole = withFilter(context, `${a!.sql} IS NOT NULL AND ${b!.sql} IS NOT NULL`)
+      const edges = (x: Arg, by: number): string => rowsCall('list', [`{'p': ${x.sql}, 'd': ${by}, 'n': 0, 'm': 0, 'at': ${x.sql}}`], whole)
+      const sorted = `list_sort(list_concat(${edges(a!, 1)}, ${edges(b!, -1)}))`
+      const next = `{'p': ${e}.p, 'd': ${e}.d, 'n': ${s}.n + ${e}.d, 'm': greatest(${s}.m, ${s}.n + ${e}.d), 'at': CASE WHEN ${s}.n + ${e}.d > ${s}.m THEN ${e}.p ELSE ${s}.at END}`
+      const start = `list_transform(${sorted}[1:1], lambda ${e}: {'p': ${e}.p, 'd': 0, 'n': 0, 'm': 0, 'at': ${e}.p})[1]`
+      return orDefault(
+        `list_reduce(${sorted}, lambda ${s}, ${e}: ${next}, ${start}).${name === 'maxIntersections' ? 'm' : 'at'}`,
+        context,
+        defaultOf(context.type),
+      )
+    },
+    cases: [[`select ${name}(x.1, x.2) from (select arrayJoin([(1, 5), (5, 7), (2, 6)]) as x)`, value]],
+  })
+
+const bitmapReason = 'bitmaps belong to ClickHouse'
+const bitmaps = 'from (select arrayJoin([bitmapBuild([1, 2]), bitmapBuild([2, 3])]) as x)'
+const bitmap = (name: string, summary: string, value: number | readonly number[], source = bitmaps): AggregateRow =>
+  aggregate({
+    args: [1, 1],
+    returns: () => (typeof value === 'number' ? scalar('UInt64') : { kind: 'state', aggregate: 'groupBitmap', args: [unknownType] }),
+    summary,
+    clickhouse: name,
+    duckdb: unsupported(bitmapReason),
+    cases: [[`select ${typeof value === 'number' ? `${name}(x)` : `bitmapToArray(${name}(x))`} ${source}`, value]],
+  })
+
+const texts = (name: 'string_agg', cases: readonly Case[]): AggregateRow =>
+  aggregate({
+    args: [2, 2],
+    returns: () => scalar('String'),
+    keeps: 1,
+    summary: 'The values as text, one after the other with a separator.',
+    clickhouse: ([x, separator], context) => `arrayStringConcat(${collected(x!, context)}, ${separator!.sql})`,
+    duckdb: ([x, separator], context) => `coalesce(${rowsCall(name, [toText(x!, context), separator!.sql], context)}, '')`,
+    cases,
+  })
+
+const arrayAgg: SqlCell = ([x], context) => (isNamed(x!.type, 'Nothing') ? 'NULL' : asList(x!, context))
+
+export const collectionFunctions = aggregates({
+  array_agg: aggregate({
+    args: [1, 1],
+    returns: (args) => (isNamed(args[0]!, 'Nothing') ? args[0]! : arrayOfItems(args)),
+    keeps: 1,
+    summary: 'All values that are not NULL, in the order met or that of ORDER BY.',
+    clickhouse: ([x], context) => collected(x!, context),
+    duckdb: arrayAgg,
+    cases: [
+      [`select array_agg(x) ${five}`, [1, 2, 2, 4, 7]],
+      [`select array_agg(x order by x desc) ${five}`, [7, 4, 2, 2, 1]],
+      ["select array_agg(x) from (select arrayJoin(['a', NULL]) as x)", ['a']],
+    ],
+  }),
+  json_agg: aggregate({
+    args: [1, 1],
+    returns: () => scalar('String'),
+    keeps: 6,
+    summary: 'All values that are not NULL as the text of a JSON array.',
+    clickhouse: ([x], context) => `toJSONString(${collected(x!, context)})`,
+    duckdb: ([x], context) => `CAST(to_json(${asList(x!, context)}) AS VARCHAR)`,
+    cases: [
+      [`select json_agg(x) ${five}`, '[1,2,2,4,7]'],
+      ["select json_agg(x) from (select arrayJoin(['a', 'b']) as x)", '["a","b"]'],
+    ],
+  }),
+  string_agg: texts('string_agg', [
+    ["select string_agg(x, ',') from (select arrayJoin(['a', 'b']) as x)", 'a,b'],
+    ["select string_agg(x, '-' order by x desc) from (select arrayJoin(['a', 'b']) as x)", 'b-a'],
+    ["select string_agg(toString(number), ',') from numbers(0)", ''],
+  ]),
+  every: aggregate({
+    args: [1, 1],
+    takes: 'boolean',
+    returns: (args) => scalar('Bool', isNullable(args[0]!)),
+    summary: 'Whether the value is true in every row.',
+    clickhouse: ([x], context) => `toBool(${rowsCall('min', [x!.sql], context)})`,
+    duckdb: ([x], context) => orDefault(rowsCall('bool_and', [`CAST(${x!.sql} AS BOOLEAN)`], context), context),
+    cases: [
+      [`select every(x > 0) ${five}`, 1],
+      [`select every(x > 1) ${five}`, 0],
+    ],
+  }),
+  groupUniqArrayArray: aggregate({
+    args: [1, 1],
+    params: [0, 1],
+    paramKinds: ['count'],
+    returns: (args) => arrayOf(notNull(itemOf(args[0]))),
+    keeps: 8,
+    summary: 'The different items of arrays, in no given order; at most so many as the parameter says.',
+    clickhouse: { name: 'groupUniqArrayArray', params: (context) => context.params.map((p) => p.sql) },
+    duckdb: ([x], context) => {
+      const items = `coalesce(list_distinct(flatten(${rowsCall('list', [x!.sql], context)})), [])`
+      return context.params[0] ? `list_slice(${items}, 1, ${context.params[0].sql})` : items
+    },
+    cases: [['select groupUniqArrayArray(x) from (select arrayJoin([[1, 2], [2, 3]]) as x)', [1, 2, 3], { unordered: true }]],
+  }),
+  groupArrayInsertAt: aggregate({
+    args: [2, 2],
+    returns: (args) => arrayOf(args[0]!),
+    summary: 'An array with each value at its position, counted from 0; the default of the type in the gaps.',
+    makes: inside,
+    clickhouse: { name: 'groupArrayInsertAt', args: ([x, at]) => [x!.sql, `toUInt32(${at!.sql})`] },
+    duckdb: ([x, at], context) => {
+      const [i, e] = [context.fresh(), context.fresh()]
+      const rows = rowsCall('list', [`{'v': ${x!.sql}, 'i': CAST(${at!.sql} AS BIGINT)}`], context)
+      return once(context, `coalesce(${rows}, [])`, (l) => {
+        const last = `coalesce(list_max(list_transform(${l}, lambda ${e}: ${e}.i)), -1)`
+        const found = `list_filter(${l}, lambda ${e}: ${e}.i = ${i})[1].v`
+        const positions = context.within(
+          `(CAST(${last} AS DOUBLE) + 1) * ${(fixedBytes(x!.type) ?? headBytes) + 8}`,
+          `range(0, (${last} + 1))`,
+        )
+        return `list_transform(${positions}, lambda ${i}: ${orDefault(found, { ...context, type: x!.type })})`
+      })
+    },
+    cases: [['select groupArrayInsertAt(x, x - 1) from (select arrayJoin([1, 2, 4]) as x)', [1, 2, 0, 4]]],
+  }),
+  groupArrayMovingSum: moving('groupArrayMovingSum', [1, 3, 5, 9, 16]),
+  groupArrayMovingAvg: moving('groupArrayMovingAvg', [0.2, 0.6, 1, 1.8, 3.2]),
+  groupArraySample: aggregate({
+    args: [1, 1],
+    params: [1, 2],
+    paramKinds: ['count', 'whole'],
+    returns: arrayOfItems,
+    isVolatile: true,
+    keeps: 2,
+    summary: 'So many values, picked by chance.',
+    clickhouse: { name: 'groupArraySample', params: (context) => context.params.map((p) => p.sql) },
+    duckdb: ([x], context) => {
+      const random: CellContext = { ...context, aggregate: { ...aggregateOf(context), orderBy: 'random()', order: [] } }
+      return `list_slice(${asList(x!, random)}, 1, ${context.params[0]!.sql})`
+    },
+    cases: [['select length(groupArraySample(2)(number)) from numbers(5)', 2]],
+  }),
+  topK: aggregate({
+    args: [1, 1],
+    params: [1, 1],
+    paramKinds: ['count'],
+    returns: arrayOfItems,
+    keeps: 3,
+    summary:
+      'The most frequent values, the most frequent one first. Exact on DuckDB, an estimate beyond some thousands of values on ClickHouse.',
+    clickhouse: { name: 'topK', params: (context) => context.params.map((p) => p.sql) },
+    duckdb: ([x], context) => {
+      const e = context.fresh()
+      const counts = `map_entries(${rowsCall('histogram', [x!.sql], context)})`
+      const sorted = `list_sort(list_transform(${counts}, lambda ${e}: {'n': -${e}.value, 'v': ${e}.key}))`
+      return `coalesce(list_transform(list_slice(${sorted}, 1, ${context.params[0]!.sql}), lambda ${e}: ${e}.v), [])`
+    },
+    cases: [["select topK(2)(x) from (select arrayJoin(['a', 'b', 'b', 'b', 'c', 'c']) as x)", ['b', 'c']]],
+  }),
+  sumWithOverflow: aggregate({
+    args: [1, 1],
+    takes: 'number',
+    returns: same,
+    summary: 'The sum in the type of the values: it wraps around where the type ends.',
+    clickhouse: 'sumWithOverflow',
+    duckdb: ([x], context) => {
+      const shape = integerShape(x!.type)
+      const sum = orDefault(rowsCall('sum', [asNumber(x!)], context), context, '0')
+      if (!shape || shape.bits > 64) return sum
+      const size = `CAST(${1n << BigInt(shape.bits)} AS HUGEINT)`
+      const half = shape.signed ? String(1n << BigInt(shape.bits - 1)) : '0'
+      return `CAST(((${sum} + ${half}) % ${size} + ${size}) % ${size} - ${half} AS HUGEINT)`
+    },
+    cases: [['select sumWithOverflow(x) from (select arrayJoin([200, 100]) as x)', 44]],
+  }),
+  groupBitAnd: bits('groupBitAnd', 'bit_and', 'AND', 5),
+  groupBitOr: bits('groupBitOr', 'bit_or', 'OR', 15),
+  groupBitXor: bits('groupBitXor', 'bit_xor', 'XOR', 15),
+  groupBitmap: aggregate({
+    args: [1, 1],
+    takes: 'integer',
+    returns: () => scalar('UInt64'),
+    summary: 'Number of different whole numbers.',
+    clickhouse: { name: 'groupBitmap', args: ([x]) => [`toUInt64(${x!.sql})`] },
+    duckdb: ([x], context) => rowsCall('count', [x!.sql], { ...context, aggregate: { ...aggregateOf(context), distinct: true } }),
+    cases: [[`select groupBitmap(x) ${five}`, 4]],
+  }),
+  groupBitmapAnd: bitmap('groupBitmapAnd', 'Size of the intersection of bitmaps.', 1),
+  groupBitmapOr: bitmap('groupBitmapOr', 'Size of the union of bitmaps.', 3),
+  groupBitmapXor: bitmap('groupBitmapXor', 'Size of the symmetric difference of bitmaps.', 2),
+  groupBitmapState: bitmap('groupBitmapState', 'A bitmap of whole numbers.', [1, 2, 4, 7], five),
+  groupBitmapAndState: bitmap('groupBitmapAndState', 'The intersection of bitmaps.', [2]),
+  groupBitmapOrState: bitmap('groupBitmapOrState', 'The union of bitmaps.', [1, 2, 3]),
+  deltaSum: aggregate({
+    args: [1, 1],
+    takes: 'number',
+    returns: same,
+    keeps: 4,
+    summary: 'How much the value has risen from row to row, falls left out.',
+    clickhouse: 'deltaSum',
+    duckdb: ([x], context) =>
+      orDefault(asType(`coalesce(${rises(listOf(asNumber(x!), context), context)}, 0)`, context.type), context, '0'),
+    cases: [
+      [`select deltaSum(x) ${five}`, 6],
+      ['select deltaSum(x) from (select arrayJoin([1.5, 2, 1, 3]) as x)', 2.5],
+    ],
+  }),
+  deltaSumTimestamp: aggregate({
+    args: [2, 2],
+    takes: 'number',
+    returns: same,
+    keeps: 4,
+    summary: 'As `deltaSum`, for rows that come in the order of the second argument.',
+    clickhouse: 'deltaSumTimestamp',
+    duckdb: ([x], context) =>
+      orDefault(asType(`coalesce(${rises(listOf(asNumber(x!), context), context)}, 0)`, context.type), context, '0'),
+    cases: [['select deltaSumTimestamp(number, number) from numbers(5)', 4]],
+  }),
+  maxIntersections: overlaps('maxIntersections', 2),
+  maxIntersectionsPosition: overlaps('maxIntersectionsPosition', 2),
+  uniqUpToMerge: aggregate({
+    args: [1, 1],
+    params: [1, 1],
+    paramKinds: ['count'],
+    returns: () => scalar('UInt64'),
+    summary: 'Number of different values up to a limit, from intermediate states.',
+    clickhouse: { name: 'uniqUpToMerge', params: (context) => context.params.map((p) => p.sql) },
+    duckdb: unsupported('no function of the language makes its states'),
+    cases: [],
+  }),
+})
+
+/** Catalogued among the aggregates, although it is none. */
+export const digestFunctions = functions({
+  md5: {
+    kind: 'scalar',
+    args: [1, 1],
+    returns: (args) => scalar('String', isNullable(args[0]!)),
+    summary: 'MD5 digest of a text, in upper-case hexadecimal.',
+    sql: { duckdb: ([x]) => `upper(md5(${x!.sql}))`, clickhouse: ([x]) => `hex(MD5(${x!.sql}))` },
+    cases: [["md5('a')", '0CC175B9C0F1B6A831C399E269772661']],
+  } satisfies FunctionRow,
+})

@@ -1,0 +1,73 @@
+import { QueryError } from '../../errors/errors.ts'
+import { isNullable, isText, isTime, type SqlType, tupleOf, typeName } from '../../types/types.ts'
+import { duckdbType } from '../cells/duckdb-types.ts'
+import { defaultOf, once } from '../cells/duckdb-values.ts'
+import type { Arg, Case, CellContext, FunctionRow, SqlCell, Take } from '../row.ts'
+import { itemOf, mappedType } from './lambda.ts'
+
+// What the rows of array functions have in common.
+
+export type Returns = FunctionRow['returns']
+
+/** ClickHouse's cell: the call as it is written, with lambdas in its spelling. */
+export const same =
+  (name: string): SqlCell =>
+  (args) =>
+    `${name}(${args.map(clickHouseArg).join(', ')})`
+export const clickHouseArg = (arg: Arg): string => (arg.lambda ? `(${arg.lambda.params.join(', ')}) -> ${arg.lambda.body}` : arg.sql)
+
+/** An array first, or arrays behind a lambda. */
+export const takesArrays = (args: readonly SqlType[]): readonly Take[] => (args[0]?.kind === 'lambda' ? ['array'] : ['array', 'text'])
+
+export const row = (
+  name: string,
+  args: FunctionRow['args'],
+  returns: Returns,
+  summary: string,
+  duckdb: SqlCell,
+  cases: readonly Case[],
+  more: Partial<FunctionRow> = {},
+): FunctionRow => ({ kind: 'scalar', args, takes: takesArrays, returns, summary, sql: { duckdb, clickhouse: same(name) }, cases, ...more })
+
+/** What is counted with: numbers among the items, or those of a lambda. */
+export function summed(name: string, args: readonly SqlType[]): SqlType {
+  const item = mappedType(args)
+  if (!isText(item) && !isTime(item) && item.kind !== 'tuple' && item.kind !== 'array') return item
+  const use = isText(item) && args[0]?.kind === 'array' ? 'arrayMap(x -> toFloat(x), array)' : null
+  throw new QueryError('type-mismatch', { name, needs: 'numbers', found: typeName(item), shown: null, use })
+}
+
+export const firstType: Returns = ([a]) => a!
+
+export const orDefault = (text: string, type: SqlType): string =>
+  isNullable(type) || defaultOf(type) === 'NULL' ? text : `coalesce(${text}, ${defaultOf(type)})`
+
+/** `body` once per position of a list, with the list and the position named. */
+export const byPosition = (list: string, context: CellContext, body: (list: string, position: string) => string): string =>
+  once(context, list, (l) => {
+    const i = context.fresh()
+    return `list_transform(range(1, len(${l}) + 1), lambda ${i}: ${body(l, i)})`
+  })
+
+/** Where an item is for the first time. */
+export const isFirst = (list: string, position: string, item: SqlType): string =>
+  isNullable(item)
+    ? `NOT list_contains(${list}[1:${position} - 1], ${list}[${position}])`
+    : `list_position(${list}, ${list}[${position}]) = ${position}`
+
+/** Items in the order they are first met, without NULL. */
+export const distinct = (list: string, item: SqlType, context: CellContext): string =>
+  once(context, list, (l) => {
+    const [x, i] = [context.fresh(), context.fresh()]
+    const known = isNullable(item) ? `${x} IS NOT NULL AND ` : ''
+    return `list_filter(${l}, lambda ${x}, ${i}: ${known}list_position(${l}, ${x}) = ${i})`
+  })
+
+/** Every array as the list of one item type, for functions of several arrays. */
+export const cast = (arg: Arg, type: SqlType): string => `CAST(${arg.sql} AS ${duckdbType(type)})`
+
+/** Several arrays side by side are one array of tuples. */
+export const together = (args: readonly Arg[]): { list: string; item: SqlType } =>
+  args.length === 1
+    ? { list: args[0]!.sql, item: itemOf(args[0]!.type) }
+    : { list: `list_zip(${args.map((a) => a.sql).join(', ')})`, item: tupleOf(args.map((a) => itemOf(a.type))) }

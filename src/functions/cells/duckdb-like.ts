@@ -1,0 +1,63 @@
+import type { Arg, CellContext } from '../row.ts'
+import { onceAll } from './duckdb-values.ts'
+
+// LIKE of DuckDB tries every place for each %, one inside of the other: a text of n characters and k of them take n^k steps, and neither the time
+// limit nor an interrupt ends that. So only patterns with one % before the last go there; others are looked for part by part, or by RE2.
+
+type Operator = 'LIKE' | 'ILIKE'
+
+/** Whether a text fits a pattern of % and _, where a backslash stands for itself but before % _ and \. */
+export function likeText(operator: Operator, text: string, pattern: Arg, context: CellContext): string {
+  if (typeof pattern.constant !== 'string') return likeColumn(operator, text, pattern.sql, context)
+  const parts = partsOf(pattern.constant)
+  if (searches(parts) < 2) return likeConstant(operator, text, pattern, context)
+  const [folded, read] = operator === 'LIKE' ? [parts, text] : [parts.map(lower), `lower(${text})`]
+  // A literal without escapes is split at each % once, for all rows.
+  if (parts.every((part) => part !== '_' && part[0] !== '\\')) return `(${read} LIKE ${context.literal(folded.join(''))})`
+  return `regexp_full_match(${read}, ${context.literal(folded.map(regexpOf).join(''))}, 's')`
+}
+
+const partsOf = (pattern: string): readonly string[] => pattern.match(/\\[%_\\]|./gsu) ?? []
+/** Runs of % that are not the end. */
+const searches = (parts: readonly string[]): number =>
+  parts.filter((part, i) => part === '%' && parts[i + 1] !== '%' && i < parts.length - 1).length
+const lower = (part: string): string => {
+  const folded = part.toLowerCase()
+  return folded.length === part.length ? folded : part
+}
+const regexpOf = (part: string): string => {
+  if (part === '%') return '.*'
+  if (part === '_') return '.'
+  const character = part.length > 1 && part[0] === '\\' ? part[1]! : part
+  return /^[\w\s]$|[^\x00-\x7f]/.test(character) ? character : `\\${character}`
+}
+
+function likeConstant(operator: Operator, text: string, pattern: Arg, context: CellContext): string {
+  const constant = pattern.constant as string
+  if (!constant.includes('\\')) return `(${text} ${operator} ${pattern.sql})`
+  const escaped = constant.replace(/\\([%_\\])|\\/g, (all, next?: string) => (next ? all : '\\\\'))
+  return `(${text} ${operator} ${escaped === constant ? pattern.sql : context.bind(escaped)} ESCAPE '\\')`
+}
+
+function likeColumn(operator: Operator, text: string, pattern: string, context: CellContext): string {
+  return onceAll(context, [text, pattern], (t, p) => {
+    const part = context.fresh()
+    const parts = `regexp_extract_all(${p}, '\\\\[%_\\\\]|[^\\\\%_]+|.', 0, 's')`
+    const made = (how: string) => `array_to_string(list_transform(${parts}, lambda ${part}: ${how}), '')`
+    const escaped = `CASE WHEN contains(${p}, '\\') THEN ${made(`CASE WHEN ${part} = '\\' THEN '\\\\' ELSE ${part} END`)} ELSE ${p} END`
+    const regexp = made(
+      `CASE ${part} WHEN '%' THEN '.*' WHEN '_' THEN '.' WHEN '\\%' THEN '%' WHEN '\\_' THEN '_' WHEN '\\\\' THEN '\\\\' ELSE regexp_escape(${part}) END`,
+    )
+    const [read, folded] = operator === 'LIKE' ? [t, regexp] : [`lower(${t})`, `lower(${regexp})`]
+    return `CASE WHEN regexp_matches(${p}, '${manySearches}', 's') THEN regexp_full_match(${read}, ${folded}, 's') ELSE (${t} ${operator} ${escaped} ESCAPE '\\') END`
+  })
+}
+
+/** Two runs of % of which the second is not the end. */
+const manySearches = '%[^%]+%+[^%]'
+
+/** Whether characters stand in a text in that order: `characters` is a list. */
+export function hasInOrder(text: string, characters: string, context: CellContext): string {
+  const c = context.fresh()
+  return `regexp_full_match(${text}, '.*' || array_to_string(list_transform(${characters}, lambda ${c}: regexp_escape(${c})), '.*') || '.*', 's')`
+}

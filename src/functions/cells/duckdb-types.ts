@@ -1,0 +1,60 @@
+import type { ScalarName, SqlType } from '../../types/types.ts'
+
+// The types of DuckDB, for casts of the printer and of cells. types/types.ts says what values of each look like.
+
+const scalars: Readonly<Record<ScalarName, string>> = {
+  // Its own type of NULL, which becomes any other.
+  Nothing: '"NULL"',
+  Bool: 'BOOLEAN',
+  UInt8: 'UTINYINT',
+  UInt16: 'USMALLINT',
+  UInt32: 'UINTEGER',
+  UInt64: 'UBIGINT',
+  UInt128: 'UHUGEINT',
+  // Not UHUGEINT, which DuckDB 1.5 takes for the narrower type beside a number with a sign: `[5::UHUGEINT, 1::TINYINT]` is a SMALLINT[].
+  UInt256: 'HUGEINT',
+  Int8: 'TINYINT',
+  Int16: 'SMALLINT',
+  Int32: 'INTEGER',
+  Int64: 'BIGINT',
+  Int128: 'HUGEINT',
+  Int256: 'HUGEINT',
+  // A FLOAT would be added up and compared as one, and a whole number beside it would become one.
+  Float32: 'DOUBLE',
+  Float64: 'DOUBLE',
+  Decimal: 'DECIMAL',
+  String: 'VARCHAR',
+  UUID: 'UUID',
+  IPv4: 'VARCHAR',
+  IPv6: 'VARCHAR',
+  Date: 'DATE',
+  DateTime: 'TIMESTAMP',
+  DateTime64: 'TIMESTAMP',
+  Interval: 'INTERVAL',
+  JSON: 'VARCHAR',
+  Property: 'VARCHAR',
+  Dynamic: 'VARCHAR',
+}
+
+const mostDigits = 38
+const wholeDecimal = [mostDigits, 10] as const
+
+/** What to write behind AS in a cast. */
+export function duckdbType(type: SqlType): string {
+  switch (type.kind) {
+    case 'scalar': {
+      if (type.name !== 'Decimal') return scalars[type.name]
+      const [digits = mostDigits, scale = 0] = type.parameters ?? wholeDecimal
+      return `DECIMAL(${Math.min(mostDigits, digits)}, ${scale})`
+    }
+    case 'array':
+      return `${duckdbType(type.item)}[]`
+    case 'map':
+      return `MAP(${duckdbType(type.key)}, ${duckdbType(type.value)})`
+    // The same names for all: structs of two names are joined by name, and one without names, as row(…) makes it, goes with any.
+    case 'tuple':
+      return `STRUCT(${type.items.map((item, i) => `"v${i + 1}" ${duckdbType(item)}`).join(', ')})`
+    default:
+      return 'VARCHAR'
+  }
+}

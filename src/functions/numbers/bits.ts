@@ -1,0 +1,255 @@
+import { arrayOf, isNullable, scalar, unknownType } from '../../types/types.ts'
+import { asInteger, asNumber, unlessNull } from '../cells/duckdb-values.ts'
+import { type IntegerShape, integer, integerShape, whenAll } from '../results.ts'
+import { type Arg, type Case, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
+
+// Bits of whole numbers. ClickHouse works in the width of the type and drops what is shifted out; DuckDB counts in 128 bits here and cuts.
+
+const shapeOf = (type: Arg['type']): IntegerShape => integerShape(type) ?? { bits: 64, signed: true }
+const wider: FunctionRow['returns'] = ([a, b]) => {
+  const [x, y] = [integerShape(a!), integerShape(b!)]
+  const mayBeNull = isNullable(a!) || isNullable(b!)
+  return x && y ? integer({ bits: x.bits >= y.bits ? x.bits : y.bits, signed: x.signed || y.signed }, mayBeNull) : unknownType
+}
+const ofFirst: FunctionRow['returns'] = ([a, b]) => (isNullable(b ?? a!) ? { ...integer(shapeOf(a!)), nullable: true } : a!)
+
+const mask = (bits: number): string => `CAST(${(1n << BigInt(bits)) - 1n} AS HUGEINT)`
+/** The bits of a number as one that is not negative, in its own width or a wider one. */
+const bitsOf = (arg: Arg, { bits } = shapeOf(arg.type)): string => `(CAST(${asNumber(arg)} AS HUGEINT) & ${mask(bits)})`
+/** Bits as a number of the shape. */
+const numberOf = (bits: string, { bits: width, signed }: IntegerShape): string => {
+  const cut = `(${bits} & ${mask(width)})`
+  if (!signed) return `CAST(${cut} AS UBIGINT)`
+  const half = 1n << BigInt(width - 1)
+  return `CAST(xor(${cut}, CAST(${half} AS HUGEINT)) - CAST(${half} AS HUGEINT) AS BIGINT)`
+}
+
+const in64Bits: IntegerShape = { bits: 64, signed: false }
+const binary = (summary: string, body: (a: string, b: string) => string, cases: readonly Case[]): ScalarSpec => ({
+  args: 2,
+  returns: wider,
+  summary,
+  duckdb: ([a, b], { type }) => {
+    const shape = shapeOf(type)
+    // BIGINT holds what comes out, unless a number without a sign is as wide as the result.
+    const isCut = [a!, b!].some((arg) => {
+      const { bits, signed } = shapeOf(arg.type)
+      return !signed && bits === shape.bits && (shape.signed || bits === 64)
+    })
+    return isCut ? numberOf(body(bitsOf(a!, shape), bitsOf(b!, shape)), shape) : body(asInteger(a!), asInteger(b!))
+  },
+  cases,
+})
+
+const powerOfTwo = (exponent: string): string => `CAST(pow(2.0, ${exponent}) AS UHUGEINT)`
+const shiftedLeft = (bits: string, by: string): string =>
+  `CAST((CAST(${bits} AS UHUGEINT) * ${powerOfTwo(by)}) % CAST(${1n << 64n} AS UHUGEINT) AS HUGEINT)`
+const shiftedRight = (bits: string, by: string): string => `CAST(CAST(${bits} AS UHUGEINT) // ${powerOfTwo(by)} AS HUGEINT)`
+const rotate =
+  (isLeft: boolean): SqlCell =>
+  ([x, by], { type }) => {
+    const shape = shapeOf(type)
+    const bits = bitsOf(x!, shape)
+    const n = `(((${asInteger(by!)} % ${shape.bits}) + ${shape.bits}) % ${shape.bits})`
+    const [left, right] = isLeft ? [n, `(${shape.bits} - ${n})`] : [`(${shape.bits} - ${n})`, n]
+    return numberOf(
+      `(${shiftedLeft(bits, `(${left} % ${shape.bits})`)} | CASE WHEN ${n} = 0 THEN 0 ELSE ${shiftedRight(bits, right)} END)`,
+      shape,
+    )
+  }
+const test = (x: Arg, place: Arg): string => `((${shiftedRight(bitsOf(x), `least(${asInteger(place)}, 127)`)} & 1) = 1)`
+const tests =
+  (operator: 'AND' | 'OR'): SqlCell =>
+  ([x, ...places]) =>
+    [x!, ...places].some((arg) => isNullable(arg.type))
+      ? `CASE WHEN ${[x!, ...places].map((arg) => `${arg.sql} IS NOT NULL`).join(' AND ')} THEN ${places.map((place) => test(x!, place)).join(` ${operator} `)} END`
+      : `(${places.map((place) => test(x!, place)).join(` ${operator} `)})`
+
+const bitmapReason = 'DuckDB has no bitmaps; arrays answer the same questions there'
+const bitmap = (args: number, returns: FunctionRow['returns'], summary: string, cases: readonly Case[]): ScalarSpec => ({
+  args,
+  returns,
+  summary,
+  duckdb: unsupported(bitmapReason),
+  cases,
+})
+const bitmapState: FunctionRow['returns'] = (args) => ({
+  kind: 'state',
+  aggregate: 'groupBitmap',
+  args: [scalar('UInt64'), ...args].slice(0, 1),
+})
+const count: FunctionRow['returns'] = () => scalar('UInt64')
+const flag: FunctionRow['returns'] = () => scalar('Bool')
+const [left, right] = ['bitmapBuild([1, 2, 3])', 'bitmapBuild([2, 3, 4])']
+const both = (name: string, summary: string, list: readonly number[]): Record<string, ScalarSpec> => ({
+  [name]: bitmap(2, bitmapState, `The bitmap of the numbers in ${summary}.`, [[`bitmapToArray(${name}(${left}, ${right}))`, list]]),
+  [`${name}Cardinality`]: bitmap(2, count, `How many numbers are in ${summary}.`, [[`${name}Cardinality(${left}, ${right})`, list.length]]),
+})
+
+export const bitFunctions = scalars({
+  bitAnd: binary('The bits that are set in both numbers.', (a, b) => `(${a} & ${b})`, [
+    ['bitAnd(6, 3)', 2],
+    ['bitAnd(-1, 3)', 3],
+    ['bitAnd(-1, 4294967296)', 4294967296],
+    ['bitAnd(-1, 255)', -1],
+    ['bitAnd(-1, 200)', -56],
+    ['bitAnd(null, 1)', null],
+  ]),
+  bitOr: binary('The bits that are set in either number.', (a, b) => `(${a} | ${b})`, [['bitOr(6, 3)', 7]]),
+  bitXor: binary('The bits that are set in one of the numbers only.', (a, b) => `xor(${a}, ${b})`, [['bitXor(6, 3)', 5]]),
+  bitNot: {
+    args: 1,
+    returns: ([x]) => x!,
+    summary: 'All bits turned over.',
+    duckdb: ([x]) => {
+      const shape = shapeOf(x!.type)
+      return shape.signed ? `(~${asInteger(x!)})` : `CAST(${mask(shape.bits)} - ${bitsOf(x!)} AS UBIGINT)`
+    },
+    cases: [
+      ['bitNot(5)', 250],
+      ['bitNot(-5)', 4],
+    ],
+  },
+  bitShiftLeft: {
+    args: 2,
+    returns: ofFirst,
+    summary: 'The bits moved up; what leaves the type is gone.',
+    duckdb: ([x, by]) => {
+      const shape = shapeOf(x!.type)
+      const moved = `CASE WHEN ${by!.sql} >= ${shape.bits} THEN 0 ELSE ${numberOf(shiftedLeft(bitsOf(x!), asInteger(by!)), shape)} END`
+      return unlessNull([x!], moved)
+    },
+    cases: [
+      ['bitShiftLeft(1, 3)', 8],
+      ['bitShiftLeft(255, 1)', 254],
+      ['bitShiftLeft(1, 8)', 0],
+      ['bitShiftLeft(null, 8)', null],
+    ],
+  },
+  bitShiftRight: {
+    args: 2,
+    returns: ofFirst,
+    summary: 'The bits moved down.',
+    duckdb: ([x, by]) =>
+      unlessNull(
+        [x!],
+        `CASE WHEN ${by!.sql} >= ${shapeOf(x!.type).bits} THEN 0 ELSE CAST(floor(${asInteger(x!)} / pow(2.0, ${by!.sql})) AS BIGINT) END`,
+      ),
+    cases: [
+      ['bitShiftRight(8, 2)', 2],
+      ['bitShiftRight(-8, 1)', -4],
+      ['bitShiftRight(-8, 8)', 0],
+      ['bitShiftRight(null, 8)', null],
+    ],
+  },
+  bitRotateLeft: {
+    args: 2,
+    returns: wider,
+    summary: 'The bits moved up; what leaves the type comes in below.',
+    duckdb: rotate(true),
+    cases: [
+      ['bitRotateLeft(3, 1)', 6],
+      ['bitRotateLeft(129, 1)', 3],
+      ['bitRotateLeft(129, -1)', -64],
+      ['bitRotateLeft(129, 1000)', 33024],
+      ['bitRotateLeft(-3, 1000)', -513],
+    ],
+  },
+  bitRotateRight: {
+    args: 2,
+    returns: wider,
+    summary: 'The bits moved down; what leaves the type comes in above.',
+    duckdb: rotate(false),
+    cases: [
+      ['bitRotateRight(3, 1)', 129],
+      ['bitRotateRight(129, 257)', 32832],
+    ],
+  },
+  bitTest: {
+    args: 2,
+    returns: whenAll('Bool'),
+    summary: 'Whether the bit at a place (from 0) is set.',
+    duckdb: ([x, place]) => unlessNull([x!, place!], test(x!, place!)),
+    cases: [
+      ['bitTest(5, null)', null],
+      ['bitTest(5, 0)', 1],
+      ['bitTest(5, 1)', 0],
+      ['bitTest(-1, 5)', 1],
+    ],
+  },
+  bitTestAll: {
+    args: [3, null],
+    returns: whenAll('Bool'),
+    summary: 'Whether the bits at all of the places are set.',
+    duckdb: tests('AND'),
+    cases: [
+      ['bitTestAll(5, 0, 2)', 1],
+      ['bitTestAll(5, 0, 1)', 0],
+    ],
+  },
+  bitTestAny: {
+    args: [3, null],
+    returns: whenAll('Bool'),
+    summary: 'Whether a bit at one of the places is set.',
+    duckdb: tests('OR'),
+    cases: [
+      ['bitTestAny(5, 1, 2)', 1],
+      ['bitTestAny(5, 1, 3)', 0],
+    ],
+  },
+  bitCount: {
+    args: 1,
+    returns: whenAll('UInt8'),
+    summary: 'How many bits are set.',
+    duckdb: ([x]) => `bit_count(${bitsOf(x!)})`,
+    cases: [
+      ['bitCount(255)', 8],
+      ['bitCount(-1)', 8],
+    ],
+  },
+  bitHammingDistance: {
+    args: 2,
+    returns: whenAll('UInt8'),
+    summary: 'How many bits differ.',
+    duckdb: ([a, b]) => `bit_count(xor(${bitsOf(a!, in64Bits)}, ${bitsOf(b!, in64Bits)}))`,
+    cases: [
+      ['bitHammingDistance(5, 3)', 2],
+      ['bitHammingDistance(-1, 255)', 56],
+    ],
+  },
+  bitSlice: {
+    args: 3,
+    returns: whenAll('String'),
+    summary: 'Bits of a text from a place (1 is the first), as a text.',
+    duckdb: unsupported('a text of DuckDB cannot end inside of a byte'),
+    cases: [["bitSlice('abc', 1, 8)", 'a']],
+  },
+})
+
+export const bitmapFunctions = scalars({
+  bitmapBuild: bitmap(1, bitmapState, 'The bitmap of an array of whole numbers.', [['bitmapCardinality(bitmapBuild([1, 2, 2]))', 2]]),
+  bitmapToArray: bitmap(1, () => arrayOf(scalar('UInt64')), 'The numbers of a bitmap.', [['bitmapToArray(bitmapBuild([1, 3]))', [1, 3]]]),
+  bitmapCardinality: bitmap(1, count, 'How many numbers are in a bitmap.', [['bitmapCardinality(bitmapBuild([1, 2]))', 2]]),
+  bitmapContains: bitmap(2, flag, 'Whether a number is in a bitmap.', [['bitmapContains(bitmapBuild([1, 2]), 2)', 1]]),
+  bitmapHasAny: bitmap(2, flag, 'Whether two bitmaps share a number.', [[`bitmapHasAny(${left}, ${right})`, 1]]),
+  bitmapHasAll: bitmap(2, flag, 'Whether the first bitmap has all numbers of the second.', [[`bitmapHasAll(${left}, ${right})`, 0]]),
+  bitmapMin: bitmap(1, count, 'The smallest number of a bitmap.', [[`bitmapMin(${left})`, 1]]),
+  bitmapMax: bitmap(1, count, 'The biggest number of a bitmap.', [[`bitmapMax(${left})`, 3]]),
+  ...both('bitmapAnd', 'both', [2, 3]),
+  ...both('bitmapOr', 'either', [1, 2, 3, 4]),
+  ...both('bitmapXor', 'one of the two only', [1, 4]),
+  ...both('bitmapAndnot', 'the first but not in the second', [1]),
+  bitmapSubsetInRange: bitmap(3, bitmapState, 'The numbers of a bitmap from one number to before another.', [
+    [`bitmapToArray(bitmapSubsetInRange(${left}, 2, 9))`, [2, 3]],
+  ]),
+  bitmapSubsetLimit: bitmap(3, bitmapState, 'A number of numbers of a bitmap, from one on.', [
+    [`bitmapToArray(bitmapSubsetLimit(${left}, 2, 1))`, [2]],
+  ]),
+  subBitmap: bitmap(3, bitmapState, 'A number of numbers of a bitmap, from a place (0 is the first).', [
+    [`bitmapToArray(subBitmap(${left}, 1, 2))`, [2, 3]],
+  ]),
+  bitmapTransform: bitmap(3, bitmapState, 'A bitmap with numbers of one array replaced by those of another.', [
+    [`bitmapToArray(bitmapTransform(${left}, [1], [9]))`, [2, 3, 9]],
+  ]),
+})

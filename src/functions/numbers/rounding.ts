@@ -1,0 +1,188 @@
+import { isFloat, isInteger, isNamed, isNullable, nullable, type SqlType, scalar } from '../../types/types.ts'
+import { duckdbType } from '../cells/duckdb-types.ts'
+import { asFloat, asNumber, once, onceAll } from '../cells/duckdb-values.ts'
+import { integerShape, whenAll } from '../results.ts'
+import { type Arg, type Case, differing, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
+
+// Rounding keeps the type. round() goes half to even for floats and away from zero for whole numbers and decimals.
+
+const sameType: FunctionRow['returns'] = ([x, digits]) => {
+  const type: SqlType = isNamed(x!, 'Bool') ? scalar('UInt8', isNullable(x!)) : x!
+  return digits && isNullable(digits) ? nullable(type) : type
+}
+const digitsOf = (digits: Arg | undefined): string => (digits ? `CAST(${digits.sql} AS INTEGER)` : '0')
+/** No digits behind the point are asked for, or more: a whole number stays what it is. */
+const keepsWhole = (x: Arg, digits: Arg | undefined): boolean =>
+  isInteger(x.type) && (digits === undefined || (typeof digits.constant === 'number' && digits.constant >= 0))
+const typed = (sql: string, x: Arg): string =>
+  isInteger(x.type) ? `CAST(${sql} AS ${duckdbType(scalar(integerShape(x.type)?.signed ? 'Int64' : 'UInt64'))})` : sql
+
+/** ceil() and floor() of DuckDB know no digits. */
+const scaled =
+  (name: 'ceil' | 'floor'): SqlCell =>
+  ([x, digits], context) => {
+    if (keepsWhole(x!, digits)) return asNumber(x!)
+    if (!digits) return `${name}(${x!.sql})`
+    const cut = onceAll(context, [asFloat(x!), `pow(10.0, ${digits.sql})`], (v, scale) =>
+      typed(`(${name}(${v} * ${scale}) / ${scale})`, x!),
+    )
+    return isInteger(x!.type) && digits.constant === undefined ? `CASE WHEN ${digits.sql} >= 0 THEN ${asNumber(x!)} ELSE ${cut} END` : cut
+  }
+
+const rounding = (summary: string, duckdb: SqlCell, cases: readonly Case[], more: Partial<ScalarSpec> = {}): ScalarSpec => ({
+  args: [1, 2],
+  returns: sameType,
+  summary: `${summary}; with a second argument to that many digits behind (or, negative, before) the point.`,
+  duckdb,
+  cases,
+  ...more,
+})
+
+/** The biggest step that is not above the number, in the order given. */
+const steps = (x: string, pairs: readonly (readonly [least: number, answer: number])[], otherwise: string): string =>
+  `CASE ${pairs.map(([least, answer]) => `WHEN ${x} >= ${least} THEN ${answer}`).join(' ')} WHEN ${x} IS NOT NULL THEN ${otherwise} END`
+const durations = [36000, 18000, 7200, 3600, 1800, 1200, 600, 300, 240, 180, 120, 60, 30, 10, 1].map((n) => [n, n] as const)
+
+export const roundingFunctions = scalars({
+  round: rounding(
+    'The nearest whole number',
+    ([x, digits]) => {
+      if (keepsWhole(x!, digits)) return asNumber(x!)
+      return isFloat(x!.type) ? `round_even(${x!.sql}, ${digitsOf(digits)})` : `round(${asNumber(x!)}, ${digitsOf(digits)})`
+    },
+    [
+      ['round(2.5)', 2],
+      ['round(3.5)', 4],
+      ['round(-2.5)', -2],
+      ['round(1.25, 1)', 1.2],
+      ['round(2.675, 2)', 2.68],
+      ['round(1234.5678, 2)', 1234.57],
+      ['round(25, -1)', 30],
+      ['round(-25, -1)', -30],
+      ['round(5)', 5],
+      ['round(null)', null],
+    ],
+    { caseInsensitive: true },
+  ),
+  roundBankers: rounding(
+    'The nearest whole number, half to even',
+    ([x, digits]) => (keepsWhole(x!, digits) ? asNumber(x!) : typed(`round_even(${asFloat(x!)}, ${digitsOf(digits)})`, x!)),
+    [
+      ['roundBankers(2.5)', 2],
+      ['roundBankers(25, -1)', 20],
+      ['roundBankers(35, -1)', 40],
+    ],
+  ),
+  floor: rounding(
+    'The next whole number below',
+    scaled('floor'),
+    [
+      ['floor(2.7)', 2],
+      ['floor(-2.5)', -3],
+      ['floor(-2.55, 1)', -2.6],
+      ['floor(123, -1)', 120],
+      ['select floor(9007199254740993, d) from (select 3 as d)', '9007199254740993'],
+    ],
+    { caseInsensitive: true },
+  ),
+  ceil: rounding(
+    'The next whole number above',
+    scaled('ceil'),
+    [
+      ['ceil(2.1)', 3],
+      ['ceil(2.11, 1)', 2.2],
+      ['ceil(123, -1)', 130],
+    ],
+    {
+      caseInsensitive: true,
+      differences: [
+        differing(
+          'ceil(200, -2)',
+          200,
+          0,
+          'ClickHouse rounds in the type of the number, and goes on from its other end where a step does not fit',
+        ),
+      ],
+    },
+  ),
+  trunc: rounding(
+    'The number without what is behind the point',
+    ([x, digits]) => (keepsWhole(x!, digits) ? asNumber(x!) : typed(`trunc(${asFloat(x!)}, ${digitsOf(digits)})`, x!)),
+    [
+      ['trunc(-2.7)', -2],
+      ['trunc(2.77, 1)', 2.7],
+      ['trunc(127, -1)', 120],
+    ],
+    { caseInsensitive: true },
+  ),
+  roundToExp2: {
+    args: 1,
+    returns: sameType,
+    summary: 'The next power of two that is not above the number; 0 for numbers below 1 that are whole.',
+    duckdb: ([x], context) =>
+      once(context, asNumber(x!), (v) => {
+        const power = `pow(2.0, floor(log2(abs(${v}))))`
+        return isFloat(x!.type)
+          ? `CASE WHEN ${v} = 0 THEN 0 ELSE sign(${v}) * ${power} END`
+          : `CASE WHEN ${v} <= 0 THEN 0 ELSE CAST(${power} AS BIGINT) END`
+      }),
+    cases: [
+      ['roundToExp2(5)', 4],
+      ['roundToExp2(0)', 0],
+      ['roundToExp2(-5)', 0],
+      ['roundToExp2(0.3)', 0.25],
+    ],
+  },
+  roundDown: {
+    args: 2,
+    returns: ([x]) => x!,
+    summary: 'The biggest number of an array that is not above the first argument, or its smallest one.',
+    duckdb: ([x, list], context) =>
+      onceAll(context, [asNumber(x!), list!.sql], (v, l) => {
+        const n = context.fresh()
+        return `CASE WHEN ${v} IS NOT NULL THEN coalesce(list_max(list_filter(${l}, lambda ${n}: ${n} <= ${v})), list_min(${l})) END`
+      }),
+    cases: [
+      ['roundDown(5, [3, 4, 6])', 4],
+      ['roundDown(2, [3, 4, 6])', 3],
+    ],
+  },
+  roundAge: {
+    args: 1,
+    returns: whenAll('UInt8'),
+    summary: 'An age as the beginning of its group: 0, 17, 18, 25, 35, 45, 55.',
+    duckdb: ([x], context) =>
+      once(context, asNumber(x!), (v) =>
+        steps(
+          v,
+          [
+            [55, 55],
+            [45, 45],
+            [35, 35],
+            [25, 25],
+            [18, 18],
+            [1, 17],
+          ],
+          '0',
+        ),
+      ),
+    cases: [
+      ['roundAge(0)', 0],
+      ['roundAge(5)', 17],
+      ['roundAge(36)', 35],
+      ['roundAge(99)', 55],
+    ],
+  },
+  roundDuration: {
+    args: 1,
+    returns: whenAll('UInt16'),
+    summary: 'Seconds as the beginning of their group, up to 36000.',
+    duckdb: ([x], context) => once(context, asNumber(x!), (v) => steps(v, durations, '0')),
+    cases: [
+      ['roundDuration(9)', 1],
+      ['roundDuration(70)', 60],
+      ['roundDuration(40000)', 36000],
+    ],
+  },
+})

@@ -1,0 +1,332 @@
+import { arrayOf, isNullable, type SqlType, scalar } from '../../types/types.ts'
+import { asInteger, once, unlessNull } from '../cells/duckdb-values.ts'
+import { counted, type Makes, parts, times } from '../makes.ts'
+import { whenAll } from '../results.ts'
+import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
+
+// Parts of URLs by regular expressions, after ClickHouse's rules: nothing is decoded, a host has a dot, and what does not fit is ''.
+
+const scheme = '(?:[A-Za-z0-9+.-]+:)?//'
+const user = '(?:[^/?#@:\\s]*@)?'
+const hostLetters = "[^/:?#@\\s<>=&~%{}|\\\\^\\[\\];,'']"
+const host = `${hostLetters}*\\.${hostLetters}*`
+const afterHost = '(?:[:/?#].*)?'
+/** The host is \1 with a scheme and \2 without one. */
+const hostPattern = `^(?:${scheme}${user}(${host})${afterHost}|(${host})${afterHost}|.*)$`
+const hostPatternWithoutWww = `^(?:${scheme}${user}(?:www\\.)?(${host})${afterHost}|(?:www\\.)?(${host})${afterHost}|.*)$`
+
+const replaced = (text: string, pattern: string, by: string): string => `regexp_replace(${text}, '${pattern}', '${by}', 's')`
+const hostOf = (url: string): string => replaced(url, hostPattern, '\\1\\2')
+const found = (text: string, pattern: string): string => `regexp_extract(${text}, '${pattern}', 1, 's')`
+
+const part = (
+  summary: string,
+  duckdb: (url: string, context: CellContext) => string,
+  cases: readonly Case[],
+  differences: readonly Difference[] = [],
+): ScalarSpec => ({
+  args: 1,
+  returns: whenAll('String'),
+  summary,
+  duckdb: ([url], context) => duckdb(url!.sql, context),
+  cases,
+  differences,
+})
+
+/** Domains under which names are given away, as in example.co.uk. ClickHouse knows the whole public list. */
+const secondLevels = ['ac', 'co', 'com', 'edu', 'gob', 'gov', 'mil', 'ne', 'net', 'nom', 'or', 'org', 'sch'].join('|')
+const suffixes =
+  'ClickHouse has a list of all suffixes under which names are registered, DuckDB goes by the usual second parts (co, com, org, …)'
+const registered = `([^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+)$`
+const registeredHost = `((?:[^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+))$`
+
+/** Letters that stand in no URL, and those that stand only in the name of a user; as in a set of a regular expression. */
+const [inNoUrl, onlyInUser] = [' \\t<>{}|\\\\^\\[\\]', ';=&~%']
+/**
+ * ClickHouse looks for an @ up to the end of the URL. Where there is one, everything before it is the user's name, slashes included; where there is
+ * none, the host ends at the last slash, not at the first one.
+ */
+const netlocOf = (url: string, context: CellContext): string =>
+  once(context, found(url, '^(?:(?:[\\x00-\\x7f][A-Za-z0-9.+-]{0,12}:)?//)?(.*)$'), (rest) => {
+    const withUser = `^[^#@${inNoUrl}]*@[^#/?${inNoUrl}${onlyInUser}]*`
+    return once(context, `regexp_extract(${rest}, '${withUser}|^[^#${inNoUrl}]*', 0, 's')`, (netloc) => {
+      const beforeLast = (letters: string): string => `regexp_replace(${netloc}, '[${letters}][^${letters}]*$', '')`
+      return (
+        `CASE WHEN regexp_matches(${url}, '^[\\x00-\\x7f][A-Za-z0-9.+-]{0,14}[${inNoUrl}${onlyInUser}]') THEN ''` +
+        ` WHEN regexp_matches(${rest}, '${withUser}(?:[#/?]|$)|^[^#@${inNoUrl}]*#') THEN ${netloc}` +
+        // the shortest of beginnings of one text
+        ` ELSE least(${beforeLast('/')}, ${beforeLast('?')}, CASE WHEN ${rest} = ${netloc} THEN ${beforeLast(onlyInUser)} ELSE ${netloc} END) END`
+      )
+    })
+  })
+
+/** Arrays cannot be NULL on ClickHouse: NULL is taken like ''. */
+const texts = (): SqlType => arrayOf(scalar('String'))
+const listed = (name: string, summary: string, makes: Makes, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
+  makes,
+  args: 1,
+  returns: texts,
+  summary,
+  duckdb: ([url], context) => duckdb([{ ...url!, sql: isNullable(url!.type) ? `coalesce(${url!.sql}, '')` : url!.sql }], context),
+  clickhouse: ([url]) => `${name}(${isNullable(url!.type) ? `ifNull(${url!.sql}, '')` : url!.sql})`,
+  cases,
+})
+const parameters = (url: string): string => found(url, '^[^?#]*[?#](.*)$')
+
+/** A parameter's name as part of a regular expression. */
+const nameOf = (name: Arg): string => `regexp_escape(${name.sql})`
+
+/** Up to every mark of its path once more. */
+const ofParts = counted((c) => c.times(c.item(0), c.plus(c.letters(0, '/?#'), c.number(1))))
+const prefixes = (base: string, rest: string, from: number): SqlCell => {
+  const cell: SqlCell = ([url], context) =>
+    once(context, url!.sql, (u) =>
+      once(context, `regexp_extract_all(${found(u, rest)}, '[^/?#]*[/?#]|[^/?#]+')`, (segments) => {
+        const i = context.fresh()
+        const all = `list_transform(range(${from}, len(${segments}) + 1), lambda ${i}: ${base === '' ? '' : `${found(u, base)} || `}array_to_string(array_slice(${segments}, 1, ${i}), ''))`
+        return from === 1 && base !== '' ? `CASE WHEN len(${segments}) > 0 THEN ${all} WHEN ${u} = '' THEN [] ELSE [${u}] END` : all
+      }),
+    )
+  return cell
+}
+
+const formDecoded = (text: string): string => `url_decode(replace(${text}, '+', ' '))`
+const component: FunctionRow['returns'] = whenAll('String')
+
+export const urlFunctions = scalars({
+  protocol: part('What stands before ://.', (url) => found(url, '^([A-Za-z0-9+.-]+)://'), [
+    ["protocol('https://a.b')", 'https'],
+    ["protocol('a.b')", ''],
+    ["protocol('mailto:x')", ''],
+    ['protocol(null)', null],
+  ]),
+  domain: part('The host, without the port.', hostOf, [
+    ["domain('https://www.example.com:8080/a/b?x=1#f')", 'www.example.com'],
+    ["domain('http://a@b.com/x')", 'b.com'],
+    ["domain('example.com/a')", 'example.com'],
+    ["domain('//example.com/x')", 'example.com'],
+    ["domain('http://a.b?x=1')", 'a.b'],
+    ["domain('http://localhost:8000/')", ''],
+    ["domain('mailto:a@b.c')", ''],
+    ["domain('?x=a.b')", ''],
+    ["domain('http://a b.com/x')", ''],
+    ["domain('https://münchen.de/x')", 'münchen.de'],
+    ["domain('')", ''],
+  ]),
+  domainWithoutWWW: part('The host without a leading www.', (url) => replaced(url, hostPatternWithoutWww, '\\1\\2'), [
+    ["domainWithoutWWW('https://www.example.com/')", 'example.com'],
+    ["domainWithoutWWW('https://www2.example.com')", 'www2.example.com'],
+  ]),
+  topLevelDomain: part('What stands behind the last dot of the host.', (url) => found(hostOf(url), '\\.([^.0-9][^.]*)$'), [
+    ["topLevelDomain('https://a.b.co.uk/x')", 'uk'],
+    ["topLevelDomain('http://1.2.3.4/')", ''],
+    ["topLevelDomain('http://localhost/')", ''],
+  ]),
+  firstSignificantSubdomain: part(
+    'The name that somebody registered: example in www.example.co.uk.',
+    (url) => found(hostOf(url), registered),
+    [
+      ["firstSignificantSubdomain('https://news.example.co.uk/')", 'example'],
+      ["firstSignificantSubdomain('https://www.example.com/')", 'example'],
+      ["firstSignificantSubdomain('https://localhost/')", ''],
+    ],
+    [differing("firstSignificantSubdomain('https://www.example.ltd.uk/')", 'ltd', 'example', suffixes)],
+  ),
+  cutToFirstSignificantSubdomain: part(
+    'The registered domain: example.co.uk in www.example.co.uk.',
+    (url) => found(hostOf(url), registeredHost),
+    [
+      ["cutToFirstSignificantSubdomain('https://news.example.co.uk/')", 'example.co.uk'],
+      ["cutToFirstSignificantSubdomain('https://a.b.c.example.com/')", 'example.com'],
+    ],
+    [
+      differing("cutToFirstSignificantSubdomain('https://www.example.ltd.uk/')", 'ltd.uk', 'example.ltd.uk', suffixes),
+      differing(
+        "cutToFirstSignificantSubdomain('https://www.com/')",
+        'www.com',
+        'com',
+        'ClickHouse takes www. for no part of the name even where nothing else is left',
+      ),
+    ],
+  ),
+  cutToFirstSignificantSubdomainWithWWW: part(
+    'The registered domain; www. counts as a part of it where nothing else is.',
+    (url) => found(hostOf(url), registeredHost),
+    [["cutToFirstSignificantSubdomainWithWWW('https://www.example.com/')", 'example.com']],
+  ),
+  netloc: part('User, host and port. An @ or a second slash in the path makes a part of the path one of the answer.', netlocOf, [
+    ["netloc('https://user:pw@www.example.com:8080/a')", 'user:pw@www.example.com:8080'],
+    ["netloc('e.com/a')", 'e.com'],
+    ["netloc('http://a.b/c/d')", 'a.b/c'],
+    ["netloc('http://a.b/c?d=e@f.g/h')", 'a.b/c?d=e@f.g'],
+    ["netloc('http://a.b/c?d=e@f.g&h')", 'a.b'],
+    ["netloc('http://a.b/c?d=1&e=2')", 'a.b'],
+    ["netloc('http://a.b/c/d#e')", 'a.b/c/d'],
+    ["netloc('http://a b/')", 'a'],
+    ["netloc('a b')", ''],
+    ["netloc('%')", ''],
+  ]),
+  port: {
+    args: [1, 2],
+    returns: whenAll('UInt16'),
+    summary: 'The port, or the second argument (0) when there is none.',
+    duckdb: ([url, otherwise]) => {
+      const written = found(url!.sql, `^(?:${scheme})?(?:[^/?#@]*@)?[^/:?#@]*:([0-9]{1,5})(?:[/?#]|$)`)
+      const number = `coalesce(TRY_CAST(nullif(${written}, '') AS USMALLINT), ${otherwise ? `${asInteger(otherwise)} & 65535` : '0'})`
+      return unlessNull(otherwise ? [url!, otherwise] : [url!], number)
+    },
+    clickhouse: ([url, otherwise]) => `port(${url!.sql}${otherwise ? `, toUInt16(${otherwise.sql})` : ''})`,
+    cases: [
+      ["port('https://e.com:8080/a')", 8080],
+      ["port('https://e.com/a')", 0],
+      ["port('https://e.com/a', 443)", 443],
+      ["port('https://e.com/a', 80)", 80],
+      ["port('https://e.com/a', 65537)", 1],
+      ['port(null, 80)', null],
+      ["port('https://e.com:1/a', null)", null],
+      ["port('e.com:80')", 80],
+    ],
+  },
+  path: part('The path, without parameters.', (url) => replaced(url, '^(?:[^/]*//[^/]*(/[^?#]*)?|[^/]*(/[^?#]*)?).*$', '\\1\\2'), [
+    ["path('https://example.com/a/b?x=1#f')", '/a/b'],
+    ["path('https://example.com')", ''],
+    ["path('/a/b?x')", '/a/b'],
+    ["path('example.com/a')", '/a'],
+    ["path('//example.com/a/b')", '/a/b'],
+  ]),
+  pathFull: part('The path with parameters and fragment.', (url) => replaced(url, '^(?:[^/]*//[^/]*(/.*)?|[^/]*(/.*)?)$', '\\1\\2'), [
+    ["pathFull('https://example.com/a/b?x=1#f')", '/a/b?x=1#f'],
+    ["pathFull('https://e.com?x')", ''],
+  ]),
+  queryString: part('What stands between ? and #.', (url) => found(url, '^[^?]*\\?([^#]*)'), [
+    ["queryString('https://e.com/a?x=1&y=2#f')", 'x=1&y=2'],
+    ["queryString('https://e.com/a')", ''],
+  ]),
+  queryStringAndFragment: part('What stands behind ?, or from # on.', (url) => replaced(url, '^[^?#]*(?:\\?(.*)|(#.*))?$', '\\1\\2'), [
+    ["queryStringAndFragment('https://e.com/a?x=1#f')", 'x=1#f'],
+    ["queryStringAndFragment('https://e.com/a#f')", '#f'],
+    ["queryStringAndFragment('https://e.com/a')", ''],
+  ]),
+  fragment: part('What stands behind #.', (url) => found(url, '^[^#]*#(.*)$'), [
+    ["fragment('https://e.com/a?x=1#f')", 'f'],
+    ["fragment('a')", ''],
+  ]),
+  cutWWW: part('The URL without a leading www. of its host.', (url) => replaced(url, '^([A-Za-z0-9+.-]+://)www\\.', '\\1'), [
+    ["cutWWW('https://www.example.com/www.')", 'https://example.com/www.'],
+    ["cutWWW('www.a.b')", 'www.a.b'],
+  ]),
+  cutQueryString: part('The URL without its parameters.', (url) => replaced(url, '\\?[^#]*', ''), [
+    ["cutQueryString('https://e.com/a?x=1#f')", 'https://e.com/a#f'],
+    ["cutQueryString('a?x?y')", 'a'],
+  ]),
+  cutFragment: part('The URL without its fragment.', (url) => replaced(url, '#.*$', ''), [
+    ["cutFragment('https://e.com/a?x=1#f')", 'https://e.com/a?x=1'],
+  ]),
+  cutQueryStringAndFragment: part(
+    'The URL without its parameters and fragment.',
+    (url) => replaced(url, '^([^?]*)\\?.*$|^([^#]*)#.*$', '\\1\\2'),
+    [
+      ["cutQueryStringAndFragment('https://e.com/a?x=1#f')", 'https://e.com/a'],
+      ["cutQueryStringAndFragment('https://e.com/a#f')", 'https://e.com/a'],
+    ],
+  ),
+  extractURLParameter: {
+    args: 2,
+    returns: whenAll('String'),
+    summary: "The value of a parameter, as it stands there; '' when it is missing.",
+    duckdb: ([url, name]) => `regexp_extract(${url!.sql}, '^[^?#]*[?#](?:.*?[&#?])?' || ${nameOf(name!)} || '=([^&#]*)', 1, 's')`,
+    cases: [
+      ["extractURLParameter('https://e.com/a?x=1&y=2#f', 'y')", '2'],
+      ["extractURLParameter('https://e.com/a?x=1', 'z')", ''],
+      ["extractURLParameter('https://e.com/a?xy=1&y=2', 'y')", '2'],
+      ["extractURLParameter('https://e.com/a#x=1', 'x')", '1'],
+      ["extractURLParameter('https://e.com/a?a.b=1&x=a%20b', 'x')", 'a%20b'],
+    ],
+  },
+  extractURLParameters: listed(
+    'extractURLParameters',
+    'All parameters as name=value.',
+    parts(),
+    ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '[^&#]+')`,
+    [
+      ["extractURLParameters('https://e.com/a?x=1&y=2&z#f=3')", ['x=1', 'y=2', 'z', 'f=3']],
+      ["extractURLParameters('https://e.com/a')", []],
+    ],
+  ),
+  extractURLParameterNames: listed(
+    'extractURLParameterNames',
+    'The names of all parameters that have a value.',
+    parts(),
+    ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '([^&#=]+)=[^&#]*', 1)`,
+    [["extractURLParameterNames('https://e.com/a?x=1&y=2&z')", ['x', 'y']]],
+  ),
+  cutURLParameter: {
+    args: 2,
+    returns: whenAll('String'),
+    summary: 'The URL without a parameter.',
+    duckdb: ([url, name]) =>
+      `regexp_replace(${url!.sql}, '([?#])' || ${nameOf(name!)} || '=[^&#]*&?|&' || ${nameOf(name!)} || '=[^&#]*', '\\1')`,
+    cases: [
+      ["cutURLParameter('https://e.com/a?x=1&y=2#f', 'x')", 'https://e.com/a?y=2#f'],
+      ["cutURLParameter('https://e.com/a?x=1', 'x')", 'https://e.com/a?'],
+      ["cutURLParameter('https://e.com/a?x=1&y=2', 'y')", 'https://e.com/a?x=1'],
+      ["cutURLParameter('https://e.com/a?x=1&y=2&x=3', 'x')", 'https://e.com/a?y=2&x=3'],
+    ],
+  },
+  URLHierarchy: listed(
+    'URLHierarchy',
+    'The URL cut after each / ? and # of its path, from short to whole.',
+    ofParts,
+    prefixes('^([A-Za-z0-9+.-]+://[^/?#]*)', '^[A-Za-z0-9+.-]+://[^/?#]*(.*)$', 1),
+    [
+      ["URLHierarchy('https://e.com/a/b?x=1')", ['https://e.com/', 'https://e.com/a/', 'https://e.com/a/b?', 'https://e.com/a/b?x=1']],
+      ["URLHierarchy('http://e.com')", ['http://e.com']],
+      ["URLHierarchy('')", []],
+      ['URLHierarchy(null)', []],
+    ],
+  ),
+  URLPathHierarchy: listed(
+    'URLPathHierarchy',
+    'The path cut after each / ? and #, without the root.',
+    ofParts,
+    prefixes('', '^[A-Za-z0-9+.-]+://[^/?#]*(.*)$', 2),
+    [
+      ["URLPathHierarchy('https://e.com/a/b?x=1')", ['/a/', '/a/b?', '/a/b?x=1']],
+      ["URLPathHierarchy('http://e.com/')", []],
+    ],
+  ),
+  decodeURLComponent: {
+    args: 1,
+    returns: component,
+    summary: 'The text with %XX decoded.',
+    duckdb: ([x]) => `url_decode(${x!.sql})`,
+    cases: [
+      ["decodeURLComponent('a%20b+c%C3%A9')", 'a b+cé'],
+      ["decodeURLComponent('a%zz')", 'a%zz'],
+    ],
+  },
+  encodeURLComponent: {
+    args: 1,
+    returns: component,
+    summary: 'The text with everything but letters, digits and -_.~ as %XX.',
+    makes: times(3),
+    duckdb: ([x]) => `url_encode(${x!.sql})`,
+    cases: [["encodeURLComponent('a b+c/é?~')", 'a%20b%2Bc%2F%C3%A9%3F~']],
+  },
+  decodeURLFormComponent: {
+    args: 1,
+    returns: component,
+    summary: 'As decodeURLComponent, with + as a space.',
+    duckdb: ([x]) => formDecoded(x!.sql),
+    cases: [["decodeURLFormComponent('a%20b+c')", 'a b c']],
+  },
+  encodeURLFormComponent: {
+    args: 1,
+    returns: component,
+    summary: 'As encodeURLComponent, with + for a space.',
+    makes: times(3),
+    duckdb: ([x]) => `replace(url_encode(${x!.sql}), '%20', '+')`,
+    cases: [["encodeURLFormComponent('a b+c/é')", 'a+b%2Bc%2F%C3%A9']],
+  },
+})

@@ -1,0 +1,80 @@
+import { isNullable, scalar } from '../../types/types.ts'
+import type { FunctionRow } from '../row.ts'
+import { type Arg, functions, type SqlCell } from '../row.ts'
+
+const returns: FunctionRow['returns'] = (args) => scalar('Bool', args.some(isNullable))
+
+/** A constant that decides the outcome stands first: ClickHouse does not evaluate what follows. */
+const decidingFirst = (args: readonly Arg[], decides: boolean): readonly string[] => {
+  const isDeciding = (arg: Arg) => arg.constant !== undefined && arg.constant !== null && Boolean(arg.constant) === decides
+  return [...args.filter(isDeciding), ...args.filter((arg) => !isDeciding(arg))].map((arg) => arg.sql)
+}
+const joined =
+  (operator: string, decides: boolean): SqlCell =>
+  (args) =>
+    `(${decidingFirst(args, decides).join(` ${operator} `)})`
+const called =
+  (name: string, decides: boolean): SqlCell =>
+  (args) =>
+    `${name}(${decidingFirst(args, decides).join(', ')})`
+
+/** Any number that is not 0 is true; NULL is neither, but a false argument decides `and`, a true one `or`. */
+export const logicalFunctions = functions({
+  and: {
+    kind: 'scalar',
+    args: [2, null],
+    returns,
+    summary: 'True when all arguments are true.',
+    sql: { duckdb: joined('AND', false), clickhouse: called('and', false) },
+    cases: [
+      ['and(1, 1, 1)', 1],
+      ['and(1, 0)', 0],
+      ['and(null, 0)', 0],
+      ['and(null, 1)', null],
+      ['and(2, 3)', 1],
+    ],
+  },
+  or: {
+    kind: 'scalar',
+    args: [2, null],
+    returns,
+    summary: 'True when at least one argument is true.',
+    sql: { duckdb: joined('OR', true), clickhouse: called('or', true) },
+    cases: [
+      ['or(0, 0, 1)', 1],
+      ['or(null, 1)', 1],
+      ['or(null, 0)', null],
+      ['or(0, 0.5)', 1],
+    ],
+  },
+  xor: {
+    kind: 'scalar',
+    args: [2, null],
+    returns,
+    summary: 'True when an odd number of arguments is true.',
+    sql: {
+      duckdb: (args) => args.map((arg) => `CAST(${arg.sql} AS BOOLEAN)`).reduce((left, right) => `(${left} <> ${right})`),
+      clickhouse: (args) => `xor(${args.map((arg) => arg.sql).join(', ')})`,
+    },
+    cases: [
+      ['xor(1, 0)', 1],
+      ['xor(1, 1, 1)', 1],
+      ['xor(1, 1)', 0],
+      ['xor(null, 1)', null],
+    ],
+  },
+  not: {
+    kind: 'scalar',
+    args: [1, 1],
+    caseInsensitive: true,
+    returns,
+    summary: 'The opposite; NULL stays NULL.',
+    sql: { duckdb: ([x]) => `(NOT ${x!.sql})`, clickhouse: ([x]) => `not(${x!.sql})` },
+    cases: [
+      ['not(1)', 0],
+      ['not(0)', 1],
+      ['not(null)', null],
+      ['NOT(1 = 2)', 1],
+    ],
+  },
+})

@@ -1,0 +1,163 @@
+import { InternalError, UnsupportedError } from '../../errors/errors.ts'
+import { arrayOf, isNullable, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
+import { once } from '../cells/duckdb-values.ts'
+import { always } from '../results.ts'
+import { type Arg, type Arity, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
+
+// Functions of the product around the language. What needs data that this engine does not have says so.
+
+const neither = (args: number | Arity, returns: FunctionRow['returns'], summary: string, reason: string): ScalarSpec => ({
+  args,
+  returns,
+  summary,
+  duckdb: unsupported(reason),
+  clickhouse: unsupported(reason),
+  cases: [],
+})
+
+const noAgents = 'there is no table of user agents here'
+const agent = (what: string): ScalarSpec => neither(1, always('String'), `The ${what} of a bot by its user agent.`, noAgents)
+const noChannels = 'there is no table of sources and media here'
+const channel = (what: string): ScalarSpec => neither(1, always('String'), `The kind of channel of ${what}.`, noChannels)
+
+const currencies = Intl.supportedValuesOf('currency')
+const isCurrency = (arg: Arg): boolean | null =>
+  typeof arg.constant === 'string' ? currencies.includes(arg.constant.toUpperCase()) : arg.constant === null ? false : null
+
+/** Without exchange rates the answer is known for unknown currencies (0), and for one and the same. */
+const convert: SqlCell = ([from, to, amount]) => {
+  if (isCurrency(from!) === false || isCurrency(to!) === false) return '0'
+  if (from!.constant !== undefined && from!.constant === to!.constant) return amount!.sql
+  throw new UnsupportedError('unsupported-function', {
+    name: 'convertCurrency',
+    engine: 'this engine',
+    reason: 'there are no exchange rates here',
+  })
+}
+
+const versionPattern = 'v?(\\d+)\\.(\\d+)\\.(\\d+)(?:[-+].*)?'
+const numbers: SqlType = arrayOf(scalar('Int64', true))
+
+/** What a table shows as a drawing or a button: a tuple that names it. */
+const drawn = (name: string, field: string, sample: unknown, more: readonly string[] = []): ScalarSpec => ({
+  args: more.length ? [1, 2] : 1,
+  returns: (types) =>
+    tupleOf([
+      scalar('String'),
+      scalar('String'),
+      scalar('String'),
+      types[0]!,
+      ...more.flatMap((_, i) => (types[i + 1] ? [scalar('String'), types[i + 1]!] : [])),
+    ]),
+  summary: `A cell that is shown as a ${name === 'Sparkline' ? 'line' : 'button'}.`,
+  duckdb: tag('row', name, field, more),
+  clickhouse: tag('tuple', name, field, more),
+  cases: [[`${name === 'Sparkline' ? 'sparkline([1, 2])' : "recordingButton('s')"}`, ['__hx_tag', name, field, sample]]],
+})
+const tag =
+  (maker: string, name: string, field: string, more: readonly string[]): SqlCell =>
+  (args) => {
+    const parts = [
+      `'__hx_tag'`,
+      `'${name}'`,
+      `'${field}'`,
+      args[0]!.sql,
+      ...more.flatMap((other, i) => (args[i + 1] ? [`'${other}'`, args[i + 1]!.sql] : [])),
+    ]
+    return `${maker}(${parts.join(', ')})`
+  }
+
+const funnelReason = 'funnels are asked for with a FunnelsQuery'
+const funnel = (args: number): ScalarSpec => neither(args, always('String'), 'Part of how another product computes funnels.', funnelReason)
+const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
+  [`aggregate_funnel${kind}`, 7] as const,
+  [`aggregate_funnel${kind}_json`, 7] as const,
+  [`aggregate_funnel${kind}_trends`, 8] as const,
+  [`aggregate_funnel${kind}_trends_json`, 8] as const,
+])
+
+/** The resolver puts the action's conditions in its place. */
+const replacedBefore: SqlCell = () => {
+  throw new InternalError('matchesAction stands in a finished plan')
+}
+
+export const productFunctions = functions(
+  scalars({
+    convertCurrency: {
+      args: [3, 4],
+      takes: ['text', 'text', 'number', 'time'],
+      returns: always('Float64'),
+      summary:
+        'An amount in another currency. There are no exchange rates here: only unknown currencies (0) and equal ones have an answer.',
+      duckdb: convert,
+      clickhouse: convert,
+      cases: [
+        ["convertCurrency('USD', 'BOGUS', 100, toDate('2024-01-01'))", 0],
+        ["convertCurrency('EUR', 'EUR', 12.5)", 12.5],
+      ],
+    },
+    sortablesemver: {
+      args: 1,
+      caseInsensitive: true,
+      returns: () => numbers,
+      summary: 'The three numbers of a version such as v1.2.3-beta, to sort by; [NULL] for other texts.',
+      duckdb: ([x], context) =>
+        once(context, x!.sql, (t) => {
+          const part = (i: number) => `TRY_CAST(regexp_extract(${t}, '^${versionPattern}$', ${i}) AS BIGINT)`
+          return `CASE WHEN regexp_full_match(${t}, '${versionPattern}') THEN [${part(1)}, ${part(2)}, ${part(3)}] ELSE [NULL] END`
+        }),
+      clickhouse: ([x]) => {
+        const text = isText(x!.type) ? (isNullable(x!.type) ? `ifNull(${x!.sql}, '')` : x!.sql) : `toString(${x!.sql})`
+        const pattern = versionPattern.replaceAll('\\', '\\\\')
+        return `if(match(${text}, '^${pattern}$'), arrayMap(n -> toInt64OrNull(n), extractGroups(${text}, '^${pattern}$')), [NULL])`
+      },
+      cases: [
+        ["sortableSemVer('1.2.3')", [1, 2, 3]],
+        ["sortableSemVer('v1.20.3-beta+5')", [1, 20, 3]],
+        ["sortableSemVer('1.2')", [null]],
+        ["sortableSemVer('x')", [null]],
+      ],
+    },
+    sparkline: drawn('Sparkline', 'data', [1, 2]),
+    recordingButton: drawn('RecordingButton', 'sessionId', 's', ['recordingStatus']),
+    matchesAction: {
+      args: 1,
+      returns: () => scalar('Bool'),
+      summary: 'Whether an event is one of an action, given by its id or name as a constant.',
+      duckdb: replacedBefore,
+      clickhouse: replacedBefore,
+      cases: [],
+    },
+    getSurveyResponse: neither(
+      [1, 3],
+      always('String'),
+      'The answer to a question of a survey.',
+      'surveys are not kept here; read the property $survey_response',
+    ),
+    uniqueSurveySubmissionsFilter: neither(
+      [1, 3],
+      () => scalar('Bool'),
+      'Whether an event is the last one of a submission of a survey.',
+      'surveys are not kept here',
+    ),
+    embedText: neither([1, 2], () => arrayOf(scalar('Float64')), 'The embedding of a text.', 'there is no language model here'),
+    explainCSPReport: neither(1, always('String'), 'A report of a content security policy in words.', 'there is no language model here'),
+    getBotName: agent('name'),
+    getBotOperator: agent('operator'),
+    getBotType: agent('type'),
+    getTrafficCategory: neither(1, always('String'), 'The category of traffic of a user agent.', noAgents),
+    getTrafficType: neither(1, always('String'), 'The type of traffic of a user agent.', noAgents),
+    isLikelyBot: neither(1, () => scalar('Bool'), 'Whether a user agent looks like a bot.', noAgents),
+    lookupDomainType: channel('a domain'),
+    lookupOrganicMediumType: channel('a medium without payment'),
+    lookupOrganicSourceType: channel('a source without payment'),
+    lookupPaidMediumType: channel('a paid medium'),
+    lookupPaidSourceType: channel('a paid source'),
+    _defaultChannelType: neither([1, null], always('String'), 'Internal: the channel of a session.', noChannels),
+    _domainType: neither([1, null], always('String'), 'Internal: the kind of a domain.', noChannels),
+    ...Object.fromEntries(funnelNames.map(([name, args]) => [name, funnel(args)])),
+    aggregate_funnel_test: funnel(7),
+    aggregate_funnel_array_trends_test: funnel(8),
+  }),
+)

@@ -85,7 +85,7 @@ export const changesOf = (type: string, before: Readonly<Record<string, unknown>
     return JSON.stringify(old) === JSON.stringify(now) ? [] : [{ type, action: 'changed', field, before: old, after: now } as const]
   })
 
-export interface Deed {
+export interface ActivityEntry {
   readonly by: User | null
   readonly organization_id: string | null
   readonly project_id?: number | null
@@ -97,23 +97,23 @@ export interface Deed {
 }
 
 /** Writes one entry of the activity log, in the transaction of the change itself. */
-export const log = (context: AccountContext, tables: AccountTables, deed: Deed): Promise<void> =>
+export const log = (context: AccountContext, tables: AccountTables, entry: ActivityEntry): Promise<void> =>
   tables.activity.insert({
     id: context.newId(),
-    organization_id: deed.organization_id,
-    project_id: deed.project_id ?? null,
-    user_id: deed.by?.id ?? null,
-    activity: deed.activity,
-    scope: deed.scope,
-    item_id: String(deed.item_id),
+    organization_id: entry.organization_id,
+    project_id: entry.project_id ?? null,
+    user_id: entry.by?.id ?? null,
+    activity: entry.activity,
+    scope: entry.scope,
+    item_id: String(entry.item_id),
     detail: {
-      name: deed.name,
+      name: entry.name,
       short_id: null,
       type: null,
       trigger: null,
-      changes: deed.changes ? (deed.changes as unknown as Json) : null,
+      changes: entry.changes ? (entry.changes as unknown as Json) : null,
     },
-    is_system: deed.by === null,
+    is_system: entry.by === null,
     was_impersonated: false,
     created_at: context.clock(),
   })

@@ -4,7 +4,7 @@ import { type OpenOptions, open } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
-import { type ErrandName, errands, type Input, type Outcome } from './errands.ts'
+import { type DirectoryCommandName, directoryCommands, type Input, type Outcome } from './directory-commands.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
@@ -34,7 +34,7 @@ export function recoveryOf(values: Values): 'complete' | 'partial' {
 
 /** A data directory for the length of one command. */
 export interface Directory {
-  do<N extends ErrandName>(name: N, input: Input<N>): Promise<Outcome<N>>
+  do<N extends DirectoryCommandName>(name: N, input: Input<N>): Promise<Outcome<N>>
 }
 
 interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
@@ -59,7 +59,7 @@ export async function withDirectory<T>(
     onError: (error) => error instanceof WaymarkError || err(`waymark: ${error instanceof Error ? error.message : String(error)}`),
   })
   try {
-    return await work({ do: (name, input) => (errands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input) })
+    return await work({ do: (name, input) => (directoryCommands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input) })
   } finally {
     await waymark.close()
   }

@@ -10,7 +10,7 @@ import { inspectProject, type ProjectInspection } from '../storage/project-stora
 import { recoveryText } from '../storage/recovery-report.ts'
 import type { Command, Output, Values } from './command.ts'
 import { dataOption, mustBeDataDirectory, recoveryOf, recoveryOption } from './directory.ts'
-import { errands, type ImportState } from './errands.ts'
+import { directoryCommands, type ImportState } from './directory-commands.ts'
 import { type RunningServer, runningServer } from './running-server.ts'
 
 export const doctor: Command = {
@@ -72,7 +72,7 @@ async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, ou
       for (const line of more) output.out(`  ${line}`)
       if (typeof inspection === 'string' || hasProblem(inspection)) problems++
     }
-    sayImports(await errands.imports({ accounts }, {}), output)
+    sayImports(await directoryCommands.imports({ accounts }, {}), output)
     return problems
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error

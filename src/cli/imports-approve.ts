@@ -2,7 +2,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import { callServer } from './call-server.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
-import type { Approval } from './errands.ts'
+import type { Approval } from './directory-commands.ts'
 
 const amount = (values: Values, name: string): number | null => {
   const text = values.text(name)

@@ -1,9 +1,9 @@
 import type { Command } from './command.ts'
 import { dataOption, withDirectory } from './directory.ts'
-import type { ErrandName } from './errands.ts'
+import type { DirectoryCommandName } from './directory-commands.ts'
 import { tableText } from './table-text.ts'
 
-type ListName = Extract<ErrandName, `list-${string}`>
+type ListName = Extract<DirectoryCommandName, `list-${string}`>
 
 /** Prints what there is of one kind, as a table or as JSON. */
 const listing = (things: 'projects' | 'users' | 'keys', summary: string, name: ListName): Command => ({

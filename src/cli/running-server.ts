@@ -6,7 +6,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../storage/directory-identity.ts'
 import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../storage/process-identity.ts'
-import type { ErrandName, Input, Outcome } from './errands.ts'
+import type { DirectoryCommandName, Input, Outcome } from './directory-commands.ts'
 
 // While a server owns a directory, this file in it says where it listens, the secret of its door for the command line, and which directory and process
 // that is of: a copy of the directory carries the file along, and is nobody's.
@@ -50,7 +50,7 @@ export class RunningServer {
     private readonly secret: string,
   ) {}
 
-  async do<N extends ErrandName>(name: N, input: Input<N>): Promise<Outcome<N>> {
+  async do<N extends DirectoryCommandName>(name: N, input: Input<N>): Promise<Outcome<N>> {
     const response = await fetch(`${this.url}/_local/${name}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.secret}`, 'content-type': 'application/json' },

@@ -13,7 +13,7 @@ import { recoveryText } from '../storage/recovery-report.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
-import { errands } from './errands.ts'
+import { directoryCommands } from './directory-commands.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { announce, newSecret } from './running-server.ts'
@@ -54,7 +54,7 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 const stackOf = (error: unknown) => (error instanceof WaymarkError || !(error instanceof Error) ? {} : { error: error.stack })
 
 const localWork = (waymark: Waymark): LocalWork =>
-  Object.fromEntries(Object.entries(errands).map(([name, errand]) => [name, (input) => errand(waymark, input as never)]))
+  Object.fromEntries(Object.entries(directoryCommands).map(([name, command]) => [name, (input) => command(waymark, input as never)]))
 
 const siteOf = (values: Values): SiteOptions => {
   const site = { publicUrl: values.text('public-url'), trustedProxies: listOf(values.text('trusted-proxies')) }

@@ -2,13 +2,13 @@ import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
 import { cohorts } from './resources/cohorts.ts'
 import { domains } from './resources/domains.ts'
-import { elsewhere } from './resources/elsewhere.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
 import { invites } from './resources/invites.ts'
 import { login, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
+import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
 import { personalKeys } from './resources/personal-keys.ts'
 import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
@@ -42,5 +42,5 @@ export const resources: readonly Resource[] = [
   users,
   login,
   signup,
-  ...elsewhere,
+  ...notKeptResources,
 ]

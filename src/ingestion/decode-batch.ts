@@ -38,7 +38,7 @@ export interface BatchFacts {
   readonly sentAt?: unknown
   readonly isHistorical?: boolean
   readonly ip?: string | null
-  /** Hears of events that cannot be taken, which are then left out. Without it the first of them refuses the batch. */
+  /** Called with each event that cannot be taken, which is then left out. Without it the first of them refuses the batch. */
   readonly onRefused?: (event: unknown, refusal: WaymarkError<'bad-event'>) => void
 }
 

@@ -1,6 +1,6 @@
 import { noSpan, type Span } from '../errors/span.ts'
-import { propertyRows } from '../functions/values/property-values.ts'
 import { type FunctionRow, type Take, takesOf } from '../functions/row.ts'
+import { propertyRows } from '../functions/values/property-values.ts'
 import type { PropertyInfo } from '../types/property-info.ts'
 import { isProperty, jointProperty, type PropertyType, propertyOf, type ReadAs, readBeside, readTypes } from '../types/property-values.ts'
 import { isNamed, nullable, type SqlType, scalar } from '../types/types.ts'

@@ -26,7 +26,10 @@ export const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
       return [expr.body]
     case 'exists':
       return expr.outer ?? []
-    default:
+    case 'constant':
+    case 'column':
+    case 'parameter':
+    case 'scalarQuery':
       return []
   }
 }

@@ -15,7 +15,7 @@ export interface CaptureRequest {
   readonly body: Uint8Array
   /** Most bytes of the events, unpacked. */
   readonly limit: number
-  /** Hears of memory that unpacking takes besides; throws when there is none left. */
+  /** Called with the memory that unpacking takes; throws when there is none left. */
   readonly hold?: (bytes: number) => void
 }
 

@@ -7,9 +7,9 @@ import { failureBody, failureOf } from '../errors.ts'
 import type { Body, Intake } from '../intake.ts'
 import { mustBeKnown, mustBeWhole, readAsker } from './asker.ts'
 import type { CaptureRequest } from './body.ts'
+import { clientConfigAnswer } from './client-config.ts'
 import { readCapture } from './events.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
-import { quietAnswer } from './quiet.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
 
 // The routes of client libraries. They stand apart from the routes of people: no permission rows, no schemas, one reading for every path.
@@ -122,11 +122,11 @@ async function answerQuietly(request: Request, services: CaptureServices, url: U
   } finally {
     body?.release()
   }
-  const quiet = quietAnswer({ method: request.method, path, query, token })
-  if (!quiet) return null
+  const config = clientConfigAnswer({ method: request.method, path, query, token })
+  if (!config) return null
   if (request.method === 'OPTIONS') return preflight(request)
-  if (quiet.scope) await services.mustBeAllowed(request, url, quiet.scope)
-  return new Response(quiet.body, { status: quiet.status, headers: { ...cors(request), ...quiet.headers, 'content-type': quiet.type } })
+  if (config.scope) await services.mustBeAllowed(request, url, config.scope)
+  return new Response(config.body, { status: config.status, headers: { ...cors(request), ...config.headers, 'content-type': config.type } })
 }
 
 async function takeAll(

@@ -36,7 +36,7 @@ const resources: readonly NotKept[] = [
   { path: 'surveys', object: 'survey', words: 'surveys', instead: 'Answers of surveys can be sent as events.' },
 ]
 
-export const elsewhere: readonly Resource[] = resources.map(({ path, object, words, instead, hasEmptyList }) => {
+export const notKeptResources: readonly Resource[] = resources.map(({ path, object, words, instead, hasEmptyList }) => {
   const missing = `Waymark does not keep ${words}. ${instead}`
   const refuse = async () => {
     throw failures.notFound(missing)

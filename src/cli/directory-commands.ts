@@ -35,7 +35,7 @@ export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' |
   readonly events_per_minute: number | null
 }
 
-export const errands = {
+export const directoryCommands = {
   query: async (waymark: Waymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
     (await waymark.project(input.project)).answer(input.query),
 
@@ -146,7 +146,7 @@ export const errands = {
   },
 }
 
-export type Errands = typeof errands
-export type ErrandName = keyof Errands
-export type Input<N extends ErrandName> = Parameters<Errands[N]>[1]
-export type Outcome<N extends ErrandName> = Awaited<ReturnType<Errands[N]>>
+export type DirectoryCommands = typeof directoryCommands
+export type DirectoryCommandName = keyof DirectoryCommands
+export type Input<N extends DirectoryCommandName> = Parameters<DirectoryCommands[N]>[1]
+export type Outcome<N extends DirectoryCommandName> = Awaited<ReturnType<DirectoryCommands[N]>>

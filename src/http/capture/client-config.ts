@@ -4,7 +4,7 @@
 import { own } from '../../lib/own.ts'
 import { notKept } from '../not-kept.ts'
 
-export interface QuietRequest {
+export interface ConfigRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -18,7 +18,7 @@ interface Route {
   readonly scope?: 'feature_flag:read'
   /** What the answer is empty of. */
   readonly notKept?: string
-  readonly answer: (request: QuietRequest, match: RegExpExecArray) => { status?: number; type?: string; body: unknown }
+  readonly answer: (request: ConfigRequest, match: RegExpExecArray) => { status?: number; type?: string; body: unknown }
 }
 
 const remoteConfig = (token: string) => ({
@@ -111,7 +111,7 @@ interface QuietAnswer {
 }
 
 /** Null when the path is none of these. `path` comes without its trailing slash. */
-export function quietAnswer(request: QuietRequest): QuietAnswer | null {
+export function clientConfigAnswer(request: ConfigRequest): QuietAnswer | null {
   for (const route of routes) {
     const match = route.path.exec(request.path)
     if (!match) continue

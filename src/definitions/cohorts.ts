@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { alias, call, field, isIn, literal, select, table } from '../ast/build.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { jsonText } from '../lib/json-text.ts'
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { parseQuery } from '../parser/parse.ts'
 import { cohortFiltersSchema, cohortMembers, cohortsNamed } from '../queries/cohort-definition.ts'
@@ -93,7 +94,7 @@ export interface CohortService {
 }
 
 /** Only such queries need members to be up to date. */
-export const namesCohorts = (query: unknown): boolean => /cohort/i.test(JSON.stringify(query) ?? '')
+export const namesCohorts = (query: unknown): boolean => /cohort/i.test(jsonText(query) ?? '')
 
 export function cohortService(store: DefinitionStore): CohortService {
   const inTurn = oneAtATime()

@@ -159,10 +159,12 @@ export function resolveDateRange(
 function parseField(text: string, name: 'date_from' | 'date_to', { zone }: Calendar): ParsedDate {
   const parsed = parseDate(text, zone)
   if (parsed) return parsed
-  throw new QueryError('validation-failed', {
-    message: `${JSON.stringify(text)} is not a date. Write 2026-01-31, 2026-01-31T08:00:00Z, or a time before now such as -7d, -24h or mStart.`,
-    attr: `dateRange__${name}`,
-  })
+  throw notADate(text, `dateRange__${name}`)
+}
+
+export const notADate = (text: string, attr: string): QueryError => {
+  const help = 'Write 2026-01-31, 2026-01-31T08:00:00Z, or a time before now such as -7d, -24h or mStart.'
+  return new QueryError('validation-failed', { message: `${JSON.stringify(text)} is not a date. ${help}`, attr })
 }
 
 function roundEnd(

@@ -40,10 +40,12 @@ const clientPause = 3 * minute
 
 type Query = Readonly<Record<string, unknown>>
 
-const sorted = (_: string, value: unknown) =>
+/** JSON has no word for them, and no text is one. */
+const exact = (_: string, value: unknown) => (typeof value === 'bigint' ? { bigint: String(value) } : value)
+const sorted = (name: string, value: unknown) =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value
+    : exact(name, value)
 
 const cacheKey = (query: Query, project: ProjectRecord): string =>
   createHash('sha256')
@@ -52,6 +54,15 @@ const cacheKey = (query: Query, project: ProjectRecord): string =>
     .digest('hex')
     .slice(0, 32)
 
+/** A function called for each value is slow, and few queries hold such numbers. */
+const writtenOf = (query: Query): string => {
+  try {
+    return JSON.stringify(query)
+  } catch {
+    return JSON.stringify(query, exact)
+  }
+}
+
 const mostKeys = 1000
 /** Keys by the query as it was written. The record is a new object whenever something in it has changed. */
 const keysOf = () => {
@@ -59,7 +70,7 @@ const keysOf = () => {
   return (query: Query, project: ProjectRecord): string => {
     const keys = known.get(project) ?? new Map<string, string>()
     if (keys.size === 0) known.set(project, keys)
-    const written = JSON.stringify(query)
+    const written = writtenOf(query)
     const found = keys.get(written)
     if (found !== undefined) return found
     if (keys.size >= mostKeys) keys.clear()

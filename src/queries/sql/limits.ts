@@ -22,6 +22,7 @@ export function limited(query: Query, { defaultRows, mostRows }: RowLimits): Lim
   const offset = numberOf(given?.offset) ?? 0
   // A share of the rows, and ties, are not known before the rows are: they are cut afterwards.
   if (given && (given.percent || given.withTies || (given.limit && asked === null))) return { query, rows: mostRows, offset }
+  if (asked !== null && asked < 0) return { query, rows: 0, offset } // which the language refuses, with its place
   const rows = Math.min(asked ?? defaultRows, mostRows)
   const limit: Limit = { ...(given ?? limitNode(0)), limit: literal(rows + 1) }
   return { query: { ...query, limit }, rows, offset }

@@ -7,7 +7,7 @@ import { QueryError } from '../../errors/errors.ts'
 import type { Span } from '../../errors/span.ts'
 import { calendarOf } from '../../lib/calendar.ts'
 import { nearestSpellings } from '../../lib/spelling.ts'
-import { dateInstant, micros } from '../dates.ts'
+import { dateInstant, micros, notADate } from '../dates.ts'
 import type { QueryContext } from '../kind.ts'
 import { compileFilters, type FilterScope } from '../property-filters.ts'
 import { qualified } from '../qualified.ts'
@@ -25,6 +25,8 @@ export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContex
     asksForFilters ||= node.kind === 'placeholder' && isFilters(node, values)
     return !asksForFilters
   })
+  // A statement that has no place for them leaves them out, whatever they say: but what they say wrong is refused.
+  if (given.filters && !asksForFilters) conditionsOf(given.filters, 'event', 'timestamp', env)
   const filtersAt = new Map<Source | null, Expr>()
   const filters = (source: Source | null): Expr => {
     const known = filtersAt.get(source) ?? filtersOf(given.filters, source, env)
@@ -97,26 +99,26 @@ function constantTree(value: unknown, span: Span, budget: PlanningBudget): Expr 
 function filtersOf(filters: SqlQuery['filters'], from: Source | null, env: QueryContext): Expr {
   const first = firstTable(from)
   const table = first && tables[first.table]
-  const scope: FilterScope = table?.scope ?? 'event'
-  const conditions = [
-    ...(filters?.properties?.length ? [compileFilters(filters.properties, scope, env)] : []),
-    ...(filters?.filterTestAccounts ? [compileFilters(env.project.testAccountFilters, scope, env)] : []),
-    ...(table?.timeField ? dateConditions(filters?.dateRange, table.timeField, env) : []),
-  ]
-  const condition = and(...conditions)
+  const condition = and(...conditionsOf(filters, table?.scope ?? 'event', table?.timeField ?? null, env))
   return first ? qualified(condition, first.name) : condition
 }
 
+const conditionsOf = (filters: SqlQuery['filters'], scope: FilterScope, timeField: string | null, env: QueryContext): readonly Expr[] => [
+  ...(filters?.properties?.length ? [compileFilters(filters.properties, scope, env, 'filters__properties')] : []),
+  ...(filters?.filterTestAccounts ? [compileFilters(env.project.testAccountFilters, scope, env)] : []),
+  ...(timeField ? dateConditions(filters?.dateRange, timeField, env) : []),
+]
+
 function dateConditions(range: NonNullable<SqlQuery['filters']>['dateRange'], time: string, env: QueryContext): Expr[] {
-  const at = (text: string) => {
+  const at = (text: string, name: 'date_from' | 'date_to') => {
     const found = dateInstant(text, micros(env.now), calendarOf(env.project))
-    if (found === null) throw new QueryError('wrong-type', { message: `'${text}' is not a date` })
+    if (found === null) throw notADate(text, `filters__dateRange__${name}`)
     return literal(new Date(found / 1000).toISOString())
   }
   const { date_from: from, date_to: to } = range ?? {}
   return [
-    ...(from && from !== 'all' ? [call('greaterOrEquals', field(time), at(from))] : []),
-    ...(to ? [call('less', field(time), at(to))] : []),
+    ...(from && from !== 'all' ? [call('greaterOrEquals', field(time), at(from, 'date_from'))] : []),
+    ...(to ? [call('less', field(time), at(to, 'date_to'))] : []),
   ]
 }
 

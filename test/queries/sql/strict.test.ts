@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { open, type Project, type Query, type Waymark } from '../../../src/index.ts'
+
+let waymark: Waymark
+let project: Project
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:' })
+  project = await waymark.createProject()
+  await project.ingest({ batch: [{ event: 'buy', distinct_id: 'u', properties: { price: 5 } }] })
+})
+afterAll(() => waymark.close())
+
+const statement = (query: string, filters?: object): Query => ({ kind: 'SqlLikeQuery', query, ...(filters && { filters }) }) as Query
+
+test.each([
+  ['a field', { properties: [{ type: 'event', key: 'price', op: 'gt' }] }, 'filters__properties__0__op'],
+  ['an operator', { properties: [{ type: 'event', key: 'price', operator: 'bigger', value: 1 }] }, 'filters__properties__0__operator'],
+  ['a date', { dateRange: { date_from: 'last week' } }, 'filters__dateRange__date_from'],
+])('%s that filters do not know is refused, whether the statement has a place for them or not', async (_, filters, attr) => {
+  for (const query of ['select count() from events', 'select count() from events where {filters}'])
+    await expect(project.query(statement(query, filters))).rejects.toMatchObject({ attr })
+})
+
+test('LIMIT and OFFSET below zero are refused where they stand', async () => {
+  for (const query of ['select number from numbers(5) limit -1', 'select number from numbers(5) limit -2'])
+    await expect(project.query(statement(query))).rejects.toMatchObject({ span: expect.anything() })
+})
+
+test.each([
+  ['undefined', undefined],
+  ['a function', () => 1],
+  ['a symbol', Symbol('x')],
+  ['NaN', Number.NaN],
+  ['an invalid time', new Date('x')],
+  ['a Map', new Map([['a', 1]])],
+])('%s is no value of a statement', async (_, value) => {
+  await expect(project.sql`select count() from events where event = ${value}`).rejects.toMatchObject({
+    code: 'validation-failed',
+    attr: 'values__v0',
+  })
+})
+
+test('whole numbers of any size are values', async () => {
+  const { results } = await project.sql`select ${10n} + 1, ${2n ** 60n}`
+  expect(results).toEqual([[11, String(2n ** 60n)]])
+})

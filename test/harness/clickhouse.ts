@@ -3,7 +3,7 @@ import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
 import type { PrintedQuery } from '../../src/dialects/dialect.ts'
 import { type Compiled, compile } from '../../src/execution/compile.ts'
 import { type JsonValue, timeWriter } from '../../src/queries/rows.ts'
-import { clickHouseSettings, clickHouseTables, createClickHouseTables } from '../../src/storage/clickhouse/schema.ts'
+import { clickHouseSettings, clickHouseTables, columnName, createClickHouseTables } from '../../src/storage/clickhouse/schema.ts'
 import { projectDatabase } from '../../src/storage/duckdb/instance.ts'
 import { parseType } from '../../src/types/parse.ts'
 import type { SqlType } from '../../src/types/types.ts'
@@ -17,6 +17,11 @@ const { readonly: _, ...settings } = clickHouseSettings
 // compiled and printed for it.
 
 export { hasClickHouse }
+
+/** What statements read. */
+const loaded = ['events', 'persons', 'distinct_ids', 'person_merges', 'groups', 'cohort_members'] as const
+/** Columns that a store in a file does not have, and an index. */
+const own = new Set(['project_id', 'row_version', 'row_deleted', 'INDEX'])
 
 export interface ClickHouse {
   /** Copies what the project's store holds now. */
@@ -38,8 +43,8 @@ export async function openClickHouse(): Promise<ClickHouse> {
       await project.facts() // waits for what was ingested
       const { id } = project.settings
       const database = `"${projectDatabase(id)}".main`
-      for (const [table, { columns }] of Object.entries(clickHouseTables)) {
-        const names = columns.map((column) => column.split(' ')[0]!).filter((name) => name !== 'project_id')
+      for (const table of loaded) {
+        const names = clickHouseTables[table]!.columns.map(columnName).filter((name) => !own.has(name))
         const source =
           table === 'events'
             ? `(SELECT e.*, n.name AS event FROM ${database}.events e JOIN ${database}.event_names n USING (event_id))`

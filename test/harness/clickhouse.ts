@@ -10,9 +10,6 @@ import type { SqlType } from '../../src/types/types.ts'
 import { hasClickHouse, howToInstallClickHouse, openChdb } from '../clickhouse/chdb.ts'
 import { asQuery, asStatement, type TestProject } from './duckdb.ts'
 
-// The engine inside the process keeps the settings of a statement for the next ones, and some of these load rows.
-const { readonly: _, ...settings } = clickHouseSettings
-
 // A real ClickHouse inside the test process. One per process: a test file that needs it opens it once. Where it is not installed, statements are still
 // compiled and printed for it.
 
@@ -70,7 +67,7 @@ export async function openClickHouse(): Promise<ClickHouse> {
         format: 'JSONCompact',
         query_params: Object.fromEntries(params.map((value, i) => [`p${i + 1}`, value])),
         clickhouse_settings: {
-          ...settings,
+          ...clickHouseSettings,
           output_format_json_quote_64bit_integers: 1,
           output_format_json_named_tuples_as_objects: 0,
           date_time_output_format: 'iso',

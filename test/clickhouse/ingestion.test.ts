@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClickHouseClient } from '../../src/storage/clickhouse/client.ts'
 import { type IngestionCase, runIngestionCase } from '../ingestion/cases.ts'
 import { openWorld } from '../ingestion/harness.ts'
-import { assertModelHolds } from '../ingestion/identity-commands.ts'
+import { assertModelHolds, uuid } from '../ingestion/identity-commands.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'
 import { clickHouseWorldStore } from './world-store.ts'
 
@@ -21,7 +21,14 @@ describe.skipIf(!hasClickHouse)('events on their way into ClickHouse', () => {
   const open = async () => {
     const store = await clickHouseWorldStore(client)
     const world = await openWorld({ store })
-    return Object.assign(world, { killAt: store.killAt })
+    const { restart } = world
+    return Object.assign(world, {
+      killAt: store.killAt,
+      async restart() {
+        await restart()
+        world.errors.length = 0 // of the process that died
+      },
+    })
   }
 
   for (const file of files) {
@@ -30,6 +37,46 @@ describe.skipIf(!hasClickHouse)('events on their way into ClickHouse', () => {
       expect(await runIngestionCase(one, await clickHouseWorldStore(client))).toEqual([])
     })
   }
+
+  test('a process that dies at any change of the store leaves what the next one goes on from', async () => {
+    const event = (event: string, distinct_id: string, n: number, properties: object) => ({
+      event,
+      distinct_id,
+      uuid: uuid(n),
+      timestamp: '2026-01-10T00:00:00Z',
+      properties,
+    })
+    const first = [event('visit', 'a', 1, { $set: { p: 1 } }), event('visit', 'b', 2, { $set: { q: 1 } }), event('visit', 'c', 3, { n: 1 })]
+    const second = [
+      event('$identify', 'b', 4, { $anon_distinct_id: 'a', $set: { p: 2 } }),
+      event('$groupidentify', 'b', 5, { $group_type: 'org', $group_key: '1', $group_set: { size: 1 } }),
+      event('visit', 'c', 6, { n: 2, $set: { p: 3 } }),
+    ]
+    const endOf = async (kill: number | null): Promise<{ readonly state: object; readonly died: boolean }> => {
+      const world = await open()
+      await world.pipeline.ingest(first)
+      await world.rows('SELECT 1')
+      if (kill !== null) world.killAt(kill)
+      await world.pipeline.ingest(second)
+      await world.pipeline.caughtUp().catch(() => undefined)
+      const died = world.errors.length > 0
+      await world.restart()
+      const state: Record<string, unknown> = {}
+      for (const table of ['events', 'event_names', 'persons', 'distinct_ids', 'person_merges', 'merge_journal', 'groups', 'property_keys'])
+        state[table] = await world.rows(`SELECT * FROM ${table} ORDER BY ALL`)
+      await world.close()
+      return { state, died }
+    }
+    const { state } = await endOf(null)
+    let deaths = 0
+    for (let kill = 0, died = true; died || kill % 2 === 1; kill++) {
+      const end = await endOf(kill)
+      expect(end.state, `killed at change ${kill >> 1}${kill % 2 ? ', which was done all the same' : ''}`).toEqual(state)
+      died = end.died
+      if (died) deaths++
+    }
+    expect(deaths).toBeGreaterThan(20)
+  })
 
   test('any commands give the people and groups of the model', () => assertModelHolds({ open, numRuns: 10 }))
 

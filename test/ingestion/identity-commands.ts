@@ -92,7 +92,7 @@ export async function assertModelHolds({
   const step = fc.oneof(
     { weight: 8, arbitrary: fc.array(event, { minLength: 1, maxLength: 6 }) },
     { weight: 1, arbitrary: fc.constantFrom('restart', 'rebuild') },
-    ...(kills ? [{ weight: 4, arbitrary: fc.nat(16) }] : []),
+    ...(kills ? [{ weight: 4, arbitrary: fc.nat(40) }] : []),
   )
   await assertGenerated(
     fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {

@@ -1,9 +1,13 @@
-import { rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { WaymarkError } from '../errors/errors.ts'
 import type { ClickHouseClient } from './clickhouse/client.ts'
 import { clickHouseEngine, type EngineOptions } from './clickhouse/engine.ts'
 import { metaInsert, metaRow, readAppliedSeq } from './clickhouse/journal.ts'
 import { type ProjectStore, projectStore, removeRows, rowVersion } from './clickhouse/project-store.ts'
-import { createClickHouseTables } from './clickhouse/schema.ts'
+import { clickHouseTables, createClickHouseTables } from './clickhouse/schema.ts'
+import { isThere } from './is-there.ts'
 import { MemoryLog } from './log/memory-log.ts'
 import { readPosition } from './log/position.ts'
 import { filesOf, findProject, openLog, type ProjectStorage, recoveryOf, type StorageOptions } from './project-storage.ts'
@@ -18,6 +22,25 @@ export interface ClickHouseStoresOptions {
   readonly ownsClient: boolean
 }
 
+/** Whose number no project has: what is said of all of them. */
+const noProject = 0
+
+/** Projects of two directories have the same numbers: a database belongs to the first one that opens it. */
+async function claimDatabase(store: ProjectStore, dataDir: string, isInMemory: boolean): Promise<void> {
+  const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
+  const file = join(dataDir, 'clickhouse.id')
+  const own = isInMemory || !(await isThere(file)) ? null : await readFile(file, 'utf8')
+  if (owner !== undefined && owner !== own) {
+    const reason = 'the ClickHouse database belongs to another data directory. Give each directory a database of its own.'
+    throw new WaymarkError('unusable-directory', { dataDir, reason })
+  }
+  if (owner !== undefined || isInMemory) return
+  for (const table of Object.keys(clickHouseTables)) await store.run(`TRUNCATE TABLE ${table}`) // of processes that kept nothing else
+  const made = own ?? randomUUID()
+  await writeFile(file, made, { mode: 0o600 })
+  await store.run(metaInsert, metaRow(noProject, 'directory', made, rowVersion(await store.nextVersion(), 'put')))
+}
+
 /** The rows of all projects on one server, their logs in the data directory. */
 export async function openClickHouseStores(
   client: ClickHouseClient,
@@ -25,6 +48,7 @@ export async function openClickHouseStores(
 ): Promise<Stores> {
   for (const query of createClickHouseTables) await client.command({ query })
   const isInMemory = dataDir === ':memory:'
+  await claimDatabase(projectStore(client, noProject), dataDir, isInMemory)
 
   const inMemory = async (store: ProjectStore): Promise<ProjectStorage> => {
     if ((await readAppliedSeq(store)) !== null) await removeRows(store) // of another process, whose log is gone

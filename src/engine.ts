@@ -11,7 +11,7 @@ import { mustKnow } from './errors/must-know.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import type { Project } from './project.ts'
 import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './storage/clickhouse/client.ts'
-import { openClickHouseStores } from './storage/clickhouse-stores.ts'
+import { mustNotBeOnClickHouse, openClickHouseStores } from './storage/clickhouse-stores.ts'
 import { answerBytes } from './storage/duckdb/budget.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
 import { isThere } from './storage/is-there.ts'
@@ -119,7 +119,10 @@ const checkEngine = (engine: EngineChoice | undefined) => {
 }
 
 const openStores = async (instance: Instance, engine: EngineChoice, storage: StorageOptions): Promise<Stores> => {
-  if (engine.kind === 'duckdb') return duckdbStores(instance, storage)
+  if (engine.kind === 'duckdb') {
+    await mustNotBeOnClickHouse(instance.dataDir)
+    return duckdbStores(instance, storage)
+  }
   const client = 'client' in engine ? engine.client : await connectToClickHouse(engine)
   const { dataDir, memoryLimit } = instance
   return openClickHouseStores(client, {

@@ -135,6 +135,7 @@ describe.skipIf(!hasClickHouse)('answers of ClickHouse', () => {
       await waymark.close()
       await expect(open({ dataDir: b, engine })).rejects.toMatchObject({ code: 'unusable-directory' })
       await expect(open({ dataDir: ':memory:', engine })).rejects.toMatchObject({ code: 'unusable-directory' })
+      await expect(open({ dataDir: a })).rejects.toMatchObject({ code: 'unusable-directory' })
       const again = await open({ dataDir: a, engine })
       const found = await (await again.project('Kept')).query(first('select event, count() from events group by event'))
       expect(found.results).toEqual([['kept', 1]])

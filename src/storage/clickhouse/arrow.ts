@@ -67,7 +67,7 @@ const times = (data: Data, micros: (value: bigint) => bigint): Data =>
   )
 
 function adapted(data: Data, wanted: Wanted): Data {
-  const { type, field, isStream } = wanted
+  const { type, isStream } = wanted
   const arrow = data.type as DataType
   if (DataType.isNull(arrow))
     return makeData({
@@ -107,7 +107,6 @@ function adapted(data: Data, wanted: Wanted): Data {
   }
   if (DataType.isBinary(arrow))
     return makeData({ type: new Utf8(), length: data.length, ...nullsOf(data), valueOffsets: data.valueOffsets, data: data.values }) as Data
-  void field
   return data
 }
 

@@ -37,6 +37,9 @@ const long = [
   'test/small-memory.test.ts',
 ]
 
+// What is only about ClickHouse: `npm run test:clickhouse`.
+const clickhouse = ['test/clickhouse/**']
+
 const filesOf = (patterns: readonly string[]) => patterns.map((files) => files.replace('/**', '/**/*.test.ts'))
 const inOwnProcesses = { isolate: true, globalSetup: ['test/clickhouse/notice.ts', 'test/harness/programs.ts'] }
 
@@ -49,13 +52,14 @@ export default defineConfig({
     hookTimeout: 300_000,
     projects: [
       { extends: true, test: { name: 'alone', include: filesOf(alone), ...inOwnProcesses } },
+      { extends: true, test: { name: 'clickhouse', include: filesOf(clickhouse), exclude: ['**/node_modules/**'], ...inOwnProcesses } },
       { extends: true, test: { name: 'long', include: filesOf(long), ...inOwnProcesses } },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...alone, ...long],
+          exclude: ['**/node_modules/**', ...alone, ...long, ...clickhouse],
           isolate: false,
           globalSetup: 'test/harness/programs.ts',
         },

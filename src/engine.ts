@@ -10,6 +10,9 @@ import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import type { Project } from './project.ts'
+import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './storage/clickhouse/client.ts'
+import { mustNotBeOnClickHouse, openClickHouseStores } from './storage/clickhouse-stores.ts'
+import { answerBytes } from './storage/duckdb/budget.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
 import { isThere } from './storage/is-there.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
@@ -18,11 +21,24 @@ import { logDefaults } from './storage/log/file-log.ts'
 import { makeDirectoryPrivate } from './storage/private-files.ts'
 import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
-import { duckdbStores } from './storage/stores.ts'
+import { duckdbStores, type Stores } from './storage/stores.ts'
+
+/** Where events are stored and queries run. */
+export type EngineChoice =
+  /** In the data directory, in this process. */
+  | { readonly kind: 'duckdb' }
+  /** On a ClickHouse server; the log and the accounts stay in the data directory. Needs the package `@clickhouse/client`. */
+  | ({
+      readonly kind: 'clickhouse'
+      /** Settings of the server for all queries, such as `{ max_memory_usage: 8e9, max_threads: 8 }`. */
+      readonly settings?: Settings
+    } & (ClickHouseServer | { readonly client: ClickHouseClient }))
 
 export interface OpenOptions {
   /** A directory, made when it is not there, or `:memory:`. */
   readonly dataDir: string
+  /** Default: `{ kind: 'duckdb' }`. */
+  readonly engine?: EngineChoice
   /** The time of receipt and of relative dates. Default: the system's. */
   readonly clock?: () => Date
   /** Bytes, or text such as `512MB`, for the store and its queries. Default: the smaller of 40 % of the container's memory and 2 GiB. */
@@ -54,6 +70,7 @@ const isPositive = (value: unknown) => value === undefined || (typeof value === 
 /** All of them: what is left out here does not compile. */
 const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   dataDir: true,
+  engine: true,
   clock: true,
   memoryLimit: true,
   threads: true,
@@ -71,6 +88,7 @@ const check = (options: OpenOptions) => {
   mustKnow(options ?? {}, optionNames, 'open')
   mustKnow(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
+  checkEngine(options.engine)
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that answers a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
   mustBe([undefined, 'complete', 'partial'].includes(options.recovery), 'recovery', 'must be "complete" or "partial"')
@@ -82,6 +100,37 @@ const check = (options: OpenOptions) => {
     'logRetention',
     'must hold numbers of days and bytes',
   )
+}
+
+const checkEngine = (engine: EngineChoice | undefined) => {
+  if (engine === undefined) return
+  mustBe(['duckdb', 'clickhouse'].includes(engine?.kind), 'engine.kind', 'must be "duckdb" or "clickhouse"')
+  mustKnow(
+    engine,
+    engine.kind === 'duckdb' ? ['kind'] : ['kind', 'settings', 'client', 'url', 'database', 'username', 'password'],
+    'engine',
+  )
+  if (engine.kind === 'duckdb' || 'client' in engine) return
+  mustBe(
+    URL.canParse(engine.url) && /^https?:/.test(engine.url),
+    'engine.url',
+    'must be the HTTP address of the server, "http://host:8123"',
+  )
+}
+
+const openStores = async (instance: Instance, engine: EngineChoice, storage: StorageOptions): Promise<Stores> => {
+  if (engine.kind === 'duckdb') {
+    await mustNotBeOnClickHouse(instance.dataDir)
+    return duckdbStores(instance, storage)
+  }
+  const client = 'client' in engine ? engine.client : await connectToClickHouse(engine)
+  const { dataDir, memoryLimit } = instance
+  return openClickHouseStores(client, {
+    dataDir,
+    storage,
+    engine: { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: engine.settings ?? {} },
+    ownsClient: !('client' in engine),
+  })
 }
 
 const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOptions => ({
@@ -108,6 +157,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
   const lock = isInMemory ? null : await takeDirectory(dataDir)
   let instance: Instance | null = null
+  let stores: Stores | null = null
   try {
     const onError = options.onError ?? warn
     if (lock) {
@@ -116,10 +166,11 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     }
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
+    stores = await openStores(instance, options.engine ?? { kind: 'duckdb' }, storageOptions(options, lock?.lastOwner ?? 'closed'))
     let accounts: Accounts
     let asking: Asking
     const projects = new OpenProjects({
-      stores: duckdbStores(instance, storageOptions(options, lock?.lastOwner ?? 'closed')),
+      stores,
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
@@ -133,12 +184,13 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     accounts = await openControl(instance, clock, projects, options.surroundings)
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
-      await sweepRemoved(instance, accounts)
+      await sweepRemoved(dataDir, stores, accounts)
     }
     asking = createAsking(accounts, instance.places)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, lock, accounts, asking, projects, clock, minFreeBytes })
+    return new Waymark({ dataDir, instance, stores, lock, accounts, asking, projects, clock, minFreeBytes })
   } catch (error) {
+    await stores?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
     await lock?.release(lock.lastOwner) // what was not mended is still to be
     throw error
@@ -178,11 +230,11 @@ const reasons: Readonly<Record<string, string>> = {
  * Folders of projects whose rows a process removed before it died. Numbers are never given out twice, so a number that was given out and has no row is a
  * removed project's; one that was not given out yet is of a directory whose control file is older, and stays.
  */
-const sweepRemoved = async (instance: Instance, { projects, context }: Accounts): Promise<void> => {
+const sweepRemoved = async (dataDir: string, stores: Stores, { projects, context }: Accounts): Promise<void> => {
   const given = (await context.store.read.counters.first({ name: 'project' }))?.value ?? 0
-  for (const name of await readdir(join(instance.dataDir, 'projects'))) {
+  for (const name of await readdir(join(dataDir, 'projects'))) {
     const id = /^[1-9]\d{0,8}$/.test(name) ? Number(name) : null
-    if (id !== null && id <= given && !(await projects.byId(id))) await instance.dropProject(id)
+    if (id !== null && id <= given && !(await projects.byId(id))) await stores.drop(id)
   }
 }
 
@@ -238,6 +290,7 @@ interface Parts {
   readonly minFreeBytes: number
   readonly dataDir: string
   readonly instance: Instance
+  readonly stores: Stores
   readonly lock: Lock | null
   readonly accounts: Accounts
   readonly asking: Asking
@@ -375,7 +428,13 @@ export class Waymark {
     const failures: unknown[] = []
     const { asking, parts } = this
     const counts = () => this.accounts.historicalImports.flush()
-    for (const step of [() => asking.runs.drain(0), () => parts.projects.close(), counts, () => parts.instance.close()]) {
+    for (const step of [
+      () => asking.runs.drain(0),
+      () => parts.projects.close(),
+      () => parts.stores.close(),
+      counts,
+      () => parts.instance.close(),
+    ]) {
       await step().catch((error: unknown) => failures.push(error))
     }
     await parts.lock?.release(failures.length === 0 ? 'closed' : 'killed')

@@ -1,7 +1,7 @@
 import { basename, join, relative } from 'node:path'
 import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
-import { open, type Waymark } from '../engine.ts'
+import { type EngineChoice, open, type Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { createHandler } from '../http/create-handler.ts'
 import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
@@ -22,6 +22,16 @@ import { listenForStop } from './stopping.ts'
 const portOf = (text: string): number => {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port is a number up to 65535, not ${text}.`)
   return Number(text)
+}
+
+/** The database is the path of the URL. */
+const engineOf = (values: Values): EngineChoice | undefined => {
+  const text = values.text('clickhouse')
+  if (text === undefined) return undefined
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw wrongUsage('--clickhouse takes http://user:password@host:8123/database.')
+  const { origin, pathname, username, password } = new URL(text)
+  const given = (part: string) => (part === '' ? undefined : decodeURIComponent(part))
+  return { kind: 'clickhouse', url: origin, database: given(pathname.slice(1)), username: given(username), password: given(password) }
 }
 
 type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
@@ -101,6 +111,10 @@ export const serve: Command = {
     demo: { summary: 'a first start makes a demo project' },
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
+    clickhouse: {
+      value: 'URL',
+      summary: 'store events on a ClickHouse server, http://user:password@host:8123/database; needs the package @clickhouse/client',
+    },
     recovery: recoveryOption,
     ...limitOptions,
     'drain-seconds': { value: 'N', summary: 'how long a stop waits for requests and queries that run', default: '20' },
@@ -146,6 +160,7 @@ export const serve: Command = {
       waymark = await open({
         dataDir: values.required('data'),
         memoryLimit: values.text('memory'),
+        engine: engineOf(values),
         clock,
         surroundings,
         recovery,

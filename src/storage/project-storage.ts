@@ -42,7 +42,7 @@ export interface StorageOptions {
 }
 
 /** Where a project's files are. */
-const filesOf = (dataDir: string, id: number | string) => {
+export const filesOf = (dataDir: string, id: number | string) => {
   const folder = join(dataDir, 'projects', String(id))
   return { folder, store: join(folder, 'store.duckdb'), log: join(folder, 'log'), position: join(folder, 'log.position') }
 }
@@ -74,7 +74,7 @@ export interface ProjectInspection {
   readonly plan: RecoveryPlan
 }
 
-async function findProject(files: ReturnType<typeof filesOf>, look: Look): Promise<ProjectInspection> {
+export async function findProject(files: ReturnType<typeof filesOf>, look: Look): Promise<ProjectInspection> {
   const hasLogFolder = await isThere(files.log)
   const log = await inspectLog(files.log, look.position)
   const store = await look.findStore()
@@ -116,36 +116,56 @@ export async function openProjectStorage(
     const findStore = () => attachReadable(instance, id, aside, isThorough)
     const look = { position: position.seq, hadEvents, isWholeLog: false, findStore }
     const { found, plan } = await findProject(files, look)
-    if (plan.refusal && options.recovery === 'complete') throw plan.refusal
-    await mkdir(files.log, { recursive: true, mode: 0o700 }) // before the store: a store without a log's folder has lost it
-    if (plan.from === 'log' || plan.from === 'nothing') {
-      await aside.move(files.store)
-      await aside.move(walOf(files.store))
-      await instance.attachProject(id)
-    }
-    const skipTo = plan.lost.find(({ reason }) => reason === 'forgotten')?.toSeq ?? null
-    if (skipTo !== null) await setAppliedSeq(instance, database, skipTo)
-    const appliedSeq = skipTo ?? plan.appliedSeq
-    const reports: RecoveryReport[] = [
-      ...plan.harmless.map((damage) => ({ kind: 'log-damaged', ...damage }) as const),
-      ...plan.lost.map((lost) => ({ kind: 'records-lost', ...lost }) as const),
-    ]
-    const onDamage = options.recovery === 'partial' ? (damage: LogDamage) => addLost(reports, damage) : 'refuse'
-    const settings = {
-      ...options.log,
-      onDamage,
-      positionFile: files.position,
-      beforeForgetting: () => instance.checkpoint(database),
-    } as const
-    const log = await FileLog.open(files.log, settings, appliedSeq, found.log)
-    await makePrivate(files.folder)
-    const recovery = recoveryOf(found, plan, { keptAs: aside.kept, fromSeq: appliedSeq + 1, toSeq: log.lastSeq })
+    const { log, reports, fromSeq } = await openLog(files, { found, plan }, options, {
+      async begin() {
+        await aside.move(files.store)
+        await aside.move(walOf(files.store))
+        await instance.attachProject(id)
+      },
+      skipTo: async (seq) => void (await setAppliedSeq(instance, database, seq)),
+      makeDurable: () => instance.checkpoint(database),
+    })
+    const recovery = recoveryOf(found, plan, { keptAs: aside.kept, fromSeq, toSeq: log.lastSeq })
     return { ...opened(instance, database, log), cacheFolder: files.folder, reports, recovery }
   } catch (error) {
     await instance.abandon(database)
     await aside.undo()
     throw error
   }
+}
+
+/** What opening a project asks of its store. */
+interface OpeningStore {
+  /** Makes an empty one in place of what cannot be read. */
+  begin(): Promise<void>
+  /** Records up to `seq` are lost: it goes on behind them. */
+  skipTo(seq: number): Promise<void>
+  /** What it has must survive a crash. */
+  makeDurable(): Promise<void>
+}
+
+/** Opens the log beside a store. `fromSeq`: the first record that the store lacks. */
+export async function openLog(
+  files: ReturnType<typeof filesOf>,
+  { found, plan }: ProjectInspection,
+  options: StorageOptions,
+  store: OpeningStore,
+): Promise<{ readonly log: Log; readonly reports: readonly RecoveryReport[]; readonly fromSeq: number }> {
+  if (plan.refusal && options.recovery === 'complete') throw plan.refusal
+  await mkdir(files.log, { recursive: true, mode: 0o700 }) // before the store: a store without a log's folder has lost it
+  if (plan.from === 'log' || plan.from === 'nothing') await store.begin()
+  const skipTo = plan.lost.find(({ reason }) => reason === 'forgotten')?.toSeq ?? null
+  if (skipTo !== null) await store.skipTo(skipTo)
+  const appliedSeq = skipTo ?? plan.appliedSeq
+  const reports: RecoveryReport[] = [
+    ...plan.harmless.map((damage) => ({ kind: 'log-damaged', ...damage }) as const),
+    ...plan.lost.map((lost) => ({ kind: 'records-lost', ...lost }) as const),
+  ]
+  const onDamage = options.recovery === 'partial' ? (damage: LogDamage) => addLost(reports, damage) : 'refuse'
+  const settings = { ...options.log, onDamage, positionFile: files.position, beforeForgetting: store.makeDurable } as const
+  const log = await FileLog.open(files.log, settings, appliedSeq, found.log)
+  await makePrivate(files.folder)
+  return { log, reports, fromSeq: appliedSeq + 1 }
 }
 
 const opened = (instance: Instance, database: string, log: Log): Pick<ProjectStorage, 'engine' | 'log' | 'close' | 'abandon'> => ({
@@ -182,7 +202,7 @@ function asideOf(store: string) {
   }
 }
 
-function recoveryOf(
+export function recoveryOf(
   { store }: ProjectFindings,
   { from }: RecoveryPlan,
   made: Pick<Rebuilt, 'keptAs' | 'fromSeq' | 'toSeq'>,

@@ -8,6 +8,8 @@ export interface Stores {
   drop(id: number): Promise<void>
   /** Whether a failure says that something on the disk is damaged, and not that it could not be reached. */
   isDamage(error: unknown): boolean
+  /** Lets go of what they share, when all are closed. */
+  close(): Promise<void>
 }
 
 /** A file for each project, all on one instance of DuckDB. */
@@ -15,4 +17,5 @@ export const duckdbStores = (instance: Instance, options: StorageOptions): Store
   open: (id, { hadEvents, isThorough = options.isThorough }) => openProjectStorage(instance, id, { ...options, isThorough }, hadEvents),
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,
+  close: async () => undefined, // the instance is closed by whoever opened it
 })

@@ -12,5 +12,22 @@ export async function openChdb(): Promise<ClickHouseClient> {
   if (!hasClickHouse) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)
   const connection = 'chdb/connection' // named indirectly: it is compiled where it is not installed, too
   const { createChdbConnection } = (await import(connection)) as { createChdbConnection(options: { path: string }): object }
-  return createClient({ connection: createChdbConnection({ path: ':memory:' }) as never }) // its types are of another copy of the client's
+  return createClient({ connection: writable(createChdbConnection({ path: ':memory:' })) as never }) // its types are of another copy of the client's
 }
+
+interface Request {
+  readonly clickhouse_settings?: Readonly<Record<string, unknown>>
+}
+
+/** A server forgets the settings of a request after it. This engine has one session, which would be read-only from then on. */
+const writable = (connection: object): object =>
+  new Proxy(connection, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (request?: Request, ...more: unknown[]) => {
+        const { readonly: _, ...settings } = request?.clickhouse_settings ?? {}
+        return member.call(target, request?.clickhouse_settings ? { ...request, clickhouse_settings: settings } : request, ...more)
+      }
+    },
+  })

@@ -3,20 +3,22 @@ import { clickhouse } from '../../src/dialects/clickhouse/dialect.ts'
 import type { PrintedQuery } from '../../src/dialects/dialect.ts'
 import { type Compiled, compile } from '../../src/execution/compile.ts'
 import { type JsonValue, timeWriter } from '../../src/queries/rows.ts'
-import { clickHouseSettings, clickHouseTables, createClickHouseTables } from '../../src/storage/clickhouse/schema.ts'
+import { clickHouseSettings, clickHouseTables, columnName, createClickHouseTables } from '../../src/storage/clickhouse/schema.ts'
 import { projectDatabase } from '../../src/storage/duckdb/instance.ts'
 import { parseType } from '../../src/types/parse.ts'
 import type { SqlType } from '../../src/types/types.ts'
 import { hasClickHouse, howToInstallClickHouse, openChdb } from '../clickhouse/chdb.ts'
 import { asQuery, asStatement, type TestProject } from './duckdb.ts'
 
-// The engine inside the process keeps the settings of a statement for the next ones, and some of these load rows.
-const { readonly: _, ...settings } = clickHouseSettings
-
 // A real ClickHouse inside the test process. One per process: a test file that needs it opens it once. Where it is not installed, statements are still
 // compiled and printed for it.
 
 export { hasClickHouse }
+
+/** What statements read. */
+const loaded = ['events', 'persons', 'distinct_ids', 'person_merges', 'groups', 'cohort_members'] as const
+/** Columns that a store in a file does not have, and an index. */
+const own = new Set(['project_id', 'row_version', 'row_deleted', 'INDEX'])
 
 export interface ClickHouse {
   /** Copies what the project's store holds now. */
@@ -38,8 +40,8 @@ export async function openClickHouse(): Promise<ClickHouse> {
       await project.facts() // waits for what was ingested
       const { id } = project.settings
       const database = `"${projectDatabase(id)}".main`
-      for (const [table, { columns }] of Object.entries(clickHouseTables)) {
-        const names = columns.map((column) => column.split(' ')[0]!).filter((name) => name !== 'project_id')
+      for (const table of loaded) {
+        const names = clickHouseTables[table]!.columns.map(columnName).filter((name) => !own.has(name))
         const source =
           table === 'events'
             ? `(SELECT e.*, n.name AS event FROM ${database}.events e JOIN ${database}.event_names n USING (event_id))`
@@ -65,7 +67,7 @@ export async function openClickHouse(): Promise<ClickHouse> {
         format: 'JSONCompact',
         query_params: Object.fromEntries(params.map((value, i) => [`p${i + 1}`, value])),
         clickhouse_settings: {
-          ...settings,
+          ...clickHouseSettings,
           output_format_json_quote_64bit_integers: 1,
           output_format_json_named_tuples_as_objects: 0,
           date_time_output_format: 'iso',

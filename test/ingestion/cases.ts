@@ -1,5 +1,5 @@
 import { at, fits, show } from '../conformance/matchers.mjs'
-import { openWorld, type World } from './harness.ts'
+import { openWorld, type World, type WorldStore } from './harness.ts'
 
 // Ingestion cases in the neutral form of the conformance suites: payloads go through a real pipeline into a real store, and what is then stored
 // is held against what is expected.
@@ -157,8 +157,8 @@ async function problemsIn(world: World, wanted: Json): Promise<string[]> {
 }
 
 /** Runs one case in a world of its own; answers what does not hold. */
-export async function runIngestionCase({ now, given, events, expect }: IngestionCase): Promise<string[]> {
-  const world = await openWorld({ now: now ?? '2024-01-01T00:00:00Z' })
+export async function runIngestionCase({ now, given, events, expect }: IngestionCase, store?: WorldStore): Promise<string[]> {
+  const world = await openWorld({ now: now ?? '2024-01-01T00:00:00Z', store })
   try {
     world.anonymizeIps = given?.project?.anonymize_ips ?? false
     if (given?.persons?.length) for (const person of given.persons) await world.pipeline.importPersons([person])

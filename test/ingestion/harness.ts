@@ -39,6 +39,15 @@ export class TestLog implements IngestLog {
   }
 }
 
+/** Where a world's events are, when not in a database of its own. */
+export interface WorldStore {
+  /** Begins with nothing. */
+  fresh(): Promise<void>
+  openWriter(): Promise<EventWriter>
+  /** Writes all of it into the tables of an empty store. */
+  copyInto(connection: DuckDBConnection, database: string): Promise<void>
+}
+
 export interface World {
   readonly log: TestLog
   readonly pipeline: Pipeline
@@ -64,7 +73,7 @@ let databases = 0
 
 /** A project's store in memory with a pipeline before it. Tables are in the database `p`. */
 export async function openWorld(
-  options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number; uuidFolder?: string } = {},
+  options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number; uuidFolder?: string; store?: WorldStore } = {},
 ): Promise<World> {
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
@@ -72,15 +81,24 @@ export async function openWorld(
   const world = { now: new Date(options.now ?? '2026-01-15T12:00:00Z'), anonymizeIps: false, failCommits: 0, commits: 0 }
   const errors: unknown[] = []
   let database = ''
-  const fresh = async () => {
+  const { store } = options
+  const emptyDatabase = async () => {
+    if (database) await connection.run('USE memory')
+    if (database) await connection.run(`DETACH ${database}`)
     database = `w${++databases}`
     await connection.run(`ATTACH ':memory:' AS ${database}`)
     for (const statement of createStore(database)) await connection.run(statement)
   }
+  const fresh = async () => {
+    await emptyDatabase()
+    await store?.fresh()
+  }
+  const openWriter = async () =>
+    store?.openWriter() ?? openEventWriter({ connect: async () => (await instance!).connect(), memoryLimit: 2 ** 31 }, database)
   const open = async (signal?: AbortSignal) =>
     Pipeline.open({
       log,
-      writer: failing(await openEventWriter({ connect: async () => (await instance!).connect(), memoryLimit: 2 ** 31 }, database)),
+      writer: failing(await openWriter()),
       uuidFolder: options.uuidFolder ?? null,
       projectId: options.projectId ?? 1,
       clock: () => world.now,
@@ -130,6 +148,10 @@ export async function openWorld(
     async rows(sql) {
       await pipeline.caughtUp()
       if (errors.length) throw errors[0]
+      if (store) {
+        await emptyDatabase()
+        await store.copyInto(connection, database)
+      }
       await connection.run(`USE ${database}`)
       return (await connection.run(sql)).getRowObjectsJS() as Promise<Record<string, unknown>[]>
     },

@@ -1,13 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isIllegalId } from '../../src/ingestion/illegal-ids.ts'
 import { mergeOutcome } from '../../src/ingestion/merge-outcome.ts'
 import { personUuid } from '../../src/ingestion/uuid.ts'
 import { nameUuid } from '../../src/lib/name-uuid.ts'
-import { assertGenerated } from '../harness/assert-generated.ts'
-import { GroupModel, type ModelGroup } from '../reference/group-model.ts'
-import { IdentityModel, type ModelEvent } from '../reference/identity-model.ts'
-import { openWorld, type World } from './harness.ts'
+import { openWorld } from './harness.ts'
+import { assertModelHolds, personOfEvents, persons, uuid } from './identity-commands.ts'
 
 test.each([
   ['', true],
@@ -63,33 +60,6 @@ test.each([
   const nobody = { isSameId: false, isLegal: true, target: 'unknown', source: 'unknown', isSamePerson: false, isForced: false } as const
   expect(mergeOutcome({ ...nobody, ...merge })).toBe(outcome)
 })
-
-const uuid = (n: number) => nameUuid('6ba7b810-9dad-11d1-80b4-00c04fd430c8', String(n))
-
-async function persons(world: World) {
-  const rows = await world.rows(
-    `SELECT uuid::VARCHAR AS uuid, properties, is_identified, version::INTEGER AS version, epoch_us(created_at)::DOUBLE AS created,
-       (SELECT list(distinct_id ORDER BY distinct_id) FROM distinct_ids d WHERE d.person_no = p.person_no) AS ids FROM persons p WHERE has_record`,
-  )
-  return rows.map((row) => ({
-    uuid: row.uuid as string,
-    ids: row.ids as string[],
-    isIdentified: row.is_identified as boolean,
-    createdAt: row.created as number,
-    version: row.version as number,
-    properties: JSON.parse(row.properties as string) as Record<string, unknown>,
-  }))
-}
-
-const personOfEvents = async (world: World) =>
-  Object.fromEntries(
-    (
-      await world.rows(
-        `SELECT e.uuid::VARCHAR AS event, p.uuid::VARCHAR AS person FROM events e LEFT JOIN person_merges m ON m.merged = e.person_no
-         JOIN persons p ON p.person_no = coalesce(m.survivor, e.person_no)`,
-      )
-    ).map((row) => [row.event as string, row.person as string]),
-  )
 
 describe('people without a record', () => {
   test('have the id of the person that comes later', async () => {
@@ -189,104 +159,4 @@ test('merges of merges stay flat, and their journal in order', async () => {
   await world.close()
 })
 
-const isOfGroup = (event: string) => event === '$groupidentify' || event === '$group_identify'
-const groupProperties = ({ type, key, set }: ModelGroup) => ({ $group_type: type, $group_key: key, ...(set && { $group_set: set }) })
-const byTypeAndKey = (a: { type: number; key: string }, b: { type: number; key: string }) => a.type - b.type || (a.key < b.key ? -1 : 1)
-
-const groupsOf = async (world: World) =>
-  (
-    await world.rows(
-      'SELECT group_type_index AS type, group_key AS key, version::INTEGER AS version, properties FROM groups ORDER BY group_type_index, group_key',
-    )
-  ).map((row) => ({ ...row, properties: JSON.parse(row.properties as string) as object }))
-
-const keysOf = async (world: World) =>
-  Object.fromEntries(
-    (await world.rows('SELECT uuid::VARCHAR AS uuid, group_0, group_1, group_2, group_3, group_4 FROM events')).map(({ uuid, ...keys }) => [
-      uuid as string,
-      Object.values(keys),
-    ]),
-  )
-
-test('any commands give the people and groups of the model', async () => {
-  const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'null')
-  const groupType = fc.constantFrom('org', 'team', 'site', 'shop', 'club', 'deal')
-  const values = fc.dictionary(fc.constantFrom('p', 'q'), fc.constantFrom(1, 2, 'x', null, false, 0, ''), { maxKeys: 2 })
-  const event = fc.record(
-    {
-      event: fc.constantFrom('visit', '$identify', '$create_alias', '$merge_dangerously', '$groupidentify', '$group_identify'),
-      distinct_id: id,
-      n: fc.nat(60),
-      minutes: fc.nat(100),
-      other: id,
-      isPersonless: fc.constantFrom(false, false, true),
-      set: values,
-      setOnce: values,
-      unset: fc.subarray(['p', 'q']),
-      group: fc.record({ type: groupType, key: fc.constantFrom('1', '2'), set: values }, { requiredKeys: ['type', 'key'] }),
-      groups: fc.dictionary(groupType, fc.constantFrom('1', '2'), { maxKeys: 2 }),
-    },
-    { requiredKeys: ['event', 'distinct_id', 'n', 'minutes'] },
-  )
-  const step = fc.oneof(
-    { weight: 8, arbitrary: fc.array(event, { minLength: 1, maxLength: 6 }) },
-    { weight: 1, arbitrary: fc.constantFrom('restart', 'rebuild') },
-  )
-  await assertGenerated(
-    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
-      const world = await openWorld()
-      const model = new IdentityModel()
-      const groups = new GroupModel()
-      const keysOfEvents: Record<string, string[]> = {}
-      for (const one of steps) {
-        if (typeof one === 'string') {
-          await world[one as 'restart']()
-          continue
-        }
-        const batch = one.map(
-          ({ n, minutes, ...more }): ModelEvent => ({
-            ...more,
-            uuid: uuid(n),
-            time: Date.parse('2026-01-10T00:00:00Z') * 1000 + minutes * 60e6,
-          }),
-        )
-        for (const [i, each] of batch.entries()) {
-          if (!model.apply(each)) continue
-          const { event, group, groups: keys } = one[i]!
-          if (isOfGroup(event) && group) groups.identify(group)
-          keysOfEvents[each.uuid] = groups.keysOf(keys ?? {})
-        }
-        await world.pipeline.ingest(
-          batch.map(({ event, distinct_id, uuid, time, set, setOnce, unset, other, isPersonless }, i) => ({
-            event,
-            distinct_id,
-            uuid,
-            timestamp: new Date(time / 1000).toISOString(),
-            properties: {
-              ...(set && { $set: set }),
-              ...(setOnce && { $set_once: setOnce }),
-              ...(unset && { $unset: unset }),
-              ...(other !== undefined && { [event === '$identify' ? '$anon_distinct_id' : 'alias']: other }),
-              ...(isPersonless && { $process_person_profile: false }),
-              ...(isOfGroup(event) && one[i]!.group && groupProperties(one[i]!.group!)),
-              ...(one[i]!.groups && { $groups: one[i]!.groups }),
-            },
-          })),
-        )
-      }
-      const expected = model.persons().map(({ firstId, ...person }) => ({ uuid: personUuid(1, firstId), ...person }))
-      const byUuid = (a: { uuid: string }, b: { uuid: string }) => (a.uuid < b.uuid ? -1 : 1)
-      expect((await persons(world)).sort(byUuid)).toEqual(expected.sort(byUuid))
-      expect(await personOfEvents(world)).toEqual(
-        Object.fromEntries(Object.entries(model.ownersOfEvents()).map(([event, firstId]) => [event, personUuid(1, firstId)])),
-      )
-      expect(await groupsOf(world)).toEqual(groups.groups().sort(byTypeAndKey))
-      expect(await keysOf(world)).toEqual(keysOfEvents)
-      const warnings = new Map([...model.warnings, ...(groups.refused > 0 ? [['too_many_group_types', groups.refused] as const] : [])])
-      const ofModel = world.pipeline.warnings().filter(({ type }) => type !== 'merge_without_alias' && type !== 'invalid_groups')
-      expect(new Map(ofModel.map(({ type, count }) => [type as string, count]))).toEqual(warnings)
-      await world.close()
-    }),
-    { numRuns: 60 },
-  )
-})
+test('any commands give the people and groups of the model', () => assertModelHolds({ open: () => openWorld(), numRuns: 60 }))

@@ -1,0 +1,35 @@
+import type { StoreFacts } from '../../catalog/store-facts.ts'
+import { clickhouse } from '../../dialects/clickhouse/dialect.ts'
+import type { Engine, EngineLimits } from '../../execution/ports.ts'
+import type { Settings } from './client.ts'
+import { cohortMembers } from './cohort-members.ts'
+import { openEventWriter } from './event-writer.ts'
+import { countRows, readFacts } from './facts.ts'
+import { readEvents, readProperties } from './known-names.ts'
+import type { ProjectStore } from './project-store.ts'
+import { statementRunner } from './run.ts'
+
+export interface EngineOptions {
+  readonly limits: EngineLimits
+  /** Settings of the server for all statements of queries. */
+  readonly settings: Settings
+}
+
+/** A project whose rows are on a server. */
+export function clickHouseEngine(store: ProjectStore, { limits, settings }: EngineOptions): Engine {
+  let known: StoreFacts | undefined
+  return {
+    dialect: clickhouse,
+    limits,
+    async facts() {
+      known = await readFacts(store, known)
+      return known
+    },
+    events: () => store.alone(() => readEvents(store)),
+    properties: () => store.alone(() => readProperties(store)),
+    count: () => countRows(store),
+    statements: (turns) => statementRunner(store, turns, settings),
+    members: (turns) => cohortMembers(store, turns),
+    openWriter: async () => openEventWriter(store),
+  }
+}

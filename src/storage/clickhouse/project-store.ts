@@ -1,0 +1,50 @@
+import type { ClickHouseClient } from './client.ts'
+import { type Connection, connectionOf } from './connection.ts'
+import { clickHouseTables } from './schema.ts'
+
+/** A project's rows on a server, as one process sees them. */
+export interface ProjectStore extends Connection {
+  /** Changes of several tables that others see as one, and reads of several tables: one after the other. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+  /** Numbers changes: rows of a later one count. */
+  nextVersion(): Promise<number>
+}
+
+/** Changes of one number have an order too. */
+export const phases = { moved: 0, rewritten: 1, removed: 2, put: 3 } as const
+export const rowVersion = (change: number, phase: keyof typeof phases): number => change * 4 + phases[phase]
+
+export function projectStore(client: ClickHouseClient, project: number): ProjectStore {
+  const connection = connectionOf(client, project)
+  let last: Promise<number> | null = null
+  let turn: Promise<unknown> = Promise.resolve()
+  return {
+    ...connection,
+    alone(work) {
+      const next = turn.then(work, work)
+      turn = next
+      return next
+    },
+    nextVersion() {
+      last = (last ?? lastVersion(connection)).then((version) => version + 1)
+      last.catch(() => {
+        last = null
+      })
+      return last
+    },
+  }
+}
+
+async function lastVersion({ rows, project }: Connection): Promise<number> {
+  const latest = (table: string) => `SELECT intDiv(max(row_version), 4) AS version FROM ${table} WHERE project_id = ${project}`
+  const sources = [latest('meta'), latest('cohort_members'), `SELECT max(group_no) FROM journal WHERE project_id = ${project}`]
+  const [[version] = [0]] = await rows<[number]>(`SELECT max(version) FROM (${sources.join(' UNION ALL ')})`)
+  return version
+}
+
+/** Removes all that a project has. */
+export async function removeRows(store: Connection): Promise<void> {
+  await store.run(`ALTER TABLE journal DROP PARTITION ${store.project}`)
+  for (const table of Object.keys(clickHouseTables))
+    if (table !== 'journal') await store.run(`DELETE FROM ${table} WHERE project_id = ${store.project}`)
+}

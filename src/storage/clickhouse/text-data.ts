@@ -1,0 +1,9 @@
+import { type Data, makeData, Utf8, vectorFromArray } from 'apache-arrow'
+
+/** A column of texts that are made of the values of another, with nulls where that has them. */
+export function textData(of: Data, textAt: (row: number) => string): Data {
+  const texts = Array.from({ length: of.length }, (_, row) => (of.getValid(row) ? textAt(row) : null))
+  return texts.length > 0
+    ? vectorFromArray(texts, new Utf8()).data[0]!
+    : makeData({ type: new Utf8(), length: 0, valueOffsets: new Int32Array(1) })
+}

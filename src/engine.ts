@@ -24,20 +24,18 @@ import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
 import { duckdbStores, type Stores } from './storage/stores.ts'
 
 /** Where events are stored and queries run. */
-export type EngineChoice =
-  /** In the data directory, in this process. */
-  | { readonly kind: 'duckdb' }
+export interface EngineChoice {
   /** On a ClickHouse server; the log and the accounts stay in the data directory. Needs the package `@clickhouse/client`. */
-  | ({
-      readonly kind: 'clickhouse'
-      /** Settings of the server for all queries, such as `{ max_memory_usage: 8e9, max_threads: 8 }`. */
-      readonly settings?: Settings
-    } & (ClickHouseServer | { readonly client: ClickHouseClient }))
+  readonly clickhouse: {
+    /** Settings of the server for all queries, such as `{ max_memory_usage: 8e9, max_threads: 8 }`. */
+    readonly settings?: Settings
+  } & (ClickHouseServer | { readonly client: ClickHouseClient })
+}
 
 export interface OpenOptions {
   /** A directory, made when it is not there, or `:memory:`. */
   readonly dataDir: string
-  /** Default: `{ kind: 'duckdb' }`. */
+  /** Default: in the data directory, in this process. */
   readonly engine?: EngineChoice
   /** The time of receipt and of relative dates. Default: the system's. */
   readonly clock?: () => Date
@@ -104,32 +102,31 @@ const check = (options: OpenOptions) => {
 
 const checkEngine = (engine: EngineChoice | undefined) => {
   if (engine === undefined) return
-  mustBe(['duckdb', 'clickhouse'].includes(engine?.kind), 'engine.kind', 'must be "duckdb" or "clickhouse"')
-  mustKnow(
-    engine,
-    engine.kind === 'duckdb' ? ['kind'] : ['kind', 'settings', 'client', 'url', 'database', 'username', 'password'],
-    'engine',
-  )
-  if (engine.kind === 'duckdb' || 'client' in engine) return
+  mustKnow(engine, ['clickhouse'], 'engine')
+  const { clickhouse } = engine
+  mustBe(typeof clickhouse === 'object' && clickhouse !== null, 'engine.clickhouse', 'must hold the address of a server, or a client')
+  mustKnow(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password'], 'engine.clickhouse')
+  if ('client' in clickhouse) return
   mustBe(
-    URL.canParse(engine.url) && /^https?:/.test(engine.url),
-    'engine.url',
+    URL.canParse(clickhouse.url) && /^https?:/.test(clickhouse.url),
+    'engine.clickhouse.url',
     'must be the HTTP address of the server, "http://host:8123"',
   )
 }
 
-const openStores = async (instance: Instance, engine: EngineChoice, storage: StorageOptions): Promise<Stores> => {
-  if (engine.kind === 'duckdb') {
+const openStores = async (instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions): Promise<Stores> => {
+  if (!engine) {
     await mustNotBeOnClickHouse(instance.dataDir)
     return duckdbStores(instance, storage)
   }
-  const client = 'client' in engine ? engine.client : await connectToClickHouse(engine)
+  const { clickhouse } = engine
+  const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
   const { dataDir, memoryLimit } = instance
   return openClickHouseStores(client, {
     dataDir,
     storage,
-    engine: { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: engine.settings ?? {} },
-    ownsClient: !('client' in engine),
+    engine: { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} },
+    ownsClient: !('client' in clickhouse),
   })
 }
 
@@ -166,7 +163,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     }
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
-    stores = await openStores(instance, options.engine ?? { kind: 'duckdb' }, storageOptions(options, lock?.lastOwner ?? 'closed'))
+    stores = await openStores(instance, options.engine, storageOptions(options, lock?.lastOwner ?? 'closed'))
     let accounts: Accounts
     let asking: Asking
     const projects = new OpenProjects({

@@ -31,7 +31,7 @@ const engineOf = (values: Values): EngineChoice | undefined => {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw wrongUsage('--clickhouse takes http://user:password@host:8123/database.')
   const { origin, pathname, username, password } = new URL(text)
   const given = (part: string) => (part === '' ? undefined : decodeURIComponent(part))
-  return { kind: 'clickhouse', url: origin, database: given(pathname.slice(1)), username: given(username), password: given(password) }
+  return { clickhouse: { url: origin, database: given(pathname.slice(1)), username: given(username), password: given(password) } }
 }
 
 type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void

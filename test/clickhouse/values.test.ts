@@ -62,7 +62,7 @@ describe.skipIf(!hasClickHouse)('answers of ClickHouse', () => {
 
   beforeAll(async () => {
     client = await openChdb()
-    waymarks = [await open({ dataDir: ':memory:', engine: { kind: 'clickhouse', client } }), await open({ dataDir: ':memory:' })]
+    waymarks = [await open({ dataDir: ':memory:', engine: { clickhouse: { client } } }), await open({ dataDir: ':memory:' })]
     const made: Project[] = []
     for (const waymark of waymarks) {
       const project = await waymark.createProject({ name: 'Values', timezone: 'Europe/Berlin' })
@@ -100,7 +100,7 @@ describe.skipIf(!hasClickHouse)('answers of ClickHouse', () => {
   })
 
   test('rows of several blocks are one column each', async () => {
-    const small = await open({ dataDir: ':memory:', engine: { kind: 'clickhouse', client, settings: { max_block_size: 7 } } })
+    const small = await open({ dataDir: ':memory:', engine: { clickhouse: { client, settings: { max_block_size: 7 } } } })
     const columns =
       "number, if(number % 3 = 0, null, concat('t', toString(number))), [number, null], number % 2 = 0, tuple(toString(number), null)"
     const project = await small.createProject({ name: 'Small' })
@@ -127,7 +127,7 @@ describe.skipIf(!hasClickHouse)('answers of ClickHouse', () => {
 
   test('a database belongs to one data directory', async () => {
     const [a, b] = [await mkdtemp(join(tmpdir(), 'waymark-')), await mkdtemp(join(tmpdir(), 'waymark-'))]
-    const engine = { kind: 'clickhouse', client } as const
+    const engine = { clickhouse: { client } }
     try {
       const waymark = await open({ dataDir: a, engine })
       const project = await waymark.createProject({ name: 'Kept' })

@@ -5,7 +5,7 @@ import { openChdb } from '../chdb.ts'
 
 export async function open(options: OpenOptions): Promise<Waymark> {
   const client = await openChdb()
-  const waymark = await openDirectory({ ...options, engine: { kind: 'clickhouse', client } })
+  const waymark = await openDirectory({ ...options, engine: { clickhouse: { client } } })
   const close = waymark.close.bind(waymark)
   return Object.assign(waymark, {
     close: async () => {

@@ -1,5 +1,6 @@
 import { codeFrame } from '../errors/code-frame.ts'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
 import { version } from '../lib/version.ts'
 import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
 import { doctor } from './doctor.ts'
@@ -44,11 +45,20 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
     const words = command.name.split(' ')
     if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
   }
-  throw wrongUsage(`Unknown command: ${args.join(' ')}. \`waymark help\` lists the commands.`)
+  const [near] = nearestSpellings(args[0]!, [...new Set(commands.map(({ name }) => name.split(' ')[0]!))])
+  throw wrongUsage(
+    `Unknown command: ${args.join(' ')}. ${near ? `Did you mean \`waymark ${near}\`? ` : ''}\`waymark help\` lists the commands.`,
+  )
 }
 
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
+/** Where it is in a query of several levels: `series[0].math`. */
+const pathOf = ({ attr }: WaymarkError): string => {
+  if (!attr?.includes('__')) return ''
+  const [first, ...rest] = attr.split('__')
+  return `${first}${rest.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('')}: `
+}
 /** The place in the statement, below the message. */
 const frameOf = ({ source, span, position }: WaymarkError): string => (position ? `\n\n${codeFrame(source!, span!)}` : '')
 
@@ -69,7 +79,7 @@ export async function runCommand(args: readonly string[], env: Environment, outp
     else await command.run(readValues(command, rest, env), output)
     return exitCodes.done
   } catch (error) {
-    if (error instanceof WaymarkError) output.err(`waymark: ${error.message}${frameOf(error)}`)
+    if (error instanceof WaymarkError) output.err(`waymark: ${pathOf(error)}${error.message}${frameOf(error)}`)
     else
       output.err(`waymark: ${error instanceof InternalError || !(error instanceof Error) ? String(error) : (error.stack ?? error.message)}`)
     return error instanceof WaymarkError && error.code === 'wrong-usage' ? exitCodes.wrongUsage : exitCodes.failed

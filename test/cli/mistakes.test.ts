@@ -39,6 +39,12 @@ const filled = (words: string) =>
 
 test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['dance', 2, /Unknown command: dance\. `waymark help` lists the commands\./],
+  ['qury x', 2, /Unknown command: qury x\. Did you mean `waymark query`\?/],
+  [
+    'query {"kind":"TrendsQuery","series":[{"kind":"EventsNode","propertes":[]}]} --project 1 --data DATA',
+    1,
+    /series\[0\]\.propertes: Unknown field "propertes"/,
+  ],
   ['help dance', 2, /Unknown command: dance/],
   ['serve --nonsense', 2, /Unknown option '--nonsense'\. `waymark help serve` shows what there is\./],
   ['serve extra', 2, /Unexpected argument 'extra'/],

@@ -50,7 +50,6 @@ const context = {
 }
 const instance = await openInstance({ dataDir: ':memory:', memoryLimit: values.memory })
 const client = hasClickHouse ? await openChdb() : null
-const { readonly: _, ...settings } = clickHouseSettings
 
 /** Runs a statement that is compiled already. */
 type Prepared = () => Promise<unknown>
@@ -67,7 +66,7 @@ const onClickHouse: Prepare = (query) => {
     client!.command({
       query: `${printed.sql} FORMAT Null`,
       query_params: Object.fromEntries(printed.params.map((value, i) => [`p${i + 1}`, value])),
-      clickhouse_settings: { ...settings, max_execution_time: longestMs / 1000 },
+      clickhouse_settings: { ...clickHouseSettings, max_execution_time: longestMs / 1000 },
     })
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { capitalBeyondAscii } from '../../src/functions/text-bytes.ts'
+import { capitalBeyondAscii } from '../../src/functions/cells/text-bytes.ts'
 import { openTestProject } from '../harness/duckdb.ts'
 
 test('every character beyond ASCII that the engine writes in lower case is known as a capital', async () => {

@@ -1,8 +1,8 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CellContext } from '../../src/functions/row.ts'
 import { localTime, momentOf, startOfLocalDay } from '../../src/functions/cells/zone-text.ts'
 import { isZone, zonePieces } from '../../src/functions/cells/zones.ts'
+import type { CellContext } from '../../src/functions/row.ts'
 import { scalar } from '../../src/types/types.ts'
 
 let fresh = 0

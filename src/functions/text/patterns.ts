@@ -7,7 +7,7 @@ import { type MadeCall, parts } from '../makes.ts'
 import { always, whenAll } from '../results.ts'
 import { type Arg, type Case, type CellContext, type FunctionFamily, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
-import { allIndexes, first, indexed, inVariants } from './search-variants.ts'
+import { allIndexes, firstIndex, indexed, inVariants } from './search-variants.ts'
 
 // LIKE and regular expressions: RE2 on both engines, `.` matches line ends too.
 
@@ -113,7 +113,7 @@ const regexps = (
   name: string,
   summary: string,
   returns: ScalarSpec['returns'],
-  body: (indexes: string) => string,
+  body: (patterns: Arg, context: CellContext, fits: (pattern: string) => string) => string,
   value: unknown,
   none: unknown,
 ): ScalarSpec => ({
@@ -121,7 +121,7 @@ const regexps = (
   returns,
   summary,
   duckdb: ([text, patterns], context) => {
-    const found = once(context, text!.sql, (t) => body(indexed(patterns!.sql, context, (p) => `regexp_matches(${t}, ${p}, 's')`)))
+    const found = once(context, text!.sql, (t) => body(patterns!, context, (p) => `regexp_matches(${t}, ${p}, 's')`))
     return context.type.kind === 'array' ? found : unlessNull([text!], found)
   },
   cases: [
@@ -285,7 +285,7 @@ export const patternFunctions: FunctionFamily = scalars({
     'multiMatchAny',
     'Whether any of the regular expressions matches.',
     whenAll('Bool'),
-    (list) => `(len(${list}) > 0)`,
+    (...patterns) => `(${firstIndex(...patterns)} > 0)`,
     1,
     0,
   ),
@@ -294,7 +294,7 @@ export const patternFunctions: FunctionFamily = scalars({
       'multiMatchAnyIndex',
       'The number of a regular expression that matches, from 1; 0 for none.',
       whenAll('UInt64'),
-      first,
+      firstIndex,
       2,
       0,
     ),
@@ -308,7 +308,7 @@ export const patternFunctions: FunctionFamily = scalars({
     'multiMatchAllIndices',
     'The numbers of all regular expressions that match, from 1.',
     allIndexes,
-    (list) => list,
+    indexed,
     [2, 3],
     [],
   ),

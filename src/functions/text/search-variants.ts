@@ -1,6 +1,6 @@
 import { arrayOf, type SqlType, scalar } from '../../types/types.ts'
 import { asciiLower } from '../cells/text-bytes.ts'
-import type { CellContext } from '../row.ts'
+import type { Arg, CellContext } from '../row.ts'
 import type { ScalarSpec } from '../scalars.ts'
 
 // What both kinds of search share: spellings of one function, and numbers of what was found.
@@ -25,9 +25,33 @@ export const inVariants = (
   Object.fromEntries(variants.filter((v) => suffixes.includes(v.suffix)).map((v) => [`${name}${v.suffix}`, spec(v, `${name}${v.suffix}`)]))
 export const everySuffix = variants.map((v) => v.suffix)
 
-export const indexed = (list: string, context: CellContext, body: (item: string) => string): string => {
-  const [n, i] = [context.fresh(), context.fresh()]
-  return `list_filter(list_transform(${list}, lambda ${n}, ${i}: CASE WHEN ${body(n)} THEN ${i} END), lambda ${n}: ${n} IS NOT NULL)`
+/** Of more the engine's own walk over the list is taken: each is printed. */
+const mostPrinted = 200
+/** The texts of a list of constants: each is looked for by a condition of its own, which the engine prepares once for all rows. */
+export const constantsOf = ({ items }: Arg): readonly Arg[] | null =>
+  items && items.length <= mostPrinted && items.every(({ constant }) => typeof constant === 'string') ? items : null
+
+const notNull = (list: string, context: CellContext): string => {
+  const n = context.fresh()
+  return `list_filter(${list}, lambda ${n}: ${n} IS NOT NULL)`
 }
-export const first = (list: string): string => `coalesce(${list}[1], 0)`
+
+/** Numbers from 1 of the items that fit, in their order. */
+export const indexed = (list: Arg, context: CellContext, body: (item: string) => string): string => {
+  const constants = constantsOf(list)
+  if (constants)
+    return constants.length === 0
+      ? 'CAST([] AS BIGINT[])'
+      : notNull(`[${constants.map(({ sql }, i) => `CASE WHEN ${body(sql)} THEN CAST(${i + 1} AS BIGINT) END`).join(', ')}]`, context)
+  const [n, i] = [context.fresh(), context.fresh()]
+  return notNull(`list_transform(${list.sql}, lambda ${n}, ${i}: CASE WHEN ${body(n)} THEN ${i} END)`, context)
+}
+
+/** The number of the first item that fits; 0 for none. */
+export const firstIndex = (list: Arg, context: CellContext, body: (item: string) => string): string => {
+  const constants = constantsOf(list)
+  if (!constants) return `coalesce(${indexed(list, context, body)}[1], 0)`
+  const branches = constants.map(({ sql }, i) => `WHEN ${body(sql)} THEN ${i + 1} `).join('')
+  return branches === '' ? 'CAST(0 AS BIGINT)' : `CASE ${branches}ELSE CAST(0 AS BIGINT) END`
+}
 export const allIndexes = (): SqlType => arrayOf(scalar('UInt64'))

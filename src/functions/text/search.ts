@@ -5,7 +5,7 @@ import { asciiLower } from '../cells/text-bytes.ts'
 import { whenAll } from '../results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionFamily, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
-import { allIndexes, everySuffix, first, indexed, inVariants, type Variant, variants } from './search-variants.ts'
+import { allIndexes, constantsOf, everySuffix, firstIndex, inVariants, type Variant, variants } from './search-variants.ts'
 
 // Searches for texts and words in texts.
 
@@ -34,16 +34,15 @@ const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Varian
 const inWhat = ({ suffix, countsBytes }: Variant): string =>
   `${countsBytes ? 'in bytes' : 'in characters'}${suffix.startsWith('Case') ? ', capitals or not' : ''}`
 
-const needlesOf = (
-  variant: Variant,
-  context: CellContext,
-  needles: Arg,
-  body: (needle: string) => string,
-  list = 'list_transform',
-): string => {
+const placesOf = (text: string, needles: Arg, variant: Variant, context: CellContext): string => {
+  const placed = (needle: string) => place(text, variant.fold(needle, context), variant.countsBytes)
+  const constants = constantsOf(needles)
+  if (constants) return constants.length === 0 ? 'CAST([] AS BIGINT[])' : `[${constants.map(({ sql }) => placed(sql)).join(', ')}]`
   const n = context.fresh()
-  return `${list}(${needles.sql}, lambda ${n}: ${body(variant.fold(n, context))})`
+  return `list_transform(${needles.sql}, lambda ${n}: ${placed(n)})`
 }
+const holds = (text: string, variant: Variant, context: CellContext) => (needle: string) =>
+  `contains(${text}, ${variant.fold(needle, context)})`
 const manyNeedles = (
   name: string,
   summary: string,
@@ -189,7 +188,7 @@ export const searchFunctions: FunctionFamily = scalars({
     'multiSearchAllPositions',
     'Where each of the texts stands, 0 where it does not',
     allIndexes,
-    (t, needles, variant, context) => needlesOf(variant, context, needles, (n) => place(t, n, variant.countsBytes)),
+    placesOf,
     (name, ignoresCase) => [[`${name}('hello World', ['world', 'hello', 'x'])`, ignoresCase ? [7, 1, 0] : [0, 1, 0]]],
     [noNeedle('multiSearchAllPositions', [0, null])],
   ),
@@ -197,7 +196,7 @@ export const searchFunctions: FunctionFamily = scalars({
     'multiSearchAny',
     'Whether any of the texts stands in the first one',
     whenAll('Bool'),
-    (t, needles, variant, context) => `(len(${needlesOf(variant, context, needles, (n) => `contains(${t}, ${n})`, 'list_filter')}) > 0)`,
+    (t, needles, variant, context) => `(${firstIndex(needles, context, holds(t, variant, context))} > 0)`,
     (name, ignoresCase) => [
       [`${name}('hello', ['x', 'ELL'])`, ignoresCase ? 1 : 0],
       [`${name}('hello', ['x', 'ell'])`, 1],
@@ -208,7 +207,7 @@ export const searchFunctions: FunctionFamily = scalars({
     'multiSearchFirstIndex',
     'The number of the first of the texts that stands in the first one, from 1; 0 for none',
     whenAll('UInt64'),
-    (t, needles, variant, context) => first(indexed(needles.sql, context, (n) => `contains(${t}, ${variant.fold(n, context)})`)),
+    (t, needles, variant, context) => firstIndex(needles, context, holds(t, variant, context)),
     (name) => [
       [`${name}('hello world', ['x', 'world', 'hello'])`, 2],
       [`${name}('hello', ['x'])`, 0],
@@ -221,8 +220,7 @@ export const searchFunctions: FunctionFamily = scalars({
     whenAll('UInt64'),
     (t, needles, variant, context) => {
       const n = context.fresh()
-      const places = needlesOf(variant, context, needles, (needle) => place(t, needle, variant.countsBytes))
-      return `coalesce(list_min(list_filter(${places}, lambda ${n}: ${n} > 0)), 0)`
+      return `coalesce(list_min(list_filter(${placesOf(t, needles, variant, context)}, lambda ${n}: ${n} > 0)), 0)`
     },
     (name) => [
       [`${name}('hello world', ['world', 'llo'])`, 3],

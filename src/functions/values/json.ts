@@ -126,6 +126,8 @@ export const jsonFunctions = scalars({
     [
       ["JSONExtractInt('{\"a\":-5}', 'a')", -5],
       ["JSONExtractInt('{\"a\":5.7}', 'a')", 5],
+      ["JSONExtractInt('{\"a\":-5.7}', 'a')", -5],
+      ["toString(JSONExtractInt('{\"a\":123456789012345678}', 'a'))", '123456789012345678'],
       ['JSONExtractInt(\'{"a":"5"}\', \'a\')', 5],
       ["JSONExtractInt('{\"a\":true}', 'a')", 0],
       ['JSONExtractInt(\'{"a":"5abc"}\', \'a\')', 0],

@@ -128,7 +128,13 @@ function fixedBytes(data: Data, width: number, { type, field, isStream }: Wanted
     )
   if (named(type, /^IPv6$/)) return textData(data, (row) => addressText(at(row)))
   if (named(type, /^U?Int\d+$/)) return wideData(data, width, 0, named(type, /^Int/), isStream)
-  return textData(data, (row) => Buffer.from(at(row)).toString().replace(/\0+$/, ''))
+  return textData(data, (row) => Buffer.from(withoutPadding(at(row))).toString())
+}
+
+function withoutPadding(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1] === 0) end--
+  return bytes.subarray(0, end)
 }
 
 const addressText = (bytes: Uint8Array): string => {

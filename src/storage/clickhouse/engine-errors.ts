@@ -43,8 +43,8 @@ export function engineError(error: unknown, sql: string): Error {
 
 /** The first sentence, without what is about the statement that we wrote. */
 function inOurWords(message: string): string {
-  const plain = message
-    .replace(/^(Code: \d+\. )?(DB::Exception: )?/, '')
-    .replace(/(: (In scope|while executing|While processing)|\. \([A-Z_]+\)| \(version).*$/is, '')
+  const sentence = message.replace(/^(Code: \d+\. )?(DB::Exception: )?/, '')
+  const end = sentence.search(/: (?:In scope|while executing|While processing)|\. \([A-Z_]{1,80}\)| \(version/i)
+  const plain = end < 0 ? sentence : sentence.slice(0, end)
   return plain.length > longestMessage ? `${plain.slice(0, longestMessage)}…` : plain
 }

@@ -107,3 +107,9 @@ test('keys of a map are compared with a pattern of many %', async () => {
     await project.rows("select mapContainsKeyLike(map('abcabc', 1), '%a%c%b%'), mapExtractKeyLike(map('abcabc', 1, 'x', 2), '%a%b%a%')"),
   ).toEqual([[1, { abcabc: 1 }]])
 })
+
+test('a pattern that is too long for a regular expression is refused in plain words', async () => {
+  await expect(project.rows("select 'a' like concat(repeat('%a_', 200000 + number), 'b') from numbers(1)")).rejects.toThrow(
+    /^The pattern is too long/,
+  )
+})

@@ -52,6 +52,7 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/Invalid LIST argument|UNNEST not supported here/, () => 'A function that takes an array got a value that is none'],
   [/could not convert blob to UTF8/, () => 'The decoded bytes are not text in UTF-8'],
   [/nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i, () => 'Invalid regular expression'],
+  [/pattern too large/i, () => 'The pattern is too long: write a shorter one, or compare with several'],
   [/Malformed JSON/i, () => 'A text in the statement is not valid JSON'],
   [/More than one row returned by a subquery/i, () => 'A subquery used as a value returned more than one row'],
 ]

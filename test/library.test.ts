@@ -29,6 +29,14 @@ test('options are known by name', async () => {
   await refused(open({ dataDir: ':memory:', logRetention: { day: 1 } } as never), 'day', 'days')
   await refused(waymark.createProject({ nmae: 'x' } as never), 'nmae', 'name')
   await refused(waymark.createPersonalKey({ label: 'x', scope: ['*'] } as never), 'scope', 'scopes')
+  await refused(project.importPersons([{ distinct_ids: ['u'], propertis: {} } as never]), '0__propertis', 'properties')
+  await refused(project.importGroups([{ group_type: 'company', group_key: 'a', proprties: {} } as never]), '0__proprties', 'properties')
+  await refused(
+    project.importGroups([], { group_types: [{ group_type: 'company', group_type_idx: 1 } as never] }),
+    'group_types__0__group_type_idx',
+    'group_type_index',
+  )
+  await refused(project.definePropertyTypes([{ name: 'price', property_type: 'Numeric', typ: 'event' } as never]), '0__typ', 'type')
   await refused(project.query({ kind: 'SqlLikeQuery', query: 'select 1' }, { refrsh: true } as never), 'refrsh', 'refresh')
 })
 

@@ -1,11 +1,11 @@
-import { nearestSpellings } from '../lib/spelling.ts'
+import { excerpt } from '../lib/excerpt.ts'
 import { WaymarkError } from './errors.ts'
+import { knownNames } from './unknown-field.ts'
 
 /** Refuses an object of options with a name that nobody reads: it is most likely misspelled. */
-export function mustKnow(given: object, known: readonly string[], what: string): void {
+export function mustKnow(given: object, known: readonly string[], what: string, place: readonly (string | number)[] = []): void {
   const strange = Object.keys(given).find((name) => !known.includes(name))
   if (strange === undefined) return
-  const [likely] = nearestSpellings(strange, known)
-  const hint = likely === undefined ? `Known options: ${[...known].sort().join(', ')}.` : `Did you mean "${likely}"?`
-  throw new WaymarkError('validation-failed', { message: `Unknown option "${strange}" of ${what}. ${hint}`, attr: strange })
+  const message = `Unknown option "${excerpt(strange)}" of ${what}. ${knownNames(strange, known, 'options')}`
+  throw new WaymarkError('validation-failed', { message, attr: [...place, strange].join('__') })
 }

@@ -3,6 +3,7 @@ import { inTurns } from '../lib/in-turns.ts'
 import { isObject } from '../lib/is-object.ts'
 import { TextWriter } from '../lib/text-writer.ts'
 import { Texts } from '../lib/texts.ts'
+import { type StrangeField, strangeInBatch } from './event-fields.ts'
 import type { EventSource } from './event-source.ts'
 import { parseTime } from './parse-time.ts'
 import { type PreparedEvent, prepareEvent, type Receipt, sentTime } from './prepare.ts'
@@ -38,6 +39,8 @@ export interface BatchFacts {
   readonly sentAt?: unknown
   readonly isHistorical?: boolean
   readonly ip?: string | null
+  /** Fields of the batch that are not read. */
+  readonly strangeFields?: readonly StrangeField[]
   /** Called with each event that cannot be taken, which is then left out. Without it the first of them refuses the batch. */
   readonly onRefused?: (event: unknown, refusal: WaymarkError<'bad-event'>) => void
 }
@@ -50,7 +53,7 @@ export function readBody(
   const events = eventsOf(body)
   const envelope = envelopeOf(body)
   const sentAt = about.sentAt ?? envelope.sent_at ?? envelope.sentAt
-  return { events, facts: { ...about, sentAt, isHistorical: isHistorical(body) } }
+  return { events, facts: { ...about, sentAt, isHistorical: isHistorical(body), strangeFields: strangeInBatch(envelope) } }
 }
 
 const envelopeOf = (body: unknown): Readonly<Record<string, unknown>> => (isObject(body) && 'batch' in body ? body : {})
@@ -68,11 +71,11 @@ const writtenTexts = (ends: readonly number[], written: TextWriter): Texts => {
 
 type AnyReceipt = Omit<Receipt, 'sentAt'>
 
-/** What holds for the first event and for the others: the first alone says that the time of the request cannot be read. */
-const receiptsOf = (receipt: AnyReceipt, sentAt: string | null): readonly [first: Receipt, others: Receipt] => {
+/** What holds for the first event and for the others: the first alone says what is wrong with the request. */
+const receiptsOf = ({ strangeFields, ...receipt }: AnyReceipt, sentAt: string | null): readonly [first: Receipt, others: Receipt] => {
   const isReadable = sentAt === null || parseTime(sentAt) !== null
   return [
-    { ...receipt, sentAt },
+    { ...receipt, sentAt, ...(strangeFields && { strangeFields }) },
     { ...receipt, sentAt: isReadable ? sentAt : null },
   ]
 }
@@ -81,7 +84,7 @@ const receiptsOf = (receipt: AnyReceipt, sentAt: string | null): readonly [first
 function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts, written: TextWriter): Generator<void, DecodedBatch> {
   const sentAt = asSentAt(facts.sentAt)
   const isPast = facts.isHistorical === true
-  const [first, others] = receiptsOf({ ...receipt, isHistorical: isPast }, sentAt)
+  const [first, others] = receiptsOf({ ...receipt, isHistorical: isPast, strangeFields: facts.strangeFields }, sentAt)
   const events: PreparedEvent[] = []
   const ends: number[] = []
   const uuids: string[] = []

@@ -1,4 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { mustKnow } from '../errors/must-know.ts'
 import { isObject } from '../lib/is-object.ts'
 import { readable } from '../lib/readable.ts'
 import { groupTypeLimit } from './groups.ts'
@@ -14,9 +15,39 @@ const refuse = (message: string, attr: string | null): never => {
   throw new WaymarkError('validation-failed', { message, attr })
 }
 
-const listOf = (rows: unknown, what: string): Record<string, unknown>[] => {
-  if (!Array.isArray(rows)) return refuse(`${what} must be an array.`, null)
-  return rows.map((row, i) => (isObject(row) ? row : refuse(`${what} ${i} must be an object.`, `${i}`)))
+interface Rows {
+  readonly what: string
+  readonly call: string
+  readonly fields: readonly string[]
+  /** Where the list stands, when it is not the only one. */
+  readonly place?: readonly string[]
+}
+
+const listOf = (rows: unknown, { what, call, fields, place = [] }: Rows): Record<string, unknown>[] => {
+  if (!Array.isArray(rows)) return refuse(`${what} must be an array.`, place[0] ?? null)
+  return rows.map((row, i) => {
+    if (!isObject(row)) return refuse(`${what} ${i} must be an object.`, [...place, i].join('__'))
+    mustKnow(row, fields, call, [...place, i])
+    return row
+  })
+}
+
+const personRows: Rows = { what: 'Persons', call: 'importPersons', fields: ['distinct_ids', 'properties', 'created_at', 'is_identified'] }
+const groupRows: Rows = {
+  what: 'Groups',
+  call: 'importGroups',
+  fields: ['group_type', 'group_type_index', 'group_key', 'properties', 'created_at'],
+}
+const groupTypeRows: Rows = {
+  what: 'group_types',
+  call: 'group_types',
+  fields: ['group_type', 'group_type_index'],
+  place: ['group_types'],
+}
+const typeRows: Rows = {
+  what: 'Property types',
+  call: 'definePropertyTypes',
+  fields: ['type', 'name', 'property_type', 'group_type_index'],
 }
 
 const propertiesOf = (value: unknown, attr: string): Record<string, unknown> => {
@@ -39,7 +70,7 @@ const textOf = (value: unknown, limit: number, attr: string): string => {
 
 /** `now` in microseconds, for those who do not say when they were made. */
 export function readPersons(rows: unknown, now: number): PersonImport[] {
-  return listOf(rows, 'Persons').map((row, i) => {
+  return listOf(rows, personRows).map((row, i) => {
     const ids = row.distinct_ids
     if (!Array.isArray(ids) || ids.length === 0) return refuse('A person needs at least one distinct id.', `${i}__distinct_ids`)
     return {
@@ -58,7 +89,7 @@ const indexOf = (value: unknown, attr: string): number | null => {
 }
 
 export function readGroups(rows: unknown, types: unknown, now: number): GroupImport[] {
-  const fixed = types === undefined || types === null ? [] : listOf(types, 'group_types')
+  const fixed = types === undefined || types === null ? [] : listOf(types, groupTypeRows)
   return [
     ...fixed.map(
       (row, i): GroupImport => ({
@@ -69,7 +100,7 @@ export function readGroups(rows: unknown, types: unknown, now: number): GroupImp
         created_at: now,
       }),
     ),
-    ...listOf(rows, 'Groups').map(
+    ...listOf(rows, groupRows).map(
       (row, i): GroupImport => ({
         group_type: textOf(row.group_type, groupKeyLimit, `${i}__group_type`),
         group_type_index: indexOf(row.group_type_index, `${i}__group_type_index`),
@@ -82,7 +113,7 @@ export function readGroups(rows: unknown, types: unknown, now: number): GroupImp
 }
 
 export function readPropertyTypes(rows: unknown): PropertyTypeRow[] {
-  return listOf(rows, 'Property types').map((row, i) => {
+  return listOf(rows, typeRows).map((row, i) => {
     const type = row.type ?? 'event'
     const index = type === 'group' ? indexOf(row.group_type_index, `${i}__group_type_index`) : null
     const scope = type === 'group' && index !== null ? `group_${index}` : type === 'event' || type === 'person' ? type : null

@@ -3,6 +3,7 @@ import { isObject } from '../lib/is-object.ts'
 import { readable } from '../lib/readable.ts'
 import type { TextWriter } from '../lib/text-writer.ts'
 import { elementsChain } from './elements.ts'
+import { type StrangeField, strangeFieldWarning, strangeInEvent } from './event-fields.ts'
 import { eventTime } from './event-time.ts'
 import { givesVisitFacts } from './initial-properties.ts'
 import { longestTime } from './parse-time.ts'
@@ -49,6 +50,8 @@ export interface Receipt {
   readonly ip: string | null
   readonly anonymizeIps: boolean
   readonly isHistorical?: boolean
+  /** Fields of the batch that are not read. */
+  readonly strangeFields?: readonly StrangeField[]
   /** What was noted of the event when it came: the log keeps it as it is after the change, where that cannot be found again. */
   readonly noted?: readonly Warning[]
   /** For an event that brings none. */
@@ -144,7 +147,7 @@ function noteUnusable(
 export function prepareEvent(raw: unknown, receipt: Receipt, index: number | null, writer: TextWriter): PreparedEvent {
   if (!isObject(raw)) return refuse('It must be an object.', index, 'event')
   const sent = objectAt(raw.properties, index, 'properties')
-  const given = isPlain(sent) && typeof sent.toJSON !== 'function' ? sent : storable({ ...sent })
+  const given = withBeside(raw, isPlain(sent) && typeof sent.toJSON !== 'function' ? sent : storable({ ...sent }))
   if (isAbsent(raw.event)) return refuse('All events must have the event field "event".', index, 'event')
   const id = raw.distinct_id ?? raw.$distinct_id ?? given.distinct_id
   if (isAbsent(id)) return refuse('All events must have the event field "distinct_id".', index, 'distinct_id')
@@ -152,6 +155,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const uuid = isAbsent(raw.uuid) ? receipt.newUuid() : (readUuid(raw.uuid) ?? refuse('"uuid" is not a UUID.', index, 'uuid'))
   const warnings: Warning[] = []
   const found: Warning[] = []
+  for (const strange of [...(receipt.strangeFields ?? []), ...strangeInEvent(raw)]) found.push(strangeFieldWarning(strange, uuid))
   const cutOf = (field: string): CutOf => ({ field, eventUuid: uuid, found })
   const name = cutTo(textLimit, asText(raw.event), cutOf('event'))
   const distinctId = cutTo(textLimit, asText(id), cutOf('distinct_id'))
@@ -259,6 +263,19 @@ function withParsed<T extends object, K extends keyof T>(holder: T, key: K): Par
   const held = holder[key]
   if (typeof held === 'string') Object.defineProperty(holder, key, { get: () => JSON.parse(held) as unknown })
   return holder as unknown as Parsed<T, K>
+}
+
+/** Properties with what an event says beside them and may say among them. */
+function withBeside(raw: Readonly<Properties>, given: Properties): Properties {
+  const { $unset, elements } = raw
+  if (isAbsent($unset) && isAbsent(elements)) return given
+  return {
+    ...given,
+    ...(isAbsent($unset)
+      ? {}
+      : { $unset: isAbsent(given.$unset) ? $unset : [...(unsetKeys(given.$unset) ?? []), ...(unsetKeys($unset) ?? [])] }),
+    ...(isAbsent(elements) ? {} : { $elements: given.$elements ?? elements }),
+  }
 }
 
 /** What an event says of its person beside its properties goes over what it says among them. */

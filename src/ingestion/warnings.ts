@@ -1,5 +1,5 @@
 interface Kind {
-  /** What became of the event: stored with something changed, not stored, or stored without something that it said of a person or a group. */
+  /** What became of the event: stored with something changed, not stored, or stored without something that it said. */
   readonly effect: 'altered' | 'dropped' | 'in part'
   readonly means: string
 }
@@ -31,6 +31,11 @@ export const warningKinds = {
   invalid_groups: {
     effect: 'in part',
     means: '`$groups` or `$group_set` is not an object, or `$groupidentify` lacks `$group_type` or `$group_key`; it was ignored.',
+  },
+  unknown_event_field: {
+    effect: 'in part',
+    means:
+      'An event or its batch has a field that is not read, `field` says which and `suggestion` what may have been meant; it was ignored.',
   },
   merge_without_alias: { effect: 'in part', means: '`$create_alias` or `$merge_dangerously` has no `alias`; nobody was merged.' },
   cannot_merge_with_illegal_distinct_id: {

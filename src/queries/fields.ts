@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearestSpellings } from '../lib/spelling.ts'
+import { unknownField } from '../errors/unknown-field.ts'
 
 // The objects of a request know all their fields: a misspelled one would change the question without a word.
 
@@ -104,25 +104,6 @@ export function fields<S extends z.ZodRawShape, P extends Presented>(shape: S, p
 }
 
 const notAnswered = (name: string) => z.null({ error: `${name} is not answered here: leave it out.` }).optional()
-
-/** The nearest name by spelling, or one that begins or ends alike: `op` is `operator`. */
-export function likelyName(name: string, known: readonly string[]): string | undefined {
-  const plain = (text: string) => text.replace(/_/g, '').toLowerCase()
-  const wanted = plain(name)
-  return (
-    known.find((one) => plain(one) === wanted) ??
-    nearestSpellings(name, known)[0] ??
-    (wanted.length > 1
-      ? known.find((one) => plain(one).startsWith(wanted) || plain(one).endsWith(wanted) || wanted.startsWith(plain(one)))
-      : undefined)
-  )
-}
-
-export function unknownField(name: string, known: readonly string[]): string {
-  const likely = likelyName(name, known)
-  if (likely !== undefined) return `Unknown field "${name}". Did you mean "${likely}"?`
-  return `Unknown field "${name}". Known fields: ${[...known].sort().join(', ')}.`
-}
 
 export interface Misfit {
   readonly path: readonly PropertyKey[]

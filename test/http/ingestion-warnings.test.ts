@@ -49,3 +49,38 @@ test('samples hold values of events, so they are for those who may query', async
   expect(await seenBy(['project:read'])).toEqual([null, null, null])
   expect(await seenBy(['project:read', 'query:read'])).toEqual([1, 1, 1])
 })
+
+test('a field of an event or a batch that nobody reads shows, with the likely name; what clients send besides does not', async () => {
+  const { call, member, project, world } = held.home
+  world.now = new Date('2026-03-01T12:02:00Z')
+  const { api_key, ...clients } = {
+    api_key: project.api_token,
+    type: 'capture',
+    library: 'posthog-node',
+    library_version: '4.0.0',
+    messageId: 'm',
+    context: {},
+    send_feature_flags: false,
+  }
+  const send = (body: object, path = '/batch/') => call('POST', path, { body: { api_key, ...body } })
+  const strange = async () => {
+    const { body } = await call('GET', path, { as: member })
+    const found = body.results.find(({ type }: { type: string }) => type === 'unknown_event_field')
+    return found?.samples.map(({ details }: { details: { field: string; suggestion?: string } }) => [details.field, details.suggestion])
+  }
+  expect((await send({ ...clients, batch: [{ ...clients, event: 'e', distinct_id: 'u' }] })).status).toBe(200)
+  expect((await send({ event: 'e', distinct_id: 'u', sent_at: '2026-03-01T12:00:00Z' }, '/capture/')).status).toBe(200)
+  expect(await strange()).toBeUndefined()
+  await send({ event: 'e', distinct_id: 'u', proprties: { a: 1 } }, '/capture/')
+  await send({ batch: [{ event: 'e', distinct_id: 'u' }], historical_migation: true })
+  const uuid = '0190a000-0000-7000-8000-000000000002'
+  await call('POST', '/i/v1/analytics/events', {
+    headers: { authorization: `Bearer ${api_key}` },
+    body: { created_at: '2026-03-01T12:00:00Z', batch: [{ event: 'e', distinct_id: 'u', uuid, options: {}, zzz: 1 }] },
+  })
+  expect(await strange()).toEqual([
+    ['zzz', undefined],
+    ['historical_migation', 'historical_migration'],
+    ['proprties', 'properties'],
+  ])
+})

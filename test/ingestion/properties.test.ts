@@ -284,3 +284,23 @@ describe('slots', () => {
     await world.close()
   })
 })
+
+test('what an event may say beside its properties counts like what it says among them', async () => {
+  const world = await openWorld()
+  const send = (event: object) => world.pipeline.ingest({ batch: [{ event: 'e', distinct_id: 'u', ...event }] })
+  await send({ $set: { a: 1, b: 2, c: 3, d: 4 } })
+  const { warnings } = await send({ $unset: ['a'], properties: { $unset: ['b'] } })
+  await send({ $unset: { c: 1 } })
+  await send({ elements: [{ tag_name: 'button', text: 'Buy' }] })
+  await world.pipeline.caughtUp()
+  expect(warnings).toEqual([])
+  const facts = async () => [
+    await world.rows('SELECT json_keys(properties) AS keys FROM persons'),
+    await world.rows("SELECT elements_chain FROM events WHERE elements_chain <> ''"),
+  ]
+  const before = await facts()
+  expect(before).toEqual([[{ keys: ['$creator_event_uuid', 'd'] }], [{ elements_chain: expect.stringContaining('button') }]])
+  await world.rebuild()
+  expect(await facts()).toEqual(before)
+  await world.close()
+})

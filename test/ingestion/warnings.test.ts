@@ -48,6 +48,15 @@ const earned: { readonly [K in WarningType]: readonly (readonly [what: string, s
     ['no key', live({ event: '$groupidentify', properties: { $group_type: 'company' } })],
     ['no type', live({ event: '$groupidentify', properties: { $group_key: 'acme' } })],
   ],
+  unknown_event_field: [
+    ['a misspelled field', live({ event: 'e', proprties: { a: 1 } })],
+    ['several in a past event', past({ event: 'e', timestamp: '2025-01-01T00:00:00Z', proprties: {}, timestmp: 1 }), 2],
+    ['more than are told of', live({ event: 'e', a1: 1, a2: 2, a3: 3, a4: 4 }), 3],
+    [
+      'of the batch, once',
+      (world) => world.pipeline.ingest({ batch: [1, 2].map(() => ({ event: 'e', distinct_id: 'u' })), historical_migation: true }),
+    ],
+  ],
   merge_without_alias: [
     ['$create_alias', live({ event: '$create_alias' })],
     ['$merge_dangerously', live({ event: '$merge_dangerously', properties: { alias: '' } })],

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import { inTurns } from '../../lib/in-turns.ts'
 import { isObject } from '../../lib/is-object.ts'
@@ -22,6 +23,8 @@ export interface Capture {
   readonly sentAt: string | null
   readonly isHistorical: boolean
   readonly ip: string | null
+  /** Fields of the batch that are not read. */
+  readonly strangeFields: readonly StrangeField[]
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -51,6 +54,7 @@ export async function readCapture(
     sentAt,
     isHistorical: batch?.historical_migration === true || batch?.historicalMigration === true,
     ip: forwardedFor(request.headers) ?? options.address,
+    strangeFields: strangeInBatch(batch ?? {}),
   }
 }
 

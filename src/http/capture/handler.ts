@@ -135,28 +135,28 @@ async function takeAll(
   services: CaptureServices,
   options: { isEngage: boolean; address: string | null },
 ): Promise<Response> {
-  const { token, events, sentAt, isHistorical, ip } = await readCapture(capture, services.clock(), options)
+  const { token, events, ...facts } = await readCapture(capture, services.clock(), options)
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
-  const limited = isHistorical ? await services.importLimit?.(token, events.count) : null
+  const limited = facts.isHistorical ? await services.importLimit?.(token, events.count) : null
   if (limited) return throttled(request, limited)
-  await project.ingestEvents(events, { sentAt, isHistorical, ip })
+  await project.ingestEvents(events, facts)
   return capture.query.get('beacon') === '1'
     ? new Response(null, { status: 204, headers: cors(request) })
     : json(request, 200, { status: 1 })
 }
 
 async function takeEach(request: Request, capture: CaptureRequest, services: CaptureServices, address: string | null): Promise<Response> {
-  const { token, items, sentAt, isHistorical } = await readPerEventBatch(capture)
+  const { token, items, ...said } = await readPerEventBatch(capture)
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
   const results: EventResults = {}
-  const limited = isHistorical ? await services.importLimit?.(token, items.count) : null
+  const limited = said.isHistorical ? await services.importLimit?.(token, items.count) : null
   if (limited) {
     await limitEach(items, results, limited.detail)
     return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
   }
-  const about = { sentAt, isHistorical, ip: address }
+  const about = { ...said, ip: address }
   const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
   const isAsked = capture.query.get('summary') === '1' && answer !== null
   return json(request, 200, { results, ...(isAsked && { summary: summaryOf(answer, Object.values(results)) }) })

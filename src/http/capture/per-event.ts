@@ -1,4 +1,5 @@
 import { WaymarkError } from '../../errors/errors.ts'
+import { type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
 import { inTurns } from '../../lib/in-turns.ts'
@@ -19,6 +20,8 @@ export interface PerEventBatch {
   /** The client's clock when it sent the request. */
   readonly sentAt: string | null
   readonly isHistorical: boolean
+  /** Fields of the batch that are not read. */
+  readonly strangeFields: readonly StrangeField[]
 }
 
 interface OwnedEvent {
@@ -53,6 +56,7 @@ export async function readPerEventBatch(request: CaptureRequest): Promise<PerEve
     items,
     sentAt: request.headers.get('posthog-request-timestamp') ?? (typeof value.created_at === 'string' ? value.created_at : null),
     isHistorical: value.historical_migration === true,
+    strangeFields: strangeInBatch(value),
   }
 }
 

@@ -1,0 +1,115 @@
+import { excerpt } from '../lib/excerpt.ts'
+import { likelyName } from '../lib/likely-name.ts'
+import type { Warning } from './warnings.ts'
+
+// Which fields an event and its batch may have. Any other is most likely misspelled, and what it says would be lost without a word.
+
+/** What is read of an event. */
+const ofEvent = [
+  'event',
+  'distinct_id',
+  'timestamp',
+  'properties',
+  'uuid',
+  'offset',
+  'sent_at',
+  'ip',
+  '$set',
+  '$set_once',
+  '$unset',
+  'elements',
+  'elements_chain',
+] as const
+/** What is read of a batch. */
+const ofBatch = ['batch', 'sent_at', 'historical_migration'] as const
+
+/** Fields that client libraries send and that are read elsewhere (whose the events are), or left out on purpose (which library sent them). */
+const leftOut = [
+  '$distinct_id',
+  '$lib',
+  '$lib_version',
+  '$token',
+  '_',
+  'anonymous_id',
+  'api_key',
+  'capture_internal',
+  'compression',
+  'context',
+  'created_at',
+  'disable_geoip',
+  'historicalMigration',
+  'integrations',
+  'key',
+  'lib',
+  'library',
+  'library_consumer',
+  'library_version',
+  'messageId',
+  'message_id',
+  'now',
+  'options',
+  'originalTimestamp',
+  'original_timestamp',
+  'personal_api_key',
+  'receivedAt',
+  'sendFeatureFlags',
+  'send_feature_flags',
+  'sentAt',
+  'session_id',
+  'site_url',
+  'team_id',
+  'token',
+  'type',
+  'ver',
+  'version',
+  'window_id',
+] as const
+/** Of the log's own form of an event. */
+const ofLog = ['$noted', '$dropped'] as const
+
+const inEvent: ReadonlySet<string> = new Set([...ofEvent, ...ofBatch, ...leftOut, ...ofLog])
+const inBatch: ReadonlySet<string> = new Set([...ofBatch, ...leftOut])
+
+/** Of one event or batch; more of them are the same mistake. */
+const mostTold = 3
+
+export interface StrangeField {
+  readonly field: string
+  readonly suggestion?: string
+}
+
+/** Senders repeat their mistakes with each event. */
+const told = new Map<string, StrangeField>()
+const mostKept = 1_000
+
+function strangeField(name: string, known: readonly string[]): StrangeField {
+  const field = excerpt(name)
+  const key = `${known.length} ${field}`
+  const before = told.get(key)
+  if (before) return before
+  const suggestion = likelyName(name, known)
+  const made = suggestion === undefined ? { field } : { field, suggestion }
+  if (told.size >= mostKept) told.clear()
+  told.set(key, made)
+  return made
+}
+
+const none: readonly StrangeField[] = []
+
+function strangeIn(given: object, known: ReadonlySet<string>, names: readonly string[]): readonly StrangeField[] {
+  let found: StrangeField[] | null = null
+  for (const name in given) {
+    if (known.has(name)) continue
+    found ??= []
+    if (found.length < mostTold) found.push(strangeField(name, names))
+  }
+  return found ?? none
+}
+
+export const strangeInEvent = (event: object): readonly StrangeField[] => strangeIn(event, inEvent, ofEvent)
+export const strangeInBatch = (batch: object): readonly StrangeField[] => strangeIn(batch, inBatch, ofBatch)
+
+export const strangeFieldWarning = ({ field, suggestion }: StrangeField, eventUuid: string): Warning => ({
+  type: 'unknown_event_field',
+  details: { eventUuid, field, ...(suggestion === undefined ? {} : { suggestion }) },
+})

@@ -8,7 +8,7 @@ const rows = Object.entries(errorTable as Readonly<Record<string, Row<never>>>)
   .sort(([a], [b]) => a.localeCompare(b))
   .map(([code, row]) => {
     const { status, isRetryable } = row
-    const wire = typeof row.wire === 'string' ? `\`${row.wire}\`` : row.wire ? 'says what rule is broken' : ''
+    const wire = row.wireNote ?? (typeof row.wire === 'string' ? `\`${row.wire}\`` : '')
     return `| \`${code}\` | ${status} | \`${typeOfRow(row)}\` | ${wire} | ${isRetryable ? 'yes' : ''} |`
   })
 
@@ -20,9 +20,10 @@ succeed later. Over HTTP the same error has the status, \`type\` and \`code\` of
 codes is empty, it is \`invalid_input\` (400), \`permission_denied\` (403), \`not_found\` (404), \`conflict\` (409) or \`error\`. Whatever is not in the table is
 our fault: an \`InternalError\` in the library, 500 over HTTP, with the reason in the log alone.
 
-A query with a field that is unknown or does not fit is \`validation-failed\` in the library. Over HTTP it is \`parse_error\`, as clients of the reference system
-expect, and \`attr\` names the same field. An unknown kind of query is refused with the kinds that are answered here, in
-\`detail\` or, where the reference system has the kind, in \`extra.expected\`.
+A query with a field that is unknown or does not fit the schema of its kind is \`validation-failed\` in the library. Over HTTP it is \`parse_error\`, as clients
+of the reference system expect, with their words before ours in \`detail\`, and \`attr\` names the same field. An unknown kind of query is refused with the kinds
+that are answered here, the same in the library and over HTTP. What was likely meant and what is allowed is a part of \`detail\`, except where
+clients compare its words: then it stands in \`extra\` alone (\`suggestions\`, \`expected\`).
 
 | code | status | type | code over HTTP | may succeed later |
 |---|---|---|---|---|

@@ -37,6 +37,7 @@ import { type BatchFacts, type IngestAnswer, Pipeline } from './ingestion/pipeli
 import type { WarningSummary } from './ingestion/warnings.ts'
 import { atOnce, type Turns } from './lib/turns.ts'
 import type { ActionInput } from './queries/action-definition.ts'
+import { queryAsked } from './queries/asked-query.ts'
 import type { ProjectSettings, QueryContext } from './queries/kind.ts'
 import type { FieldsByKind, Query, QueryAnswer, QueryKindName, SqlAnswerOf } from './queries/query-types.ts'
 import { statementFrom } from './queries/sql/template.ts'
@@ -265,8 +266,7 @@ export class Project {
       const message = `client_query_id must be a text of 1 to ${longestQueryId} characters`
       throw new WaymarkError('validation-failed', { message, attr: 'client_query_id' })
     }
-    if (!hasKind(query)) return answerQuery(query, await this.forQueries()) // which says what is wrong with it
-    const asked = { query, refresh, client_query_id, wantsStatus: false }
+    const asked = { query: queryAsked(query), refresh, client_query_id, wantsStatus: false }
     const outcome = await this.ask(asked, { signal, rows })
     return 'status' in outcome ? statusAnswer(outcome.status) : outcome.answer
   }
@@ -429,9 +429,6 @@ export class Project {
 const queryOptionNames = ['signal', 'refresh', 'client_query_id', 'rows']
 
 const isQueryId = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= longestQueryId
-
-const hasKind = (query: unknown): query is Asked['query'] =>
-  query !== null && typeof query === 'object' && typeof (query as { kind?: unknown }).kind === 'string'
 
 const settingsOf = (record: ProjectRecord): ProjectSettings => {
   const settings = settingsWithDefaults(record.settings)

@@ -57,8 +57,21 @@ test('values of a tagged statement are parameters, whatever they hold', async ()
 test('calls that are nearly right say how they are written', async () => {
   const project = await waymark.createProject()
   const message = (call: () => Promise<unknown>) => call().then(String, (error: Error) => error.message)
-  expect(await message(() => project.query('select 1' as never))).toMatch(/A query needs a kind.*SqlLikeQuery.*TrendsQuery/)
+  expect(await message(() => project.query('select 1' as never))).toMatch(
+    /A query must be an object with a kind.*SqlLikeQuery.*TrendsQuery/,
+  )
   expect(await message(() => project.sql('select 1' as never))).toMatch(/without parentheses.*project\.query/)
+})
+
+test('a query inside the node that says how it is shown is answered, as over HTTP', async () => {
+  const project = await waymark.findOrCreateProject({ name: 'Shop' })
+  const source = { kind: 'SqlLikeQuery', query: 'select 1 as one' } as const
+  const shown = { kind: 'DataTableNode', full: true, source: { kind: 'DataVisualizationNode', source } } as const
+  expect(await project.query(shown)).toMatchObject({ results: [[1]] })
+  expect((await project.queryArrow(shown)).numRows).toBe(1)
+  await expect(project.query({ ...shown, source: undefined } as never)).rejects.toMatchObject({ code: 'validation-failed', attr: 'source' })
+  for (const kind of ['RetentionQuery', 'TrendQuery'])
+    await expect(project.query({ kind } as never)).rejects.toThrow(/Known kinds: ActorsQuery, DataTableNode, .*InsightVizNode/)
 })
 
 test.each([

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
+import { misfitData, readAs } from '../queries/misfit.ts'
 
 export function check<T>(schema: z.ZodType<T>, value: unknown): T {
-  const checked = schema.safeParse(value)
-  if (checked.success) return checked.data
-  const issue = checked.error.issues[0]!
-  throw new WaymarkError('validation-failed', { message: issue.message, attr: issue.path.join('__') || null })
+  const read = readAs(schema, value)
+  if ('misfit' in read) throw new WaymarkError('validation-failed', misfitData(read.misfit, null))
+  return read.data
 }
 
 /** The id that the caller wrote, when it is one and nobody has it; else the next one. */

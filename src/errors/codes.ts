@@ -4,7 +4,7 @@
 export type Budgeted = keyof typeof exceeded
 
 import { excerpt } from '../lib/excerpt.ts'
-import { nearestSpellings } from '../lib/spelling.ts'
+import { likelyName } from '../lib/likely-name.ts'
 import { type RequestErrorData, requestErrors } from './request-errors.ts'
 import type { Row } from './row.ts'
 
@@ -51,8 +51,16 @@ export interface ErrorData extends RequestErrorData {
   'answer-too-large': { bytes: number }
   'query-cancelled': Record<string, never>
   // requests and the library
-  'validation-failed': { message: string; attr: string | null }
+  'validation-failed': {
+    message: string
+    attr: string | null
+    allowed?: readonly string[]
+    candidates?: readonly string[]
+    /** Of what does not fit the schema of a query: where it stands in the body of a request over HTTP. */
+    place?: readonly string[]
+  }
   'unknown-query-kind': { kind: string; known: readonly string[] }
+  'query-kind-elsewhere': { kind: string; known: readonly string[] }
   'not-found': { what: string; id: string }
   // accounts. `rule` is the code that HTTP clients see
   'invalid-value': { message: string; rule: string; attr: string | null; allowed?: readonly string[]; candidates?: readonly string[] }
@@ -100,6 +108,13 @@ function byteText(bytes: number): string {
 const useOf = ({ use }: { use?: string | null }) => (use ? `Use ${use}.` : null)
 const plural = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`
 const didYouMean = (candidates: readonly string[] | undefined) => (candidates?.length ? `Did you mean: ${candidates.join(', ')}?` : null)
+const oneOfAllowed = ({ allowed }: { allowed?: readonly string[] }) => (allowed ? `One of ${allowed.join(', ')}` : null)
+const knownKinds = ({ kind, known }: { kind: string; known: readonly string[] }) => {
+  const likely = likelyName(kind, known)
+  return `${likely === undefined ? '' : `Did you mean ${likely}? `}Known kinds: ${known.join(', ')}.`
+}
+/** As the reference system says what is wrong with a query. */
+const requestMisfit = (place: readonly string[], problem: string) => `1 validation error for QueryRequest\n${place.join('.')}\n  ${problem}`
 const expects = (noun: string, d: { name: string; kind: string; min: number; max: number | null; found: number }) => {
   const start = `${d.kind} '${d.name}' expects`
   if (d.min === d.max) return `${start} ${plural(d.min, noun)}, found ${d.found}`
@@ -224,7 +239,13 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'unsupported-syntax': { text: (d) => `Not supported ${d.engine ? `on ${d.engine}` : 'yet'}: ${d.what}`, status: 400 },
   'invalid-query': { text: (d) => d.message, status: 400 },
   'unsupported-function': { text: (d) => `'${d.name}' is not available on ${d.engine}: ${d.reason}`, status: 400 },
-  'engine-refused': { text: (d) => d.message, status: 400, wire: (d) => (d.isAboutTypes ? aboutTypes : undefined), isOfStatement: true },
+  'engine-refused': {
+    text: (d) => d.message,
+    status: 400,
+    wire: (d) => (d.isAboutTypes ? aboutTypes : undefined),
+    wireNote: `\`${aboutTypes}\`, where it is about types`,
+    isOfStatement: true,
+  },
   'unequal-lengths': {
     text: ({ name, lengths: [a, b] }) => `'${name}' needs arrays of the same length, but got one of ${plural(a, 'item')} and one of ${b}`,
     suggestion: () => 'Make them equally long with arrayResize(array, length).',
@@ -263,21 +284,47 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 400,
   },
   'query-cancelled': { text: () => 'The query was cancelled.', status: 400 },
-  'validation-failed': { text: (d) => d.message, status: 400 },
+  'validation-failed': {
+    text: (d) => d.message,
+    expected: oneOfAllowed,
+    status: 400,
+    type: (d) => (d.place ? 'invalid_request' : undefined),
+    wire: (d) => (d.place ? 'parse_error' : undefined),
+    wireText: (d) => (d.place ? requestMisfit(d.place, d.message) : d.message),
+    wireNote: '`parse_error`, of type `invalid_request`, for what does not fit the schema of a query',
+  },
   'unknown-query-kind': {
     text: (d) => `Unsupported query kind: ${excerpt(d.kind)}`,
-    suggestion: (d) => {
-      const [likely] = nearestSpellings(d.kind, d.known)
-      return `${likely === undefined ? '' : `Did you mean ${likely}? `}Known kinds: ${d.known.join(', ')}.`
-    },
+    suggestion: knownKinds,
+    expected: ({ known }) => oneOfAllowed({ allowed: known }),
     status: 400,
+    type: 'invalid_request',
+    wire: 'parse_error',
+    wireText: ({ kind, known }) => {
+      const likely = likelyName(kind, known)
+      const tags = known.map((one) => `'${one}'`).join(', ')
+      return requestMisfit(
+        ['query'],
+        `Input tag '${excerpt(kind)}' found using 'kind' does not match any of the expected tags: ${tags}${likely === undefined ? '' : `. Did you mean '${likely}'?`}`,
+      )
+    },
+  },
+  'query-kind-elsewhere': {
+    text: (d) => `Unsupported query kind: ${excerpt(d.kind)}`,
+    suggestion: ({ known }) => `Known kinds: ${known.join(', ')}.`,
+    expected: ({ known }) => oneOfAllowed({ allowed: known }),
+    status: 400,
+    isTerse: true,
   },
   'not-found': { text: (d) => `There is no ${d.what} ${excerpt(d.id)}`, status: 404 },
   'invalid-value': {
     text: (d) => d.message,
-    expected: (d) => (d.allowed ? `One of ${d.allowed.join(', ')}` : null),
+    suggestion: (d) => didYouMean(d.candidates) ?? (d.allowed ? `Choose one of ${d.allowed.join(', ')}.` : null),
+    expected: oneOfAllowed,
     status: 400,
     wire: (d) => d.rule,
+    wireNote: 'says what rule is broken',
+    isTerse: true,
   },
   'not-allowed': { text: (d) => d.message, status: 403 },
   'no-record': { text: (d) => d.message, status: 404 },

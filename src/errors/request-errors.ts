@@ -1,4 +1,3 @@
-import { excerpt } from '../lib/excerpt.ts'
 import type { Row } from './row.ts'
 
 // What is wrong with a request before anything is asked of a project: who calls, how often, and whether the body can be read.
@@ -11,7 +10,6 @@ export interface RequestErrorData {
   'wrong-method': { method: string; allowed: readonly string[] }
   'wrong-media': { type: string }
   'unreadable-request': { message: string; attr: string | null }
-  'query-kind-elsewhere': { kind: string; known: readonly string[] }
   'body-too-large': Record<string, never>
   'body-too-slow': { bytesPerSecond: number; measuredMs: number; longestMs: number }
   'bodies-too-many': { bytes: number }
@@ -60,12 +58,6 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<Reques
     wire: 'unsupported_media_type',
   },
   'unreadable-request': { text: (d) => d.message, status: 400, type: 'invalid_request', wire: 'parse_error' },
-  // The words are those that clients of the reference system know; what is answered here stands beside them.
-  'query-kind-elsewhere': {
-    text: (d) => `Unsupported query kind: ${excerpt(d.kind)}`,
-    expected: (d) => `One of ${d.known.join(', ')}`,
-    status: 400,
-  },
   'body-too-large': { text: () => 'Request too large.', status: 413, type: 'client_error', wire: 'request_too_large' },
   'body-too-slow': {
     text: (d) =>

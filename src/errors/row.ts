@@ -10,7 +10,13 @@ export interface Row<D> {
   /** The code that HTTP clients see, where it is not that of the status. */
   readonly wire?: string | ((data: D) => string | undefined)
   /** The type that HTTP clients see, where it is not that of the status. */
-  readonly type?: string
+  readonly type?: string | ((data: D) => string | undefined)
+  /** The words that clients of the reference system look for, where they are not `text`. */
+  readonly wireText?: (data: D) => string
+  /** Clients of the reference system compare the words: what was likely meant stands beside them, in `extra`. */
+  readonly isTerse?: true
+  /** When a code or a type that depends on the data is which, for the page of codes. */
+  readonly wireNote?: string
   /** HTTP clients of the reference system expect no `attr` with it. */
   readonly isOfStatement?: true
   readonly headers?: (data: D) => Readonly<Record<string, string>>

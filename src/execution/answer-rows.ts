@@ -1,4 +1,5 @@
 import { type RecordBatch, Table } from 'apache-arrow'
+import { queryAsked } from '../queries/asked-query.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import { warningsAbout } from './answer-warnings.ts'
 import type { AnswerOptions } from './checkpoint.ts'
@@ -19,7 +20,8 @@ export interface RowsAnswer {
 const rowsOfBatch = 2048
 
 /** The rows of the answer, with its limits, without ever holding all of them; null where an answer is no list of rows. */
-export async function answerRows(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<RowsAnswer | null> {
+export async function answerRows(given: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<RowsAnswer | null> {
+  const query = queryAsked(given)
   const { kind, parsed } = checkRequest(query)
   if (!kind.rows) return null
   const facts = await project.facts()

@@ -1,3 +1,4 @@
+import { queryAsked } from '../queries/asked-query.ts'
 import { warningsAbout } from './answer-warnings.ts'
 import type { AnswerOptions } from './checkpoint.ts'
 import { driverOf } from './driver.ts'
@@ -7,8 +8,9 @@ import { checkRequest, settingsOf } from './request.ts'
 import { bytesBetween } from './statements.ts'
 
 /** Answers a query of any kind: the JSON of the HTTP endpoint. */
-export async function answerQuery(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<object> {
+export async function answerQuery(given: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<object> {
   const started = performance.now()
+  const query = queryAsked(given)
   const { kind, parsed } = checkRequest(query)
   const facts = await project.facts()
   const mostBytes = kind.rows ? project.limits.answerBytes : bytesBetween(project)

@@ -1,4 +1,5 @@
 import { type RecordBatch, Table } from 'apache-arrow'
+import { queryAsked } from '../queries/asked-query.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import { answerTable } from '../queries/rows.ts'
 import { sqlStatement } from '../queries/sql/index.ts'
@@ -65,7 +66,8 @@ type ArrowWork =
   /** A chart. */
   | { readonly table: Table; readonly warnings: readonly AnswerWarning[] }
 
-async function arrowOf(query: unknown, project: QueryProject, options: AnswerOptions): Promise<ArrowWork> {
+async function arrowOf(given: unknown, project: QueryProject, options: AnswerOptions): Promise<ArrowWork> {
+  const query = queryAsked(given)
   const { kind, parsed } = checkRequest(query)
   if (!kind.isStatement) {
     const rows = await answerRows(query, project, options)

@@ -80,7 +80,12 @@ const typeOf = (status: number): string => {
   if (status === 404 || status === 405) return 'invalid_request'
   return 'server_error'
 }
-export const typeOfRow = ({ type, status }: Pick<Row<never>, 'type' | 'status'>): string => type ?? typeOf(status)
+/** What the row says of these data. */
+const saidOf = <D>(value: string | ((data: D) => string | undefined) | undefined, data: D): string | undefined =>
+  typeof value === 'function' ? value(data) : value
+/** Of an error that its data say nothing more of. */
+export const typeOfRow = ({ type, status }: Pick<Row<never>, 'type' | 'status'>): string =>
+  typeof type === 'string' ? type : typeOf(status)
 const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }
 
 /** Of the operator's files, which are nobody else's business. */
@@ -94,12 +99,11 @@ export const failureOf = (error: WaymarkError): Failure => {
   const known = told(error)
   const { data, status } = known
   const row = errorTable[known.code] as Row<unknown>
-  const wire = typeof row.wire === 'function' ? row.wire(data) : row.wire
   const retry: Record<string, string> = known.isRetryable ? { 'retry-after': '1' } : {}
   return {
     status,
-    type: typeOfRow(row),
-    code: wire ?? statusCodes[status] ?? 'error',
+    type: saidOf(row.type, data) ?? typeOf(status),
+    code: saidOf(row.wire, data) ?? statusCodes[status] ?? 'error',
     ...blamed(known, row),
     extra: extraOf(known),
     headers: { ...retry, ...row.headers?.(data) },
@@ -107,8 +111,11 @@ export const failureOf = (error: WaymarkError): Failure => {
 }
 
 /** What an engine would say of a statement belongs to no field: the field stands in the words. */
-const blamed = ({ attr, detail }: WaymarkError, { isOfStatement }: Row<unknown>): Pick<Failure, 'detail' | 'attr'> =>
-  isOfStatement && attr !== null ? { detail: `${attr}: ${detail}`, attr: null } : { detail, attr }
+const blamed = (error: WaymarkError, { isOfStatement, wireText, isTerse, text }: Row<unknown>): Pick<Failure, 'detail' | 'attr'> => {
+  const { attr, data } = error
+  const detail = wireText ? wireText(data) : isTerse ? text(data) : error.detail
+  return isOfStatement && attr !== null ? { detail: `${attr}: ${detail}`, attr: null } : { detail, attr }
+}
 
 /** What the caller is told; null when the fault is ours and only the log may know more. */
 export const knownFailure = (error: unknown): Failure | null => (error instanceof WaymarkError ? failureOf(error) : null)

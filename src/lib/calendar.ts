@@ -2,9 +2,8 @@ import { day, hour, type Micros, minute, second, type Zone, zoneOf } from './zon
 
 // Calendar arithmetic on local time: a day is a date, not 24 hours.
 
-export type Interval = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
-
-export const intervals: readonly Interval[] = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
+export const intervals = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
+export type Interval = (typeof intervals)[number]
 
 export interface Calendar {
   readonly zone: Zone

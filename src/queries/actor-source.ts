@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
-import { misfitOf } from './fields.ts'
 import type { Answer, Ask, QueryContext } from './kind.ts'
+import { misfitData, readAs } from './misfit.ts'
 
 // Kinds whose numbers stand for people say here who they are. ActorsQuery knows them only through this.
 
@@ -83,10 +83,8 @@ export function checkSource(
       attr: 'source__source__kind',
     })
   }
-  const checked = known.schema.safeParse(source)
-  if (!checked.success) {
-    const { path, message } = misfitOf(checked.error)
-    throw new QueryError('validation-failed', { message, attr: ['source', ...path].join('__') })
-  }
-  return { known, point: checked.data }
+  const read = readAs(known.schema, source)
+  if ('misfit' in read)
+    throw new QueryError('validation-failed', misfitData({ ...read.misfit, path: ['source', ...read.misfit.path] }, ['query']))
+  return { known, point: read.data }
 }

@@ -7,7 +7,9 @@ import { add, calendarOf, type Interval } from '../lib/calendar.ts'
 import { own } from '../lib/own.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { dateInstant, isoInstant, micros } from './dates.ts'
+import { fields } from './fields.ts'
 import type { QueryContext } from './kind.ts'
+import { readAs } from './misfit.ts'
 import { actionCondition, compileFilters } from './property-filters.ts'
 import { memberOf } from './scope.ts'
 import { allOf } from './series-condition.ts'
@@ -27,28 +29,29 @@ export const behaviours = [
   'restarted_performing_event',
 ] as const
 
-const behaviouralSchema = z.looseObject({
-  type: z.literal('behavioral'),
-  key: z.union([z.string(), z.number()]),
-  event_type: z.enum(['events', 'actions']).nullish(),
-  value: z.enum(behaviours, {
-    error: (issue) => `${JSON.stringify(issue.input)} is not a behaviour. Choose one of ${behaviours.join(', ')}.`,
-  }),
-  negation: z.boolean().nullish(),
-  time_value: count.nullish(),
-  time_interval: unit.nullish(),
-  explicit_datetime: z.string().nullish(),
-  explicit_datetime_to: z.string().nullish(),
-  operator: z.string().nullish(),
-  operator_value: count.nullish(),
-  event_filters: z.array(z.unknown()).nullish(),
-  min_periods: count.nullish(),
-  total_periods: count.nullish(),
-  seq_event: z.union([z.string(), z.number()]).nullish(),
-  seq_event_type: z.enum(['events', 'actions']).nullish(),
-  seq_time_value: count.nullish(),
-  seq_time_interval: unit.nullish(),
-})
+const behaviouralSchema = fields(
+  {
+    type: z.literal('behavioral'),
+    key: z.union([z.string(), z.number()]),
+    event_type: z.enum(['events', 'actions']).nullish(),
+    value: z.enum(behaviours),
+    negation: z.boolean().nullish(),
+    time_value: count.nullish(),
+    time_interval: unit.nullish(),
+    explicit_datetime: z.string().nullish(),
+    explicit_datetime_to: z.string().nullish(),
+    operator: z.string().nullish(),
+    operator_value: count.nullish(),
+    event_filters: z.array(z.unknown()).nullish(),
+    min_periods: count.nullish(),
+    total_periods: count.nullish(),
+    seq_event: z.union([z.string(), z.number()]).nullish(),
+    seq_event_type: z.enum(['events', 'actions']).nullish(),
+    seq_time_value: count.nullish(),
+    seq_time_interval: unit.nullish(),
+  },
+  'condition',
+)
 type Behaviour = z.infer<typeof behaviouralSchema>
 
 export interface ConditionGroup {
@@ -59,7 +62,7 @@ export interface ConditionGroup {
 export type Condition = ConditionGroup | Behaviour | { readonly type: string; readonly [key: string]: unknown }
 
 const groupSchema: z.ZodType<ConditionGroup> = z.lazy(() =>
-  z.looseObject({ type: z.enum(['AND', 'OR', 'NOT']), values: z.array(conditionSchema), negation: z.boolean().nullish() }),
+  fields({ type: z.enum(['AND', 'OR', 'NOT']), values: z.array(conditionSchema), negation: z.boolean().nullish() }, 'condition'),
 ) as z.ZodType<ConditionGroup>
 
 const conditionSchema: z.ZodType<Condition> = z.lazy(() =>
@@ -69,16 +72,17 @@ const conditionSchema: z.ZodType<Condition> = z.lazy(() =>
       : value.type === 'behavioral'
         ? behaviouralSchema
         : z.looseObject({ type: z.string(), key: z.unknown() })
-    const checked = schema.safeParse(value)
-    if (checked.success) return checked.data as Condition
-    for (const issue of checked.error.issues) context.addIssue({ code: 'custom', message: issue.message, path: [...issue.path] })
+    const read = readAs<unknown>(schema, value)
+    if ('data' in read) return read.data as Condition
+    const { path, message } = read.misfit
+    context.addIssue({ code: 'custom', message, path: [...path] })
     return z.NEVER
   }),
 ) as z.ZodType<Condition>
 
 export const isGroup = (value: object): value is ConditionGroup => 'values' in value && Array.isArray(value.values)
 
-export const cohortFiltersSchema = z.looseObject({ properties: groupSchema })
+export const cohortFiltersSchema = fields({ properties: groupSchema }, 'range')
 export type CohortFilters = z.infer<typeof cohortFiltersSchema>
 
 /** Do members come and go with time alone? */

@@ -12,6 +12,7 @@ export const presentation = {
   node: ['version', 'response', 'limit', 'orderBy', 'order', 'uuid', 'dataColorTheme'],
   range: [],
   filter: ['label', 'cohort_name', 'group_key_names', 'bytecode', 'conditionHash', 'id', 'uuid'],
+  condition: ['id', 'label', 'bytecode', 'bytecode_error', 'conditionHash', 'cohort_name', 'sort_key', 'uuid'],
   step: ['id', 'isNew', 'name', 'uuid'],
   trendsFilter: [
     'aggregationAxisFormat',
@@ -104,27 +105,3 @@ export function fields<S extends z.ZodRawShape, P extends Presented>(shape: S, p
 }
 
 const notAnswered = (name: string) => z.null({ error: `${name} is not answered here: leave it out.` }).optional()
-
-export interface Misfit {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
-/** The mistake to tell of: a field that nobody knows explains most others. */
-export function misfitOf(error: z.ZodError): Misfit {
-  const issues = error.issues.flatMap(innermost)
-  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
-  if (unknown?.code === 'unrecognized_keys') return { path: [...unknown.path, unknown.keys[0]!], message: unknown.message }
-  const [first] = issues
-  return { path: first?.path ?? [], message: first?.message ?? 'The query is not valid' }
-}
-
-type Issue = z.core.$ZodIssue
-
-/** Of a union, what the alternative says that fits furthest, where the union itself has no words of its own. */
-function innermost(issue: Issue): Issue[] {
-  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
-  const inner = issue.errors.map((list) => list.flatMap(innermost))
-  const deepest = inner.filter((list) => list.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'))[0]
-  return deepest ? deepest.map((one) => ({ ...one, path: [...issue.path, ...one.path] }) as Issue) : [issue]
-}

@@ -39,6 +39,14 @@ export interface FieldsByKind {
   SqlLikeQuery: Fields<typeof sqlSchema>
   HogQLQuery: Fields<typeof sqlSchema>
   InsightActorsQueryOptions: Omit<Fields<typeof optionsSchema>, 'source'> & { readonly source: ActorsSource }
+  DataTableNode: Shown
+  DataVisualizationNode: Shown
+  InsightVizNode: Shown
+}
+/** How the answer of the source is shown; nothing of it is read. */
+interface Shown {
+  readonly source: Query
+  readonly [name: string]: unknown
 }
 export type QueryKindName = keyof FieldsByKind
 
@@ -95,7 +103,11 @@ export interface AnswersByKind {
   SqlLikeQuery: SqlAnswer
   HogQLQuery: SqlAnswer
   InsightActorsQueryOptions: ActorOptions
+  DataTableNode: AnswerOfSource
+  DataVisualizationNode: AnswerOfSource
+  InsightVizNode: AnswerOfSource
 }
+type AnswerOfSource = TrendsResponse | FunnelsAnswer | LifecycleAnswer | ActorsResponse | EventsAnswer | SqlAnswer | ActorOptions
 /** The answer to a query of one kind. */
 export type QueryAnswer<K extends QueryKindName = QueryKindName> = { [Kind in K]: AnswersByKind[Kind] & AnswerFacts }[K]
 

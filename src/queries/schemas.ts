@@ -23,9 +23,7 @@ export const everyQuery = {
 export const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'session', 'cohort', 'hogql'] as const
 export type BreakdownType = (typeof breakdownTypes)[number]
 
-const breakdownType = z.enum(breakdownTypes, {
-  error: (issue) => `${JSON.stringify(issue.input)} is not a type of breakdown. Choose one of ${breakdownTypes.join(', ')}.`,
-})
+const breakdownType = z.enum(breakdownTypes)
 const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown is the name of a property, or the number of a cohort.' })
 const binCount = z.number().int().min(1).max(10_000)
 

@@ -24,9 +24,7 @@ export const maths = [
 ] as const
 export type Math = (typeof maths)[number]
 
-export const mathSchema = z.enum(maths, {
-  error: (issue) => `${JSON.stringify(issue.input)} is not a math. Choose one of ${maths.join(', ')}.`,
-})
+export const mathSchema = z.enum(maths)
 
 export const groupTypeIndex = z.number().int().min(0).max(4)
 

@@ -3,17 +3,13 @@ import type { Asker, Outcome } from '../../execution/asking/asking.ts'
 import type { App } from '../app.ts'
 import type { ProjectVisit } from '../resource.ts'
 import { askerOf } from './asker.ts'
-import { type QueryRequest, queryFailure } from './request.ts'
+import type { QueryRequest } from './request.ts'
 import { peek, type StreamHooks, streamed } from './streamed.ts'
 
 /** An answer, or the status of a query in the background. */
 export async function ask(app: App, project: ProjectRecord, request: QueryRequest, asker: Asker): Promise<Outcome> {
   const data = await app.project(project.id)
-  try {
-    return await data.ask(request, { ...asker, rows: app.rows() })
-  } catch (error) {
-    throw queryFailure(error, request.query.kind)
-  }
+  return data.ask(request, { ...asker, rows: app.rows() })
 }
 
 /** The answer to a query that a route asks for its visitor. */
@@ -47,6 +43,6 @@ export async function askRows(app: App, project: ProjectRecord, request: QueryRe
     return peeked && streamed(peeked, wanted.form, { ...wanted, stop: attended.stop, ended: end })
   } catch (error) {
     end()
-    throw queryFailure(error, query.kind)
+    throw error
   }
 }

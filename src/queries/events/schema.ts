@@ -1,30 +1,31 @@
 import { z } from 'zod'
+import { actionStepSchema } from '../action-definition.ts'
 import { fields } from '../fields.ts'
 import { everyQuery } from '../schemas.ts'
 import { filtersSchema } from '../series.ts'
 
-const expressions = (field: string) => z.array(z.string({ error: `${field} holds expressions as texts.` }))
+const expressions = z.array(z.string())
 const count = z.number().int().min(0)
 
 export const eventsSchema = fields(
   {
     ...everyQuery,
     kind: z.literal('EventsQuery'),
-    select: expressions('select').min(1, 'select needs one column at least.'),
-    where: expressions('where').nullish(),
+    select: expressions.min(1),
+    where: expressions.nullish(),
     properties: filtersSchema.nullish(),
     fixedProperties: filtersSchema.nullish(),
     filterTestAccounts: z.boolean().nullish(),
     event: z.string().nullish(),
     events: z.array(z.string()).nullish(),
     actionId: z.number({ error: 'An action is named by its number.' }).int().nullish(),
-    actionSteps: z.array(z.looseObject({})).nullish(),
+    actionSteps: z.array(actionStepSchema).nullish(),
     personId: z.union([z.string(), z.number()]).nullish(),
     /** A point of a chart: only events of the people behind it. */
     source: z.looseObject({ kind: z.string() }).nullish(),
     after: z.string().nullish(),
     before: z.string().nullish(),
-    orderBy: expressions('orderBy').nullish(),
+    orderBy: expressions.nullish(),
     limit: count.nullish(),
     offset: count.nullish(),
   },

@@ -8,7 +8,7 @@ import { dateInstant, isoInstant, micros } from '../dates.ts'
 import type { PropertyType, QueryContext } from '../kind.ts'
 import { patterned } from '../origin.ts'
 import { cleanedPath } from '../path-cleaning.ts'
-import { type PropertyFilter, wrongFilter } from './schema.ts'
+import { noChoice, type PropertyFilter, wrongFilter } from './schema.ts'
 import { semverCondition, semverOperators } from './semver.ts'
 
 // What each operator says about a value. The rule that surprises: a property that is missing is null, null is never the value, so the negated
@@ -145,8 +145,7 @@ export function operatorCondition(read: Read, filter: PropertyFilter, env: Query
       return listed(read, scalars(value, filter), operator === 'not_in')
   }
   const condition = own(conditions, operator)
-  if (!condition)
-    throw wrongFilter(place, `${JSON.stringify(operator)} is not an operator. Known operators: ${operatorNames.join(', ')}.`, 'operator')
+  if (!condition) throw noChoice(place, 'operator', operator, operatorNames)
   if (!Array.isArray(value)) {
     const [one] = value === undefined || value === null ? [] : scalars([value], filter)
     return one === undefined ? always : condition(read, one, filter, env)

@@ -2,6 +2,7 @@ import { QueryError } from '../../errors/errors.ts'
 import { unknownField } from '../../errors/unknown-field.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { presentation } from '../fields.ts'
+import { noneOf } from '../misfit.ts'
 import { semverOperators } from './semver.ts'
 
 // Filters as clients send them: a flat list, or groups nested to any depth. Everything passes a filter whose property is still to be chosen; a field that
@@ -112,6 +113,10 @@ const mustBeKnown = (item: Json, known: ReadonlySet<string>, own: readonly strin
 export const wrongFilter = (place: string, message: string, field?: string): QueryError =>
   new QueryError('validation-failed', { message, attr: field ? `${place}__${field}` : place })
 
+/** A field whose value is none of those that there are. */
+export const noChoice = (place: string, field: string, given: unknown, allowed: readonly string[]): QueryError =>
+  new QueryError('validation-failed', { ...noneOf(`The ${field} of a filter`, given, allowed), attr: `${place}__${field}` })
+
 /** The tree of a request's filters. */
 export function readFilters(given: unknown, place = 'properties'): FilterGroup {
   if (given === null || given === undefined) return { type: 'AND', values: [] }
@@ -133,8 +138,7 @@ function readItem(item: unknown, place: string): FilterGroup['values'][number] |
   if (typeof type === 'string' && ignoredTypes.has(type)) return null
   const cohort = typeof type === 'string' && type.endsWith('cohort')
   if (isIncomplete(item) && !(cohort && item.value !== undefined && item.value !== null)) return incomplete
-  if (typeof type !== 'string' || !(filterTypes as readonly string[]).includes(type))
-    throw wrongFilter(place, `Filters of type ${JSON.stringify(type)} are not supported. Known types: ${filterTypes.join(', ')}.`, 'type')
+  if (typeof type !== 'string' || !(filterTypes as readonly string[]).includes(type)) throw noChoice(place, 'type', type, filterTypes)
   return {
     type: type as FilterType,
     key: String(item.key ?? 'id'),
@@ -149,7 +153,6 @@ function readItem(item: unknown, place: string): FilterGroup['values'][number] |
 function readGroup(group: Json, values: readonly unknown[], place: string): FilterGroup {
   mustBeKnown(group, knownInGroup, groupFields, place)
   const type = group.type ?? 'AND'
-  if (type !== 'AND' && type !== 'OR')
-    throw wrongFilter(place, `${JSON.stringify(type)} is not a type of filter group. Use AND or OR.`, 'type')
+  if (type !== 'AND' && type !== 'OR') throw noChoice(place, 'type', type, ['AND', 'OR'])
   return { type, values: readAll(values, `${place}__values`) }
 }

@@ -32,7 +32,7 @@ export const funnelPointSchema = fields(
     funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
     funnelTrendsDropOff: z.boolean().nullish(),
     funnelTrendsEntrancePeriodStart: z.string().nullish(),
-    compare: z.enum(['current', 'previous'], { error: 'compare is current or previous.' }).nullish(),
+    compare: z.enum(['current', 'previous']).nullish(),
     includeRecordings: z.boolean().nullish(),
   },
   'query',

@@ -10,9 +10,6 @@ export const vizTypes = ['steps', 'time_to_convert', 'trends'] as const
 export const orderTypes = ['ordered', 'strict', 'unordered'] as const
 export const attributionTypes = ['first_touch', 'last_touch', 'all_events', 'step'] as const
 
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T, what: string) =>
-  z.enum(values, { error: (issue) => `${JSON.stringify(issue.input)} is not ${what}. Choose one of ${values.join(', ')}.` })
-
 const stepIndex = z.number().int().min(0)
 const exclusionFields = { funnelFromStep: stepIndex, funnelToStep: stepIndex }
 export const exclusionSchema = z.discriminatedUnion('kind', [
@@ -22,12 +19,12 @@ export const exclusionSchema = z.discriminatedUnion('kind', [
 
 export const funnelsFilterSchema = fields(
   {
-    funnelVizType: oneOf(vizTypes, 'a form of funnel').nullish(),
-    funnelOrderType: oneOf(orderTypes, 'an order of steps').nullish(),
+    funnelVizType: z.enum(vizTypes).nullish(),
+    funnelOrderType: z.enum(orderTypes).nullish(),
     funnelWindowInterval: z.number().positive().nullish(),
-    funnelWindowIntervalUnit: oneOf(windowUnits, 'a unit of the window').nullish(),
+    funnelWindowIntervalUnit: z.enum(windowUnits).nullish(),
     exclusions: z.array(exclusionSchema).nullish(),
-    breakdownAttributionType: oneOf(attributionTypes, 'an attribution').nullish(),
+    breakdownAttributionType: z.enum(attributionTypes).nullish(),
     breakdownAttributionValue: stepIndex.nullish(),
     funnelFromStep: stepIndex.nullish(),
     funnelToStep: stepIndex.nullish(),
@@ -46,7 +43,7 @@ export const funnelsSchema = fields(
       .array(seriesNodeSchema)
       .min(2, { error: 'A funnel needs at least two steps.' })
       .max(maxSteps, { error: `A funnel has ${maxSteps} steps at most.` }),
-    interval: oneOf(intervals as unknown as readonly [string, ...string[]], 'an interval').nullish(),
+    interval: z.enum(intervals).nullish(),
     dateRange: dateRangeSchema.nullish(),
     funnelsFilter: funnelsFilterSchema.nullish(),
     breakdownFilter: breakdownFilterSchema.nullish(),

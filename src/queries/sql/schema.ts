@@ -2,13 +2,11 @@ import { z } from 'zod'
 import { fields } from '../fields.ts'
 import { dateRangeSchema, everyQuery } from '../schemas.ts'
 
-const name = 'must be a statement as text'
-
 export const sqlSchema = fields(
   {
     ...everyQuery,
     kind: z.enum(['HogQLQuery', 'SqlLikeQuery']),
-    query: z.string({ error: name }),
+    query: z.string(),
     /** What `{name}` stands for. */
     values: z.record(z.string(), z.unknown()).nullish(),
     /** By id: what `{variables.code_name}` stands for. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'
+import { noneOf, pathText } from '../misfit.ts'
 import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema, groupTypeIndex, propertyMaths, seriesNodeSchema } from '../series.ts'
 import { parseFormula } from './formula.ts'
@@ -25,8 +26,10 @@ export const displays = [
 ] as const
 /** Charts whose numbers are no rows of buckets: asked for, they are refused instead of being answered as something else. */
 const notAnswered = ['CalendarHeatmap', 'BoxPlot', 'SlopeGraph']
-const displayProblem = (input: unknown): string =>
-  `${notAnswered.includes(String(input)) ? `The display ${String(input)} is not answered here.` : `${JSON.stringify(input)} is not a display.`} Choose one of ${displays.join(', ')}.`
+const displayProblem = ({ input }: { readonly input?: unknown }): string | undefined =>
+  notAnswered.includes(String(input))
+    ? `The display ${String(input)} is not answered here. Choose one of ${displays.join(', ')}.`
+    : undefined
 export type Display = (typeof displays)[number]
 
 /** Data warehouses are not held here; older clients name the property's own table. */
@@ -37,18 +40,14 @@ export const trendsSchema = fields(
     ...everyQuery,
     kind: z.literal('TrendsQuery'),
     series: z.array(seriesNodeSchema).min(1, { error: 'A trend needs at least one series.' }),
-    interval: nullish(
-      z.enum(intervals as [(typeof intervals)[number], ...(typeof intervals)[number][]], {
-        error: (issue) => `${JSON.stringify(issue.input)} is not an interval. Choose one of ${intervals.join(', ')}.`,
-      }),
-    ),
+    interval: nullish(z.enum(intervals)),
     dateRange: nullish(dateRangeSchema),
     breakdownFilter: nullish(breakdownFilterSchema),
     compareFilter: nullish(compareFilterSchema),
     trendsFilter: nullish(
       fields(
         {
-          display: nullish(z.enum(displays, { error: (issue) => displayProblem(issue.input) })),
+          display: nullish(z.enum(displays, { error: displayProblem })),
           formula: nullish(z.string()),
           formulas: nullish(z.array(z.string())),
           formulaNodes: nullish(z.array(fields({ formula: z.string(), custom_name: z.string().nullish() }, 'range'))),
@@ -70,13 +69,10 @@ export const trendsSchema = fields(
     if ((propertyMaths as readonly string[]).includes(series.math ?? '') && !series.math_property)
       wrong(`The math ${series.math} needs a property.`, 'series', i, 'math_property')
     const type = series.math_property_type
-    if (type && !mathPropertyTypes.includes(type))
-      wrong(
-        `${JSON.stringify(type)} is not where numbers are read from. Choose one of ${mathPropertyTypes.join(', ')}.`,
-        'series',
-        i,
-        'math_property_type',
-      )
+    if (type && !mathPropertyTypes.includes(type)) {
+      const path = ['series', i, 'math_property_type']
+      wrong(noneOf(pathText(path), type, mathPropertyTypes).message, ...path)
+    }
     if (series.math === 'hogql' && !series.math_hogql) wrong('The math hogql needs an expression.', 'series', i, 'math_hogql')
     if (series.math === 'unique_group' && series.math_group_type_index == null)
       wrong('The math unique_group needs the index of a group type.', 'series', i, 'math_group_type_index')

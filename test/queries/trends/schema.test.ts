@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { readAs } from '../../../src/queries/misfit.ts'
 import { trendsSchema } from '../../../src/queries/trends/schema.ts'
 
 const query = (parts: object) => ({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a' }], ...parts })
 const problem = (value: unknown) => {
-  const checked = trendsSchema.safeParse(value)
-  const issue = checked.success ? null : checked.error.issues[0]!
-  return issue && { attr: issue.path.join('__'), message: issue.message }
+  const read = readAs(trendsSchema, value)
+  return 'misfit' in read ? { attr: read.misfit.path.join('__'), message: read.misfit.message } : null
 }
 
 describe('a wrong query names the field', () => {
@@ -14,7 +14,7 @@ describe('a wrong query names the field', () => {
       'unknown math',
       { series: [{ kind: 'EventsNode', event: 'a', math: 'mean' }] },
       'series__0__math',
-      '"mean" is not a math. Choose one of total,',
+      'series[0].math must be one of total, dau,',
     ],
     ['math without its property', { series: [{ kind: 'EventsNode', math: 'sum' }] }, 'series__0__math_property', 'needs a property'],
     ['expression that is missing', { series: [{ kind: 'EventsNode', math: 'hogql' }] }, 'series__0__math_hogql', 'needs an expression'],
@@ -33,7 +33,7 @@ describe('a wrong query names the field', () => {
     ['no series', { series: [] }, 'series', 'at least one series'],
     ['unknown node', { series: [{ kind: 'Nodes' }] }, 'series__0__kind', 'EventsNode'],
     ['action by name', { series: [{ kind: 'ActionsNode', id: 'x' }] }, 'series__0__id', 'number'],
-    ['unknown interval', { interval: 'fortnight' }, 'interval', '"fortnight" is not an interval'],
+    ['unknown interval', { interval: 'fortnight' }, 'interval', 'interval must be one of second, minute,'],
     [
       'formula with a missing letter',
       { trendsFilter: { formulaNodes: [{ formula: 'A' }, { formula: 'A/B' }] } },
@@ -41,7 +41,7 @@ describe('a wrong query names the field', () => {
       'uses B',
     ],
     ['formula in the old spelling', { trendsFilter: { formula: 'A+' } }, 'trendsFilter__formula', 'ends too early'],
-    ['unknown display', { trendsFilter: { display: 'Cake' } }, 'trendsFilter__display', '"Cake" is not a display'],
+    ['unknown display', { trendsFilter: { display: 'Cake' } }, 'trendsFilter__display', 'but got "Cake"'],
     [
       'a display with numbers of its own',
       { trendsFilter: { display: 'BoxPlot' } },
@@ -58,7 +58,7 @@ describe('a wrong query names the field', () => {
       'unknown breakdown type',
       { breakdownFilter: { breakdown: 'x', breakdown_type: 'colour' } },
       'breakdownFilter__breakdown_type',
-      'not a type of breakdown',
+      'must be one of event, event_metadata',
     ],
     [
       'group breakdown without a type',
@@ -87,17 +87,17 @@ describe('a wrong query names the field', () => {
       'breakdownFilter__breakdown_histogram_bin_count',
       '1',
     ],
-    ['a date that is a number', { dateRange: { date_from: 5 } }, 'dateRange__date_from', 'string'],
+    ['a date that is a number', { dateRange: { date_from: 5 } }, 'dateRange__date_from', 'must be text, but got 5'],
     ['a range that is a text', { dateRange: '-7d' }, 'dateRange', 'object'],
-    ['a formula that is a number', { trendsFilter: { formula: 5 } }, 'trendsFilter__formula', 'string'],
+    ['a formula that is a number', { trendsFilter: { formula: 5 } }, 'trendsFilter__formula', 'text'],
     ['a formula without end', { trendsFilter: { formula: '-'.repeat(100_000) } }, 'trendsFilter__formula', 'at most 1000'],
     ['one of the older formulas', { trendsFilter: { formulas: ['A', 'A+'] } }, 'trendsFilter__formulas__1', 'ends too early'],
-    ['an event that is a number', { series: [{ kind: 'EventsNode', event: 5 }] }, 'series__0__event', 'string'],
+    ['an event that is a number', { series: [{ kind: 'EventsNode', event: 5 }] }, 'series__0__event', 'text'],
     ['several events without any', { series: [{ kind: 'GroupNode', operator: 'OR', nodes: [] }] }, 'series__0__nodes', '1'],
     ['several events, otherwise', { series: [{ kind: 'GroupNode', operator: 'XOR', nodes: [] }] }, 'series__0__operator', 'AND'],
     ['smoothing of nothing', { trendsFilter: { smoothingIntervals: 0 } }, 'trendsFilter__smoothingIntervals', '1'],
     ['a sample of more than all', { samplingFactor: 2 }, 'samplingFactor', '1'],
-    ['comparing in words', { compareFilter: { compare: 'yes' } }, 'compareFilter__compare', 'boolean'],
+    ['comparing in words', { compareFilter: { compare: 'yes' } }, 'compareFilter__compare', 'true or false'],
     ['filters that are a number', { properties: 5 }, 'properties', 'list'],
     ['sampling factor of nothing', { samplingFactor: 0 }, 'samplingFactor', '0'],
   ])('%s', (_, parts, attr, message) => {

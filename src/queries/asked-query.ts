@@ -1,0 +1,104 @@
+import { QueryError } from '../errors/errors.ts'
+import { isObject } from '../lib/is-object.ts'
+import { queryKinds } from './registry.ts'
+
+// What a request asks, by its kind: one reading for the library, HTTP and the command line.
+
+/** A query of a kind that is answered here. */
+export type AskedQuery = Readonly<Record<string, unknown>> & { readonly kind: string }
+
+/** Kinds that clients of the reference system may send and that are not answered here. */
+const kindsElsewhere = [
+  'ActionsNode',
+  'ActorsPropertyTaxonomyQuery',
+  'CalendarHeatmapQuery',
+  'DataWarehouseNode',
+  'DatabaseSchemaQuery',
+  'ErrorTrackingQuery',
+  'EventTaxonomyQuery',
+  'EventsNode',
+  'ExperimentExposureQuery',
+  'ExperimentFunnelsQuery',
+  'ExperimentQuery',
+  'ExperimentTrendsQuery',
+  'FunnelCorrelationActorsQuery',
+  'FunnelCorrelationQuery',
+  'FunnelsActorsQuery',
+  'GroupsQuery',
+  'HogQLAutocomplete',
+  'HogQLMetadata',
+  'HogQuery',
+  'InsightActorsQuery',
+  'LogsQuery',
+  'MarketingAnalyticsTableQuery',
+  'PathsQuery',
+  'PersonsNode',
+  'PropertyValuesQuery',
+  'RecordingsQuery',
+  'RetentionQuery',
+  'RevenueAnalyticsOverviewQuery',
+  'SavedInsightNode',
+  'SessionAttributionExplorerQuery',
+  'SessionsQuery',
+  'SessionsTimelineQuery',
+  'StickinessActorsQuery',
+  'StickinessQuery',
+  'SuggestedQuestionsQuery',
+  'TeamTaxonomyQuery',
+  'TimeToSeeDataJSONNode',
+  'TimeToSeeDataQuery',
+  'TimeToSeeDataSessionsQuery',
+  'TimeToSeeDataWaterfallNode',
+  'TraceQuery',
+  'TracesQuery',
+  'VectorSearchQuery',
+  'WebExternalClicksTableQuery',
+  'WebGoalsQuery',
+  'WebOverviewQuery',
+  'WebStatsTableQuery',
+  'WebTopClicksQuery',
+  'WebVitalsPathBreakdownQuery',
+  'WebVitalsQuery',
+]
+const isElsewhere: ReadonlySet<string> = new Set(kindsElsewhere)
+
+/** Nodes that say how the answer of their `source` is shown. */
+export const wrapperKinds = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode'] as const
+const isWrapper: ReadonlySet<string> = new Set(wrapperKinds)
+const mostWrappings = 3
+
+/** All kinds that are answered. */
+export const answeredKinds: readonly string[] = [...Object.keys(queryKinds), ...wrapperKinds].sort()
+
+const misfit = (message: string, path: readonly string[]) =>
+  new QueryError('validation-failed', { message, attr: path.join('__') || 'query', place: ['query', ...path] })
+
+/** The query inside what says how it is shown. */
+export function queryAsked(given: unknown, path: readonly string[] = []): AskedQuery {
+  const place = path.length === 0 ? 'A query' : path.join('.')
+  if (!isObject(given)) {
+    const statement =
+      typeof given === 'string' ? 'a statement is { kind: "SqlLikeQuery", query: "…" }' : 'as in { kind: "HogQLQuery", query: "select 1" }'
+    throw misfit(`${place} must be an object with a kind; ${statement}. Known kinds: ${answeredKinds.join(', ')}.`, path)
+  }
+  const { kind } = given
+  if (typeof kind !== 'string') {
+    throw misfit(`${place} needs a kind, as in { kind: "SqlLikeQuery", query: "select 1" }. Known kinds: ${answeredKinds.join(', ')}.`, [
+      ...path,
+      'kind',
+    ])
+  }
+  if (isWrapper.has(kind)) {
+    if (path.length >= mostWrappings)
+      throw misfit(`A query stands inside ${mostWrappings} nodes at most that say how it is shown.`, [...path, 'kind'])
+    if (given.source === undefined) throw misfit(`${kind} needs a source: the query that it shows.`, [...path, 'source'])
+    return queryAsked(given.source, [...path, 'source'])
+  }
+  if (Object.hasOwn(queryKinds, kind)) return given as AskedQuery
+  const attr = [...path, 'kind'].join('__')
+  if (isElsewhere.has(kind)) throw new QueryError('query-kind-elsewhere', { kind, known: answeredKinds }, null, { attr })
+  throw new QueryError('unknown-query-kind', { kind, known: answeredKinds }, null, { attr })
+}
+
+/** As `queryKinds` has it. */
+export const kindOf = (query: AskedQuery) => queryKinds[query.kind]!

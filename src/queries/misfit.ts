@@ -1,0 +1,137 @@
+import type { z } from 'zod'
+import type { ErrorData } from '../errors/codes.ts'
+import { excerpt } from '../lib/excerpt.ts'
+import { isObject } from '../lib/is-object.ts'
+import { likelyName } from '../lib/likely-name.ts'
+
+// What is wrong with a request, in words of our own: where, what was expected, what came, what was likely meant.
+
+export interface Misfit {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  /** All values that could have been given. */
+  readonly allowed?: readonly string[]
+  readonly candidates?: readonly string[]
+}
+
+type Issue = z.core.$ZodIssue
+
+/** For the code `validation-failed`. `before` is where the value stands in the body of a request over HTTP; null where it is no part of a query. */
+export const misfitData = ({ path, ...said }: Misfit, before: readonly PropertyKey[] | null): ErrorData['validation-failed'] => ({
+  ...said,
+  attr: path.join('__') || null,
+  ...(before && { place: [...before, ...path].map(String) }),
+})
+
+/** The value as the schema reads it, or what to tell of it. */
+export function readAs<T>(schema: z.ZodType<T>, value: unknown): { readonly data: T } | { readonly misfit: Misfit } {
+  // An empty message: the schema has no words of its own for it.
+  const read = schema.safeParse(value, { reportInput: true, error: () => '' })
+  return read.success ? { data: read.data } : { misfit: misfitOf(read.error) }
+}
+
+/** The mistake to tell of: a field that nobody knows explains most others. */
+function misfitOf(error: z.ZodError): Misfit {
+  const issues = error.issues.flatMap(innermost)
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
+  if (unknown?.code === 'unrecognized_keys') return { path: [...unknown.path, unknown.keys[0]!], message: unknown.message }
+  const [first] = issues
+  return first ? said(first) : { path: [], message: 'The query is not valid.' }
+}
+
+/** Of a union, what the alternative says that fits furthest, where the union itself has no words of its own. */
+function innermost(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== '') return [issue]
+  const inner = issue.errors.map((list) => list.flatMap(innermost))
+  const deepest = inner.filter((list) => list.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'))[0]
+  return deepest ? deepest.map((one) => ({ ...one, path: [...issue.path, ...one.path] }) as Issue) : [issue]
+}
+
+/** `series[0].math` */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`),
+    '',
+  )
+
+/** A value that is none of those that there are. */
+export function noneOf(place: string, given: unknown, allowed: readonly string[]): Omit<Misfit, 'path'> {
+  return wrongValue(place, given, oneOf(allowed))
+}
+
+function wrongValue(place: string, given: unknown, { needs, allowed }: Expectation): Omit<Misfit, 'path'> {
+  const likely = allowed && typeof given === 'string' ? likelyName(given, allowed) : undefined
+  return {
+    message: `${place} must be ${needs}, but got ${shown(given)}.${likely === undefined ? '' : ` Did you mean "${likely}"?`}`,
+    ...(allowed && { allowed }),
+    ...(likely !== undefined && { candidates: [likely] }),
+  }
+}
+
+function said(issue: Issue): Misfit {
+  const { path, message } = issue
+  if (message !== '') return { path, message }
+  const place = pathText(path) || 'The query'
+  const expected = expectationOf(issue)
+  const { needs, allowed } = expected
+  if (issue.input === undefined) return { path, message: `${place} is required: it must be ${needs}.`, ...(allowed && { allowed }) }
+  return { path, ...wrongValue(place, issue.input, expected) }
+}
+
+interface Expectation {
+  readonly needs: string
+  readonly allowed?: readonly string[]
+}
+
+const types: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+}
+
+const plural = (count: unknown, noun: string) => `${String(count)} ${noun}${Number(count) === 1 ? '' : 's'}`
+
+/** Of a list or a text its length is meant. */
+const sized = (origin: string, bound: string, limit: unknown): string => {
+  if (origin === 'array') return `a list of ${bound} ${plural(limit, 'item')}`
+  if (origin === 'string') return `text of ${bound} ${plural(limit, 'character')}`
+  return `${origin === 'int' ? 'a whole number' : 'a number'} of ${bound} ${String(limit)}`
+}
+
+function expectationOf(issue: Issue): Expectation {
+  switch (issue.code) {
+    case 'invalid_type':
+      return { needs: types[issue.expected] ?? issue.expected }
+    case 'invalid_value':
+      return oneOf(issue.values.map(String))
+    case 'invalid_union': {
+      const options = (issue as { options?: readonly unknown[] }).options
+      if (options) return oneOf(options.map(String))
+      const parts = issue.errors.flatMap((list) => list.slice(0, 1).map(expectationOf))
+      const allowed = parts.flatMap((part) => part.allowed ?? [])
+      return { needs: [...new Set(parts.map(({ needs }) => needs))].join(', or '), ...(allowed.length > 0 && { allowed }) }
+    }
+    case 'too_small':
+      return { needs: sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum) }
+    case 'too_big':
+      return { needs: sized(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum) }
+    case 'invalid_format':
+      return { needs: `text in the form ${issue.pattern ?? issue.format}` }
+    default:
+      return { needs: 'something else' }
+  }
+}
+
+const oneOf = (allowed: readonly string[]): Expectation =>
+  allowed.length === 1 ? { needs: JSON.stringify(allowed[0]), allowed } : { needs: `one of ${allowed.join(', ')}`, allowed }
+
+const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${plural(value.length, 'item')}`
+  if (isObject(value)) return 'an object'
+  return typeof value === 'string' ? JSON.stringify(excerpt(value)) : String(value)
+}

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { type Issue, issueToTell, misfitOf, readOptions } from '../errors/misfit.ts'
+import { unknownField } from '../errors/unknown-field.ts'
 import { excerpt } from '../lib/excerpt.ts'
 import { own } from '../lib/own.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
@@ -72,6 +74,11 @@ export const email = () =>
       }),
   )
 export const listOf = <S extends z.ZodType>(of: S) => z.array(of, { error: 'Expected a list of items.' })
+/** With these fields and no others. */
+export const objectOf = <S extends z.ZodRawShape>(shape: S) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownField(issue.keys[0]!, Object.keys(shape)) : undefined),
+  })
 /** Bodies come out of JSON, so whatever is in them is JSON. */
 export const anyJson = () => z.unknown() as z.ZodType<Json>
 export const jsonObject = () => z.record(z.string(), anyJson(), { error: 'Expected an object.' })
@@ -79,7 +86,7 @@ export const jsonObject = () => z.record(z.string(), anyJson(), { error: 'Expect
 /** A value that is none of those that there are. */
 export const noChoice = (value: string) => ({ rule: 'invalid_choice', message: `"${excerpt(value)}" is not a valid choice.` })
 
-const messageOf = (issue: z.core.$ZodIssue): { rule: string; message: string; choices?: Choices } => {
+const messageOf = (issue: Issue): { rule: string; message: string; choices?: Choices } => {
   const input = issue.input
   if (issue.code === 'custom' && typeof issue.params?.rule === 'string')
     return { rule: issue.params.rule, message: issue.message, choices: issue.params.choices as Choices | undefined }
@@ -100,15 +107,15 @@ const messageOf = (issue: z.core.$ZodIssue): { rule: string; message: string; ch
     return { rule: 'max_length', message: `Ensure this field has no more than ${issue.maximum} characters.` }
   if (issue.code === 'too_small' && issue.origin === 'number') return { rule: 'min_value', message: issue.message }
   if (issue.code === 'too_big' && issue.origin === 'number') return { rule: 'max_value', message: issue.message }
-  return { rule: 'invalid_input', message: issue.message }
+  return { rule: 'invalid_input', message: misfitOf(issue).message }
 }
 
 /** The value as the schema reads it, or the first thing wrong with it. */
 export const check = <T>(schema: z.ZodType<T>, value: unknown): T => {
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
-    const result = schema.safeParse(value, { reportInput: true })
+    const result = schema.safeParse(value, readOptions)
     if (result.success) return result.data
-    const issue = result.error.issues[0]!
+    const issue = issueToTell(result.error)
     const { rule, message, choices } = messageOf(issue)
     throw invalid(message, issue.path.length > 0 ? issue.path.map(String).join('__') : null, rule, choices)
   }

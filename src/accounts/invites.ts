@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { type Acting, writeAs } from './acting.ts'
 import { type AccountContext, log, type Mail, post } from './context.ts'
-import { check, choice, email, flag, integer, integerOf, listOf, text } from './fields.ts'
+import { check, choice, email, flag, integer, integerOf, listOf, objectOf, text } from './fields.ts'
 import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from './records.ts'
 import { invalid, notAllowed, notFound } from './refusals.ts'
 import { hashKey, randomToken } from './secrets.ts'
 import type { Json } from './store.ts'
 import { findUserByEmail, normalEmail } from './users.ts'
 
-const projectAccess = z.object({
+const projectAccess = objectOf({
   id: integer(1),
   level: z.preprocess((value) => (value === 1 ? 'member' : value === 8 ? 'admin' : value), choice(['member', 'admin'])),
 })

@@ -79,7 +79,7 @@ export const createPersonalKeys = (context: AccountContext) => {
     const strange = input.scopes?.find((one) => !known.has(one))
     if (strange !== undefined) {
       const candidates = nearestSpellings(strange, known)
-      throw invalid(`Invalid scope: ${excerpt(strange)}`, 'scopes', undefined, { candidates })
+      throw invalid(`Invalid scope: ${excerpt(strange)}`, 'scopes', undefined, { candidates, allowed: [...known] })
     }
     const own = new Set((await tables.memberships.find({ user_id: user.id })).map((one) => one.organization_id))
     if ((input.scoped_organizations ?? []).some((id) => !own.has(id)))

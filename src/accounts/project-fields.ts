@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { nearestSpellings } from '../lib/spelling.ts'
-import { anyJson, choice, flag, integer, integerOf, jsonObject, listOf, noChoice, text } from './fields.ts'
+import { anyJson, choice, flag, integer, integerOf, jsonObject, listOf, noChoice, objectOf, text } from './fields.ts'
 import type { Json } from './store.ts'
 
 const zoneCache = new Map<string, boolean>()
@@ -88,7 +88,7 @@ const replayConfig = mapOf(['record_canvas', 'ai_config'], 'Must provide a dicti
     if (problem) issues.addIssue({ code: 'custom', message: problem.message })
   },
 )
-const pathCleaning = listOf(z.looseObject({ regex: z.string().nullish(), alias: z.string().nullish() }))
+const pathCleaning = listOf(objectOf({ regex: z.string().nullish(), alias: z.string().nullish() }))
 
 /** Fields with columns of their own. */
 const columnFields = {

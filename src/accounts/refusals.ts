@@ -2,8 +2,8 @@ import { WaymarkError } from '../errors/errors.ts'
 
 /** What could have been given: all of it (`allowed`) or what looks most like it (`candidates`). */
 export interface Choices {
-  readonly allowed?: readonly string[]
-  readonly candidates?: readonly string[]
+  readonly allowed?: readonly string[] | undefined
+  readonly candidates?: readonly string[] | undefined
 }
 
 export const invalid = (message: string, attr: string | null = null, rule = 'invalid_input', choices: Choices = {}) =>

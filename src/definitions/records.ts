@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
-import { misfitData, readAs } from '../queries/misfit.ts'
+import { misfitData, readAs } from '../errors/misfit.ts'
 
 export function check<T>(schema: z.ZodType<T>, value: unknown): T {
   const read = readAs(schema, value)

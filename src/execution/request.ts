@@ -1,7 +1,7 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { misfitData, readAs } from '../errors/misfit.ts'
 import { type AskedQuery, kindOf } from '../queries/asked-query.ts'
 import type { QueryKind } from '../queries/kind.ts'
-import { misfitData, readAs } from '../queries/misfit.ts'
 import type { StatementSettings } from './query-context.ts'
 
 /** The kind of a request, and the request as its schema reads it. */

@@ -12,6 +12,7 @@ import { codeOf } from './capture/refusal.ts'
 import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createImportThrottle } from './import-throttle.ts'
+import { mustHaveKnownFields } from './known-fields.ts'
 import { createMetrics } from './metrics.ts'
 import { operatorPages } from './operators.ts'
 import { pageOf } from './pages.ts'
@@ -110,6 +111,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive. What its sender was allowed before counts no more.
     if (method !== 'GET') admitted = await enter(await identify())
+    mustHaveKnownFields(row, content)
     const act = async () => {
       const result = await row.handle({ ...admitted, body: content } as never)
       if (result instanceof Reply) return result

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
+import { misfitData, readAs } from '../errors/misfit.ts'
 import type { Answer, Ask, QueryContext } from './kind.ts'
-import { misfitData, readAs } from './misfit.ts'
 
 // Kinds whose numbers stand for people say here who they are. ActorsQuery knows them only through this.
 

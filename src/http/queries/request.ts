@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { WaymarkError } from '../../errors/errors.ts'
+import { misfitData, readAs } from '../../errors/misfit.ts'
 import { unknownField } from '../../errors/unknown-field.ts'
 import { type Asked, longestQueryId } from '../../execution/asking/asking.ts'
 import { refreshMode, refreshModes } from '../../execution/asking/refresh.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
-import { misfitData, readAs } from '../../queries/misfit.ts'
 import { withOverrides } from './overrides.ts'
 
 // The body of the query endpoint. Unlike the record routes it is strict, and says what does not fit in the words its clients look for.

@@ -1,8 +1,8 @@
 import { QueryError } from '../../errors/errors.ts'
+import { noneOf } from '../../errors/misfit.ts'
 import { unknownField } from '../../errors/unknown-field.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { presentation } from '../fields.ts'
-import { noneOf } from '../misfit.ts'
 import { semverOperators } from './semver.ts'
 
 // Filters as clients send them: a flat list, or groups nested to any depth. Everything passes a filter whose property is still to be chosen; a field that

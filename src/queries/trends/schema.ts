@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { noneOf, pathText } from '../../errors/misfit.ts'
 import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'
-import { noneOf, pathText } from '../misfit.ts'
 import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema, groupTypeIndex, propertyMaths, seriesNodeSchema } from '../series.ts'
 import { parseFormula } from './formula.ts'

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { ErrorData } from '../errors/codes.ts'
 import { excerpt } from '../lib/excerpt.ts'
 import { isObject } from '../lib/is-object.ts'
 import { likelyName } from '../lib/likely-name.ts'
+import type { ErrorData } from './codes.ts'
 
 // What is wrong with a request, in words of our own: where, what was expected, what came, what was likely meant.
 
@@ -14,7 +14,7 @@ export interface Misfit {
   readonly candidates?: readonly string[]
 }
 
-type Issue = z.core.$ZodIssue
+export type Issue = z.core.$ZodIssue
 
 /** For the code `validation-failed`. `before` is where the value stands in the body of a request over HTTP; null where it is no part of a query. */
 export const misfitData = ({ path, ...said }: Misfit, before: readonly PropertyKey[] | null): ErrorData['validation-failed'] => ({
@@ -23,20 +23,20 @@ export const misfitData = ({ path, ...said }: Misfit, before: readonly PropertyK
   ...(before && { place: [...before, ...path].map(String) }),
 })
 
+/** What a schema has no words of its own for gets an empty message. */
+export const readOptions = { reportInput: true, error: () => '' }
+
 /** The value as the schema reads it, or what to tell of it. */
 export function readAs<T>(schema: z.ZodType<T>, value: unknown): { readonly data: T } | { readonly misfit: Misfit } {
-  // An empty message: the schema has no words of its own for it.
-  const read = schema.safeParse(value, { reportInput: true, error: () => '' })
-  return read.success ? { data: read.data } : { misfit: misfitOf(read.error) }
+  const read = schema.safeParse(value, readOptions)
+  return read.success ? { data: read.data } : { misfit: misfitOf(issueToTell(read.error)) }
 }
 
 /** The mistake to tell of: a field that nobody knows explains most others. */
-function misfitOf(error: z.ZodError): Misfit {
+export function issueToTell(error: z.core.$ZodError): Issue {
   const issues = error.issues.flatMap(innermost)
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
-  if (unknown?.code === 'unrecognized_keys') return { path: [...unknown.path, unknown.keys[0]!], message: unknown.message }
-  const [first] = issues
-  return first ? said(first) : { path: [], message: 'The query is not valid.' }
+  return unknown?.code === 'unrecognized_keys' ? { ...unknown, path: [...unknown.path, unknown.keys[0]!] } : issues[0]!
 }
 
 /** Of a union, what the alternative says that fits furthest, where the union itself has no words of its own. */
@@ -68,7 +68,8 @@ function wrongValue(place: string, given: unknown, { needs, allowed }: Expectati
   }
 }
 
-function said(issue: Issue): Misfit {
+/** In the words of the schema, else in ours. */
+export function misfitOf(issue: Issue): Misfit {
   const { path, message } = issue
   if (message !== '') return { path, message }
   const place = pathText(path) || 'The query'

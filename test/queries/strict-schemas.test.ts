@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { z } from 'zod'
+import { misfitOf, pathText, readAs } from '../../src/errors/misfit.ts'
+import { actionFieldsSchema } from '../../src/queries/action-definition.ts'
+import { cohortFiltersSchema } from '../../src/queries/cohort-definition.ts'
+import { funnelPointSchema } from '../../src/queries/funnels/actors.ts'
+import { lifecyclePointSchema } from '../../src/queries/lifecycle/actors.ts'
+import { queryKinds } from '../../src/queries/registry.ts'
+import { trendsPointSchema } from '../../src/queries/trends/actors.ts'
+import { foreignWords, left, misspelled, oddValues, placesOf } from '../harness/schema-places.ts'
+
+// Every field of every kind of query: left out, of another type, of an unknown value, misspelled. What is said of it names the place in words of our
+// own, with what is expected, and what may have been meant.
+
+const schemas: readonly (readonly [string, z.ZodType])[] = [
+  ...Object.values(queryKinds).map(({ kind, schema }) => [kind, schema] as const),
+  ['a point of a trend', trendsPointSchema],
+  ['a point of a lifecycle', lifecyclePointSchema],
+  ['a point of a funnel', funnelPointSchema],
+  ['an action', actionFieldsSchema],
+  ['filters of a cohort', cohortFiltersSchema],
+]
+
+test.each(schemas)('%s', (_, schema) => {
+  const misfit = (body: unknown) => {
+    const read = readAs(schema, body)
+    return 'misfit' in read ? read.misfit : null
+  }
+  let looked = 0
+  for (const { path, isRequired, fields, values, body } of placesOf(schema)) {
+    const place = pathText(path)
+    const isBelow = (found: readonly PropertyKey[]) => path.every((part, i) => found[i] === part || found.length <= i)
+    const cases = [...oddValues, ...(isRequired && path.length > 0 && typeof path.at(-1) === 'string' ? [left] : [])]
+    for (const value of cases) {
+      const found = misfit(body(value))
+      if (value === left) expect(found, `${place} left out`).not.toBeNull()
+      if (!found) continue
+      looked++
+      const shown = `${place} = ${String(typeof value === 'symbol' ? 'left out' : JSON.stringify(value))}: ${found.message}`
+      expect(found.message, shown).not.toMatch(foreignWords)
+      expect(found.message.length, shown).toBeGreaterThan(15)
+      expect(isBelow(found.path), `${shown} at ${pathText(found.path)}`).toBe(true)
+    }
+    if (values.length > 1) {
+      expect(misfit(body('zzz')), place).toMatchObject({ path, allowed: values })
+      const wrong = misspelled(values.at(-1)!)
+      if (wrong.length > 3) expect(misfit(body(wrong))?.message, place).toMatch(/must be one of .*, but got .*Did you mean/)
+    }
+    for (const name of fields) {
+      const wrong = misspelled(name)
+      if (fields.includes(wrong)) continue
+      const found = misfit(body({ [wrong]: 1 }))
+      if (!found) continue // an object that takes any field
+      expect(found.message, `${place}.${wrong}`).toContain(`Unknown field "${wrong}"`)
+      expect(found.path, `${place}.${wrong}`).toEqual([...path, wrong])
+    }
+  }
+  expect(looked).toBeGreaterThan(5)
+})
+
+test('what a schema says itself is kept', () => {
+  expect(misfitOf({ code: 'custom', path: ['a', 0, 'b'], message: 'It is wrong.', input: 1 })).toEqual({
+    path: ['a', 0, 'b'],
+    message: 'It is wrong.',
+  })
+})

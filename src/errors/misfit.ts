@@ -93,6 +93,7 @@ const types: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
   null: 'null',
+  nonoptional: 'a value',
 }
 
 const plural = (count: unknown, noun: string) => `${String(count)} ${noun}${Number(count) === 1 ? '' : 's'}`

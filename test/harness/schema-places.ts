@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 
 // Every place of a schema, each with a way to write a body that is right but for what stands there.
 
@@ -41,7 +41,13 @@ function plain(schema: z.ZodType): z.ZodType {
 
 const isOptional = (schema: z.ZodType): boolean => schema.safeParse(undefined).success
 
-const countOf = (schema: z.ZodType): number => Number((schema._zod.bag as { minimum?: number }).minimum ?? 1)
+/** The least that it takes: items of a list, or the number itself. */
+const leastOf = (schema: z.ZodType): number => {
+  const { checks = [] } = schema._zod.def as unknown as { checks?: readonly z.core.$ZodCheck[] }
+  const bounds = checks.map(({ _zod }) => _zod.def as { minimum?: number; length?: number; value?: unknown; check: string })
+  const least = bounds.map(({ check, minimum, length, value }) => minimum ?? length ?? (check === 'greater_than' ? Number(value) : 0))
+  return Math.max(1, ...least)
+}
 
 /** A value that fits. */
 export function sample(given: z.ZodType): unknown {
@@ -55,7 +61,7 @@ export function sample(given: z.ZodType): unknown {
           .map(([name, field]) => [name, sample(field)]),
       )
     case 'array':
-      return Array.from({ length: countOf(schema) }, () => sample(def.element!))
+      return Array.from({ length: leastOf(schema) }, () => sample(def.element!))
     case 'union':
       return sample(def.options![0]!)
     case 'enum':
@@ -63,7 +69,7 @@ export function sample(given: z.ZodType): unknown {
     case 'literal':
       return def.values![0]
     case 'number':
-      return countOf(schema)
+      return leastOf(schema)
     case 'boolean':
       return true
     case 'record':
@@ -73,12 +79,17 @@ export function sample(given: z.ZodType): unknown {
   }
 }
 
-export function* placesOf(given: z.ZodType, body: Place['body'] = (value) => value, path: Place['path'] = [], depth = 0): Generator<Place> {
+export function* placesOf(
+  given: z.ZodType,
+  body: Place['body'] = (value) => value,
+  path: Place['path'] = [],
+  { depth = 0, isOption = false } = {},
+): Generator<Place> {
   const schema = plain(given)
   const def = defOf(schema)
   const values = def.type === 'enum' ? Object.values(def.entries!) : []
   const fields = def.type === 'object' ? Object.keys(def.shape!) : []
-  yield { path, schema, isRequired: !isOptional(given), fields, values, body }
+  yield { path, schema, isRequired: !isOption && !isOptional(given), fields, values, body }
   if (depth > 6) return
   if (def.type === 'object') {
     const base = sample(schema) as object
@@ -87,14 +98,14 @@ export function* placesOf(given: z.ZodType, body: Place['body'] = (value) => val
         const { [name as never]: _, ...rest } = base
         return body(value === left ? rest : { ...rest, [name]: value })
       }
-      yield* placesOf(field, put, [...path, name], depth + 1)
+      yield* placesOf(field, put, [...path, name], { depth: depth + 1 })
     }
   }
   if (def.type === 'array') {
-    const others = Array.from({ length: countOf(schema) - 1 }, () => sample(def.element!))
-    yield* placesOf(def.element!, (value) => body([value, ...others]), [...path, 0], depth + 1)
+    const others = Array.from({ length: leastOf(schema) - 1 }, () => sample(def.element!))
+    yield* placesOf(def.element!, (value) => body([value, ...others]), [...path, 0], { depth: depth + 1 })
   }
-  if (def.type === 'union') for (const option of def.options!) yield* placesOf(option, body, path, depth + 1)
+  if (def.type === 'union') for (const option of def.options!) yield* placesOf(option, body, path, { depth: depth + 1, isOption: true })
 }
 
 /** Words of the library that checks, not ours. */

@@ -34,3 +34,9 @@ export interface RowCounts {
   readonly events: number
   readonly persons: number
 }
+
+/** Whose property it is, in words of the caller: groups are called by the name of their type. */
+export function shownScope(scope: string, groupTypes: StoreFacts['groupTypes']): string {
+  const index = /^group_(\d)$/.exec(scope)?.[1]
+  return groupTypes.find((type) => String(type.index) === index)?.name ?? scope
+}

@@ -19,7 +19,7 @@ export async function answerQuery(given: unknown, project: QueryProject, options
   const answer = await complete(kind.run(parsed, context))
   const seconds = (since: number) => (performance.now() - since) / 1000
   const warnings = warningsAbout(
-    kind,
+    query,
     asked.map(({ compiled }) => compiled),
     facts,
   )

@@ -76,7 +76,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     const { context, complete, asked } = driverOf(project, facts, options, query)
     const table = answerTable(await complete(kind.run(parsed, context)))
     const compiled = asked.map((one) => one.compiled)
-    return { table, warnings: warningsAbout(kind, compiled, facts) }
+    return { table, warnings: warningsAbout(query, compiled, facts) }
   }
   const settings = settingsOf(query)
   const facts = await project.facts()
@@ -87,7 +87,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     return {
       statement: statementOf(compiled.printed, context.project.timezone),
       explained: (error) => inWords(error, compiled, query, asked),
-      warnings: warningsAbout(kind, [compiled], facts),
+      warnings: warningsAbout(query, [compiled], facts),
     }
   } catch (error) {
     throw blamed(error, query)

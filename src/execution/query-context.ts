@@ -50,6 +50,7 @@ export function queryContext(
       if (known) return numbersOf(known.counts)
       return name.length > longestKey || facts.fullScopes.has(scope) ? 'marked' : 'none'
     },
+    knownProperties: namesOf(facts),
     groupTypes: facts.groupTypes,
     lastPersonNo: facts.lastPersonNo,
     hasMerges: facts.hasMerges,
@@ -67,6 +68,16 @@ export function queryContext(
       const found = known.action(which)
       return found && actionCondition(found, known)
     },
+  }
+}
+
+/** Looked for when something is unknown, which is seldom. */
+const namesOf = ({ propertyKeys }: StoreFacts) => {
+  const found = new Map<string, readonly string[]>()
+  return (scope: string): readonly string[] => {
+    const known = found.get(scope) ?? [...propertyKeys.values()].filter((key) => key.scope === scope).map(({ name }) => name)
+    found.set(scope, known)
+    return known
   }
 }
 

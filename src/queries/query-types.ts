@@ -54,7 +54,7 @@ export type QueryKindName = keyof FieldsByKind
 export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
 
 /** What a query may not have meant as it was answered. */
-export type AnswerWarning = UnreadValues | UnknownProperty
+export type AnswerWarning = UnreadValues | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters
 
 /** Values that a query passed over, because they are not what it asked for. */
 export interface UnreadValues {
@@ -69,7 +69,7 @@ export interface UnreadValues {
   readonly message: string
 }
 
-/** A property that a statement reads and that nobody ever sent, with names that were sent and are nearly the same. */
+/** A property that a query reads and that nobody ever sent, with names that were sent and are nearly the same. */
 export interface UnknownProperty {
   readonly code: 'unknown-property'
   readonly property: string
@@ -78,11 +78,32 @@ export interface UnknownProperty {
   readonly message: string
 }
 
+/** An event name that a query asks for and that nobody ever sent, with names that were sent and are nearly the same. */
+export interface UnknownEvent {
+  readonly code: 'unknown-event'
+  readonly event: string
+  readonly suggestions: readonly string[]
+  readonly message: string
+}
+
+/** An action that a query names and that is not there: it matches nothing. */
+export interface UnknownAction {
+  readonly code: 'unknown-action'
+  readonly action: number
+  readonly message: string
+}
+
+/** Filters of a statement that has no `{filters}`. */
+export interface UnusedFilters {
+  readonly code: 'unused-filters'
+  readonly message: string
+}
+
 /** What every answer carries beside its results. */
 export interface AnswerFacts {
   /** Seconds that each statement took, and all together as `.`. */
   readonly timings: readonly { readonly k: string; readonly t: number }[]
-  /** Of properties that were read as numbers or times and have values that are neither, and of names that look misspelled. */
+  /** Of properties that were read as numbers or times and have values that are neither, of names that the project does not know, and of filters without a place. */
   readonly warnings?: readonly AnswerWarning[]
   /** With `explain: true`: what was asked of the engine. */
   readonly explain?: readonly object[]

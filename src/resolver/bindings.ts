@@ -5,6 +5,8 @@ import { nearestSpellings } from '../lib/spelling.ts'
 import { uniqueNames } from '../lib/unique-names.ts'
 import { readTypes } from '../types/property-values.ts'
 import { nullable, type SqlType } from '../types/types.ts'
+import type { ResolveContext } from './context.ts'
+import { meantNames } from './meant-names.ts'
 import type { ColumnNode, JsonRead, OutputColumn, Read, ScanSource, TypedSource } from './typed.ts'
 
 // A binding is a source of FROM while its statement is being resolved: what can be read from it, and under which name.
@@ -19,6 +21,8 @@ export interface Binding {
   leads?: (name: string) => boolean
   /** Names for suggestions. */
   names(): Iterable<string>
+  /** What may be meant by a name that it does not have. */
+  meant(name: string): readonly string[]
   /** What a chain of names leads to, and how many of its parts that took. */
   follow: (chain: readonly string[], span: Span) => { readonly expr: ColumnNode; readonly used: number }
   /** What `*` stands for. */
@@ -48,7 +52,12 @@ export const jsonType = (as: JsonRead): SqlType => readTypes[as === 'value' ? 't
 /** Names of a project's own for fields of a table. */
 export type OwnNames = ReadonlyMap<string, string>
 
-export function scanBinding(table: string, name: string | null, alias: string, span: Span, ownNames: OwnNames = new Map()): ScanBinding {
+interface ScanNames {
+  readonly ownNames: OwnNames
+  readonly context: ResolveContext
+}
+
+export function scanBinding(table: string, name: string | null, alias: string, span: Span, { ownNames, context }: ScanNames): ScanBinding {
   /** By the name that was wanted, and by the one that was given. */
   const reads = new Map<string, Read>()
   const byName = new Map<string, Read>()
@@ -76,6 +85,7 @@ export function scanBinding(table: string, name: string | null, alias: string, s
     has: (field) => Object.hasOwn(own, field),
     leads: (field) => ownNames.has(field) && !Object.hasOwn(own, field),
     names: () => [...nameable(own), ...ownNames.keys()],
+    meant: (wanted) => meantNames(wanted, own, ownNames.keys(), context, ''),
     follow(chain, at) {
       let fieldsHere = own
       let tableHere = table
@@ -98,7 +108,13 @@ export function scanBinding(table: string, name: string | null, alias: string, s
             {
               name: chain.slice(0, used + 1).join('.'),
               table: tableHere,
-              candidates: nearestSpellings(head, [...nameable(fieldsHere), ...(fieldsHere === own ? ownNames.keys() : [])]),
+              candidates: meantNames(
+                head,
+                fieldsHere,
+                fieldsHere === own ? ownNames.keys() : [],
+                context,
+                used === 0 ? '' : `${chain.slice(0, used).join('.')}.`,
+              ),
             },
             at,
           )
@@ -176,6 +192,11 @@ export function columnsBinding(
     alias,
     has: (wanted) => find(wanted) !== undefined,
     names: () => columns.map((column) => column.name),
+    meant: (wanted) =>
+      nearestSpellings(
+        wanted,
+        columns.map((column) => column.name),
+      ),
     follow(chain, at) {
       const column = find(chain[0]!)
       if (!column)

@@ -10,6 +10,8 @@ export interface ResolveContext {
   propertyType(scope: PropertyScope, name: string): 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
   /** What the numbers among its values are known to be told by. Absent: nothing is known. */
   propertyNumbers?(scope: PropertyScope, name: string): NumberKind
+  /** Names of the properties that were sent or declared, for mistakes. */
+  knownProperties?(scope: PropertyScope): readonly string[]
   /** Groups of the project by the names of their types: `company` may be `group_0`. */
   readonly groupTypes?: readonly { readonly index: number; readonly name: string }[]
   cohort(idOrName: number | string): { readonly id: number } | undefined

@@ -206,7 +206,9 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
   const isHidden = beyond !== null && (beyond.parameters.has(head) || knows(beyond, field, false) || knows(beyond, field, true))
   if (isHidden)
     throw new QueryError('unknown-field', { name: chain.join('.'), hint: beyond.parameters.has(head) ? ofLambda : ofStatementAround }, span)
-  const candidates = nearestSpellings(head, namesIn(scope))
+  const names = namesIn(scope)
+  const paths = scope.sources.flatMap((source) => source.meant(head)).filter((path) => !names.includes(path))
+  const candidates = [...new Set([...paths, ...nearestSpellings(head, names)])].slice(0, 3)
   throw new QueryError('unknown-field', { name: chain.join('.'), candidates }, span)
 }
 

@@ -137,7 +137,10 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   }
   if (source.columnAliases.length)
     throw new QueryError('unsupported-syntax', { what: 'other names for the columns of a table' }, source.span)
-  const binding = scanBinding(table, source.alias ?? name, session.alias(source.alias ?? name), source.span, ownNames(session, table))
+  const binding = scanBinding(table, source.alias ?? name, session.alias(source.alias ?? name), source.span, {
+    ownNames: ownNames(session, table),
+    context: session.context,
+  })
   if (source.sample) {
     if (table !== 'events') throw new QueryError('unsupported-syntax', { what: `SAMPLE of ${table}` }, source.sample.span)
     const share = sampleShare(resolveExpr(session, source.sample.size, openScope()), source.sample)

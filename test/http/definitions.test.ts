@@ -35,7 +35,9 @@ describe('actions', () => {
   test('from first to last, and queries follow at once', async () => {
     const { member } = held.home
     const personal_api_key = await held.home.key(member, ['action:write'])
-    const made = await held.home.call('POST', actions, { body: { name: ' Paid ', steps: [{ event: 'buy' }], personal_api_key, tags: ['x'] } })
+    const made = await held.home.call('POST', actions, {
+      body: { name: ' Paid ', steps: [{ event: 'buy' }], personal_api_key, tags: ['x'] },
+    })
     expect(made.status).toBe(201)
     const { id } = made.body
     expect(made.body).toEqual({

@@ -51,7 +51,10 @@ test('members read, administrators change, only the owner deletes', async () => 
   const tooLow = refused(403, 'permission_denied', 'Your organization access level is insufficient.')
   expect(await call('PATCH', path, { as: member, body: { name: 'Mine' } })).toMatchObject(tooLow)
   expect(await call('DELETE', path, { as: admin })).toMatchObject(tooLow)
-  const changed = await call('PATCH', path, { as: admin, body: { name: 'Acme', enforce_2fa: 'true', plugins_access_level: 0, logo_media_id: 1 } })
+  const changed = await call('PATCH', path, {
+    as: admin,
+    body: { name: 'Acme', enforce_2fa: 'true', plugins_access_level: 0, logo_media_id: 1 },
+  })
   expect(changed).toMatchObject({ status: 200, body: { name: 'Acme', enforce_2fa: true, plugins_access_level: 9 } })
 })
 

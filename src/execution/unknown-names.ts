@@ -1,0 +1,121 @@
+import { propertyKey, type StoreFacts, shownScope } from '../catalog/store-facts.ts'
+import { isObject } from '../lib/is-object.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
+import { eachSource, rewrite } from '../plan/rewrite.ts'
+import type { AskedQuery } from '../queries/asked-query.ts'
+import type { AnswerWarning } from '../queries/query-types.ts'
+import type { TypedExpr, TypedQuery } from '../resolver/typed.ts'
+import type { PropertyName } from '../types/property-info.ts'
+import type { Compiled } from './compile.ts'
+
+// Names in a query that the project does not know. They are looked up in what is known of the store, so nothing is read for them.
+
+/** Comparing a name with all that are known takes a while. */
+const mostCompared = 10
+
+const didYouMean = (suggestions: readonly string[]): string => (suggestions.length > 0 ? ` Did you mean: ${suggestions.join(', ')}?` : '')
+
+/** What a kind of query reads of its own accord is not the caller's to mend. */
+function writtenIn(request: AskedQuery): (name: string) => boolean {
+  let text: string | null = null
+  return (name) => {
+    text ??= JSON.stringify(request)
+    return text.includes(JSON.stringify(name).slice(1, -1))
+  }
+}
+
+/** Properties that nobody ever sent, where one that was sent is called nearly the same. */
+function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, isWritten: (name: string) => boolean): AnswerWarning[] {
+  const { propertyKeys, fullScopes, groupTypes } = facts
+  const read = new Map<string, PropertyName>()
+  for (const query of queries)
+    eachSource(query, (source) => {
+      for (const { json, type } of source.kind === 'scan' ? source.reads : [])
+        for (const of of (json && type.kind === 'scalar' && type.property?.of) || []) read.set(propertyKey(of.scope, of.name), of)
+    })
+  const unknown = [...read].filter(([key, { scope, name }]) => !propertyKeys.has(key) && !fullScopes.has(scope) && isWritten(name))
+  return unknown.slice(0, mostCompared).flatMap(([, { scope: kept, name: property }]): AnswerWarning[] => {
+    const scope = shownScope(kept, groupTypes)
+    const known = [...propertyKeys.values()].filter((key) => key.scope === kept).map((key) => key.name)
+    const suggestions = nearestSpellings(property, known)
+    const message = `No ${scope} was ever sent with the property ${JSON.stringify(property)}.${didYouMean(suggestions)}`
+    return suggestions.length > 0 ? [{ code: 'unknown-property', property, scope, suggestions, message }] : []
+  })
+}
+
+/** So many names are kept; others are stored under one. */
+const mostEventNames = 200_000
+
+/** Names that the event's name is compared with. */
+function eventNamesIn(query: TypedQuery): readonly string[] {
+  const columns = new Set<string>()
+  const columnKey = (source: string, name: string) => `${source}\n${name}`
+  eachSource(query, (source) => {
+    if (source.kind === 'scan' && source.table === 'events')
+      for (const { field, via, name } of source.reads) if (field === 'event' && via.length === 0) columns.add(columnKey(source.alias, name))
+  })
+  if (columns.size === 0) return []
+  const isName = (expr: TypedExpr | undefined) => expr?.kind === 'column' && columns.has(columnKey(expr.source, expr.name))
+  const found = new Set<string>()
+  const add = (expr: TypedExpr | undefined) => {
+    if (expr?.kind === 'constant' && typeof expr.value === 'string' && expr.value !== '') found.add(expr.value)
+  }
+  rewrite(query, {
+    expr: (expr) => {
+      if (expr.kind === 'in' && 'items' in expr.set && isName(expr.expr)) expr.set.items.forEach(add)
+      if (expr.kind === 'call' && (expr.name === 'equals' || expr.name === 'notEquals')) {
+        const [a, b] = expr.args
+        if (isName(a)) add(b)
+        else if (isName(b)) add(a)
+      }
+      return expr
+    },
+  })
+  return [...found]
+}
+
+function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts, isWritten: (name: string) => boolean): AnswerWarning[] {
+  if (eventIds.size >= mostEventNames) return []
+  const unknown = new Set(queries.flatMap(eventNamesIn).filter((name) => !eventIds.has(name) && isWritten(name)))
+  return [...unknown].slice(0, mostCompared).map((event) => {
+    const suggestions = nearestSpellings(event, eventIds.keys())
+    return {
+      code: 'unknown-event',
+      event,
+      suggestions,
+      message: `No event ${JSON.stringify(event)} was ever sent.${didYouMean(suggestions)}`,
+    }
+  })
+}
+
+/** Actions that the nodes of a query name. As in the reference system, one that is gone matches nothing. */
+function unknownActions(request: unknown, facts: Pick<StoreFacts, 'actions'>, found = new Set<number>()): AnswerWarning[] {
+  if (Array.isArray(request)) for (const item of request) unknownActions(item, facts, found)
+  else if (isObject(request)) {
+    const { kind, id } = request
+    if (kind === 'ActionsNode' && typeof id === 'number' && !facts.actions.has(id)) found.add(id)
+    for (const value of Object.values(request)) if (typeof value === 'object') unknownActions(value, facts, found)
+  }
+  return [...found].map((action) => ({
+    code: 'unknown-action',
+    action,
+    message: `There is no action ${action}: its series is left out, and as a step it matches no event.`,
+  }))
+}
+
+export function unknownNames(request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): readonly AnswerWarning[] {
+  const isWritten = writtenIn(request)
+  return [
+    ...unknownProperties(
+      asked.map(({ planned }) => planned),
+      facts,
+      isWritten,
+    ),
+    ...unknownEvents(
+      asked.map(({ resolved }) => resolved),
+      facts,
+      isWritten,
+    ),
+    ...unknownActions(request, facts),
+  ]
+}

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { WaymarkError } from '../errors/errors.ts'
+import { likelyName } from '../lib/likely-name.ts'
 
 export interface Option {
   /** Of the value in the help, `DIR`; without it the option is a switch. */
@@ -49,7 +50,11 @@ export const readValues = (command: Command, args: readonly string[], env: Envir
     parsed = parseArgs({ args: [...args], options, allowPositionals: command.takes !== undefined, strict: true }) as typeof parsed
   } catch (error) {
     const message = error instanceof Error ? error.message.split('. To specify')[0]! : String(error)
-    throw wrongUsage(`${message}${message.endsWith('.') ? '' : '.'} \`waymark help ${command.name}\` shows what there is.`)
+    const known = [...Object.keys(command.options), 'help']
+    const strange = /^Unknown option '--?([^']*)'/.exec(message)?.[1]
+    const likely = strange === undefined ? undefined : likelyName(strange, known)
+    const hint = likely === undefined ? '' : ` Did you mean --${likely}?`
+    throw wrongUsage(`${message}${message.endsWith('.') ? '' : '.'}${hint} \`waymark help ${command.name}\` shows what there is.`)
   }
   const text = (name: string) => {
     const given = parsed.values[name] ?? env[variable(name)]

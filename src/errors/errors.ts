@@ -44,6 +44,11 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   /** The field of the request that is to blame, in the form `series__0__event`, or null. */
   readonly attr: string | null
 
+  /** Behind `instanceof` the code is one of ours: without this it would be of any type there. */
+  static override [Symbol.hasInstance](value: unknown): value is WaymarkError {
+    return Function.prototype[Symbol.hasInstance].call(this, value)
+  }
+
   constructor(code: C, data: ErrorData[C], options: ErrorOptions = {}) {
     const row = errorTable[code] as { text(data: Data): string; suggestion?(data: Data): string | null }
     const suggestion = row.suggestion?.(data) ?? null
@@ -92,6 +97,10 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
 export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C> {
   override readonly name = 'QueryError'
 
+  static override [Symbol.hasInstance](value: unknown): value is QueryError {
+    return Function.prototype[Symbol.hasInstance].call(this, value)
+  }
+
   constructor(code: C, data: ErrorData[C], span: Span | null = null, options: Omit<ErrorOptions, 'span'> = {}) {
     super(code, data, { ...options, span })
   }
@@ -106,7 +115,11 @@ export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C>
 }
 
 /** Something that one of the engines cannot do. */
-export class UnsupportedError<C extends ErrorCode = ErrorCode> extends QueryError<C> {}
+export class UnsupportedError<C extends ErrorCode = ErrorCode> extends QueryError<C> {
+  static override [Symbol.hasInstance](value: unknown): value is UnsupportedError {
+    return Function.prototype[Symbol.hasInstance].call(this, value)
+  }
+}
 
 /** What a function's row refuses knows no place: it gets that of the call. */
 export function placed<T>(span: Span, work: () => T): T {

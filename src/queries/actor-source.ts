@@ -57,9 +57,7 @@ export function* insideSource<R>(env: QueryContext, ask: (env: QueryContext) => 
     return yield* ask({ ...env, fieldPrefix: chartPrefix })
   } catch (error) {
     if (!(error instanceof QueryError) || !error.attr || error.attr.startsWith('source__')) throw error
-    const attr = `${chartPrefix}${error.attr}`
-    const data = 'attr' in error.data ? { ...error.data, attr } : error.data
-    throw new QueryError(error.code, data, error.span, { cause: error.cause, others: error.others, attr })
+    throw error.with({ attr: `${chartPrefix}${error.attr}` })
   }
 }
 

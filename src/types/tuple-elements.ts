@@ -16,3 +16,15 @@ export function elementPosition({ items, names }: TupleType, key: string | numbe
 export const elementType = (type: SqlType, position: number): SqlType | null =>
   type.kind === 'array' ? inArray(elementType(type.item, position)) : type.kind === 'tuple' ? (type.items[position - 1] ?? null) : null
 const inArray = (item: SqlType | null): SqlType | null => item && arrayOf(item)
+
+/** Names of elements for readers that find them by name, each once: those without one are numbered, one that was there before gets its place behind it. */
+export function distinctNames(names: readonly (string | undefined)[]): readonly string[] {
+  const taken = new Set(names)
+  const given = new Set<string>()
+  return names.map((wanted, i) => {
+    let name = wanted || String(i + 1)
+    if (given.has(name)) for (name = `${name}_${i + 1}`; taken.has(name) || given.has(name); ) name = `${name}_`
+    given.add(name)
+    return name
+  })
+}

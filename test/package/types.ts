@@ -4,10 +4,12 @@ import {
   type LifecycleResponse,
   open,
   type Query,
+  QueryError,
   type QueryStatus,
   type SqlResponse,
   type TrendsResponse,
   toNodeHandler,
+  WaymarkError,
 } from 'waymark'
 
 // What compiles and what does not, for those who call the library. It is only compiled, never run: here against the sources, in `npm run test:package`
@@ -106,4 +108,18 @@ export async function calls(): Promise<void> {
   const any: Query = JSON.parse('{}')
   const answer = await project.query(any)
   void [token, key, total, missing, answer.timings]
+}
+
+/** What a caught error is known to be. */
+export function errors(error: unknown): void {
+  if (error instanceof WaymarkError) {
+    if (error.code === 'validation-failed') error.attr satisfies string | null
+    // @ts-expect-error no such code
+    if (error.code === 'typo') throw error
+  }
+  if (error instanceof QueryError) {
+    error.position?.line satisfies number | undefined
+    // @ts-expect-error no such code
+    if (error.code === 'unknown-feild') throw error
+  }
 }

@@ -1,4 +1,4 @@
-import type { RecordBatch, Table } from 'apache-arrow'
+import { type RecordBatch, type Table, tableFromIPC, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Project, type Query, type Waymark } from '../../src/index.ts'
 
@@ -101,4 +101,20 @@ test.each<[string, Query]>([
   expect(said(await other.queryArrow(query))).toEqual(expected)
   for await (const batch of other.queryArrowBatches(query)) expect(said(batch)).toEqual(expected)
   expect(said(await other.queryArrow({ kind: 'SqlLikeQuery', query: 'select count() from events' }))).toEqual([])
+})
+
+test.each([
+  ["cast((1, 'x', 'y'), 'Tuple(a Int64, a String, a String)')", { a: 1, a_2: 'x', a_3: 'y' }],
+  ["cast((1, 'x', 'y'), 'Tuple(a Int64, a String, a_2 String)')", { a: 1, a_2_: 'x', a_2: 'y' }],
+])('elements of a tuple that share a name are all there: %s', async (tuple, elements) => {
+  const query: Query = { kind: 'SqlLikeQuery', query: `select ${tuple} as t, [${tuple}] as list` }
+  const read = (value: object) =>
+    Object.fromEntries(Object.entries(value).map(([name, one]) => [name, typeof one === 'bigint' ? Number(one) : one]))
+  for (const table of [await project.queryArrow(query), tableFromIPC(tableToIPC(await project.queryArrow(query)))]) {
+    const [row] = table.toArray()
+    expect(read(row!.t.toJSON())).toEqual(elements)
+    expect(read(row!.list.get(0).toJSON())).toEqual(elements)
+  }
+  const { results } = await project.query(query)
+  expect(results[0]![0]).toEqual([1, 'x', 'y'])
 })

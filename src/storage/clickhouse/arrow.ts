@@ -21,6 +21,7 @@ import { QueryError } from '../../errors/errors.ts'
 import type { ResultColumn } from '../../execution/ports.ts'
 import { PositionedSchema } from '../../lib/positioned-schema.ts'
 import { parseType } from '../../types/parse.ts'
+import { distinctNames } from '../../types/tuple-elements.ts'
 import type { SqlType } from '../../types/types.ts'
 import { textData } from './text-data.ts'
 
@@ -113,7 +114,8 @@ function adapted(data: Data, wanted: Wanted): Data {
 function structData(data: Data, types: readonly SqlType[], isStream: boolean): Data {
   const fields = (data.type as Struct).children
   const children = data.children.map((child, i) => adapted(child, { type: types[i] ?? null, field: fields[i]!, isStream }))
-  const type = new Struct(children.map((child, i) => new Field(fields[i]!.name, child.type, true)))
+  const names = distinctNames(fields.map(({ name }) => name))
+  const type = new Struct(children.map((child, i) => new Field(names[i]!, child.type, true)))
   return makeData({ type, length: data.length, ...nullsOf(data), children }) as Data
 }
 

@@ -34,6 +34,7 @@ import {
 import { QueryError } from '../../errors/errors.ts'
 import type { ResultColumn } from '../../execution/ports.ts'
 import { PositionedSchema } from '../../lib/positioned-schema.ts'
+import { distinctNames } from '../../types/tuple-elements.ts'
 import { type SqlType, tupleOf } from '../../types/types.ts'
 import { codedTexts, isUnique, plainTexts } from './arrow-texts.ts'
 import { type Builder, Bytes, memory, type NumberArray, Validity, validRows } from './vector-memory.ts'
@@ -241,7 +242,8 @@ function structs(type: DuckDBStructType, expected: Expected, shown?: SqlType): B
     },
     finish() {
       const data = children.map((child) => child.finish())
-      const fields = data.map((child, i) => new Field(names[i] || String(i + 1), child.type, true))
+      const shownNames = distinctNames(data.map((_, i) => names[i]))
+      const fields = data.map((child, i) => new Field(shownNames[i]!, child.type, true))
       return makeData({ type: new Struct(fields), length, ...validity.finish(), children: data }) as Data
     },
   }

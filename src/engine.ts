@@ -329,6 +329,7 @@ export class Waymark {
    * @example const project = await waymark.findOrCreateProject({ name: 'Shop', timezone: 'Europe/Berlin' })
    */
   async findOrCreateProject(settings: NewProjectSettings & { readonly name: string }): Promise<Project> {
+    mustKnow(settings, projectFieldNames, 'findOrCreateProject')
     return this.inTurn(async () => {
       const known = await this.recordNamed(settings.name)
       return known ? this.project(known.id) : this.createProject(settings)

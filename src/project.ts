@@ -206,7 +206,8 @@ export class Project {
   }
 
   /** @example await project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]) */
-  importGroups(rows: readonly GroupInput[], options: GroupImportOptions = {}): Promise<void> {
+  async importGroups(rows: readonly GroupInput[], options: GroupImportOptions = {}): Promise<void> {
+    mustKnow(options, ['group_types'], 'importGroups')
     return this.pipeline.importGroups(rows, options)
   }
 

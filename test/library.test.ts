@@ -40,6 +40,29 @@ test('options are known by name', async () => {
   await refused(project.query({ kind: 'SqlLikeQuery', query: 'select 1' }, { refrsh: true } as never), 'refrsh', 'refresh')
 })
 
+test.each<[object, string, RegExp]>([
+  [{ timezone: 'Europe/Berln' }, 'timezone', /"Europe\/Berln" is not a valid choice\. Did you mean: Europe\/Berlin/],
+  [{ timezone: 'Berlin' }, 'timezone', /Did you mean: Europe\/Berlin\?/],
+  [{ week_start_day: 7 }, 'week_start_day', /Choose one of 0, 1\./],
+  [{ base_currency: 'EURO' }, 'base_currency', /Did you mean: EUR\?/],
+  [{ path_cleaning_filters: [{ regx: 'x' }] }, 'path_cleaning_filters__0__regx', /Did you mean "regex"\?/],
+])('a value of an option that cannot be chosen: %j', async (settings, attr, words) => {
+  const error = await waymark.createProject(settings as never).catch((error: Error) => error)
+  expect(error).toMatchObject({ code: 'invalid-value', attr, message: expect.stringMatching(words) })
+})
+
+test('other values that cannot be chosen', async () => {
+  const project = await waymark.findOrCreateProject({ name: 'Shop' })
+  const query = { kind: 'SqlLikeQuery', query: 'select 1' } as const
+  await expect(project.query(query, { refresh: 'blok' as never })).rejects.toThrow(
+    /refresh must be one of true, false, blocking, .*, but got "blok"\./,
+  )
+  await expect(waymark.createPersonalKey({ label: 'x', scopes: ['zzz'] as never })).rejects.toThrow(/Choose one of \*, .*query:read/)
+  await expect(waymark.findOrCreateProject({ name: 'Shop', timezon: 'UTC' } as never)).rejects.toMatchObject({ attr: 'timezon' })
+  await expect(project.importGroups([], { group_type: [] } as never)).rejects.toMatchObject({ attr: 'group_type' })
+  expect(() => project.definePropertyTypes([{ name: 'a', property_type: 'Number' }] as never)).rejects.toThrow(/Numeric/)
+})
+
 test('values of a tagged statement are parameters, whatever they hold', async () => {
   const project = await waymark.findOrCreateProject({ name: 'Shop' })
   const names = ["o'neill", "'; drop table events; --", '{v1}', '\\', 'ü😀']

@@ -1,7 +1,8 @@
-import { tableFromArrays, tableToIPC } from 'apache-arrow'
+import { tableToIPC, vectorFromArray } from 'apache-arrow'
 import { WaymarkError } from '../errors/errors.ts'
 import { chartTable } from '../queries/chart-table.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
+import { type ShownColumn, shownTable } from '../queries/rows.ts'
 import { type Command, wrongUsage } from './command.ts'
 import { type Directory, dataOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
 import { tableText } from './table-text.ts'
@@ -77,11 +78,12 @@ const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"
 const csv = ({ columns, rows }: Rows) => [columns, ...rows].map((row) => row.map((cell) => quoted(cellText(cell))).join(',')).join('\n')
 
 function arrow({ columns, rows }: Rows): Uint8Array {
-  const column = (i: number): unknown[] | Float64Array => {
+  const cellsOf = (i: number): ShownColumn['cells'] => {
     const values = rows.map((row) => row[i] ?? null)
     return values.length > 0 && values.every((value) => typeof value === 'number')
-      ? Float64Array.from(values as number[])
-      : values.map((value) => (value === null ? null : cellText(value)))
+      ? vectorFromArray(Float64Array.from(values as number[]))
+      : (row) => (values[row] === null ? null : cellText(values[row]))
   }
-  return tableToIPC(tableFromArrays(Object.fromEntries(columns.map((name, i) => [name, column(i)]))), 'stream')
+  const shown = columns.map((name, i): ShownColumn => ({ name, cells: cellsOf(i), field: null }))
+  return tableToIPC(shownTable(rows.length, shown), 'stream')
 }

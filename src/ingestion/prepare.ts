@@ -155,7 +155,9 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const uuid = isAbsent(raw.uuid) ? receipt.newUuid() : (readUuid(raw.uuid) ?? refuse('"uuid" is not a UUID.', index, 'uuid'))
   const warnings: Warning[] = []
   const found: Warning[] = []
-  for (const strange of [...(receipt.strangeFields ?? []), ...strangeInEvent(raw)]) found.push(strangeFieldWarning(strange, uuid))
+  const note = (strange: StrangeField) => found.push(strangeFieldWarning(strange, uuid))
+  receipt.strangeFields?.forEach(note)
+  strangeInEvent(raw).forEach(note)
   const cutOf = (field: string): CutOf => ({ field, eventUuid: uuid, found })
   const name = cutTo(textLimit, asText(raw.event), cutOf('event'))
   const distinctId = cutTo(textLimit, asText(id), cutOf('distinct_id'))

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tableFromIPC } from 'apache-arrow'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { demoEvents, makeDemo } from '../../src/cli/demo.ts'
 import { open } from '../../src/engine.ts'
 import { finish, firstLine, run, start } from './shell.ts'
@@ -152,4 +153,19 @@ test('a later start names the owner and the one command that makes another key, 
 test('the version is that of the package', async () => {
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'))
   expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+})
+
+test('columns of one name are all there as Arrow', async () => {
+  const data = join(directory, 'arrow')
+  await run(['init', '--data', data])
+  const parts: Uint8Array[] = []
+  const written = vi.spyOn(process.stdout, 'write').mockImplementation((part) => parts.push(part as Uint8Array) > 0)
+  try {
+    await run(['query', '--data', data, '--project', '1', '--format', 'arrow', "select 1 as a, 'x' as a"])
+  } finally {
+    written.mockRestore()
+  }
+  const table = tableFromIPC(Buffer.concat(parts.filter((part) => part instanceof Uint8Array)))
+  expect(table.schema.fields.map(({ name }) => name)).toEqual(['a', 'a'])
+  expect([table.getChildAt(0)!.get(0), table.getChildAt(1)!.get(0)]).toEqual([1, 'x'])
 })

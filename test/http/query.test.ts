@@ -54,7 +54,7 @@ const misfits: [string, unknown, string][] = [
     'A query must be an object with a kind; a statement is { kind: "SqlLikeQuery", query: "…" }',
   ],
   ['what its kind does not allow', { query: { kind: 'TrendsQuery', series: 1 } }, 'query.TrendsQuery.series'],
-  ['a refresh that is none', { query: trends, refresh: 'sometimes' }, 'refresh'],
+  ['a refresh that is none', { query: trends, refresh: 'blok' }, 'refresh must be true or false, or one of blocking, force_blocking'],
   [
     'a name that is too long',
     { query: trends, client_query_id: 'x'.repeat(201) },

@@ -1,4 +1,5 @@
 import { WaymarkError } from '../../errors/errors.ts'
+import { noneOf } from '../../errors/misfit.ts'
 
 // What a request may say of kept answers and of waiting, in the words of its `refresh`.
 
@@ -19,8 +20,5 @@ export const refreshMode = (refresh: unknown, isAsync = false): RefreshMode => {
   if (refresh === undefined || refresh === null || refresh === false) return isAsync ? 'async' : 'blocking'
   if (refresh === 'force_cache') return 'blocking'
   if ((refreshModes as readonly unknown[]).includes(refresh)) return refresh as RefreshMode
-  throw new WaymarkError('validation-failed', {
-    message: `refresh must be true, false or one of ${refreshModes.join(', ')}`,
-    attr: 'refresh',
-  })
+  throw new WaymarkError('validation-failed', { ...noneOf('refresh', refresh, ['true', 'false', ...refreshModes]), attr: 'refresh' })
 }

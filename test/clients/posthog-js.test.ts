@@ -55,6 +55,7 @@ describe.skipIf(missing !== null)('posthog-js', () => {
     await Promise.all([site.close(), gate.close()])
     expect(complaints, 'what the page logged').toEqual([])
     expect(served.complaints, 'what the server complained of').toEqual([])
+    expect(await served.strangeFields(), 'fields that nobody knows').toEqual([])
     expect(
       gate.passed.filter(({ status }) => status === null || status >= 400).map(({ method, path, status }) => [method, path, status]),
     ).toEqual([])

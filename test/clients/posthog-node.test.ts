@@ -31,6 +31,7 @@ afterEach(async () => {
   expect(said, 'what the client logged').toEqual([])
   expect(failures, 'what the client reported').toEqual([])
   expect(served.complaints, 'what the server complained of').toEqual([])
+  expect(await served.strangeFields(), 'fields that nobody knows').toEqual([])
 })
 
 const connect = (options: PostHogOptions = {}, key = served.projectKey): PostHog => {

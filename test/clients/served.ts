@@ -28,6 +28,8 @@ export interface Served {
   /** Rows of a statement. */
   rows(sql: string): Promise<readonly (readonly unknown[])[]>
   api(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }>
+  /** Fields of events and batches that the client sent and that nobody knows. */
+  strangeFields(): Promise<readonly unknown[]>
   stop(): Promise<void>
 }
 
@@ -86,6 +88,11 @@ export async function startServe(place?: Place): Promise<Served> {
     api,
     query,
     rows: async (sql) => (await query({ kind: 'SqlLikeQuery', query: sql })).results,
+    strangeFields: async () => {
+      const { body } = await api('GET', `/api/projects/${facts.project_id}/ingestion_warnings/`)
+      const { results } = body as { results: readonly { type: string; samples: readonly { details: unknown }[] }[] }
+      return results.filter(({ type }) => type === 'unknown_event_field').flatMap(({ samples }) => samples.map(({ details }) => details))
+    },
     stop: async () => {
       child.kill('SIGTERM')
       await ended

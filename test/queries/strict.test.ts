@@ -108,3 +108,16 @@ test('fields of the reference system that change no number are accepted, and cha
   })
   await project.close()
 })
+
+test.each<[string, object, string, string]>([
+  ['an operator', { ...filter, operator: 'exct' }, 'operator', 'exact'],
+  ['a type', { ...filter, type: 'persn' }, 'type', 'person'],
+])('what a filter cannot choose is refused with what it can, and the likely value: %s', async (_, one, field, likely) => {
+  const project = await openTestProject()
+  await expect(answerQuery(trends({ properties: [one] }), project)).rejects.toMatchObject({
+    attr: `properties__0__${field}`,
+    message: expect.stringMatching(new RegExp(`The ${field} of a filter must be one of .*, but got .*Did you mean "${likely}"`)),
+    suggestions: [likely],
+  })
+  await project.close()
+})

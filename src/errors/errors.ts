@@ -45,9 +45,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   readonly attr: string | null
 
   /** Behind `instanceof` the code is one of ours: without this it would be of any type there. */
-  static override [Symbol.hasInstance](value: unknown): value is WaymarkError {
-    return Function.prototype[Symbol.hasInstance].call(this, value)
-  }
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is WaymarkError
 
   constructor(code: C, data: ErrorData[C], options: ErrorOptions = {}) {
     const row = errorTable[code] as { text(data: Data): string; suggestion?(data: Data): string | null }
@@ -97,9 +95,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
 export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C> {
   override readonly name = 'QueryError'
 
-  static override [Symbol.hasInstance](value: unknown): value is QueryError {
-    return Function.prototype[Symbol.hasInstance].call(this, value)
-  }
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is QueryError
 
   constructor(code: C, data: ErrorData[C], span: Span | null = null, options: Omit<ErrorOptions, 'span'> = {}) {
     super(code, data, { ...options, span })
@@ -116,9 +112,7 @@ export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C>
 
 /** Something that one of the engines cannot do. */
 export class UnsupportedError<C extends ErrorCode = ErrorCode> extends QueryError<C> {
-  static override [Symbol.hasInstance](value: unknown): value is UnsupportedError {
-    return Function.prototype[Symbol.hasInstance].call(this, value)
-  }
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is UnsupportedError
 }
 
 /** What a function's row refuses knows no place: it gets that of the call. */

@@ -4,6 +4,7 @@ import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
 import type { FunctionRow } from '../functions/row.ts'
+import { wholeCast } from '../functions/values/whole-casts.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { parseType } from '../types/parse.ts'
 import type { PropertyInfo } from '../types/property-info.ts'
@@ -12,6 +13,7 @@ import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
 import { checkArray, entriesOf } from './arrays.ts'
 import { jsonType } from './bindings.ts'
+import { plainCall } from './call-node.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
 import { checkFolded, knows, outerOf, readOuter, resolveSubquery } from './correlation.ts'
@@ -501,7 +503,13 @@ function resolveCast(session: Session, cast: Cast, scope: Scope): TypedExpr {
   const type = parseType(cast.type)
   if (!type) throw new QueryError('wrong-type', { message: `Unknown type: ${cast.type}` }, cast.span)
   const keepsNull = isNullable(expr.type) || cast.isTry
-  return { kind: 'cast', expr: readAs(expr, 'text'), isTry: cast.isTry, type: keepsNull ? nullable(type) : type, span: cast.span }
+  const value = readAs(expr, 'text')
+  const whole = cast.isTry ? undefined : wholeCast(value.type, type)
+  if (whole) {
+    const call = plainCall('cast', whole, { args: [value] }, cast.span)
+    return isNullable(type) ? { ...call, type: nullable(call.type) } : call
+  }
+  return { kind: 'cast', expr: value, isTry: cast.isTry, type: keepsNull ? nullable(type) : type, span: cast.span }
 }
 
 function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {

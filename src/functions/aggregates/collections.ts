@@ -1,5 +1,6 @@
 import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../../types/types.ts'
 import { itemOf } from '../arrays/lambda.ts'
+import { sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { asNumber, defaultOf, once, toText } from '../cells/duckdb-values.ts'
 import { fixedBytes, headBytes, inside } from '../makes.ts'
 import { integerShape } from '../results.ts'
@@ -66,7 +67,7 @@ function rises(list: string, context: CellContext): string {
   const [l, i] = [context.fresh(), context.fresh()]
   return `list_transform([${list}], lambda ${l}: list_sum(list_transform(range(2, len(${l}) + 1), lambda ${i}: greatest(${l}[${i}] - ${l}[${i} - 1], 0))))[1]`
 }
-const asType = (text: string, type: SqlType): string => (integerShape(type) ? `CAST(${text} AS BIGINT)` : text)
+const asType = (text: string, type: SqlType): string => (integerShape(type) ? `CAST(${text} AS ${sumOnDuckdb(type)})` : text)
 
 const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: readonly number[]): AggregateRow =>
   aggregate({

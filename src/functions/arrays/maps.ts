@@ -1,10 +1,10 @@
 import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../../types/types.ts'
 import { sumType } from '../aggregates/usual.ts'
 import { likeText } from '../cells/duckdb-like.ts'
-import { duckdbType } from '../cells/duckdb-types.ts'
+import { duckdbType, sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { defaultOf, once, unlessNull } from '../cells/duckdb-values.ts'
 import { inside } from '../makes.ts'
-import { commonType, integerShape, oneType } from '../results.ts'
+import { commonType, oneType } from '../results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from '../row.ts'
 import { applied, itemOf, truth } from './lambda.ts'
 import { clickHouseArg } from './rows.ts'
@@ -69,10 +69,9 @@ const combined =
     })
     const [key, entry] = [context.fresh(), context.fresh()]
     const value = asMap(context.type).value
-    const cast = integerShape(value) ? 'BIGINT' : duckdbType(value)
     return once(context, `list_concat(${entries.join(', ')})`, (all) => {
       const keys = `list_sort(list_distinct(list_transform(${all}, lambda ${entry}: ${entry}.key)))`
-      const sum = `CAST(list_sum(list_transform(list_filter(${all}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)) AS ${cast})`
+      const sum = `CAST(list_sum(list_transform(list_filter(${all}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)) AS ${sumOnDuckdb(value)})`
       if (isPair(context.type)) return once(context, keys, (k) => `row(${k}, list_transform(${k}, lambda ${key}: ${sum}))`)
       return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${sum})))`
     })

@@ -59,16 +59,19 @@ const difference: Returns = ([a, b], context) => {
   return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: true }))([a!, b!], context)
 }
 
-/** A 64-bit side makes DuckDB count in 64 bits. */
+/** A 64-bit side makes DuckDB count in 64 bits, and a 128-bit side in 128. */
 const wide = (arg: Arg): string => {
   const shape = integerShape(arg.type)
-  if (!shape || shape.bits > 64) return asNumber(arg)
+  if (!shape) return asNumber(arg)
+  if (shape.bits > 64) return `CAST(${arg.sql} AS HUGEINT)`
   return shape.bits === 64 ? arg.sql : `CAST(${arg.sql} AS BIGINT)`
 }
 const operator =
   (symbol: string): SqlCell =>
   ([a, b]) => {
     const isWhole = isInteger(a!.type) && isInteger(b!.type)
+    // Of two without a sign DuckDB wants a difference without one.
+    if (symbol === '-' && isNamed(a!.type, 'UInt64') && isNamed(b!.type, 'UInt64')) return `(CAST(${a!.sql} AS HUGEINT) - ${b!.sql})`
     return isWhole ? `(${wide(a!)} ${symbol} ${wide(b!)})` : `(${asNumber(a!)} ${symbol} ${asNumber(b!)})`
   }
 

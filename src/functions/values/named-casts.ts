@@ -5,7 +5,6 @@ import {
   isNamed,
   isNullable,
   isNumeric,
-  isTime,
   notNull,
   nullable,
   type ScalarName,
@@ -22,6 +21,7 @@ import { whenAll } from '../results.ts'
 import { type Arg, type CellContext, differing, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 import { duckdbCast } from './conversion.ts'
+import { duckdbWhole } from './whole-casts.ts'
 
 // Functions that take a type by its name, and values as JSON.
 
@@ -66,8 +66,7 @@ const strict = (name: ScalarName): ScalarSpec => ({
   args: 1,
   returns: whenAll(name),
   summary: `Internal: the value as ${name}; fails when it is none.`,
-  duckdb: ([x]) =>
-    `CAST(${isFloat(x!.type) ? `trunc(${x!.sql})` : isTime(x!.type) && !isNamed(x!.type, 'Date') ? `(epoch_us(${x!.sql}) // 1000000)` : asNumber(x!)} AS ${duckdbType(scalar(name))})`,
+  duckdb: ([x], context) => duckdbWhole(x!, name, context),
   clickhouse: `to${name}`,
   cases: [[`_to${name}('5')`, 5]],
 })

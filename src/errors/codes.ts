@@ -35,7 +35,8 @@ export interface ErrorData extends RequestErrorData {
   'not-grouped': { name: string }
   'zero-index': { example: string }
   'wrong-type': { message: string; expected?: string }
-  'type-mismatch': { name: string; needs: string; found: string; shown: string | null; use: string | null }
+  /** `isArgument`: the place is that of the argument, which is `shown` as it was written. */
+  'type-mismatch': { name: string; needs: string; found: string; shown: string | null; use: string | null; isArgument?: true }
   'unknown-placeholder': { name: string; candidates?: readonly string[] }
   'unknown-variable': { name: string; candidates?: readonly string[] }
   'unknown-cohort': { name: string }

@@ -11,6 +11,7 @@ import type { PropertyInfo } from '../types/property-info.ts'
 import { propertyOf } from '../types/property-values.ts'
 import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
+import { checkArguments, checkComparison } from './argument-types.ts'
 import { checkArray, entriesOf } from './arrays.ts'
 import { jsonType } from './bindings.ts'
 import { plainCall } from './call-node.ts'
@@ -79,7 +80,8 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
         expr.entries.flatMap(({ key, value }) => [key, value]),
       )
     case 'between': {
-      const inside = buildCall('and', buildCall('greaterOrEquals', expr.expr, expr.low), buildCall('lessOrEquals', expr.expr, expr.high))
+      const [low, high] = [buildCall('greaterOrEquals', expr.expr, expr.low), buildCall('lessOrEquals', expr.expr, expr.high)]
+      const inside = spanned(buildCall('and', spanned(low, expr.span), spanned(high, expr.span)), expr.span)
       return resolveExpr(session, spanned(expr.not ? buildCall('not', inside) : inside, expr.span), scope)
     }
     case 'in':
@@ -324,11 +326,13 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   const inner: Scope = isAggregate ? { ...scope, aggregate: call.name, isBeforeGrouping: true } : scope
 
   let args = resolveArgs(session, written, row.lambdas, inner)
+  checkArguments(name, row, args, written.args, call.span)
   if (isAggregate && scope.outer) checkFolded(call, args, scope)
   if (isComparison(name) && args.length === 2) {
     const [a, b] = args as [TypedExpr, TypedExpr]
     const zone = session.context.project.timezone
     args = [asTime(a, b, zone), asTime(b, a, zone)]
+    checkComparison(name, args, written.args, call.span)
   }
   if (name === 'and' || name === 'or') {
     const folded = foldLogic(name, args, call.span)

@@ -92,6 +92,7 @@ const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: 
   aggregate({
     args: [2, 2],
     takes: 'number',
+    alsoTakes: 'times',
     returns: (args) => (name === 'maxIntersections' ? scalar('UInt64') : args[0]!),
     keeps: 12,
     summary:
@@ -303,6 +304,7 @@ export const collectionFunctions = aggregates({
   deltaSumTimestamp: aggregate({
     args: [2, 2],
     takes: 'number',
+    alsoTakes: 'times',
     returns: same,
     keeps: 4,
     summary: 'As `deltaSum`, for rows that come in the order of the second argument.',

@@ -46,6 +46,7 @@ function make(
     ...(row.isVolatile ? { isVolatile: true } : {}),
     ...(row.keeps === undefined ? {} : { keeps: row.keeps }),
     ...(row.makes ? { makes: row.makes } : {}),
+    ...(row.alsoTakes ? { alsoTakes: row.alsoTakes } : {}),
     ...(row.sideBySide ? { sideBySide: row.sideBySide } : {}),
     ...rest,
     suffix: all,

@@ -76,14 +76,6 @@ export const histogramFunctions = aggregates({
     params: [1, 1],
     returns: ([x], context) => {
       binsOf(context)
-      if (isTime(x!))
-        throw new QueryError('type-mismatch', {
-          name: 'histogram',
-          needs: 'a number',
-          found: typeName(x!),
-          shown: null,
-          use: 'toUnixTimestamp(…)',
-        })
       return arrayOf(tupleOf([float, float, float]))
     },
     keeps: 8,

@@ -87,6 +87,7 @@ const cast = (name: ScalarName, summary: string, duckdb: SqlCell, cases: Functio
   kind: 'scalar',
   args: [1, 1],
   takes: name === 'Float64' ? 'number' : 'integer',
+  alsoTakes: 'anything',
   returns: orNull(name),
   summary,
   sql: { duckdb, clickhouse: castOrNull(name) },

@@ -6,7 +6,7 @@ import { oneType } from '../functions/results.ts'
 import type { FunctionRow } from '../functions/row.ts'
 import { wholeCast } from '../functions/values/whole-casts.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
-import { parseType } from '../types/parse.ts'
+import { likelyTypes, parseType } from '../types/parse.ts'
 import type { PropertyInfo } from '../types/property-info.ts'
 import { propertyOf } from '../types/property-values.ts'
 import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
@@ -505,7 +505,7 @@ function resolveCast(session: Session, cast: Cast, scope: Scope): TypedExpr {
     return call
   }
   const type = parseType(cast.type)
-  if (!type) throw new QueryError('wrong-type', { message: `Unknown type: ${cast.type}` }, cast.span)
+  if (!type) throw new QueryError('wrong-type', { message: `Unknown type: ${cast.type}`, candidates: likelyTypes(cast.type) }, cast.span)
   const keepsNull = isNullable(expr.type) || cast.isTry
   const value = readAs(expr, 'text')
   const whole = cast.isTry ? undefined : wholeCast(value.type, type)

@@ -424,6 +424,14 @@ export const explanations: readonly Explanation[] = [
     clickhouse: /^"2024-03-10 03:30:00"$/,
   },
   {
+    reason: 'ClickHouse takes the lowest 32 bits of a position in JSON',
+    functions:
+      'JSONExtractString JSONExtractInt JSONExtractUInt JSONExtractFloat JSONExtractBool JSONExtractRaw JSONExtractArrayRaw JSONExtractKeys',
+    expression: /4294967296|9007199254740993|-2147483649/,
+    duckdb: /^(""|0|\[\]|null)$/,
+    clickhouse: anAnswer,
+  },
+  {
     reason: 'DuckDB adds months and then days, ClickHouse the parts one after the other',
     functions: 'make_interval',
     expression: /02-29/,

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orderedValues, rulesOfFilters, rulesOfQueries, rulesOfRows, rulesOfTexts, rulesOfValues, values } from '../../docs/property-rule.ts'
+import {
+  orderedValues,
+  rulesOfFilters,
+  rulesOfQueries,
+  rulesOfRows,
+  rulesOfTexts,
+  rulesOfValues,
+  values,
+} from '../../docs/property-rule.ts'
 import { alias, field, order, select, table } from '../../src/ast/build.ts'
 import { answerQuery } from '../../src/execution/answer.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'

@@ -44,6 +44,14 @@ const rows: readonly (readonly [
     },
   ],
   ['select [{missing}]', { code: 'unknown-placeholder' }],
+  [
+    'select [interval 1] dya',
+    { code: 'syntax-error', suggestions: ['day'], expected: 'second, minute, hour, day, week, month, quarter, year' },
+  ],
+  ["select [interval '1 dya']", { code: 'syntax-error', suggestions: ['day'] }],
+  ["select [cast('a' as Strng)]", { code: 'wrong-type', message: 'Unknown type: Strng. Did you mean: String?', suggestions: ['String'] }],
+  ['select [cast(event as Nullable(DateTme))] from events', { code: 'wrong-type', suggestions: ['DateTime'] }],
+  ["select [accurateCast(5, 'Flot64')]", { code: 'wrong-type', suggestions: ['Float64'] }],
   ['select 1 from events where [sum(1)] > 1', { code: 'invalid-query' }],
   [
     'select sum([event]) from events',

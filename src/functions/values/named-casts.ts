@@ -1,5 +1,5 @@
 import { QueryError } from '../../errors/errors.ts'
-import { parseType } from '../../types/parse.ts'
+import { likelyTypes, parseType } from '../../types/parse.ts'
 import {
   isFloat,
   isNamed,
@@ -27,8 +27,10 @@ import { duckdbWhole } from './whole-casts.ts'
 
 function namedType(arg: Arg | undefined): SqlType {
   const type = typeof arg?.constant === 'string' ? parseType(arg.constant) : null
-  if (!type) throw new QueryError('invalid-query', { message: 'The name of a type must be given as a text constant.' })
-  return type
+  if (type) return type
+  if (typeof arg?.constant !== 'string')
+    throw new QueryError('invalid-query', { message: 'The name of a type must be given as a text constant.' })
+  throw new QueryError('wrong-type', { message: `Unknown type: ${arg.constant}`, candidates: likelyTypes(arg.constant) })
 }
 const last = (args: readonly Arg[]): SqlType => namedType(args.at(-1))
 

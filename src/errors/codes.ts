@@ -44,7 +44,8 @@ export interface ErrorData extends RequestErrorData {
   'invalid-query': { message: string }
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
-  'engine-refused': { message: string; isAboutTypes?: boolean }
+  /** `outOfRange`: a result is, of one of these functions where the engine says so much. */
+  'engine-refused': { message: string; isAboutTypes?: boolean; outOfRange?: readonly string[] }
   'unequal-lengths': { name: string; lengths: readonly [number, number] }
   'makes-too-much': { name: string | null; bytes: number | null; most: number }
   'query-timeout': { seconds: number; waited: number; ran: number }

@@ -85,7 +85,7 @@ async function arrowOf(query: unknown, project: QueryProject, options: AnswerOpt
     const compiled = compileFor(asked, project, context, settings)
     return {
       statement: statementOf(compiled.printed, context.project.timezone),
-      explained: (error) => explainedRefusal(error, { compiled, request: query, statement: asked }, context, project),
+      explained: (error) => explainedRefusal(error, { compiled, request: query, statement: asked }, context, project, options),
       warnings: warningsAbout(kind, [compiled], facts),
     }
   } catch (error) {

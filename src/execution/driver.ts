@@ -59,6 +59,7 @@ export function driverOf(
       { compiled, request, statement: query },
       context,
       project,
+      options,
     )
   }
   const run = async (ask: StatementAsk): Promise<Table> => {

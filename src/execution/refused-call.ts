@@ -9,6 +9,7 @@ import type { CallNode, TypedQuery } from '../resolver/typed.ts'
 import { arrayOf, isText, mapOf, type SqlType, scalar, typeName } from '../types/types.ts'
 import { blamed } from './blame.ts'
 import type { Compiled } from './compile.ts'
+import type { RunOptions } from './ports.ts'
 import type { QueryProject } from './query-context.ts'
 import { inWords, statementOf } from './statements.ts'
 
@@ -77,10 +78,11 @@ export async function explainedRefusal(
   { compiled, request, statement }: Refused,
   context: Pick<QueryContext, 'project' | 'now'>,
   project: Pick<QueryProject, 'dialect' | 'run'>,
+  options: RunOptions,
 ): Promise<unknown> {
   const said = inWords(error, compiled, request, statement)
   const { query: source } = request as { readonly query?: unknown }
-  const call = await refusedCall(said, compiled.resolved, typeof source === 'string' ? source : null, context, project)
+  const call = await refusedCall(said, compiled.resolved, typeof source === 'string' ? source : null, context, project, options)
   return call ? blamed(call, request, statement) : said
 }
 
@@ -90,6 +92,7 @@ async function refusedCall(
   source: string | null,
   context: Pick<QueryContext, 'project' | 'now'>,
   { dialect, run }: Pick<QueryProject, 'dialect' | 'run'>,
+  options: RunOptions,
 ): Promise<QueryError | null> {
   if (!(error instanceof QueryError) || error.code !== 'engine-refused' || error.span) return null
   const calls = callsAlone(query)
@@ -97,7 +100,7 @@ async function refusedCall(
   const { project, now } = context
   const refuses: Refuses = async (asked) => {
     const printed = printQuery(asked, dialect, { ...project, now: now.getTime() })
-    return run(statementOf(printed, project.timezone)).then(
+    return run(statementOf(printed, project.timezone), options).then(
       () => null,
       (other: unknown) => (other instanceof QueryError ? other : null),
     )

@@ -110,11 +110,15 @@ async function refusedCall(
     new QueryError('engine-refused', { message: `The result of '${name}' is out of range` }, span, { cause: error })
   const named = calls.filter(({ call }) => outOfRange?.includes(call.name))
   if (named.length === 1) return placed(named[0]!.call)
+  const told = (one: CallAlone) => (outOfRange ? placed(one.call) : misfitIn(one, refuses, source))
+  let likely: CallAlone | null = null
   for (const one of calls) {
     const other = await refuses(one.query)
-    if (other && other.code === error.code && !other.span && wordsOf(other) === wordsOf(error))
-      return outOfRange ? placed(one.call) : misfitIn(one, refuses, source)
+    if (!other || other.code !== error.code || other.span) continue
+    if (wordsOf(other) === wordsOf(error)) return told(one)
+    likely ??= one
   }
-  const casts = castsIn(query)
-  return casts.length === 1 ? error.with({ span: casts[0]!.span }) : null
+  if (likely && !outOfRange) return told(likely)
+  const [only, ...others] = [...calls.map(({ call }) => call), ...castsIn(query)]
+  return only && others.length === 0 ? error.with({ span: only.span }) : null
 }

@@ -45,6 +45,8 @@ function sampleOf(type: SqlType): TypedExpr | null {
       const [key, value] = [sampleOf(type.key), sampleOf(type.value)]
       return key && value && builtCall('map', [key, value], noSpan)
     }
+    case 'unknown':
+      return text('a')
     default:
       return null
   }
@@ -99,6 +101,8 @@ const column = (name: string, expr: TypedExpr) => ({ name, alias: name, expr })
 
 function alone(call: CallNode): CallAlone | null {
   const types = call.args.map(({ type }) => type)
+  // What only the engine knows may be anything.
+  if (types.some(({ kind }) => kind === 'unknown')) return null
   const query = overOneRow(call, types)
   if (!query) return null
   return {

@@ -204,7 +204,7 @@ export const explanations: readonly Explanation[] = [
   {
     reason: 'ClickHouse decodes bytes, and text of DuckDB is UTF-8',
     functions: 'base64Decode unhex',
-    duckdb: /^refused: The decoded bytes are not text in UTF-8$/,
+    duckdb: /^refused: The argument is not the (hexadecimal digits|base64) of text in UTF-8$/,
     clickhouse: /^".*\uFFFD/,
   },
   {

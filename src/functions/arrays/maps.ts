@@ -274,7 +274,16 @@ export const mapFunctions = functions({
   mapPopulateSeries: row(
     'mapPopulateSeries',
     [1, 3],
-    ([a, b]) => (a?.kind === 'array' ? tupleOf([a, b ?? unknownType]) : a!),
+    (types) => {
+      const [a, b] = types
+      if (a?.kind === 'map' || a?.kind === 'unknown') return a
+      if (a?.kind === 'array' && b?.kind === 'array') return tupleOf([a, b])
+      const expected = 'a map, or an array of keys and an array of values'
+      throw new QueryError('wrong-type', {
+        message: `'mapPopulateSeries' needs ${expected}, but got ${types.map(typeName).join(', ')}`,
+        expected,
+      })
+    },
     'Every whole key from the first to the last (or the one given), with 0 in the gaps.',
     populated,
     [

@@ -242,12 +242,23 @@ describe('a statement', () => {
     expect(refused).toMatchObject({ code: 'type-mismatch', position: { column: 12, length: 5 } })
   })
 
-  test.each(["select arrayReduce('sum', [event]) from events"])(
-    'what the engine refuses is not said of calls that take anything: %s',
-    async (statement) => {
-      expect(await ask(statement)).toMatchObject({ code: 'engine-refused', message: 'No function or operator takes a text' })
-    },
-  )
+  test.each([
+    [
+      "select arrayReduce('sum', [event]) from events",
+      '[event]',
+      "'arrayReduce' needs an array of numbers, but '[event]' is Array(String)",
+    ],
+    ["select arrayStringConcat(['a'], 5)", '5', "'arrayStringConcat' needs text, but '5' is UInt8. Use toString(5)."],
+    ['select nullif(event, 5) from events', 'event', "'nullif' needs a number, but 'event' is String. Use toFloat(event)."],
+    ["select has([1], 'a')", '[1]', "'has' needs an array of texts, but '[1]' is Array(UInt8)"],
+    ['select 1 + 2, toInt(9223372036854775807) + 1', 'toInt(9223372036854775807) + 1', "The result of 'plus' is out of range"],
+    ['select sum(x) from (select arrayJoin([9223372036854775807, 5]) as x)', 'sum(x)', "The result of 'sum' is out of range"],
+    ['select mapAdd(([1, 2], [1]), ([1], [1]))', 'mapAdd(([1, 2], [1]), ([1], [1]))', "The arrays of 'mapAdd' have different lengths"],
+  ])('what only the engine refuses is said of its call: %s', async (statement, place, message) => {
+    const error = await ask(statement)
+    expect(error.message).toBe(message)
+    expect(error.position).toMatchObject({ offset: statement.indexOf(place), length: place.length })
+  })
 
   test('every mistake of a statement that cannot be read has its place', async () => {
     const { position, others } = await ask('select from events where )')

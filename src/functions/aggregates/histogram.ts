@@ -1,5 +1,5 @@
 import { QueryError } from '../../errors/errors.ts'
-import { arrayOf, isTime, scalar, tupleOf, typeName } from '../../types/types.ts'
+import { arrayOf, scalar, tupleOf } from '../../types/types.ts'
 import { asFloat, once } from '../cells/duckdb-values.ts'
 import { byKey } from '../cells/list-groups.ts'
 import type { CellContext, SqlCell } from '../row.ts'
@@ -74,7 +74,7 @@ export const histogramFunctions = aggregates({
     args: [1, 1],
     takes: 'number',
     params: [1, 1],
-    returns: ([x], context) => {
+    returns: (_, context) => {
       binsOf(context)
       return arrayOf(tupleOf([float, float, float]))
     },

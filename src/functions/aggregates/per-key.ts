@@ -1,5 +1,5 @@
 import { QueryError } from '../../errors/errors.ts'
-import { arrayOf, isNamed, isNumeric, mapOf, notNull, type SqlType, scalar, tupleOf, typeName } from '../../types/types.ts'
+import { arrayOf, isNamed, isNumeric, mapOf, notNull, type SqlType, tupleOf, typeName } from '../../types/types.ts'
 import { sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { asNumber, defaultOf, once, sideBySide } from '../cells/duckdb-values.ts'
 import { byKey } from '../cells/list-groups.ts'

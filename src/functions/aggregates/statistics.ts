@@ -199,7 +199,7 @@ export const statisticsFunctions = aggregates({
   percentile_cont: aggregate({
     args: [0, 1],
     takes: 'number',
-    alsoTakes: 'times',
+    alsoTakes: 'anything',
     params: [0, 2],
     paramKinds: ['share'],
     returns: (_, { args: [share], orderBy }) => {
@@ -219,7 +219,7 @@ export const statisticsFunctions = aggregates({
   percentile_disc: aggregate({
     args: [0, 1],
     takes: 'number',
-    alsoTakes: 'times',
+    alsoTakes: 'anything',
     params: [0, 2],
     paramKinds: ['share'],
     returns: (_, { args: [share], orderBy }) => {

@@ -1,4 +1,4 @@
-import { arrayOf, isFloat, isNamed, scalar } from '../../types/types.ts'
+import { arrayOf, isNamed, scalar } from '../../types/types.ts'
 import { asSum, sumType } from '../aggregates/usual.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { once } from '../cells/duckdb-values.ts'

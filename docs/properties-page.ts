@@ -1,4 +1,4 @@
-import { orderedValues, rulesOfFilters, rulesOfQueries, rulesOfRows, rulesOfValues, values } from './property-rule.ts'
+import { orderedValues, rulesOfFilters, rulesOfQueries, rulesOfRows, rulesOfTexts, rulesOfValues, values } from './property-rule.ts'
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``
 const json = (value: unknown): string => (value === undefined ? '' : code(JSON.stringify(value)))
@@ -10,6 +10,16 @@ const valueTable = (): string =>
   table(
     ['where', 'for example', ...values.map((value) => (value === null ? 'null or absent' : json(value)))],
     rulesOfValues.map(({ where, expression, becomes }) => [where, code(expression), ...becomes.map(result)]),
+  )
+
+const textTable = (): string =>
+  table(
+    ['where', 'expression', 'what becomes of it'],
+    rulesOfTexts.map(({ where, expression, becomes }) => [
+      where,
+      code(expression),
+      'value' in becomes ? result(becomes.value) : `type mismatch: ${becomes.refused}`,
+    ]),
   )
 
 const filterTable = (): string =>
@@ -62,6 +72,14 @@ null.
 – is null. The rows of these tables run as tests on both engines.
 
 ${valueTable()}
+
+## A text beside a number
+
+Only properties without a declared type are read as what is asked for. Any other expression whose type is text (\`toString(properties.x)\`,
+\`properties.x || ''\`, \`event\`, a property that is declared as text) is a text beside a number too, and has no order with it: statements that compare
+the two are refused with the fix. Filters with \`gt\` and its like compare a property that is declared as text by its text.
+
+${textTable()}
 
 ## What filters keep
 

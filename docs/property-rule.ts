@@ -57,6 +57,32 @@ export const rulesOfValues: readonly RuleOfValue[] = [
   },
 ]
 
+export interface RuleOfText {
+  readonly where: string
+  readonly expression: string
+  /** The message of the error where it is refused. */
+  readonly becomes: { readonly value: unknown } | { readonly refused: string }
+}
+
+/** An expression whose type is text beside a number: what is no property, or one that is declared as text. */
+export const rulesOfTexts: readonly RuleOfText[] = [
+  { where: 'equal: the text of the number', expression: "concat('1', '0') = 10", becomes: { value: 1 } },
+  { where: 'equal: the text of the number', expression: "concat('10', '.0') = 10", becomes: { value: 0 } },
+  { where: 'one of several: as equal', expression: "concat('1', '0') in ('a', 10)", becomes: { value: 1 } },
+  { where: 'a constant text that is a number', expression: "9 < '10'", becomes: { value: 1 } },
+  {
+    where: 'ordered, `between`',
+    expression: "concat('1', '0') > 9",
+    becomes: { refused: "'>' needs a number, but 'concat('1', '0')' is String. Use toFloat(concat('1', '0'))." },
+  },
+  { where: 'read as a number', expression: "toFloat(concat('1', '0')) > 9", becomes: { value: 1 } },
+  {
+    where: 'arithmetic',
+    expression: "concat('1', '0') + 1",
+    becomes: { refused: "'plus' needs a number, but 'concat('1', '0')' is String. Use toFloat(concat('1', '0'))." },
+  },
+]
+
 export interface RuleOfFilter {
   readonly operator: string
   readonly value: unknown

@@ -11,7 +11,7 @@ import type { Row } from './row.ts'
 /** What each code carries. A code left out of `errorTable` does not compile. */
 export interface ErrorData extends RequestErrorData {
   // statements
-  'syntax-error': { message: string; expected?: string }
+  'syntax-error': { message: string; expected?: string; candidates?: readonly string[] }
   'reserved-alias': { name: string }
   'illegal-identifier': { name: string; character: string }
   'too-deep': { limit: number }
@@ -34,8 +34,9 @@ export interface ErrorData extends RequestErrorData {
   'nested-aggregate': { outer: string; inner: string }
   'not-grouped': { name: string }
   'zero-index': { example: string }
-  'wrong-type': { message: string; expected?: string }
-  'type-mismatch': { name: string; needs: string; found: string; shown: string | null; use: string | null }
+  'wrong-type': { message: string; expected?: string; candidates?: readonly string[] }
+  /** `isArgument`: the place is that of the argument, which is `shown` as it was written. */
+  'type-mismatch': { name: string; needs: string; found: string; shown: string | null; use: string | null; isArgument?: true }
   'unknown-placeholder': { name: string; candidates?: readonly string[] }
   'unknown-variable': { name: string; candidates?: readonly string[] }
   'unknown-cohort': { name: string }
@@ -43,7 +44,8 @@ export interface ErrorData extends RequestErrorData {
   'invalid-query': { message: string }
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
-  'engine-refused': { message: string; isAboutTypes?: boolean }
+  /** `outOfRange`: a result is, of one of these functions where the engine says so much. */
+  'engine-refused': { message: string; isAboutTypes?: boolean; outOfRange?: readonly string[] }
   'unequal-lengths': { name: string; lengths: readonly [number, number] }
   'makes-too-much': { name: string | null; bytes: number | null; most: number }
   'query-timeout': { seconds: number; waited: number; ran: number }
@@ -166,7 +168,12 @@ const exceeded = {
 
 export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   ...requestErrors,
-  'syntax-error': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400 },
+  'syntax-error': {
+    text: (d) => d.message,
+    suggestion: (d) => didYouMean(d.candidates),
+    expected: (d) => d.expected ?? null,
+    status: 400,
+  },
   'reserved-alias': { text: (d) => `"${d.name}" cannot be an alias or identifier, as it's a reserved keyword`, status: 400 },
   'illegal-identifier': {
     text: (d) => `The identifier "${d.name}" is not permitted as it contains the "${d.character}" character`,
@@ -224,7 +231,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     wire: aboutTypes,
     isOfStatement: true,
   },
-  'wrong-type': { text: (d) => d.message, expected: (d) => d.expected ?? null, status: 400, wire: aboutTypes, isOfStatement: true },
+  'wrong-type': {
+    text: (d) => d.message,
+    suggestion: (d) => didYouMean(d.candidates),
+    expected: (d) => d.expected ?? null,
+    status: 400,
+    wire: aboutTypes,
+    isOfStatement: true,
+  },
   'unknown-placeholder': {
     text: (d) => `Placeholder {${excerpt(d.name)}} has no value`,
     suggestion: (d) => didYouMean(d.candidates),

@@ -11,8 +11,9 @@ import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import { driverOf } from './driver.ts'
 import type { Statement } from './ports.ts'
 import { type QueryProject, queryContext } from './query-context.ts'
+import { explainedRefusal } from './refused-call.ts'
 import { checkRequest, settingsOf } from './request.ts'
-import { compileFor, inWords, statementOf } from './statements.ts'
+import { compileFor, statementOf } from './statements.ts'
 
 /** The rows of a query as Arrow: of a statement all it asks for, of any other kind those of its answer. */
 export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
@@ -23,8 +24,8 @@ export async function queryArrow(query: unknown, project: QueryProject, options:
     return new Table(batches)
   }
   if ('table' in work) return noted(work.table, work.warnings)
-  const table = await project.gather(work.statement, options).catch((error: unknown) => {
-    throw work.explained(error)
+  const table = await project.gather(work.statement, options).catch(async (error: unknown) => {
+    throw await work.explained(error)
   })
   return noted(table, work.warnings)
 }
@@ -48,7 +49,7 @@ export async function* queryArrowBatches(
   try {
     for await (const batch of project.stream(work.statement, options)) yield noted(batch, warnings)
   } catch (error) {
-    throw work.explained(error)
+    throw await work.explained(error)
   }
 }
 
@@ -61,7 +62,7 @@ function noted<T extends Table | RecordBatch>(rows: T, warnings: readonly Answer
 }
 
 type ArrowWork =
-  | { readonly statement: Statement; explained(error: unknown): unknown; readonly warnings: readonly AnswerWarning[] }
+  | { readonly statement: Statement; explained(error: unknown): Promise<unknown>; readonly warnings: readonly AnswerWarning[] }
   | Pick<RowsAnswer, 'batches' | 'warnings'>
   /** A chart. */
   | { readonly table: Table; readonly warnings: readonly AnswerWarning[] }
@@ -86,7 +87,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     const compiled = compileFor(asked, project, context, settings)
     return {
       statement: statementOf(compiled.printed, context.project.timezone),
-      explained: (error) => inWords(error, compiled, query, asked),
+      explained: (error) => explainedRefusal(error, { compiled, request: query, statement: asked }, context, project, options),
       warnings: warningsAbout(query, [compiled], facts),
     }
   } catch (error) {

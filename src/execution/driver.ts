@@ -11,8 +11,9 @@ import { culpritOf } from './culprit.ts'
 import type { Explainable } from './explain.ts'
 import type { RunOptions, Statement } from './ports.ts'
 import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
+import { explainedRefusal } from './refused-call.ts'
 import { settingsOf } from './request.ts'
-import { compileFor, inWords, statementOf } from './statements.ts'
+import { compileFor, statementOf } from './statements.ts'
 
 interface AskedStatement extends Explainable {
   seconds: number
@@ -53,7 +54,13 @@ export function driverOf(
   }
   const explained = async (error: unknown, compiled: Compiled, query: Query): Promise<unknown> => {
     const culprit = await culpritOf(error, query, (one) => project.run(statementFor({ query: one }).statement, options))
-    return inWords(culprit ? saidOf(error as QueryError, culprit) : error, compiled, request, query)
+    return explainedRefusal(
+      culprit ? saidOf(error as QueryError, culprit) : error,
+      { compiled, request, statement: query },
+      context,
+      project,
+      options,
+    )
   }
   const run = async (ask: StatementAsk): Promise<Table> => {
     const { compiled, statement } = statementFor(ask)

@@ -64,6 +64,16 @@ export function checkSameSize(name: string, [a, b]: readonly (SqlType | undefine
   throw new QueryError('wrong-type', { message, expected: 'two arrays, or two tuples of the same size' })
 }
 
+/** The same where neither may be a number for all items. */
+export function checkBothSame(name: string, types: readonly SqlType[]): void {
+  checkSameSize(name, types)
+  const kinds = types.map(({ kind }) => kind)
+  const isPair = kinds.every((kind) => kind === 'tuple') || kinds.every((kind) => kind === 'array' || kind === 'unknown')
+  if (isPair) return
+  const expected = 'two arrays, or two tuples of the same size'
+  throw new QueryError('wrong-type', { message: `'${name}' needs ${expected}, but got ${types.map(typeName).join(' and ')}`, expected })
+}
+
 /** The same for values that are kept side by side: what has no common type is refused. */
 export function oneType(types: readonly SqlType[], what: string): SqlType {
   const all = unifyAll(types)

@@ -1,10 +1,11 @@
 import type { IToken } from 'chevrotain'
+import { intervalFunctions } from '../ast/interval-functions.ts'
 import type { Expr } from '../ast/nodes.ts'
 import { callNode } from './expression-stack.ts'
 import { type Rule, spanOf } from './grammar-base.ts'
 import { ListGrammar } from './list-grammar.ts'
 import { unquote } from './literals.ts'
-import { extractCall, intervalCall, isUnit } from './lowering.ts'
+import { extractCall, intervalCall, isUnit, likelyUnits } from './lowering.ts'
 import * as t from './tokens.ts'
 
 /** Forms that a word opens, and names of types. */
@@ -120,7 +121,10 @@ export abstract class FormGrammar extends ListGrammar {
       const span = this.until(start)
       const call = intervalCall(amount, unit?.image ?? null, span)
       if (typeof call !== 'string') return call
-      this.problem(call, span)
+      const next = this.LA(1)
+      const given = amount.kind === 'literal' && typeof amount.value === 'string' ? amount.value.replace(/[^a-z]/gi, '') : next.image
+      const candidates = /^[a-z]+$/i.test(given) ? likelyUnits(given) : []
+      this.problem(call, span, { expected: Object.keys(intervalFunctions).join(', '), candidates })
       return amount
     })
   })

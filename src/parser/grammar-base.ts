@@ -1,5 +1,6 @@
 import { EmbeddedActionsParser, type IToken, type ParserMethod, type TokenType } from 'chevrotain'
 import type { Access, Expr, Lambda } from '../ast/nodes.ts'
+import type { ErrorData } from '../errors/codes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { unquote } from './literals.ts'
@@ -125,8 +126,8 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
     return { kind: 'lambda', params: params.map((token) => this.nameText(token)), body, span: this.until(start) }
   }
 
-  protected problem(message: string, span: Span): void {
-    this.problems.push(new QueryError('syntax-error', { message }, span))
+  protected problem(message: string, span: Span, more: Omit<ErrorData['syntax-error'], 'message'> = {}): void {
+    this.problems.push(new QueryError('syntax-error', { message, ...more }, span))
   }
 
   protected nameText(token: IToken, before?: string): string {

@@ -2,6 +2,7 @@ import { literal } from '../ast/build.ts'
 import { intervalFunctions } from '../ast/interval-functions.ts'
 import type { Call, Expr, In, Literal } from '../ast/nodes.ts'
 import type { Span } from '../errors/span.ts'
+import { nearestSpellings } from '../lib/spelling.ts'
 import { callNode } from './expression-stack.ts'
 
 // Forms of SQL that are calls of our functions.
@@ -15,6 +16,8 @@ export function caseCall(subject: Expr | null, branches: readonly (readonly [Exp
 
 const intervals: Readonly<Record<string, string>> = intervalFunctions
 const singular = (word: string) => word.toLowerCase().replace(/s$/, '')
+/** Units that may have been meant. */
+export const likelyUnits = (word: string): readonly string[] => nearestSpellings(singular(word), Object.keys(intervals))
 export const isUnit = (word: string): boolean => Object.hasOwn(intervals, singular(word))
 
 /** `INTERVAL 2 DAY`, `INTERVAL '2' DAY`, `INTERVAL '2 days'`; a text says what is missing. */

@@ -1,5 +1,6 @@
 import type { Expr, Node, OrderItem, Query } from '../ast/nodes.ts'
 import { rewrite, walk } from '../ast/walk.ts'
+import type { ErrorData } from '../errors/codes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Origin } from '../errors/span.ts'
 import { parseExpr, parseOrder, parseQuery } from '../parser/parse.ts'
@@ -61,9 +62,19 @@ export function eachOf(error: QueryError, tell: (one: QueryError) => QueryError)
 
 /** With the text that it speaks of. */
 export function inText(error: QueryError, source: string): QueryError {
-  const isQuoted = error.span !== null && source[error.span.start] === '"'
-  const data = error.code === 'unknown-field' && isQuoted ? { ...(error.data as object), isQuoted } : error.data
-  return error.with({ data: data as never, source })
+  return error.with({ data: dataIn(error, source) as never, source })
+}
+
+function dataIn({ code, data, span }: QueryError, source: string): unknown {
+  if (span === null) return data
+  const isQuoted = source[span.start] === '"'
+  if (code === 'unknown-field' && isQuoted) return { ...(data as object), isQuoted }
+  const { shown, use, isArgument } = data as ErrorData['type-mismatch']
+  if (code !== 'type-mismatch' || !isArgument || !shown) return data
+  const written = source.slice(span.start, span.end)
+  // What stands for a value there is none of the user's words.
+  if (/[{}]/.test(written)) return data
+  return { ...(data as object), shown: written, use: use?.replace(shown, () => written) ?? null }
 }
 
 /** The fields that parts of a statement come from, each once. */

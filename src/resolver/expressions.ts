@@ -4,14 +4,17 @@ import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
 import type { FunctionRow } from '../functions/row.ts'
+import { wholeCast } from '../functions/values/whole-casts.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
-import { parseType } from '../types/parse.ts'
+import { likelyTypes, parseType } from '../types/parse.ts'
 import type { PropertyInfo } from '../types/property-info.ts'
 import { propertyOf } from '../types/property-values.ts'
 import { elementPosition, tupleIn } from '../types/tuple-elements.ts'
 import { arrayOf, isNamed, isNullable, nullable, type SqlType, scalar, sizeOfType, tupleOf, unknownType } from '../types/types.ts'
+import { checkArguments, checkComparison } from './argument-types.ts'
 import { checkArray, entriesOf } from './arrays.ts'
 import { jsonType } from './bindings.ts'
+import { plainCall } from './call-node.ts'
 import { builtCall, callNode, checkArity, findRow, isComparison } from './calls.ts'
 import { constant, knownTruth, literalNode } from './constants.ts'
 import { checkFolded, knows, outerOf, readOuter, resolveSubquery } from './correlation.ts'
@@ -77,7 +80,8 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
         expr.entries.flatMap(({ key, value }) => [key, value]),
       )
     case 'between': {
-      const inside = buildCall('and', buildCall('greaterOrEquals', expr.expr, expr.low), buildCall('lessOrEquals', expr.expr, expr.high))
+      const [low, high] = [buildCall('greaterOrEquals', expr.expr, expr.low), buildCall('lessOrEquals', expr.expr, expr.high)]
+      const inside = spanned(buildCall('and', spanned(low, expr.span), spanned(high, expr.span)), expr.span)
       return resolveExpr(session, spanned(expr.not ? buildCall('not', inside) : inside, expr.span), scope)
     }
     case 'in':
@@ -324,11 +328,13 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   const inner: Scope = isAggregate ? { ...scope, aggregate: call.name, isBeforeGrouping: true } : scope
 
   let args = resolveArgs(session, written, row.lambdas, inner)
+  checkArguments(name, row, args, written.args, call.span)
   if (isAggregate && scope.outer) checkFolded(call, args, scope)
   if (isComparison(name) && args.length === 2) {
     const [a, b] = args as [TypedExpr, TypedExpr]
     const zone = session.context.project.timezone
     args = [asTime(a, b, zone), asTime(b, a, zone)]
+    checkComparison(name, args, written.args, call.span)
   }
   if (name === 'and' || name === 'or') {
     const folded = foldLogic(name, args, call.span)
@@ -501,9 +507,15 @@ function resolveCast(session: Session, cast: Cast, scope: Scope): TypedExpr {
     return call
   }
   const type = parseType(cast.type)
-  if (!type) throw new QueryError('wrong-type', { message: `Unknown type: ${cast.type}` }, cast.span)
+  if (!type) throw new QueryError('wrong-type', { message: `Unknown type: ${cast.type}`, candidates: likelyTypes(cast.type) }, cast.span)
   const keepsNull = isNullable(expr.type) || cast.isTry
-  return { kind: 'cast', expr: readAs(expr, 'text'), isTry: cast.isTry, type: keepsNull ? nullable(type) : type, span: cast.span }
+  const value = readAs(expr, 'text')
+  const whole = cast.isTry ? undefined : wholeCast(value.type, type)
+  if (whole) {
+    const call = plainCall('cast', whole, { args: [value] }, cast.span)
+    return isNullable(type) ? { ...call, type: nullable(call.type) } : call
+  }
+  return { kind: 'cast', expr: value, isTry: cast.isTry, type: keepsNull ? nullable(type) : type, span: cast.span }
 }
 
 function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {

@@ -1,6 +1,6 @@
 import type { In } from '../ast/nodes.ts'
 import { isProperty, readBeside } from '../types/property-values.ts'
-import { isNamed, scalar, tupleOf } from '../types/types.ts'
+import { isNamed, isNumeric, scalar, tupleOf } from '../types/types.ts'
 import { builtCall } from './calls.ts'
 import { correlatedIn, type ResolvedSubquery } from './correlation.ts'
 import { comparableColumns } from './property-columns.ts'
@@ -39,9 +39,24 @@ export function inArray({ expr, node }: Sought, value: TypedExpr): TypedExpr {
   return inNode(item ? readAs(expr, readBeside(item)) : expr, { value }, node)
 }
 
+const isText = ({ type }: TypedExpr): boolean => isNamed(type, 'String')
+/** A text and a number are equal as they are beside `=`. */
+function amongAlike(expr: TypedExpr, items: readonly TypedExpr[], node: Sought['node']): TypedExpr {
+  const isOther = (item: TypedExpr) => (isText(expr) && isNumeric(item.type)) || (isNumeric(expr.type) && isText(item))
+  const others = items.filter(isOther)
+  if (others.length === 0) return inNode(expr, { items }, node)
+  const alike = items.filter((item) => !isOther(item))
+  const found = [
+    ...(alike.length > 0 ? [inNode(expr, { items: alike }, { ...node, not: false })] : []),
+    ...others.map((item) => builtCall('equals', [expr, item], node.span)),
+  ]
+  const any = found.length === 1 ? found[0]! : builtCall('or', found, node.span)
+  return node.not ? builtCall('not', [any], node.span) : any
+}
+
 /** Items of several kinds are several sets: `x IN (1, 'a')` seeks a number among numbers and a text among texts. */
 export function inItems({ expr, node }: Sought, items: readonly TypedExpr[]): TypedExpr {
-  if (!partsOf(expr).some(isPropertyExpr) && !items.some((item) => partsOf(item).some(isPropertyExpr))) return inNode(expr, { items }, node)
+  if (!partsOf(expr).some(isPropertyExpr) && !items.some((item) => partsOf(item).some(isPropertyExpr))) return amongAlike(expr, items, node)
   const sets = new Map<string, { sought: TypedExpr; items: TypedExpr[] }>()
   for (const item of items) {
     const pairs = partsOf(expr).map((part, i) => comparable(part, partsOf(item)[i] ?? item))

@@ -1,5 +1,5 @@
 import type { Span } from '../errors/span.ts'
-import { isInteger, isNamed, type SqlType } from '../types/types.ts'
+import { isInteger, isNamed, isNumeric, isText, type SqlType } from '../types/types.ts'
 import { builtCall } from './calls.ts'
 import { alike, comparable, isPropertyExpr, keyOf } from './property-values.ts'
 import type { Session } from './session.ts'
@@ -55,6 +55,10 @@ export function alikeSides(
   return [withColumns(session, left, side(0), span), withColumns(session, right, side(1), span)]
 }
 
+/** A number equals a text by its text. */
+const asTextBeside = (expr: TypedExpr, other: SqlType, span: Span): TypedExpr =>
+  isText(other) && isNumeric(expr.type) ? builtCall('toString', [expr], span) : expr
+
 /** What is sought, and the columns of a query that it is sought in, as they are compared. */
 export function comparableColumns(
   session: Session,
@@ -68,10 +72,10 @@ export function comparableColumns(
     if (!other) return expr
     // A property is a float, and an engine may look for it among floats only.
     if (isPropertyExpr(other) && isInteger(expr.type) && !isNamed(expr.type, 'Bool')) return builtCall('toFloat', [expr], span)
-    return comparable(expr, other)[0]
+    return asTextBeside(comparable(expr, other)[0], other.type, span)
   }
   return {
-    sought: sought.map((expr, i) => (types[i] ? comparable(expr, ofType(types[i], span))[0] : expr)),
+    sought: sought.map((expr, i) => (types[i] ? asTextBeside(comparable(expr, ofType(types[i], span))[0], types[i], span) : expr)),
     query: withColumns(session, query, column, span),
   }
 }

@@ -6,6 +6,7 @@ import { assertNever } from '../lib/assert-never.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { scalar } from '../types/types.ts'
 import { unify } from '../types/unify.ts'
+import { checkNumbers } from './argument-types.ts'
 import { type Binding, columnsBinding, type OwnNames, scanBinding } from './bindings.ts'
 import { bindDescribed, bindTables } from './catalog-rows.ts'
 import { constantNumber } from './constants.ts'
@@ -184,6 +185,7 @@ function bindTableFunction(session: Session, source: TableSource, args: readonly
     )
   checkNames(source.columnAliases, 1, source.span)
   const typed = resolveAll(session, args, openScope(scope.ctes))
+  checkNumbers(name, typed, args, source.span)
   const alias = session.alias(source.alias ?? name)
   const column = { name: source.columnAliases[0] ?? 'number', alias: 'number', type: scalar(name === 'numbers' ? 'UInt64' : 'Int64') }
   return columnsBinding(

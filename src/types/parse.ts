@@ -1,3 +1,4 @@
+import { nearestSpellings } from '../lib/spelling.ts'
 import { arrayOf, mapOf, nullable, type ScalarName, type SqlType, scalar, tupleOf } from './types.ts'
 
 const names: Readonly<Record<string, ScalarName>> = Object.fromEntries(
@@ -26,6 +27,15 @@ const others: Readonly<Record<string, ScalarName>> = {
   date32: 'Date',
   datetime32: 'DateTime',
   lowcardinality: 'String',
+}
+
+const compound = { array: 'Array', map: 'Map', tuple: 'Tuple', nullable: 'Nullable', decimal: 'Decimal', numeric: 'Numeric' } as const
+
+/** Types that may have been meant by the first word of a text that names none. */
+export function likelyTypes(text: string): readonly string[] {
+  const known = new Map(Object.entries({ ...compound, ...names, ...Object.fromEntries(Object.keys(others).map((name) => [name, name])) }))
+  const word = (text.match(/[a-z]\w*/gi) ?? []).find((one) => !known.has(one.toLowerCase()))
+  return word === undefined ? [] : nearestSpellings(word, known.values())
 }
 
 /** The type that a text such as `Array(Nullable(Int64))` names; null for a text that names none. */

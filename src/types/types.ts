@@ -6,7 +6,7 @@ import type { PropertyInfo } from './property-info.ts'
 //   Bool                  BOOLEAN: the type of comparisons, of `and`, `like`, `isNull`, `in` and of true and false. ClickHouse calls it UInt8,
 //                         and so does an answer (1 and 0). A cell that counts with one casts it first. Nothing else is BOOLEAN.
 //   UInt8 … Int64         some integer type, often wider than the name says; UInt64 sums may be HUGEINT
-//   Int128, Int256        HUGEINT, and so is UInt256; UInt128 is UHUGEINT
+//   Int128 … UInt256      HUGEINT: what is beyond 127 bits is refused
 //   Float32, Float64      DOUBLE
 //   DateTime, DateTime64  TIMESTAMP in UTC, without a zone; cells apply the zone of their context
 //   Date, UUID            DATE, UUID

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orderedValues, rulesOfFilters, rulesOfQueries, rulesOfRows, rulesOfValues, values } from '../../docs/property-rule.ts'
+import {
+  orderedValues,
+  rulesOfFilters,
+  rulesOfQueries,
+  rulesOfRows,
+  rulesOfTexts,
+  rulesOfValues,
+  values,
+} from '../../docs/property-rule.ts'
 import { alias, field, order, select, table } from '../../src/ast/build.ts'
 import { answerQuery } from '../../src/execution/answer.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
@@ -46,6 +54,18 @@ test.each(rulesOfValues)('$where: $expression', async ({ expression, becomes }) 
   const query = select({ columns: [alias(parseExpr(expression), 'v')], from: table('events'), orderBy: byTime })
   expect((await each.rows(query)).flat()).toEqual(becomes)
   if (hasClickHouse) expect((await clickhouse.rows(query, each)).flat()).toEqual(becomes)
+})
+
+test.each(rulesOfTexts)('$where: $expression', async ({ expression, becomes }) => {
+  if ('refused' in becomes) {
+    const query = `select ${expression}`
+    const asked = answerQuery({ kind: 'SqlLikeQuery', query }, each)
+    await expect(asked).rejects.toMatchObject({ code: 'type-mismatch', message: becomes.refused, position: { offset: 7 } })
+    return
+  }
+  const query = select({ columns: [alias(parseExpr(expression), 'v')] })
+  expect(await each.rows(query)).toEqual([[becomes.value]])
+  if (hasClickHouse) expect(await clickhouse.rows(query, each)).toEqual([[becomes.value]])
 })
 
 test.each(rulesOfFilters)('the filter $operator $value', async ({ operator, value, keeps }) => {

@@ -142,7 +142,7 @@ test.each<[string, object, string, string]>([
     'unknown-function',
     'properties__1__key',
   ],
-  ['a filter that is not true or false', { properties: [{ type: 'hogql', key: 'event' }] }, 'engine-refused', 'properties__0__key'],
+  ['a filter that is not true or false', { properties: [{ type: 'hogql', key: 'event' }] }, 'type-mismatch', 'properties__0__key'],
   ['a filter by what no session has', { properties: [{ type: 'session', key: 'nope', value: 1 }] }, 'unknown-field', 'properties__0__key'],
   [
     'a regular expression that is none, deep inside',

@@ -44,6 +44,14 @@ const rows: readonly (readonly [
     },
   ],
   ['select [{missing}]', { code: 'unknown-placeholder' }],
+  [
+    'select [interval 1] dya',
+    { code: 'syntax-error', suggestions: ['day'], expected: 'second, minute, hour, day, week, month, quarter, year' },
+  ],
+  ["select [interval '1 dya']", { code: 'syntax-error', suggestions: ['day'] }],
+  ["select [cast('a' as Strng)]", { code: 'wrong-type', message: 'Unknown type: Strng. Did you mean: String?', suggestions: ['String'] }],
+  ['select [cast(event as Nullable(DateTme))] from events', { code: 'wrong-type', suggestions: ['DateTime'] }],
+  ["select [accurateCast(5, 'Flot64')]", { code: 'wrong-type', suggestions: ['Float64'] }],
   ['select 1 from events where [sum(1)] > 1', { code: 'invalid-query' }],
   [
     'select sum([event]) from events',
@@ -93,7 +101,67 @@ const rows: readonly (readonly [
   ['select [arrayCumSum(groupArray(timestamp))] from events', { code: 'type-mismatch', expected: 'numbers' }],
   ['select [arrayProduct(groupArray(event))] from events', { code: 'type-mismatch', expected: 'numbers' }],
   ['select [arrayDifference(groupArray(event))] from events', { code: 'type-mismatch', expected: 'numbers' }],
-  ['select [histogram(5)(timestamp)] from events', { code: 'type-mismatch', expected: 'a number' }],
+  [
+    'select histogram(5)([timestamp]) from events',
+    {
+      code: 'type-mismatch',
+      message: "'histogram' needs a number, but 'timestamp' is DateTime64(6). Use toUnixTimestamp(timestamp).",
+      expected: 'a number',
+    },
+  ],
+  [
+    'select event from events where timestamp > [2026-01-01]',
+    {
+      code: 'type-mismatch',
+      message: "'>' needs a time, but '2026-01-01' is Int64. Use '2026-01-01', a date in quotes.",
+      expected: 'a time',
+    },
+  ],
+  ['select event from events where timestamp between [2026-01-01] and 2026-02-01', { code: 'type-mismatch', expected: 'a time' }],
+  [
+    'select event from events where timestamp = [5]',
+    { code: 'type-mismatch', message: "'=' needs a time, but '5' is UInt8. Use toDateTime(5)." },
+  ],
+  [
+    'select avg([timestamp]) from events',
+    { code: 'type-mismatch', message: "'avg' needs a number, but 'timestamp' is DateTime64(6). Use toUnixTimestamp(timestamp)." },
+  ],
+  [
+    'select event from events where [toString(properties.price)] > 6',
+    {
+      code: 'type-mismatch',
+      message: "'>' needs a number, but 'toString(properties.price)' is Nullable(String). Use toFloat(toString(properties.price)).",
+    },
+  ],
+  ['select event from events where 6 < [lower(event) || 1]', { code: 'type-mismatch', expected: 'a number' }],
+  ['select event from events where [event] between 1 and 2', { code: 'type-mismatch', expected: 'a number' }],
+  [
+    "select number from numbers(['a'])",
+    { code: 'type-mismatch', message: "'numbers' needs a number, but ''a'' is String. Use toInt('a')." },
+  ],
+  ['select corr([event], 1) from events', { code: 'type-mismatch', expected: 'a number' }],
+  ['select avgWeighted(1, [event]) from events', { code: 'type-mismatch', expected: 'a number' }],
+  ['select simpleLinearRegression([event], 1) from events', { code: 'type-mismatch', expected: 'a number' }],
+  ['select deltaSum([event]) from events', { code: 'type-mismatch', expected: 'a number' }],
+  [
+    'select sum([array(1, 2)])',
+    { code: 'type-mismatch', message: "'sum' needs a number, but 'array(1, 2)' is Array(UInt8). Use sumArray(array(1, 2))." },
+  ],
+  ['select sum([timestamp]) from events', { code: 'type-mismatch', expected: 'a number' }],
+  [
+    'select sumIf(1, [event]) from events',
+    { code: 'type-mismatch', message: "'sumIf' needs a condition, but 'event' is String. Use notEmpty(event)." },
+  ],
+  ['select toYear([properties]) from events', { code: 'type-mismatch', expected: 'a time' }],
+  ['select toYear([2024])', { code: 'type-mismatch', message: "'toYear' needs a time, but '2024' is UInt16. Use toDateTime(2024)." }],
+  ['select [now() + now()]', { code: 'wrong-type', expected: 'an interval or a number' }],
+  ['select [_toUInt128(-1)]', { code: 'engine-refused' }],
+  [
+    'select [cast(-1 as UInt8)]',
+    { code: 'engine-refused', message: "'-1' is not UInt8, a whole number from 0 to 255. Use accurateCastOrNull for null there" },
+  ],
+  ["select [cast('a' as UInt8)]", { code: 'engine-refused' }],
+  ['select [mapAdd(map(1, 2), 5)]', { code: 'wrong-type', expected: 'maps, or tuples of an array of keys and an array of values' }],
   ['select arrayMap([x -> x + (select count() from events)], range(2))', { code: 'unsupported-syntax' }],
   ["select arrayFilter([x -> x in (select event from events)], array('a'))", { code: 'unsupported-syntax' }],
   [
@@ -174,12 +242,23 @@ describe('a statement', () => {
     expect(refused).toMatchObject({ code: 'type-mismatch', position: { column: 12, length: 5 } })
   })
 
-  test.each(["select arrayReduce('sum', [event]) from events"])(
-    'what the engine refuses is not said of calls that take anything: %s',
-    async (statement) => {
-      expect(await ask(statement)).toMatchObject({ code: 'engine-refused', message: 'No function or operator takes a text' })
-    },
-  )
+  test.each([
+    [
+      "select arrayReduce('sum', [event]) from events",
+      '[event]',
+      "'arrayReduce' needs an array of numbers, but '[event]' is Array(String)",
+    ],
+    ["select arrayStringConcat(['a'], 5)", '5', "'arrayStringConcat' needs text, but '5' is UInt8. Use toString(5)."],
+    ['select nullif(event, 5) from events', 'event', "'nullif' needs a number, but 'event' is String. Use toFloat(event)."],
+    ["select has([1], 'a')", '[1]', "'has' needs an array of texts, but '[1]' is Array(UInt8)"],
+    ['select 1 + 2, toInt(9223372036854775807) + 1', 'toInt(9223372036854775807) + 1', "The result of 'plus' is out of range"],
+    ['select sum(x) from (select arrayJoin([9223372036854775807, 5]) as x)', 'sum(x)', "The result of 'sum' is out of range"],
+    ['select mapAdd(([1, 2], [1]), ([1], [1]))', 'mapAdd(([1, 2], [1]), ([1], [1]))', "The arrays of 'mapAdd' have different lengths"],
+  ])('what only the engine refuses is said of its call: %s', async (statement, place, message) => {
+    const error = await ask(statement)
+    expect(error.message).toBe(message)
+    expect(error.position).toMatchObject({ offset: statement.indexOf(place), length: place.length })
+  })
 
   test('every mistake of a statement that cannot be read has its place', async () => {
     const { position, others } = await ask('select from events where )')

@@ -1,10 +1,11 @@
 import { UnsupportedError } from '../../errors/errors.ts'
 import { saidMark } from '../../errors/refusal-mark.ts'
+import type { Span } from '../../errors/span.ts'
 import { duckdbType } from '../../functions/cells/duckdb-types.ts'
 import { defaultOf } from '../../functions/cells/duckdb-values.ts'
 import { duckdbFlag, duckdbMarked, duckdbNumber, duckdbNumberText } from '../../functions/values/property-values.ts'
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
-import { isNullable, type SqlType, unknownType } from '../../types/types.ts'
+import { isFloat, isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { unlessUnequal, withEqualLengths } from './equal-lengths.ts'
 import { guards } from './guards.ts'
@@ -40,6 +41,20 @@ function timeLiteral(micros: bigint): string {
   return `TIMESTAMP '${iso.slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}'`
 }
 
+/** The engine would take a longer one for a DOUBLE. */
+function wholeLiteral(value: bigint, span: Span): string {
+  if (BigInt.asIntN(128, value) !== value)
+    throw new UnsupportedError(
+      'unsupported-syntax',
+      {
+        what: `the whole number ${value}, which has more than 127 bits. Write it as a float (${Number(value)}) or as text`,
+        engine: 'DuckDB',
+      },
+      span,
+    )
+  return String(value)
+}
+
 export const duckdb: Dialect = {
   capabilities: {
     engine: 'DuckDB',
@@ -65,13 +80,13 @@ export const duckdb: Dialect = {
   // A text without a type makes some of DuckDB's functions fail for good (array_slice), and others choose the wrong overload.
   parameter: (index, value) => (typeof value === 'string' ? `CAST($${index} AS VARCHAR)` : `$${index}`),
 
-  constant({ value, type }, printing) {
+  constant({ value, type, span }, printing) {
     if (value === null) return 'NULL'
     if (typeof value === 'boolean') return String(value)
     if (typeof value === 'string') return type.kind === 'scalar' && type.name === 'Date' ? `DATE ${literal(value)}` : printing.bind(value)
     if (type.kind === 'scalar' && type.name.startsWith('DateTime')) return timeLiteral(BigInt(value))
     if (typeof value === 'bigint' || Number.isInteger(value)) {
-      const text = type.kind === 'scalar' && type.name === 'Float64' ? `${value}::DOUBLE` : String(value)
+      const text = isFloat(type) ? `${value}::DOUBLE` : wholeLiteral(BigInt(value), span)
       return Number(value) < 0 ? `(${text})` : text
     }
     if (!Number.isFinite(value)) return `'${Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'}'::DOUBLE`

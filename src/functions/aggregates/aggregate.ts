@@ -23,6 +23,7 @@ interface ClickHouseAggregate {
 export interface AggregateSpec {
   readonly args: Arity
   readonly takes?: FunctionRow['takes']
+  readonly alsoTakes?: FunctionRow['alsoTakes']
   readonly params?: Arity
   readonly paramKinds?: FunctionRow['paramKinds']
   readonly returns: (args: readonly SqlType[], context: ReturnsContext) => SqlType

@@ -1,5 +1,6 @@
 import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../../types/types.ts'
 import { itemOf } from '../arrays/lambda.ts'
+import { sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { asNumber, defaultOf, once, toText } from '../cells/duckdb-values.ts'
 import { fixedBytes, headBytes, inside } from '../makes.ts'
 import { integerShape } from '../results.ts'
@@ -66,7 +67,7 @@ function rises(list: string, context: CellContext): string {
   const [l, i] = [context.fresh(), context.fresh()]
   return `list_transform([${list}], lambda ${l}: list_sum(list_transform(range(2, len(${l}) + 1), lambda ${i}: greatest(${l}[${i}] - ${l}[${i} - 1], 0))))[1]`
 }
-const asType = (text: string, type: SqlType): string => (integerShape(type) ? `CAST(${text} AS BIGINT)` : text)
+const asType = (text: string, type: SqlType): string => (integerShape(type) ? `CAST(${text} AS ${sumOnDuckdb(type)})` : text)
 
 const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: readonly number[]): AggregateRow =>
   aggregate({
@@ -91,6 +92,7 @@ const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: 
   aggregate({
     args: [2, 2],
     takes: 'number',
+    alsoTakes: 'times',
     returns: (args) => (name === 'maxIntersections' ? scalar('UInt64') : args[0]!),
     keeps: 12,
     summary:
@@ -302,6 +304,7 @@ export const collectionFunctions = aggregates({
   deltaSumTimestamp: aggregate({
     args: [2, 2],
     takes: 'number',
+    alsoTakes: 'times',
     returns: same,
     keeps: 4,
     summary: 'As `deltaSum`, for rows that come in the order of the second argument.',

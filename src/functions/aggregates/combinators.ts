@@ -46,6 +46,7 @@ function make(
     ...(row.isVolatile ? { isVolatile: true } : {}),
     ...(row.keeps === undefined ? {} : { keeps: row.keeps }),
     ...(row.makes ? { makes: row.makes } : {}),
+    ...(row.alsoTakes ? { alsoTakes: row.alsoTakes } : {}),
     ...(row.sideBySide ? { sideBySide: row.sideBySide } : {}),
     ...rest,
     suffix: all,
@@ -235,6 +236,7 @@ function addState(row: Made): Made {
   const isSet = row.clickhouse?.name === 'uniqExact'
   return make(row, 'State', {
     args: row.args,
+    takes: row.takes,
     returns: (args): StateType => ({ kind: 'state', aggregate: `${row.clickhouse?.name ?? ''}${row.suffix}`, args }),
     summary: `The intermediate state of: ${row.summary}`,
     ofList: (list) => list,

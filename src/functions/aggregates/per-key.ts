@@ -1,9 +1,8 @@
 import { QueryError } from '../../errors/errors.ts'
-import { arrayOf, isNamed, isNumeric, mapOf, notNull, type SqlType, scalar, tupleOf, typeName } from '../../types/types.ts'
-import { duckdbType } from '../cells/duckdb-types.ts'
+import { arrayOf, isNamed, isNumeric, mapOf, notNull, type SqlType, tupleOf, typeName } from '../../types/types.ts'
+import { sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { asNumber, defaultOf, once, sideBySide } from '../cells/duckdb-values.ts'
 import { byKey } from '../cells/list-groups.ts'
-import { integerShape } from '../results.ts'
 import type { Case } from '../row.ts'
 import { type AggregateRow, aggregate, aggregates, type ListFold, rowsCall, withoutDistinct } from './aggregate.ts'
 import { sumType } from './usual.ts'
@@ -55,7 +54,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
     const foldOf = (type: SqlType, i: number, same: string): string => {
       const result = resultOf(name, type)
       const value = asNumber({ sql: `struct_extract_at(${entry}, ${i + 2})`, type })
-      const folded = `CAST(${engine}(list_transform(${same}, lambda ${entry}: ${value})) AS ${duckdbType(integerShape(result) ? scalar('Int64') : result)})`
+      const folded = `CAST(${engine}(list_transform(${same}, lambda ${entry}: ${value})) AS ${sumOnDuckdb(result)})`
       return isMap ? folded : `coalesce(${folded}, ${defaultOf(notNull(result))})`
     }
     const records = byKey(

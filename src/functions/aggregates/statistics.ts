@@ -41,6 +41,7 @@ function quantile(summary: string, cases: readonly Case[], isMedian: boolean): A
   const base = aggregate({
     args: [1, 1],
     takes: 'number',
+    alsoTakes: 'times',
     ...(isMedian ? {} : { params: [1, 1] as const, paramKinds: ['share'] as const }),
     returns: timeOrFloat,
     summary,
@@ -66,6 +67,7 @@ function nearest(
   return aggregate({
     args: [1, 1],
     takes: 'number',
+    alsoTakes: 'times',
     ...(params ? { params, paramKinds: ['share'] as const } : {}),
     returns: (args) => args[0]!,
     summary,
@@ -171,6 +173,7 @@ export const statisticsFunctions = aggregates({
   quantiles: aggregate({
     args: [1, 1],
     takes: 'number',
+    alsoTakes: 'times',
     params: [1, null],
     paramKinds: ['share'],
     returns: () => ({ kind: 'array', item: scalar('Float64') }),
@@ -196,6 +199,7 @@ export const statisticsFunctions = aggregates({
   percentile_cont: aggregate({
     args: [0, 1],
     takes: 'number',
+    alsoTakes: 'anything',
     params: [0, 2],
     paramKinds: ['share'],
     returns: (_, { args: [share], orderBy }) => {
@@ -215,6 +219,7 @@ export const statisticsFunctions = aggregates({
   percentile_disc: aggregate({
     args: [0, 1],
     takes: 'number',
+    alsoTakes: 'anything',
     params: [0, 2],
     paramKinds: ['share'],
     returns: (_, { args: [share], orderBy }) => {

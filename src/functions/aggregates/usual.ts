@@ -1,8 +1,9 @@
 import { QueryError } from '../../errors/errors.ts'
-import { isFloat, isInteger, isNamed, notNull, type SqlType, scalar } from '../../types/types.ts'
-import { asNumber } from '../cells/duckdb-values.ts'
+import { isFloat, isNamed, notNull, type SqlType, scalar } from '../../types/types.ts'
+import { asFloat, asNumber } from '../cells/duckdb-values.ts'
 import { part } from '../makes.ts'
 import { beyond63Bits, beyond64Bits } from '../numbers/arithmetic.ts'
+import { integer, integerShape } from '../results.ts'
 import type { Arg, CellContext, SqlCell } from '../row.ts'
 import {
   type AggregateRow,
@@ -23,11 +24,14 @@ import {
 export function sumType(type: SqlType): SqlType {
   if (isFloat(type) || type.kind === 'unknown') return like(scalar('Float64'), [type])
   if (isNamed(type, 'Decimal')) return { ...scalar('Decimal'), parameters: [38, type.kind === 'scalar' ? (type.parameters?.[1] ?? 0) : 0] }
-  if (isInteger(type)) return like(scalar(type.kind === 'scalar' && /^Int/.test(type.name) ? 'Int64' : 'UInt64'), [type])
-  return type
+  const shape = integerShape(type)
+  return shape ? like(integer({ ...shape, bits: shape.bits > 64 ? shape.bits : 64 }), [type]) : type
 }
-/** DuckDB adds integers up to a HUGEINT, which nothing later wants. */
-const asSum = (text: string, type: SqlType): string => (isInteger(type) ? `CAST(${text} AS BIGINT)` : text)
+/** DuckDB adds integers up to a HUGEINT, which nothing later wants of those that have 64 bits. */
+export const asSum = (text: string, type: SqlType): string => (isNamed(type, 'Int64', 'UInt64') ? `CAST(${text} AS BIGINT)` : text)
+
+/** The sum behind a mean of HUGEINTs goes on from the other end of 128 bits (DuckDB 1.5). */
+const isWide = (type: SqlType): boolean => (integerShape(type)?.bits ?? 0) > 64
 
 const same = (args: readonly SqlType[]): SqlType => args[0]!
 const count64 = (): SqlType => scalar('UInt64')
@@ -136,8 +140,8 @@ export const aggregateFunctions = aggregates({
     caseInsensitive: true,
     summary: 'Mean of the values; not a number for none (NULL in JSON).',
     clickhouse: 'avg',
-    duckdb: (args, context) => orDefault(rowsCall('avg', [asNumber(args[0]!)], context), context, nan),
-    ofList: (list, _item, context) => orDefault(`list_avg(${list})`, context, nan),
+    duckdb: ([x], context) => orDefault(rowsCall('avg', [isWide(x!.type) ? asFloat(x!) : asNumber(x!)], context), context, nan),
+    ofList: (list, item, context) => orDefault(`list_avg(${isWide(item) ? `CAST(${list} AS DOUBLE[])` : list})`, context, nan),
     cases: [
       ['select avg(number) from numbers(4)', 1.5],
       ['select avg(x) from (select arrayJoin([1, NULL, 3]) as x)', 2],

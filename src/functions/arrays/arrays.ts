@@ -3,7 +3,7 @@ import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type 
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { defaultOf, once, toText, unlessNull } from '../cells/duckdb-values.ts'
 import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from '../makes.ts'
-import { always, commonType, integerShape, oneType } from '../results.ts'
+import { always, checkBothSame, commonType, integerShape, oneType } from '../results.ts'
 import { type Arg, type CellContext, call, differing, functions } from '../row.ts'
 import { itemOf } from './lambda.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, summed, together } from './rows.ts'
@@ -502,7 +502,10 @@ export const arrayFunctions = functions({
   hasSubstr: row(
     'hasSubstr',
     [2, 2],
-    always('Bool'),
+    (types) => {
+      checkBothSame('hasSubstr', types)
+      return scalar('Bool')
+    },
     'Whether the second array is in the first, its items one after the other.',
     ([a, b], context) => {
       const i = context.fresh()

@@ -1,5 +1,5 @@
-import { arrayOf, isFloat, isNamed, scalar } from '../../types/types.ts'
-import { sumType } from '../aggregates/usual.ts'
+import { arrayOf, isNamed, scalar } from '../../types/types.ts'
+import { asSum, sumType } from '../aggregates/usual.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { once } from '../cells/duckdb-values.ts'
 import { inSteps, times } from '../makes.ts'
@@ -73,7 +73,7 @@ const running = (list: string, context: CellContext): string => byPosition(list,
 
 const total: SqlCell = (args, context) => {
   const sum = `coalesce(list_sum(${numbers(mapped(args, context), context)}), 0)`
-  return isFloat(context.type) ? sum : `CAST(${sum} AS BIGINT)`
+  return asSum(sum, context.type)
 }
 const extreme =
   (name: string): SqlCell =>

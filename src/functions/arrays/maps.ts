@@ -1,10 +1,11 @@
-import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, unknownType } from '../../types/types.ts'
+import { QueryError } from '../../errors/errors.ts'
+import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, typeName, unknownType } from '../../types/types.ts'
 import { sumType } from '../aggregates/usual.ts'
 import { likeText } from '../cells/duckdb-like.ts'
-import { duckdbType } from '../cells/duckdb-types.ts'
-import { defaultOf, once, unlessNull } from '../cells/duckdb-values.ts'
+import { duckdbType, sumOnDuckdb } from '../cells/duckdb-types.ts'
+import { defaultOf, once, sideBySide, unlessNull } from '../cells/duckdb-values.ts'
 import { inside } from '../makes.ts'
-import { commonType, integerShape, oneType } from '../results.ts'
+import { commonType, oneType } from '../results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from '../row.ts'
 import { applied, itemOf, truth } from './lambda.ts'
 import { clickHouseArg } from './rows.ts'
@@ -52,27 +53,43 @@ const isPair = (type: SqlType | undefined): boolean => type?.kind === 'tuple'
 /** A map, or a tuple of keys and values. */
 const asMap = (type: SqlType): MapType =>
   type.kind === 'tuple' ? mapOf(itemOf(type.items[0]), itemOf(type.items[1])) : mapOf(keyTypeOf(type), valueTypeOf(type))
-const sumOfMaps = (types: readonly SqlType[]): SqlType => {
+const isSummed = (type: SqlType): boolean =>
+  type.kind === 'map' ||
+  type.kind === 'unknown' ||
+  (type.kind === 'tuple' && type.items.length === 2 && type.items.every(({ kind }) => kind === 'array'))
+const sumOfMaps = (name: string, types: readonly SqlType[]): SqlType => {
+  const other = types.find((type) => !isSummed(type) || isPair(type) !== isPair(types[0]))
+  if (other) {
+    const expected = 'maps, or tuples of an array of keys and an array of values'
+    throw new QueryError('wrong-type', { message: `'${name}' needs ${expected}, but got ${types.map(typeName).join(' and ')}`, expected })
+  }
   const maps = types.map(asMap)
   const sum = mapOf(commonType(maps.map((m) => m.key)), sumType(commonType(maps.map((m) => m.value))))
   return isPair(types[0]) ? tupleOf([arrayOf(sum.key), arrayOf(sum.value)]) : sum
 }
 
+/** Of an array of keys and one of values. */
+const entriesOfPair = (pair: Arg, name: string, context: CellContext): string =>
+  once(context, pair.sql, (p) => sideBySide(name, [`struct_extract_at(${p}, 1)`, `struct_extract_at(${p}, 2)`], context))
+
 const combined =
-  (sign: 1 | -1): SqlCell =>
+  (name: 'mapAdd' | 'mapSubtract', sign: 1 | -1): SqlCell =>
   (args, context) => {
     const entries = args.map((arg, i) => {
-      const map = isPair(arg.type) ? `map(struct_extract_at(${arg.sql}, 1), struct_extract_at(${arg.sql}, 2))` : arg.sql
-      if (sign === 1 || i === 0) return `map_entries(${map})`
+      const isAdded = sign === 1 || i === 0
+      if (isAdded && !isPair(arg.type)) return `map_entries(${arg.sql})`
       const entry = context.fresh()
-      return `list_transform(map_entries(${map}), lambda ${entry}: {'key': ${entry}.key, 'value': -${entry}.value})`
+      const [key, value] = isPair(arg.type)
+        ? [`struct_extract_at(${entry}, 1)`, `struct_extract_at(${entry}, 2)`]
+        : [`${entry}.key`, `${entry}.value`]
+      const list = isPair(arg.type) ? entriesOfPair(arg, name, context) : `map_entries(${arg.sql})`
+      return `list_transform(${list}, lambda ${entry}: {'key': ${key}, 'value': ${isAdded ? '' : '-'}${value}})`
     })
     const [key, entry] = [context.fresh(), context.fresh()]
     const value = asMap(context.type).value
-    const cast = integerShape(value) ? 'BIGINT' : duckdbType(value)
     return once(context, `list_concat(${entries.join(', ')})`, (all) => {
       const keys = `list_sort(list_distinct(list_transform(${all}, lambda ${entry}: ${entry}.key)))`
-      const sum = `CAST(list_sum(list_transform(list_filter(${all}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)) AS ${cast})`
+      const sum = `CAST(list_sum(list_transform(list_filter(${all}, lambda ${entry}: ${entry}.key = ${key}), lambda ${entry}: ${entry}.value)) AS ${sumOnDuckdb(value)})`
       if (isPair(context.type)) return once(context, keys, (k) => `row(${k}, list_transform(${k}, lambda ${key}: ${sum}))`)
       return `map_from_entries(list_transform(${keys}, lambda ${key}: (${key}, ${sum})))`
     })
@@ -128,9 +145,9 @@ export const mapFunctions = functions({
   mapAdd: row(
     'mapAdd',
     [2, null],
-    sumOfMaps,
+    (types) => sumOfMaps('mapAdd', types),
     'The sums of the values with the same key.',
-    combined(1),
+    combined('mapAdd', 1),
     [
       ["mapAdd(map('a', 1), map('a', 2, 'b', 1))", { a: 3, b: 1 }],
       ['mapAdd(([1], [2]), ([1], [3]))', [[1], [5]]],
@@ -149,9 +166,9 @@ export const mapFunctions = functions({
   mapSubtract: row(
     'mapSubtract',
     [2, null],
-    sumOfMaps,
+    (types) => sumOfMaps('mapSubtract', types),
     'The differences of the values with the same key.',
-    combined(-1),
+    combined('mapSubtract', -1),
     [["mapSubtract(map('a', 3), map('a', 1))", { a: 2 }]],
     {
       differences: [
@@ -257,7 +274,16 @@ export const mapFunctions = functions({
   mapPopulateSeries: row(
     'mapPopulateSeries',
     [1, 3],
-    ([a, b]) => (a?.kind === 'array' ? tupleOf([a, b ?? unknownType]) : a!),
+    (types) => {
+      const [a, b] = types
+      if (a?.kind === 'map' || a?.kind === 'unknown') return a
+      if (a?.kind === 'array' && b?.kind === 'array') return tupleOf([a, b])
+      const expected = 'a map, or an array of keys and an array of values'
+      throw new QueryError('wrong-type', {
+        message: `'mapPopulateSeries' needs ${expected}, but got ${types.map(typeName).join(', ')}`,
+        expected,
+      })
+    },
     'Every whole key from the first to the last (or the one given), with 0 in the gaps.',
     populated,
     [

@@ -2,7 +2,7 @@ import { QueryError } from '../../errors/errors.ts'
 import { elementPosition, elementType, tupleIn } from '../../types/tuple-elements.ts'
 import { arrayOf, isFloat, isNullable, type ScalarName, type SqlType, scalar, tupleOf, typeName, unknownType } from '../../types/types.ts'
 import { asNumber, once } from '../cells/duckdb-values.ts'
-import { checkSameSize, commonType, integer, integerShape, nextWidth } from '../results.ts'
+import { checkBothSame, checkSameSize, commonType, integer, integerShape, nextWidth } from '../results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, unsupported } from '../row.ts'
 import { itemOf } from './lambda.ts'
 
@@ -190,7 +190,7 @@ export const tupleFunctions = functions({
     kind: 'scalar',
     args: [2, 2],
     returns: (tuples) => {
-      checkSameSize('tupleHammingDistance', tuples)
+      checkBothSame('tupleHammingDistance', tuples)
       return scalar(
         'UInt32',
         tuples.some((tuple) => itemsOf(tuple).some(isNullable)),
@@ -249,7 +249,7 @@ export const tupleFunctions = functions({
     args: [2, 2],
     sideBySide: [0],
     returns: ([a, b]) => {
-      checkSameSize('dotProduct', [a!, b!])
+      checkBothSame('dotProduct', [a!, b!])
       return productType(a, b)
     },
     summary: 'The sum of the products of the items of two tuples or arrays.',

@@ -1,4 +1,4 @@
-import type { ScalarName, SqlType } from '../../types/types.ts'
+import { isInteger, type ScalarName, type ScalarType, type SqlType } from '../../types/types.ts'
 
 // The types of DuckDB, for casts of the printer and of cells. types/types.ts says what values of each look like.
 
@@ -10,8 +10,8 @@ const scalars: Readonly<Record<ScalarName, string>> = {
   UInt16: 'USMALLINT',
   UInt32: 'UINTEGER',
   UInt64: 'UBIGINT',
-  UInt128: 'UHUGEINT',
-  // Not UHUGEINT, which DuckDB 1.5 takes for the narrower type beside a number with a sign: `[5::UHUGEINT, 1::TINYINT]` is a SMALLINT[].
+  // Not UHUGEINT: beside any number with a sign DuckDB 1.5 counts and compares it as a DOUBLE, and `[5::UHUGEINT, 1::TINYINT]` is a SMALLINT[].
+  UInt128: 'HUGEINT',
   UInt256: 'HUGEINT',
   Int8: 'TINYINT',
   Int16: 'SMALLINT',
@@ -38,6 +38,12 @@ const scalars: Readonly<Record<ScalarName, string>> = {
 
 const mostDigits = 38
 const wholeDecimal = [mostDigits, 10] as const
+
+/** What the sum of a list is cast to: of whole numbers DuckDB makes a HUGEINT. */
+export const sumOnDuckdb = (type: SqlType): string => {
+  const bits = isInteger(type) ? Number(/\d+$/.exec((type as ScalarType).name)?.[0] ?? 8) : null
+  return bits !== null && bits <= 64 ? 'BIGINT' : duckdbType(type)
+}
 
 /** What to write behind AS in a cast. */
 export function duckdbType(type: SqlType): string {

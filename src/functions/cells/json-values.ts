@@ -66,7 +66,7 @@ const textOf = (value: string): string => `json_extract_string(${value}, '$')`
 
 /** A number in a text, cut to a whole one; ClickHouse reads them in strings, too. */
 export const wholeOf = (text: string, type: string): string =>
-  `CASE WHEN regexp_full_match(${text}, '-?[0-9]{1,18}') THEN TRY_CAST(${text} AS ${type}) ELSE TRY_CAST(trunc(TRY_CAST(${text} AS DOUBLE)) AS ${type}) END`
+  `CASE WHEN regexp_full_match(${text}, '-?[0-9]{1,38}') THEN TRY_CAST(${text} AS ${type}) ELSE TRY_CAST(trunc(TRY_CAST(${text} AS DOUBLE)) AS ${type}) END`
 
 /** An element of a tuple: of an array by its position, of an object by its name, or by its position where it has none. */
 const elementAt = (value: string, i: number, name: string | undefined, context: CellContext): string => {

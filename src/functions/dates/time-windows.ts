@@ -108,6 +108,7 @@ const edge =
 const edgeRow = (name: string, which: 1 | 2, isHop: boolean, cases: FunctionRow['cases']): FunctionRow => ({
   kind: 'scalar',
   args: [1, 3],
+  alsoTakes: 'anything',
   returns: ([x, interval], { args }) =>
     x?.kind === 'tuple' ? (x.items[which - 1] ?? scalar('DateTime')) : windowType(x, interval, isHop ? undefined : args[2]),
   summary: `${which === 1 ? 'Beginning' : 'End'} of the ${isHop ? 'first of the overlapping windows' : 'window'} a moment lies in.`,

@@ -46,7 +46,13 @@ const sum: Returns = ([a, b], context) => {
   return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: x.signed || y.signed }))([a!, b!], context)
 }
 const timePlus = (time: SqlType, other: SqlType): SqlType => {
-  if (isText(other)) throw new QueryError('wrong-type', { message: 'A time is moved by an interval or a number, not by text' })
+  if (isText(other) || isTime(other)) {
+    const expected = 'an interval or a number'
+    throw new QueryError('wrong-type', {
+      message: `A time is moved by ${expected}, not by ${isText(other) ? 'text' : 'another time'}`,
+      expected,
+    })
+  }
   return isInterval(other) ? movedType(time, other) : isNullable(other) ? nullable(time) : time
 }
 const difference: Returns = ([a, b], context) => {
@@ -59,16 +65,19 @@ const difference: Returns = ([a, b], context) => {
   return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: true }))([a!, b!], context)
 }
 
-/** A 64-bit side makes DuckDB count in 64 bits. */
+/** A 64-bit side makes DuckDB count in 64 bits, and a 128-bit side in 128. */
 const wide = (arg: Arg): string => {
   const shape = integerShape(arg.type)
-  if (!shape || shape.bits > 64) return asNumber(arg)
+  if (!shape) return asNumber(arg)
+  if (shape.bits > 64) return `CAST(${arg.sql} AS HUGEINT)`
   return shape.bits === 64 ? arg.sql : `CAST(${arg.sql} AS BIGINT)`
 }
 const operator =
   (symbol: string): SqlCell =>
   ([a, b]) => {
     const isWhole = isInteger(a!.type) && isInteger(b!.type)
+    // Of two without a sign DuckDB wants a difference without one.
+    if (symbol === '-' && isNamed(a!.type, 'UInt64') && isNamed(b!.type, 'UInt64')) return `(CAST(${a!.sql} AS HUGEINT) - ${b!.sql})`
     return isWhole ? `(${wide(a!)} ${symbol} ${wide(b!)})` : `(${asNumber(a!)} ${symbol} ${asNumber(b!)})`
   }
 
@@ -210,7 +219,11 @@ const addition = (
   cases: FunctionRow['cases'],
   differences: readonly Difference[],
 ): FunctionRow => ({
-  ...binary(summary, returns, additive(symbol), name, cases, { differences, takes: symbol === '+' ? takesOfSum : takesOfDifference }),
+  ...binary(summary, returns, additive(symbol), name, cases, {
+    differences,
+    takes: symbol === '+' ? takesOfSum : takesOfDifference,
+    alsoTakes: 'times',
+  }),
   sql: { duckdb: additive(symbol), clickhouse: additiveOnClickHouse(symbol, name) },
 })
 
@@ -258,7 +271,7 @@ export const arithmeticFunctions = functions({
       ['multiply(100000, 100000)', 10000000000],
       ['multiply(1.5, 2)', 3],
     ],
-    { differences: [beyond64Bits('toInt(9223372036854775807) * 2', -2)] },
+    { differences: [beyond64Bits('toInt(9223372036854775807) * 2', -2)], alsoTakes: 'intervals' },
   ),
   divide: binary(
     'The quotient, always a float; division by 0 gives inf or nan.',
@@ -313,6 +326,7 @@ export const arithmeticFunctions = functions({
   negate: {
     kind: 'scalar',
     args: [1, 1],
+    alsoTakes: 'intervals',
     returns: ([x]) => {
       const shape = integerShape(x!)
       return shape ? integer({ bits: shape.signed ? shape.bits : nextWidth(shape.bits), signed: true }, isNullable(x!)) : x!

@@ -136,6 +136,7 @@ export const roundingFunctions = scalars({
   },
   roundDown: {
     args: 2,
+    takes: ['number', 'array'],
     returns: ([x]) => x!,
     summary: 'The biggest number of an array that is not above the first argument, or its smallest one.',
     duckdb: ([x, list], context) =>

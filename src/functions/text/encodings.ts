@@ -2,7 +2,7 @@ import { isInteger, isNullable, isText } from '../../types/types.ts'
 import { asNumber, once, tried } from '../cells/duckdb-values.ts'
 import { times } from '../makes.ts'
 import { integerShape, whenAll } from '../results.ts'
-import { type Arg, type SqlCell, sql, unsupported } from '../row.ts'
+import { type Arg, type CellContext, type SqlCell, sql, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Texts as hex, base58 and base64, hashes, and the bits of one type read as another.
@@ -67,7 +67,12 @@ const reinterpreted = (
   cases,
 })
 
-const decoded = (text: string): string => `decode(${text})`
+/** The text that the decoded bytes are; refused where they are none. */
+const decoded = (x: Arg, needs: string, bytes: (text: string) => string, context: CellContext): string =>
+  once(context, x.sql, (text) => {
+    const found = `coalesce(TRY(decode(${bytes(text)})), ${context.refuse(context.literal(`The argument is not ${needs} of text in UTF-8`))})`
+    return `CASE WHEN ${text} IS NOT NULL THEN ${found} END`
+  })
 
 /** ClickHouse passes over white space in base64. */
 const withoutBlanks = (text: string): string => `regexp_replace(${text}, '\\s', '', 'g')`
@@ -92,7 +97,7 @@ export const encodingFunctions = scalars({
     differences: [
       {
         expression: "unhex('\"')",
-        duckdb: { refused: 'Invalid input for hex digit' },
+        duckdb: { refused: 'not the hexadecimal digits' },
         clickhouse: { value: '\uFFFD' },
         reason: 'ClickHouse takes any character for a digit',
       },
@@ -100,7 +105,7 @@ export const encodingFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The text whose bytes the hexadecimal digits are.',
-    duckdb: ([x]) => decoded(`unhex(${x!.sql})`),
+    duckdb: ([x], context) => decoded(x!, 'the hexadecimal digits', (text) => `unhex(${text})`, context),
     cases: [["unhex('616263')", 'abc']],
   },
   MD5: {
@@ -159,12 +164,12 @@ export const encodingFunctions = scalars({
     differences: [
       {
         expression: "base64Decode('null')",
-        duckdb: { refused: 'The decoded bytes are not text in UTF-8' },
+        duckdb: { refused: 'not the base64 of text in UTF-8' },
         clickhouse: { value: '\uFFFDe' },
         reason: 'text of DuckDB is UTF-8, text of ClickHouse any bytes',
       },
     ],
-    duckdb: ([x]) => decoded(`from_base64(${withoutBlanks(x!.sql)})`),
+    duckdb: ([x], context) => decoded(x!, 'the base64', (text) => `from_base64(${withoutBlanks(text)})`, context),
     cases: [
       ["base64Decode('aGVsbG8=')", 'hello'],
       ["base64Decode('aGVs\\n bG8=')", 'hello'],

@@ -69,6 +69,8 @@ function duckdbDecimal(arg: Arg, scale: number, context: CellContext): string {
 export function duckdbCast(arg: Arg, type: SqlType, context: CellContext): string {
   if (isText(type)) return toText(arg, context)
   if (isNamed(type, 'Bool')) return duckdbFlag(arg)
+  if (isNamed(type, 'UInt128', 'UInt256'))
+    return once(context, duckdbInteger(arg, context, duckdbType(type)), (v) => `CASE WHEN ${v} >= 0 THEN ${v} END`)
   if (isInteger(type)) return duckdbInteger(arg, context, duckdbType(type))
   if (isFloat(type)) return duckdbFloat(arg, context)
   if (isNamed(type, 'Decimal') && type.kind === 'scalar') return duckdbDecimal(arg, type.parameters?.[1] ?? 0, context)
@@ -85,6 +87,7 @@ const cast = (name: ScalarName, summary: string, duckdb: SqlCell, cases: Functio
   kind: 'scalar',
   args: [1, 1],
   takes: name === 'Float64' ? 'number' : 'integer',
+  alsoTakes: 'anything',
   returns: orNull(name),
   summary,
   sql: { duckdb, clickhouse: castOrNull(name) },

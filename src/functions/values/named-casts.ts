@@ -1,11 +1,10 @@
 import { QueryError } from '../../errors/errors.ts'
-import { parseType } from '../../types/parse.ts'
+import { likelyTypes, parseType } from '../../types/parse.ts'
 import {
   isFloat,
   isNamed,
   isNullable,
   isNumeric,
-  isTime,
   notNull,
   nullable,
   type ScalarName,
@@ -22,13 +21,16 @@ import { whenAll } from '../results.ts'
 import { type Arg, type CellContext, differing, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 import { duckdbCast } from './conversion.ts'
+import { duckdbWhole } from './whole-casts.ts'
 
 // Functions that take a type by its name, and values as JSON.
 
 function namedType(arg: Arg | undefined): SqlType {
   const type = typeof arg?.constant === 'string' ? parseType(arg.constant) : null
-  if (!type) throw new QueryError('invalid-query', { message: 'The name of a type must be given as a text constant.' })
-  return type
+  if (type) return type
+  if (typeof arg?.constant !== 'string')
+    throw new QueryError('invalid-query', { message: 'The name of a type must be given as a text constant.' })
+  throw new QueryError('wrong-type', { message: `Unknown type: ${arg.constant}`, candidates: likelyTypes(arg.constant) })
 }
 const last = (args: readonly Arg[]): SqlType => namedType(args.at(-1))
 
@@ -66,8 +68,7 @@ const strict = (name: ScalarName): ScalarSpec => ({
   args: 1,
   returns: whenAll(name),
   summary: `Internal: the value as ${name}; fails when it is none.`,
-  duckdb: ([x]) =>
-    `CAST(${isFloat(x!.type) ? `trunc(${x!.sql})` : isTime(x!.type) && !isNamed(x!.type, 'Date') ? `(epoch_us(${x!.sql}) // 1000000)` : asNumber(x!)} AS ${duckdbType(scalar(name))})`,
+  duckdb: ([x], context) => duckdbWhole(x!, name, context),
   clickhouse: `to${name}`,
   cases: [[`_to${name}('5')`, 5]],
 })

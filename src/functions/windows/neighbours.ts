@@ -59,6 +59,7 @@ const runningDifference: FunctionRow = {
   seesRows: true,
   args: [1, 1],
   takes: 'number',
+  alsoTakes: 'times',
   returns: ([x]) => numeric(x!),
   summary: 'The difference to the row before, of times in seconds and of dates in days; 0 in the first row.',
   sql: {

@@ -12,6 +12,7 @@ import type { QueryContext } from '../kind.ts'
 import { compileFilters, type FilterScope } from '../property-filters.ts'
 import { qualified } from '../qualified.ts'
 import type { SqlQuery } from './schema.ts'
+import { isOfTemplate } from './template.ts'
 
 /** The statement with every `{…}` replaced by what it stands for. */
 export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContext, budget = new PlanningBudget(env.checkpoint)): Query {
@@ -65,7 +66,17 @@ function standsFor(
   let value: unknown = values
   for (const part of chain) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
-      throw new QueryError('unknown-placeholder', { name: chain.join('.'), candidates: closest(name, Object.keys(values)) }, span)
+      throw new QueryError(
+        'unknown-placeholder',
+        {
+          name: chain.join('.'),
+          candidates: closest(
+            name,
+            Object.keys(values).filter((known) => !isOfTemplate(known)),
+          ),
+        },
+        span,
+      )
     value = (value as Record<string, unknown>)[part]
   }
   return constantTree(value, span, budget)

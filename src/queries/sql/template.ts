@@ -21,6 +21,9 @@ export function statementFrom(texts: readonly string[], values: readonly unknown
   }
 }
 
+/** A name that a user never wrote. */
+export const isOfTemplate = (name: string): boolean => /^v\d+$/.test(name)
+
 /** What a statement can be given is what JSON holds, times, and whole numbers of any size. */
 function mistakeOf(value: unknown): string | null {
   if (value === undefined) return 'undefined; write null for no value'

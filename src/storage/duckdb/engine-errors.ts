@@ -21,7 +21,8 @@ export function engineError(error: unknown, sql: string): Error {
   if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
   if (userErrors.test(message)) {
     const cause = Object.assign(new Error(message), { sql })
-    return new QueryError('engine-refused', { message: inOurWords(message), isAboutTypes: aboutTypes.test(message) }, null, { cause })
+    const data = { message: inOurWords(message), isAboutTypes: aboutTypes.test(message), ...outOfRange(message) }
+    return new QueryError('engine-refused', data, null, { cause })
   }
   return new InternalError(message, { cause: error, sql })
 }
@@ -29,6 +30,17 @@ export function engineError(error: unknown, sql: string): Error {
 /** A function, an operator or a comparison was given what it does not take. */
 const aboutTypes =
   /No function matches the given name and argument types|for the function call "|Cannot compare values of type|Invalid LIST argument|UNNEST not supported here/
+
+const beyond = /Overflow in |out of range|Out of Range|overflow/i
+/** Functions of ours by what their operation is called. */
+const operations: readonly (readonly [pattern: RegExp, names: readonly string[]])[] = [
+  [/source column sum\(|HUGEINT addition/, ['sum', 'sumIf', 'arraySum']],
+  [/addition/, ['plus']],
+  [/subtraction/, ['minus']],
+  [/multiplication/, ['multiply']],
+]
+const outOfRange = (message: string): { outOfRange?: readonly string[] } =>
+  beyond.test(message) ? { outOfRange: operations.find(([pattern]) => pattern.test(message))?.[1] ?? [] } : {}
 
 type Words = (...found: string[]) => string
 
@@ -38,7 +50,7 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/Could not convert string "(.*?)" to ([A-Z]\w*)/s, (text, type) => `${quoted(text)} is not ${kindOf(type)}`],
   [/invalid (timestamp|date|time) field format: "(.*?)"/is, (_, text) => `${quoted(text)} is not a time`],
   [/(?:date|timestamp|time) field value out of range: "(.*?)"/is, (text) => `${quoted(text)} is not a time`],
-  [/Overflow in |out of range|Out of Range|overflow/i, () => 'A number or a time in the statement is out of range'],
+  [beyond, () => 'A number or a time in the statement is out of range'],
   [
     /(?:Unimplemented|Unsupported) type for cast \((.+?) -> (.+?)\)(?:\s|$)/s,
     (from, to) => `Cannot convert ${kindOf(from)} to ${kindOf(to)}`,

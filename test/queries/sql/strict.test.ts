@@ -47,3 +47,29 @@ test('whole numbers of any size are values', async () => {
   const { results } = await project.sql`select ${10n} + 1, ${2n ** 60n}`
   expect(results).toEqual([[11, String(2n ** 60n)]])
 })
+
+test('what stands for a value of a template is not suggested as a name of the user', async () => {
+  const refused = await project.sql`select {nam} from events where event = ${'buy'}`.catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'unknown-placeholder', suggestions: [] })
+  await expect(project.sql`select ${'buy'} + 1`).rejects.toMatchObject({
+    code: 'type-mismatch',
+    message: "'plus' needs a number, but ''buy'' is String. Use toFloat('buy').",
+  })
+})
+
+test('a text is one of several as it is equal to each', async () => {
+  for (const [condition, count] of [
+    ["event in ('buy', 1)", 1],
+    ["event in ('a', 1)", 0],
+    ["event not in ('a', 1)", 1],
+    ["concat('1', '') in ('a', 1)", 1],
+    ["1 in ('1', 'a')", 1],
+    ["1 in ('1.0', 'a')", 1],
+    ['event in (select 1)', 0],
+    ["concat('1', '') in (select 1)", 1],
+    ["1 in (select concat('1', ''))", 1],
+  ])
+    expect(await project.query(statement(`select count() from events where ${condition}`)), String(condition)).toMatchObject({
+      results: [[count]],
+    })
+})

@@ -1,0 +1,124 @@
+import type { Query } from '../ast/nodes.ts'
+import { printQuery } from '../dialects/printer.ts'
+import type { ErrorData } from '../errors/codes.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isSpanned } from '../errors/span.ts'
+import { type CallAlone, callsAlone, castsIn } from '../plan/calls-alone.ts'
+import type { QueryContext } from '../queries/kind.ts'
+import type { CallNode, TypedQuery } from '../resolver/typed.ts'
+import { arrayOf, isText, mapOf, type SqlType, scalar, typeName } from '../types/types.ts'
+import { blamed } from './blame.ts'
+import type { Compiled } from './compile.ts'
+import type { RunOptions } from './ports.ts'
+import type { QueryProject } from './query-context.ts'
+import { inWords, statementOf } from './statements.ts'
+
+// An engine that refuses the types of a statement names no place in it. Each call is asked for alone, and what it takes is what the engine takes.
+
+/** A statement with more calls is not searched. */
+const mostSearched = 100
+
+const kinds: readonly (readonly [what: string, type: SqlType])[] = [
+  ['a number', scalar('Int64')],
+  ['text', scalar('String')],
+  ['a time', { ...scalar('DateTime64'), parameters: [6] }],
+  ['an interval', scalar('Interval')],
+  ['a UUID', scalar('UUID')],
+  ['an array of numbers', arrayOf(scalar('Int64'))],
+  ['an array of texts', arrayOf(scalar('String'))],
+  ['a map', mapOf(scalar('String'), scalar('Int64'))],
+]
+
+const mends: Readonly<Record<string, (shown: string) => string>> = {
+  'a number': (shown) => `toFloat(${shown})`,
+  text: (shown) => `toString(${shown})`,
+  'a time': (shown) => `toDateTime(${shown})`,
+  'an array of texts': (shown) => `JSONExtract(${shown}, 'Array(String)')`,
+  'an array of numbers': (shown) => `JSONExtract(${shown}, 'Array(Float64)')`,
+}
+
+type Refuses = (query: TypedQuery) => Promise<QueryError | null>
+
+/** Values aside, which differ. */
+const wordsOf = (error: Error): string => error.message.replace(/'[^']*'|-?\d+/g, '?')
+
+async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, source: string | null): Promise<QueryError> {
+  const { name, args, span } = call
+  for (const [i, { type, span: place, kind }] of args.entries()) {
+    if (kind === 'lambda') continue
+    const taken: string[] = []
+    for (const [what, other] of kinds) {
+      const query = changed(i, other)
+      if (query && !(await refuses(query))) taken.push(what)
+    }
+    if (taken.length === 0) continue
+    const mend = taken.length === 1 && (isText(type) || taken[0] === 'text') ? mends[taken[0]!] : undefined
+    const written = place.origin?.text ?? source
+    const shown =
+      written !== null && isSpanned(place) && place.end - place.start <= longestShown ? written.slice(place.start, place.end) : null
+    const use = shown !== null && mend ? mend(shown) : null
+    const data = { name, needs: taken.join(' or '), found: typeName(type), shown, use }
+    return new QueryError('type-mismatch', data, isSpanned(place) ? place : span)
+  }
+  const message = `'${name}' takes no ${args.map(({ type }) => typeName(type)).join(' and ')} together`
+  return new QueryError('wrong-type', { message }, span)
+}
+
+const longestShown = 60
+
+interface Refused {
+  readonly compiled: Compiled
+  readonly request: unknown
+  readonly statement: Query
+}
+
+/** What an engine refused of the statement that was asked for, said of the call that it refused where that can be told. */
+export async function explainedRefusal(
+  error: unknown,
+  { compiled, request, statement }: Refused,
+  context: Pick<QueryContext, 'project' | 'now'>,
+  project: Pick<QueryProject, 'dialect' | 'run'>,
+  options: RunOptions,
+): Promise<unknown> {
+  const said = inWords(error, compiled, request, statement)
+  const { query: source } = request as { readonly query?: unknown }
+  const call = await refusedCall(said, compiled.resolved, typeof source === 'string' ? source : null, context, project, options)
+  return call ? blamed(call, request, statement) : said
+}
+
+async function refusedCall(
+  error: unknown,
+  query: TypedQuery,
+  source: string | null,
+  context: Pick<QueryContext, 'project' | 'now'>,
+  { dialect, run }: Pick<QueryProject, 'dialect' | 'run'>,
+  options: RunOptions,
+): Promise<QueryError | null> {
+  if (!(error instanceof QueryError) || error.code !== 'engine-refused' || error.span) return null
+  const calls = callsAlone(query)
+  if (calls.length > mostSearched) return null
+  const { project, now } = context
+  const refuses: Refuses = async (asked) => {
+    const printed = printQuery(asked, dialect, { ...project, now: now.getTime() })
+    return run(statementOf(printed, project.timezone), options).then(
+      () => null,
+      (other: unknown) => (other instanceof QueryError ? other : null),
+    )
+  }
+  const { outOfRange } = error.data as ErrorData['engine-refused']
+  const placed = ({ name, span }: CallNode) =>
+    new QueryError('engine-refused', { message: `The result of '${name}' is out of range` }, span, { cause: error })
+  const named = calls.filter(({ call }) => outOfRange?.includes(call.name))
+  if (named.length === 1) return placed(named[0]!.call)
+  const told = (one: CallAlone) => (outOfRange ? placed(one.call) : misfitIn(one, refuses, source))
+  let likely: CallAlone | null = null
+  for (const one of calls) {
+    const other = await refuses(one.query)
+    if (!other || other.code !== error.code || other.span) continue
+    if (wordsOf(other) === wordsOf(error)) return told(one)
+    likely ??= one
+  }
+  if (likely && !outOfRange) return told(likely)
+  const [only, ...others] = [...calls.map(({ call }) => call), ...castsIn(query)]
+  return only && others.length === 0 ? error.with({ span: only.span }) : null
+}

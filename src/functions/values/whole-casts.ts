@@ -1,0 +1,55 @@
+import { isFloat, isNamed, isNullable, notNull, type ScalarName, type SqlType, scalar, typeName } from '../../types/types.ts'
+import { duckdbType } from '../cells/duckdb-types.ts'
+import { once, toText } from '../cells/duckdb-values.ts'
+import { type IntegerShape, integerShape, whenAll } from '../results.ts'
+import type { Arg, CellContext, FunctionRow } from '../row.ts'
+import { duckdbCast } from './conversion.ts'
+
+// Casts to the whole numbers that have no function of their name: what is none of the type is refused. Nobody can write these calls: a cast becomes one.
+
+/** Of 256 bits DuckDB holds what 128 hold. */
+const heldBits = (bits: number) => Math.min(bits, 128)
+const holds = (all: IntegerShape, each: IntegerShape): boolean =>
+  all.signed === each.signed ? all.bits >= each.bits : all.signed && heldBits(all.bits) > each.bits
+
+function rangeOf({ bits, signed }: IntegerShape): string {
+  const power = signed || bits > 64 ? heldBits(bits) - 1 : bits
+  return `from ${signed ? `-${1n << BigInt(power)}` : '0'} to ${(1n << BigInt(power)) - 1n}`
+}
+
+/** A value as a whole number of the type, a fraction cut off; refused where it is none, or beyond the type. */
+export function duckdbWhole(arg: Arg, name: ScalarName, context: CellContext): string {
+  const type = scalar(name)
+  const shape = integerShape(type)!
+  const from = integerShape(arg.type)
+  if (from && holds(shape, from)) return `CAST(${arg.sql} AS ${duckdbType(type)})`
+  return once(context, arg.sql, (v) => {
+    const value = { ...arg, sql: v }
+    const found = duckdbCast(isFloat(arg.type) ? { ...value, sql: `trunc(${v})` } : value, type, context)
+    const said = `'''' || left(${toText(value, context)}, 60) || ''' is not ${name}, a whole number ${rangeOf(shape)}. Use accurateCastOrNull for null there'`
+    const refused = context.refuse(said)
+    return `coalesce(${found}, ${isNullable(arg.type) ? `CASE WHEN ${v} IS NOT NULL THEN ${refused} END` : refused})`
+  })
+}
+
+const cast = (name: ScalarName): FunctionRow => ({
+  kind: 'scalar',
+  args: [1, 1],
+  returns: whenAll(name),
+  summary: '',
+  sql: {
+    duckdb: ([x], context) => duckdbWhole(x!, name, context),
+    clickhouse: ([x]) => {
+      const value = isFloat(x!.type) ? `trunc(${x!.sql})` : x!.sql
+      return `accurateCast(${value}, '${isNullable(x!.type) ? `Nullable(${name})` : name}')`
+    },
+  },
+  cases: [],
+})
+
+const names = ['UInt8', 'UInt16', 'UInt32', 'UInt64', 'UInt128', 'UInt256', 'Int128', 'Int256'] as const
+const rows: Readonly<Record<string, FunctionRow>> = Object.fromEntries(names.map((name) => [name, cast(name)]))
+
+/** The row that casts a value of one type to another; undefined: an engine's own cast does. */
+export const wholeCast = (from: SqlType, to: SqlType): FunctionRow | undefined =>
+  from.kind === 'scalar' && !isNamed(from, 'Interval', 'JSON', 'UUID') ? rows[typeName(notNull(to))] : undefined

@@ -1,0 +1,147 @@
+import type { Expr } from '../ast/nodes.ts'
+import { print } from '../ast/print.ts'
+import { QueryError } from '../errors/errors.ts'
+import { isSpanned, type Span } from '../errors/span.ts'
+import { lookup } from '../functions/registry.ts'
+import { type FunctionRow, isUnsupported, type Take, takesOf } from '../functions/row.ts'
+import { isProperty } from '../types/property-values.ts'
+import { isNamed, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
+import type { TypedExpr } from './typed.ts'
+
+// A call is given what its row takes. What an engine would say of it names neither the function nor the place, and some answer NULL or a wrong number.
+
+type Needs = 'a number' | 'a time' | 'a condition'
+
+interface Misfit {
+  readonly name: string
+  readonly needs: string
+  readonly type: SqlType
+  readonly written: Expr
+  /** The place where the argument has none. */
+  readonly span: Span
+  readonly mend: (shown: string) => string | null
+}
+
+function mismatch({ name, needs, type, written, span, mend }: Misfit): QueryError {
+  const text = print(written)
+  const shown = text.length <= longestShown ? text : null
+  const place = isSpanned(written.span) ? written.span : span
+  const isArgument = place === written.span ? ({ isArgument: true } as const) : {}
+  return new QueryError('type-mismatch', { name, needs, found: typeName(type), shown, use: shown && mend(shown), ...isArgument }, place)
+}
+const longestShown = 60
+
+/** Of these no rule of ours says what they hold. */
+const isOpen = (type: SqlType): boolean =>
+  isProperty(type) || isNamed(type, 'Nothing', 'Dynamic') || type.kind === 'unknown' || type.kind === 'lambda' || type.kind === 'state'
+const isNumber = (type: SqlType): boolean => isNumeric(type) || isNamed(type, 'Bool')
+
+/** What is asked for in place of the type; null where the type is right. */
+function missingIn(type: SqlType, take: Take, { kind, alsoTakes }: FunctionRow): Needs | null {
+  switch (take) {
+    case 'number':
+    case 'integer':
+      if (isNumber(type)) return null
+      if (isTime(type)) return alsoTakes === 'times' ? null : 'a number'
+      return isNamed(type, 'Interval') && alsoTakes !== undefined ? null : 'a number'
+    case 'time':
+      if (isNamed(type, 'Interval') && alsoTakes === 'times') return null
+      // Sequences take numbers as times.
+      return isTime(type) || isText(type) || (kind === 'aggregate' && isNumeric(type)) ? null : 'a time'
+    case 'boolean':
+      return isNumber(type) ? null : 'a condition'
+    default:
+      return null
+  }
+}
+
+function mend(name: string, type: SqlType, needs: Needs, shown: string): string | null {
+  if (needs === 'a condition') return isText(type) ? `notEmpty(${shown})` : null
+  if (needs === 'a time') return isNumeric(type) ? `toDateTime(${shown})` : null
+  if (isText(type)) return `toFloat(${shown})`
+  if (isTime(type)) return `toUnixTimestamp(${shown})`
+  return type.kind === 'array' && lookup(`${name}Array`) ? `${name}Array(${shown})` : null
+}
+
+/** Of a call as it was written, before properties are read as what it takes. */
+export function checkArguments(name: string, row: FunctionRow, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
+  if (row.takes === undefined || row.alsoTakes === 'anything' || isUnsupported(row.sql.duckdb)) return
+  const types = args.map(({ type }) => type)
+  const takes = takesOf(row, types)
+  for (const [i, type] of types.entries()) {
+    const needs = isOpen(type) ? null : missingIn(type, takes[i]!, row)
+    if (needs === null) continue
+    throw mismatch({ name, needs, type, written: written[i]!, span, mend: (shown) => mend(name, type, needs, shown) })
+  }
+}
+
+/** Of a table function: how many rows, and from where on. */
+export function checkNumbers(name: string, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
+  for (const [i, { type }] of args.entries())
+    if (!isOpen(type) && !isNumber(type))
+      throw mismatch({
+        name,
+        needs: 'a number',
+        type,
+        written: written[i]!,
+        span,
+        mend: (shown) => (isText(type) ? `toInt(${shown})` : null),
+      })
+}
+
+// --- comparisons --------------------------------------------------------------------------------
+
+const symbols: Readonly<Record<string, string>> = {
+  equals: '=',
+  notEquals: '!=',
+  less: '<',
+  lessOrEquals: '<=',
+  greater: '>',
+  greaterOrEquals: '>=',
+}
+const isEquality = (name: string): boolean => name === 'equals' || name === 'notEquals'
+
+/** Types that are compared with each other; null: nothing is known of it. */
+function groupOf(type: SqlType): string | null {
+  if (isOpen(type)) return null
+  if (type.kind !== 'scalar') return `${/^[aeiou]/.test(type.kind) ? 'an' : 'a'} ${type.kind}`
+  if (isNumber(type)) return 'a number'
+  if (isTime(type)) return 'a time'
+  if (type.name === 'Interval') return 'an interval'
+  return type.name === 'UUID' ? 'a UUID' : 'text'
+}
+
+/** `2026-01-01`, which is a difference of numbers, as the date that was meant. */
+function dateOf(written: Expr): string | null {
+  const parts = (expr: Expr): Expr[] => (expr.kind === 'call' && expr.name === 'minus' ? expr.args.flatMap(parts) : [expr])
+  const [year, month, day, ...more] = parts(written).map((part) =>
+    part.kind === 'literal' && part.type === 'int' ? Number(part.value) : Number.NaN,
+  )
+  const isDate = more.length === 0 && year! >= 1000 && year! <= 9999 && month! >= 1 && month! <= 12 && day! >= 1 && day! <= 31
+  return isDate ? `'${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}'` : null
+}
+
+/** A text that is a number from its first character to its last is one beside a number. */
+const isNumberText = (expr: TypedExpr): boolean =>
+  expr.kind === 'constant' && typeof expr.value === 'string' && expr.value.trim() !== '' && Number.isFinite(Number(expr.value))
+
+/** Two sides that are compared. Texts equal a number by its text, and have no order with one. */
+export function checkComparison(name: string, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
+  const [a, b] = args.map(({ type }) => groupOf(type))
+  if (!a || !b || a === b || written.length !== 2) return
+  const groups = [a, b]
+  const of = (needs: string, i: number, mend: Misfit['mend']) =>
+    mismatch({ name: symbols[name]!, needs, type: args[i]!.type, written: written[i]!, span, mend })
+  const [text, number, time] = ['text', 'a number', 'a time'].map((group) => groups.indexOf(group)) as [number, number, number]
+  if (text >= 0 && number >= 0) {
+    // Statements of ours compare what a filter holds with what a type says.
+    if (isEquality(name) || isNumberText(args[text]!) || !isSpanned(span)) return
+    throw of('a number', text, (shown) => `toFloat(${shown})`)
+  }
+  if (time >= 0 && number >= 0) {
+    const date = dateOf(written[number]!)
+    throw of('a time', number, (shown) => (date ? `${date}, a date in quotes` : `toDateTime(${shown})`))
+  }
+  const isRead = text >= 0 && [a, b].every((group) => group === 'text' || group === 'a time' || group === 'a UUID')
+  if (!isRead) throw of(a, 1, () => null)
+}

@@ -80,6 +80,6 @@ holds the reasons, and a difference without one fails.
 | EXISTS and IN that read the statement around them, LATERAL, WITH FILL, DESCRIBE and SHOW | not in its language | answered ([sql.md](sql.md)) |
 | windows and times of \`windowFunnel\`, \`sequenceMatch\`, \`sequenceCount\` over a Date | days, the unit of the column | seconds, as over times |
 | \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, beside the rows | one row more behind the others, whose keys have the default of their type |
-| unknown fields in the body of a record, or of an event | ignored | refused with the likely name in a record; ignored in an event, with a warning ([ingestion.md](ingestion.md)). What existing tools send is accepted by name ([http.md](http.md)) |
+| unknown fields in the body of a record, or of an event | ignored | ignored, and named: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
 | events with a project key that no project has | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), the log has the first of each minute |
 `

@@ -3,6 +3,7 @@ import { lightMs } from '../execution/asking/lanes.ts'
 import { longestSeconds } from '../execution/asking/query-runs.ts'
 import { largestBody, mostLevels, mostValues } from './body.ts'
 import { mostFormFields } from './form-fields.ts'
+import { mostNames } from './ignored-fields.ts'
 import { intakeDefaults } from './intake.ts'
 import { loginAllowances } from './login-attempts.ts'
 import { notKeptHeader } from './not-kept.ts'
@@ -64,8 +65,10 @@ and a text that says so, whatever the method. Feature flags have an empty list, 
 besides sending events (\`/flags/\`, \`/decide/\`, \`/api/surveys/\`, \`/s/\` and the like) has the empty answer that they expect: these carry the header
 \`${notKeptHeader.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())}\` with the name of what is not kept.
 
-**Unknown fields** of a query are refused with their path and the likely name. In bodies of other routes fields that a record does not have are ignored, and so
-are those that cannot be written, as in the reference system.
+**Unknown fields** of a query are refused with their path and the likely name, and so are those of an action's steps and of a cohort's filters. Unknown fields
+of a record are ignored, as in the reference system, and \`X-Ignored-Fields\` names them, with the likely name: \`nme (name?), tile\`. It names
+${mostNames} at most and says how many more there are; characters other than letters, digits and \`_.$-\` are percent-encoded. Fields that can only be read
+are ignored too, so a record that was read can be written back.
 
 **Headers.** Every answer has \`X-Request-Id\`, the caller's own if it sent one, \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`,
 \`Referrer-Policy: no-referrer\`, and \`X-Frame-Options\` and \`Content-Security-Policy\` that let no page frame it. \`Idempotency-Key\` on a post that creates makes it happen once: the same

@@ -11,8 +11,8 @@ import { type CaptureServices, captureRoute, handleCapture } from './capture/han
 import { codeOf } from './capture/refusal.ts'
 import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
+import { ignoredFields, ignoredFieldsHeader } from './ignored-fields.ts'
 import { createImportThrottle } from './import-throttle.ts'
-import { mustHaveKnownFields } from './known-fields.ts'
 import { createMetrics } from './metrics.ts'
 import { operatorPages } from './operators.ts'
 import { pageOf } from './pages.ts'
@@ -24,7 +24,8 @@ import { createSites, type SiteOptions } from './site.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Waymark-Not-Kept',
+  'access-control-expose-headers':
+    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Ignored-Fields, X-Waymark-Not-Kept',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
@@ -78,7 +79,7 @@ export interface Connection {
 
 /** The whole HTTP API over one engine. */
 export const createService = (app: App, { log = () => {}, ...siteOptions }: ServiceOptions = {}) => {
-  const hono = new Hono<{ Bindings: Connection; Variables: { id: string; route: string } }>({ strict: false })
+  const hono = new Hono<{ Bindings: Connection; Variables: { id: string; route: string; ignored: string | null } }>({ strict: false })
   const metrics = createMetrics()
   const throttle = createThrottle(app.limits, app.clock)
   const throttleImport = createImportThrottle(app.accounts, app.clock)
@@ -89,7 +90,12 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const answer = async (
     place: Place,
     request: Request,
-    { params, address, breakOff }: Pick<Visit, 'breakOff'> & { params: Record<string, string>; address: string | null },
+    {
+      params,
+      address,
+      breakOff,
+      onIgnored,
+    }: Pick<Visit, 'breakOff'> & { params: Record<string, string>; address: string | null; onIgnored: (fields: string | null) => void },
   ): Promise<Response> => {
     const url = new URL(request.url)
     const site = siteOf(request, url, address)
@@ -111,7 +117,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive. What its sender was allowed before counts no more.
     if (method !== 'GET') admitted = await enter(await identify())
-    mustHaveKnownFields(row, content)
+    onIgnored(ignoredFields(row, content))
     const act = async () => {
       const result = await row.handle({ ...admitted, body: content } as never)
       if (result instanceof Reply) return result
@@ -154,12 +160,15 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const id = requestId(c.req.raw)
     c.set('id', id)
     c.set('route', 'none')
+    c.set('ignored', null)
     const started = performance.now()
     metrics.begin()
     await next()
     const { headers, status } = withSafeHeaders(c.res)
     for (const [name, value] of Object.entries(openHeaders)) if (!headers.has(name)) headers.set(name, value)
     headers.set('x-request-id', id)
+    const ignored = c.get('ignored')
+    if (ignored !== null) headers.set(ignoredFieldsHeader, ignored)
     const seconds = (performance.now() - started) / 1000
     const route = c.get('route')
     metrics.end(c.req.method, route, status, seconds)
@@ -212,7 +221,13 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
         c.env.cut?.()
         return c.env.cut !== undefined
       }
-      return answer(place, c.req.raw, { params: c.req.param(), address: c.env.address, breakOff })
+      return answer(place, c.req.raw, {
+        params: c.req.param(),
+        address: c.env.address,
+        breakOff,
+        // Failures have the header too: a field that is missing may be the one that is misspelled.
+        onIgnored: (fields) => c.set('ignored', fields),
+      })
     })
   for (const [path, page] of Object.entries(operatorPages(app, metrics)))
     hono.get(path, (c) => {

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { check } from '../../src/accounts/fields.ts'
 import type { WaymarkError } from '../../src/errors/errors.ts'
-import { leftOutFields } from '../../src/http/left-out-fields.ts'
 import { foreignWords, left, misspelled, oddValues, placesOf, sample } from '../harness/schema-places.ts'
 import { withHome } from './conversation.ts'
 import { type PlacedRow, placedRows } from './creating.ts'
@@ -23,27 +22,59 @@ const urlOf = ({ row, path }: PlacedRow): string =>
     return name.endsWith('_id') || row.reach.endsWith('record') ? '@current' : '1'
   })}/`
 
-test.each(titled)('a misspelled field is refused with the likely name, and what tools send besides is not: %s', async (_, placed) => {
+test.each(titled)('a misspelled field is ignored, and named in a header with the likely name: %s', async (_, placed) => {
   const { home } = held
   const { row } = placed
   const [name] = shapeOf(placed)
   const wrong = misspelled(name!)
-  const url = urlOf(placed)
   const as = row.reach === 'open' ? null : row.level === 'owner' ? home.owner : home.admin
-  const send = (body: object) => home.call(row.method, url, { as, body: row.body!._zod.def.type === 'array' ? [body] : body })
-  expect(await send({ [wrong]: 'x' })).toMatchObject({
-    status: 400,
-    body: {
-      type: 'validation_error',
-      attr: wrong,
-      detail: `Unknown field "${wrong}". Did you mean "${name}"?`,
-      extra: { suggestions: [name] },
-    },
+  const body = { [wrong]: 'x', csrfmiddlewaretoken: 'x' }
+  const sent = row.body!._zod.def.type === 'array' ? [body, body] : body
+  const { status, body: answer, headers } = await home.call(row.method, urlOf(placed), { as, body: sent })
+  expect(headers.get('x-ignored-fields'), JSON.stringify([status, answer])).toBe(`${wrong} (${name}?)`)
+  expect(answer?.attr ?? null).not.toBe(wrong)
+})
+
+describe('ignored fields', () => {
+  const change = async (body: unknown) => {
+    const { call, owner } = held.home
+    const answer = await call('PATCH', '/api/projects/@current/', { as: owner, body })
+    expect(answer.status).toBe(200)
+    return answer.headers.get('x-ignored-fields')
+  }
+
+  test('are named whether the request succeeds or not', async () => {
+    const { call, owner } = held.home
+    expect(await change({ name: 'Shop', nme: 'x', timezon: 'UTC', tile: 1 })).toBe('nme (name?), timezon (timezone?), tile')
+    expect(await change({ name: 'Shop' })).toBe(null)
+    const missing = await call('POST', '/api/projects/@current/actions/', { as: owner, body: { nme: 'Paid' } })
+    expect([missing.status, missing.body.attr, missing.headers.get('x-ignored-fields')]).toEqual([400, 'name', 'nme (name?)'])
+    expect(missing.headers.get('access-control-expose-headers')).toContain('X-Ignored-Fields')
   })
-  const resource = row.name.split('.')[0]!.replace(/^(organization_projects|organization_project_list|project_list)$/, 'projects')
-  const besides = Object.fromEntries((leftOutFields[resource] ?? []).map((one) => [one, 'x']))
-  const answer = await send({ ...besides, [wrong]: 'x' })
-  expect(answer.body.attr, 'the first field to blame').toBe(wrong)
+
+  test('are named again when an Idempotency-Key is repeated', async () => {
+    const { call, owner } = held.home
+    const once = { as: owner, body: { name: 'Once', tile: 1 }, headers: { 'idempotency-key': 'ignored' } }
+    for (const _ of [1, 2])
+      expect((await call('POST', '/api/projects/@current/actions/', once)).headers.get('x-ignored-fields')).toBe('tile')
+  })
+
+  test.each([
+    ['a line end, a comma, a bracket', 'a\r\nset-cookie: b, (c?)', 'a%0D%0Aset-cookie%3A%20b%2C%20%28c%3F%29'],
+    ['letters beyond Latin', 'größe 价', 'gr%C3%B6%C3%9Fe%20%E4%BB%B7'],
+    ['half a character', 'a\ud83d', 'a%EF%BF%BD'],
+    ['a long name', 'q'.repeat(500), `${'q'.repeat(80)}...`],
+    ['a long name of long characters', '价'.repeat(500), `${'%E4%BB%B7'.repeat(8)}%E4%BB...`],
+    ['the empty name', '', '""'],
+    ['a name of every object', 'constructor', 'constructor'],
+  ])('%s is safe in a header', async (_, name, shown) => {
+    expect(await change({ [name]: 1 })).toBe(shown)
+  })
+
+  test('are counted when there are many', async () => {
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`zz${i}`, i]))
+    expect(await change(many)).toBe(`${Array.from({ length: 10 }, (_, i) => `zz${i}`).join(', ')} and 9990 more`)
+  })
 })
 
 test.each(titled)('each field is checked in words of ours: %s', (_, { row }) => {

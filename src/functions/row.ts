@@ -127,8 +127,10 @@ export interface FunctionRow {
   readonly args: Arity
   /** For all arguments, or for each; the last stands for those behind it. Absent: text. */
   readonly takes?: Take | readonly Take[] | ((args: readonly SqlType[]) => readonly Take[])
-  /** What it has a meaning for beside what it takes: times (and intervals) or intervals where numbers are, or values of all types, as a cast has. */
-  readonly alsoTakes?: 'times' | 'intervals' | 'anything'
+  /** What its first argument must be, as it is made of another function by rule. */
+  readonly shape?: 'array' | 'map'
+  /** What it has a meaning for beside what it takes: times or intervals where numbers are, or values of all types, as a cast has. */
+  readonly alsoTakes?: 'times' | 'intervals' | 'times and intervals' | 'anything'
   /** Absent: the function takes none. */
   readonly params?: Arity
   /** For each parameter; the last stands for those behind it. */

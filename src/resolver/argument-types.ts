@@ -5,7 +5,7 @@ import { isSpanned, type Span } from '../errors/span.ts'
 import { lookup } from '../functions/registry.ts'
 import { type FunctionRow, isUnsupported, type Take, takesOf } from '../functions/row.ts'
 import { isProperty } from '../types/property-values.ts'
-import { isNamed, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
+import { isNamed, isNumeric, isText, isTime, nullable, type SqlType, scalar, typeName } from '../types/types.ts'
 import type { TypedExpr } from './typed.ts'
 
 // A call is given what its row takes. What an engine would say of it names neither the function nor the place, and some answer NULL or a wrong number.
@@ -42,10 +42,10 @@ function missingIn(type: SqlType, take: Take, { kind, alsoTakes }: FunctionRow):
     case 'number':
     case 'integer':
       if (isNumber(type)) return null
-      if (isTime(type)) return alsoTakes === 'times' ? null : 'a number'
-      return isNamed(type, 'Interval') && alsoTakes !== undefined ? null : 'a number'
+      if (isTime(type)) return alsoTakes?.startsWith('times') ? null : 'a number'
+      return isNamed(type, 'Interval') && alsoTakes?.endsWith('intervals') ? null : 'a number'
     case 'time':
-      if (isNamed(type, 'Interval') && alsoTakes === 'times') return null
+      if (isNamed(type, 'Interval') && alsoTakes === 'times and intervals') return null
       // Sequences take numbers as times.
       return isTime(type) || isText(type) || (kind === 'aggregate' && isNumeric(type)) ? null : 'a time'
     case 'boolean':
@@ -63,8 +63,18 @@ function mend(name: string, type: SqlType, needs: Needs, shown: string): string 
   return type.kind === 'array' && lookup(`${name}Array`) ? `${name}Array(${shown})` : null
 }
 
+function checkShape(name: string, { shape }: FunctionRow, [first]: readonly TypedExpr[], [written]: readonly Expr[], span: Span): void {
+  if (!shape || !first || !written) return
+  // A property that was never declared is read as text here.
+  const type = isProperty(first.type) ? nullable(scalar('String')) : first.type
+  if (type.kind === shape || isOpen(type)) return
+  const mend = (shown: string) => (shape === 'array' && isText(type) ? `JSONExtract(${shown}, 'Array(Float64)')` : null)
+  throw mismatch({ name, needs: shape === 'array' ? 'an array' : 'a map', type, written, span, mend })
+}
+
 /** Of a call as it was written, before properties are read as what it takes. */
 export function checkArguments(name: string, row: FunctionRow, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
+  checkShape(name, row, args, written, span)
   if (row.takes === undefined || row.alsoTakes === 'anything' || isUnsupported(row.sql.duckdb)) return
   const types = args.map(({ type }) => type)
   const takes = takesOf(row, types)

@@ -1,4 +1,4 @@
-import { arrayOf, isNullable, notNull, nullable, type SqlType, scalar } from '../../types/types.ts'
+import { arrayOf, isNamed, isNullable, notNull, nullable, type SqlType, scalar } from '../../types/types.ts'
 import { defaultOf } from '../cells/duckdb-values.ts'
 import type { AggregateContext, Arg, Arity, Case, Cell, CellContext, FunctionRow, ReturnsContext, SqlCell } from '../row.ts'
 
@@ -48,11 +48,18 @@ export function aggregate(spec: AggregateSpec): AggregateRow {
   const engine = typeof clickhouse === 'string' ? { name: clickhouse } : typeof clickhouse === 'function' ? undefined : clickhouse
   return {
     ...rest,
+    ...(rest.ofList && rest.takes === 'number' ? { ofList: overNumbers(rest.ofList) } : {}),
     kind: 'aggregate',
     clickhouse: engine,
     sql: { duckdb, clickhouse: typeof clickhouse === 'function' ? clickhouse : clickHouseCall(engine!, '') },
   }
 }
+
+/** DuckDB does not count with BOOLEAN. */
+const overNumbers =
+  (fold: ListFold): ListFold =>
+  (list, item, context) =>
+    isNamed(item, 'Bool') ? fold(`CAST(${list} AS UTINYINT[])`, scalar('UInt8'), context) : fold(list, item, context)
 
 /** The call of an aggregate with a suffix, e.g. `quantileExactInclusiveArray(0.5)(x)`. */
 export const clickHouseCall =

@@ -31,7 +31,7 @@ const typed = (type: SqlType, context: CellContext): CellContext => ({ ...contex
 function make(
   row: Made,
   suffix: string,
-  change: Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'ofList' | 'keeps' | 'takes'> & {
+  change: Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'ofList' | 'keeps' | 'takes' | 'shape'> & {
     readonly duckdb: Cell
     readonly clickhouse?: SqlCell
   },
@@ -46,6 +46,7 @@ function make(
     ...(row.isVolatile ? { isVolatile: true } : {}),
     ...(row.keeps === undefined ? {} : { keeps: row.keeps }),
     ...(row.makes ? { makes: row.makes } : {}),
+    ...(row.shape ? { shape: row.shape } : {}),
     ...(row.alsoTakes ? { alsoTakes: row.alsoTakes } : {}),
     ...(row.sideBySide ? { sideBySide: row.sideBySide } : {}),
     ...rest,
@@ -106,7 +107,7 @@ function addOrDefault(row: Made): Made {
 /** The list, its items in one, and what is folded of them. */
 const keptOfFold = 4
 const noList = 'this aggregate cannot be applied to a list'
-type Change = Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'takes'>
+type Change = Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'takes' | 'shape'>
 
 /** Folds a list that is made from the rows of the group. */
 function folded(
@@ -143,6 +144,7 @@ const addArray = (row: Made): Made =>
     'Array',
     {
       args: row.args,
+      shape: 'array',
       returns: ([first, ...others], context) => row.returns([item(first), ...others], context),
       summary: `${row.summary} Over the items of arrays.`,
     },
@@ -158,6 +160,7 @@ const addForEach = (row: Made): Made =>
     'ForEach',
     {
       args: row.args,
+      shape: 'array',
       returns: ([first, ...others], context) => arrayOf(row.returns([item(first), ...others], context)),
       summary: `${row.summary} Separately for the first items of the arrays, the second, and so on.`,
     },
@@ -178,6 +181,7 @@ const addMap = (row: Made): Made =>
     'Map',
     {
       args: single(row.args),
+      shape: 'map',
       returns: ([first, ...others], context) =>
         first?.kind === 'map' ? mapOf(first.key, row.returns([first.value, ...others], context)) : unknownType,
       summary: `${row.summary} Separately for each key of maps.`,

@@ -27,6 +27,13 @@ const interpolated = (arg: Arg, level: string, context: CellContext): string => 
   if (isTime(arg.type)) return orDefault(rowsCall('quantile_cont', [arg.sql, level], context), context)
   return orDefault(rowsCall('quantile_cont', [asFloat(arg), level], context), context, nan)
 }
+/** The same of a printed list. */
+function interpolatedList(list: string, item: SqlType, level: string, context: CellContext): string {
+  const of = (items: string) => `list_aggregate(${items}, 'quantile_cont', ${level})`
+  if (isNamed(item, 'Date')) return orDefault(`CAST(${of(list)} AS DATE)`, context)
+  if (isTime(item)) return orDefault(of(list), context)
+  return orDefault(of(`CAST(${list} AS DOUBLE[])`), context, nan)
+}
 /** ClickHouse's exact quantile takes numbers only. */
 const onClickHouse =
   (level: (context: CellContext) => string): SqlCell =>
@@ -47,8 +54,7 @@ function quantile(summary: string, cases: readonly Case[], isMedian: boolean): A
     summary,
     clickhouse: { name: 'quantileExactInclusive', params: (context) => [level(context)] },
     duckdb: (args, context) => interpolated(args[0]!, level(context), context),
-    ofList: (list, _item, context) =>
-      orDefault(`list_aggregate(CAST(${list} AS DOUBLE[]), 'quantile_cont', ${level(context)})`, context, nan),
+    ofList: (list, item, context) => interpolatedList(list, item, level(context), context),
     cases,
   })
   return { ...base, sql: { ...base.sql, clickhouse } }
@@ -67,7 +73,7 @@ function nearest(
   return aggregate({
     args: [1, 1],
     takes: 'number',
-    alsoTakes: 'times',
+    alsoTakes: 'times and intervals',
     ...(params ? { params, paramKinds: ['share'] as const } : {}),
     returns: (args) => args[0]!,
     summary,
@@ -173,7 +179,6 @@ export const statisticsFunctions = aggregates({
   quantiles: aggregate({
     args: [1, 1],
     takes: 'number',
-    alsoTakes: 'times',
     params: [1, null],
     paramKinds: ['share'],
     returns: () => ({ kind: 'array', item: scalar('Float64') }),

@@ -52,6 +52,8 @@ const asDate = (cases: FunctionRow['cases'], differences: readonly Difference[] 
   kind: 'scalar',
   differences,
   args: [1, 1],
+  takes: 'time',
+  alsoTakes: 'anything',
   returns: ([x]) => scalar('Date', isNullable(x!) || isText(x!)),
   summary: 'The day of a time, or the date a text names; NULL when it names none. Numbers are days or, from 65536 on, seconds since 1970.',
   sql: { duckdb: toDate, clickhouse: toDateOnClickhouse },

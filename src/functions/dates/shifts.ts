@@ -79,7 +79,7 @@ function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Ca
   return {
     kind: 'scalar',
     args: [2, most],
-    alsoTakes: 'times',
+    alsoTakes: 'times and intervals',
     takes: (args) => (args.length === 3 ? ['text', 'integer', 'time'] : ['time']),
     returns: (_, { args }) => {
       const { time, type } = read(args)

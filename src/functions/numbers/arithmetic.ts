@@ -222,7 +222,7 @@ const addition = (
   ...binary(summary, returns, additive(symbol), name, cases, {
     differences,
     takes: symbol === '+' ? takesOfSum : takesOfDifference,
-    alsoTakes: 'times',
+    alsoTakes: 'times and intervals',
   }),
   sql: { duckdb: additive(symbol), clickhouse: additiveOnClickHouse(symbol, name) },
 })

@@ -63,6 +63,8 @@ depends on what is asked for where the property stands, and on nothing else: no 
 
 The same holds for properties of events, persons and groups, for values inside of them (\`properties.a.b\`), for what a subquery or an alias hands on, and
 for \`min\`, \`max\`, \`any\`, \`argMax\`, \`if\` and \`coalesce\` of them. Properties of sessions are texts that count as numbers and times in the same way.
+In lists, maps and tuples (\`groupArray(properties.a)\`) they are texts; where the order of such items decides, as in \`arraySort\` and \`arrayMax\`, the answer
+warns of numbers among them: write \`groupArray(toFloat(properties.a))\`.
 
 A declared type wins over all of this: a property that is declared with \`definePropertyTypes\` is read as that type everywhere, and what does not fit is
 null.

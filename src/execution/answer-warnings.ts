@@ -17,17 +17,23 @@ export function warningsOf(
   uses: readonly PropertyUse[],
   { propertyKeys, groupTypes }: Pick<StoreFacts, 'propertyKeys' | 'groupTypes'>,
 ): readonly AnswerWarning[] {
-  const found = new Map<string, AnswerWarning>()
-  for (const { scope: kept, name, as } of uses) {
+  const different = new Map(uses.map((use) => [JSON.stringify(use), use]))
+  return [...different.values()].flatMap((use): AnswerWarning[] => {
+    const { scope: kept, name: property } = use
     const scope = shownScope(kept, groupTypes)
-    const counts = propertyKeys.get(propertyKey(kept, name))?.counts
-    const count = counts ? countUnread(counts, as) : 0
-    if (!counts || count === 0) continue
-    const { code, asked, is } = words[as]
-    const message = `Of the ${countAll(counts)} values that were sent of the ${scope} property ${JSON.stringify(name)}, ${count} are ${is}: where ${asked} is asked for they count as null.`
-    found.set(`${as} ${propertyKey(kept, name)}`, { code, property: name, scope, type: as, count, message })
-  }
-  return [...found.values()]
+    const counts = propertyKeys.get(propertyKey(kept, property))?.counts
+    if (!counts) return []
+    const count = use.as === 'Order' ? counts.Numeric : countUnread(counts, use.as)
+    if (count === 0) return []
+    const found = `Of the ${countAll(counts)} values that were sent of the ${scope} property ${JSON.stringify(property)}, ${count} are`
+    if (use.as === 'Order') {
+      const message = `${found} numbers, and '${use.function}' has them in the order of their texts: '100' before '9'. Read them with toFloat before they go into a list.`
+      return [{ code: 'ordered-as-texts', property, scope, function: use.function, count, message }]
+    }
+    const { code, asked, is } = words[use.as]
+    const message = `${found} ${is}: where ${asked} is asked for they count as null.`
+    return [{ code, property, scope, type: use.as, count, message }]
+  })
 }
 
 /** All of an answer, from what was asked for it. */

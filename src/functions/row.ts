@@ -149,6 +149,8 @@ export interface FunctionRow {
   readonly differences?: readonly Difference[]
   /** Arguments whose arrays stand side by side, as bounds of a slice: rows where their lengths differ are refused. */
   readonly sideBySide?: readonly [from: number, to?: number]
+  /** The order of items of its arrays, maps or tuples decides; of some aggregates, where the first argument names one. */
+  readonly ordersItems?: true | readonly string[]
   /** It looks at other rows although it is written without OVER. */
   readonly seesRows?: true
   /** Results differ from call to call (`now()`, `rand()`): never folded, never compared. */

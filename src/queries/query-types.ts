@@ -54,7 +54,7 @@ export type QueryKindName = keyof FieldsByKind
 export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
 
 /** What a query may not have meant as it was answered. */
-export type AnswerWarning = UnreadValues | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters
+export type AnswerWarning = UnreadValues | OrderedAsTexts | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters
 
 /** Values that a query passed over, because they are not what it asked for. */
 export interface UnreadValues {
@@ -65,6 +65,18 @@ export interface UnreadValues {
   /** What it was read as. */
   readonly type: 'Numeric' | 'DateTime'
   /** Of all values that were ever sent, in the query's range or not. */
+  readonly count: number
+  readonly message: string
+}
+
+/** Numbers of a property that stand in a list, a map or a tuple as texts, where their order decides. */
+export interface OrderedAsTexts {
+  readonly code: 'ordered-as-texts'
+  readonly property: string
+  /** `event`, `person` or the name of a group type. */
+  readonly scope: string
+  readonly function: string
+  /** Numbers among all values that were ever sent. */
   readonly count: number
   readonly message: string
 }

@@ -171,6 +171,53 @@ test('an answer says how many values were passed over, and of which property', a
   expect(trend).toMatchObject({ warnings: [{ property: 'price', count: 2 }] })
 })
 
+describe('numbers in lists are texts, and where their order counts an answer says so', () => {
+  let project: Project
+  beforeAll(async () => {
+    project = await waymark.createProject({ name: 'Lists' })
+    const values = [9, 10, 100, '01']
+    await project.ingest(
+      values.map((n) => ({ event: 'e', distinct_id: 'u', timestamp: '2026-01-31T10:00:00Z', properties: { n, word: 'x' } })),
+    )
+  })
+  const warned = async (expression: string) =>
+    (await project.query({ kind: 'SqlLikeQuery', query: `select ${expression} from events` })).warnings
+
+  test.each([
+    ['arraySort(groupArray(properties.n))', 'arraySort'],
+    ['arrayReverseSort(x -> x, groupArray(properties.n))', 'arrayReverseSort'],
+    ['arrayMax(groupArray(properties.n))', 'arrayMax'],
+    ['arrayMin(arrayMap(t -> t.1, groupArray((properties.n, event))))', 'arrayMin'],
+    ["arrayReduce('max', groupArray(properties.n))", 'arrayReduce'],
+    ["maxMap(map('a', properties.n))", 'maxMap'],
+    ['maxArrayIf([properties.n], true)', 'maxArrayIf'],
+    ['max((properties.n, event))', 'max'],
+  ])('%s', async (expression, name) => {
+    expect(await warned(expression)).toEqual([
+      {
+        code: 'ordered-as-texts',
+        property: 'n',
+        scope: 'event',
+        count: 3,
+        function: name,
+        message: `Of the 4 values that were sent of the event property "n", 3 are numbers, and '${name}' has them in the order of their texts: '100' before '9'. Read them with toFloat before they go into a list.`,
+      },
+    ])
+  })
+
+  test.each([
+    'arraySort(groupArray(toFloat(properties.n)))',
+    'arraySort(x -> toFloat(x), groupArray(properties.n))',
+    'arraySort(groupArray(toString(properties.n)))',
+    'arraySort(groupArray(properties.word))',
+    'arrayReverse(groupArray(properties.n))',
+    "arrayReduce('uniq', groupArray(properties.n))",
+    'max(properties.n), min(properties.n)',
+  ])('not: %s', async (expression) => {
+    expect((await warned(expression))?.filter(({ code }) => code === 'ordered-as-texts') ?? []).toEqual([])
+  })
+})
+
 test('a property of a group is said of the type that the groups are called by', async () => {
   const project = await waymark.createProject({ name: 'Groups' })
   await project.ingest([

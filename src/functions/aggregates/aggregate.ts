@@ -36,6 +36,7 @@ export interface AggregateSpec {
   readonly makes?: FunctionRow['makes']
   readonly keeps?: number
   readonly sideBySide?: FunctionRow['sideBySide']
+  readonly ordersItems?: FunctionRow['ordersItems']
   readonly cases: readonly Case[]
   readonly differences?: FunctionRow['differences']
 }

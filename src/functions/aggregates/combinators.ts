@@ -47,6 +47,7 @@ function make(
     ...(row.keeps === undefined ? {} : { keeps: row.keeps }),
     ...(row.makes ? { makes: row.makes } : {}),
     ...(row.shape ? { shape: row.shape } : {}),
+    ...(row.ordersItems ? { ordersItems: row.ordersItems } : {}),
     ...(row.alsoTakes ? { alsoTakes: row.alsoTakes } : {}),
     ...(row.sideBySide ? { sideBySide: row.sideBySide } : {}),
     ...rest,

@@ -87,6 +87,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
     },
     ofList: fold,
     sideBySide: [0],
+    ...(name === 'sumMap' ? {} : { ordersItems: true }),
     cases,
     ...more,
   })

@@ -151,6 +151,7 @@ export const aggregateFunctions = aggregates({
   min: aggregate({
     args: [1, 1],
     takes: 'order',
+    ordersItems: true,
     returns: same,
     caseInsensitive: true,
     makes: part,
@@ -167,6 +168,7 @@ export const aggregateFunctions = aggregates({
   max: aggregate({
     args: [1, 1],
     takes: 'order',
+    ordersItems: true,
     returns: same,
     caseInsensitive: true,
     makes: part,

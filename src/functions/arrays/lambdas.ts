@@ -247,7 +247,7 @@ export const arrayLambdaFunctions = functions({
       ["arraySort((x, y) -> y, ['a', 'b'], [2, 1])", ['b', 'a']],
       ['arraySort(x -> x % 2, [1, 2, 3, 4, 5])', [2, 4, 1, 3, 5]],
     ],
-    withLambda,
+    { ...withLambda, ordersItems: true },
   ),
   arrayReverseSort: row(
     'arrayReverseSort',
@@ -261,7 +261,7 @@ export const arrayLambdaFunctions = functions({
       ["arrayReverseSort((x, y) -> y, ['a', 'b'], [2, 1])", ['a', 'b']],
       ['arrayReverseSort(x -> x % 2, [1, 2, 3, 4, 5])', [1, 3, 5, 2, 4]],
     ],
-    withLambda,
+    { ...withLambda, ordersItems: true },
   ),
   arraySum: row(
     'arraySum',
@@ -308,7 +308,7 @@ export const arrayLambdaFunctions = functions({
       ['arrayMin([3, 1, 2])', 1],
       ['arrayMin(x -> -x, [3, 1, 2])', -3],
     ],
-    withLambda,
+    { ...withLambda, ordersItems: true },
   ),
   arrayMax: row(
     'arrayMax',
@@ -321,7 +321,7 @@ export const arrayLambdaFunctions = functions({
       ["arrayMax(['a', 'b'])", 'b'],
       ['arrayMax([1, NULL])', 1],
     ],
-    withLambda,
+    { ...withLambda, ordersItems: true },
   ),
   arrayCumSum: row(
     'arrayCumSum',

@@ -51,6 +51,7 @@ export const arrayReduceFunctions = functions({
       const items = types.slice(1).map(itemOf)
       return aggregateNamed(args).row.returns(items, { args: [], params: [] })
     },
+    ordersItems: ['min', 'max', 'minMap', 'maxMap', 'minMapState', 'maxMapState'],
     summary: 'An aggregate, named as text, over the items of an array.',
     sql: {
       duckdb: (args, context) => {

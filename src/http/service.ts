@@ -25,7 +25,7 @@ import { createSites, type SiteOptions } from './site.ts'
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Ignored-Fields, X-Waymark-Not-Kept',
+    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Warnings, X-Warning-Count, X-Ignored-Fields, X-Waymark-Not-Kept',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',

@@ -130,6 +130,12 @@ test.each(['csv', 'arrow'] as const)('%s: warnings stand in headers, without the
   expect(header).toContain('"property":"n\\u00f6te"')
   expect(JSON.parse(header)).toEqual(warnings.map(({ message: _, ...facts }) => facts))
   expect(headers.get('x-warning-count')).toBe('2')
+  const exposed = headers.get('access-control-expose-headers')!.toLowerCase().split(', ')
+  const ofAnswer = [...headers.keys()].filter((name) => name.startsWith('x-') && !/^x-(frame|content-type)-options$/.test(name))
+  expect(
+    ofAnswer.filter((name) => !exposed.includes(name)),
+    'headers that a page of another site cannot read',
+  ).toEqual([])
   expect((await post({ kind: 'SqlLikeQuery', query: 'select 1' }, media[form])).headers.has('x-warnings')).toBe(false)
 })
 

@@ -1,5 +1,6 @@
 import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table } from '../ast/build.ts'
 import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query } from '../ast/nodes.ts'
+import { endsPlanning } from '../ast/planning-budget.ts'
 import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
@@ -25,7 +26,7 @@ import { withColumns } from './property-columns.ts'
 import { alike, ordered, readAs } from './property-values.ts'
 import { type Outer, type Scope, withSources } from './scope.ts'
 import { missing, type Session } from './session.ts'
-import { hasAggregate, hasWindow } from './shape.ts'
+import { aggregateIn, hasAggregate, hasWindow } from './shape.ts'
 import { asTime } from './times.ts'
 import { type ColumnNode, outputColumns, type TypedExpr, type TypedOrder } from './typed.ts'
 import { resolveWindow, type WindowParts } from './windows.ts'
@@ -168,8 +169,11 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
 
   const owners = scope.sources.filter((s) => s.has(head))
   const fromAlias = aliasValue(session, head, scope)
-  if (fromAlias && !(scope.isBeforeGrouping && owners.length && hasAggregate(fromAlias)))
+  if (fromAlias && !(scope.isBeforeGrouping && owners.length && hasAggregate(fromAlias))) {
+    const inner = scope.aggregate ? aggregateIn(fromAlias) : null
+    if (inner) throw new QueryError('nested-aggregate', { outer: scope.aggregate!, inner: inner.name }, span)
     return applyPath(session, fromAlias, [...namesAsSteps(chain.slice(1)), ...more], span)
+  }
 
   if (owners.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: owners.map((s) => s.name ?? '(subquery)') }, span)
   if (owners[0]) {
@@ -314,6 +318,18 @@ const heldAs = { all: 'number', none: 'text', 'by-text': 'text', marked: 'value'
 // --- calls -------------------------------------------------------------------------------------
 
 function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
+  const known = session.problems.length
+  try {
+    return resolvedCall(session, call, scope)
+  } catch (error) {
+    // What is said of a call whose argument is a mistake already follows from that mistake.
+    const isOfArgument = session.problems.length > known && error instanceof QueryError && error.span === call.span
+    if (isOfArgument && !endsPlanning(error)) return missing(call.span)
+    throw error
+  }
+}
+
+function resolvedCall(session: Session, call: Call, scope: Scope): TypedExpr {
   const special = specialCalls[call.name]
   if (special) return special(session, call, scope)
   const { name, row } = findRow(call.name, call.span)

@@ -71,6 +71,16 @@ function heldBy(expr: TypedExpr): number {
 }
 export const hasAggregate = (expr: TypedExpr): boolean => (heldBy(expr) & holds.aggregate) > 0
 export const hasWindow = (expr: TypedExpr): boolean => (heldBy(expr) & holds.window) > 0
+/** The first aggregate in it. */
+export function aggregateIn(expr: TypedExpr): CallNode | null {
+  if (!hasAggregate(expr)) return null
+  if (isAggregateCall(expr)) return expr
+  for (const child of childrenOf(expr)) {
+    const found = aggregateIn(child)
+    if (found) return found
+  }
+  return null
+}
 /** Some part of it is a query. */
 export const holdsQuery = (expr: TypedExpr): boolean => (heldBy(expr) & holds.query) > 0
 

@@ -2,7 +2,7 @@ import { isFloat, isInteger, isNamed, isNullable, nullable, type SqlType, scalar
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { asFloat, asNumber, once, onceAll } from '../cells/duckdb-values.ts'
 import { integerShape, whenAll } from '../results.ts'
-import { type Arg, type Case, differing, type FunctionRow, type SqlCell } from '../row.ts'
+import { type Arg, type Case, type CellContext, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Rounding keeps the type. round() goes half to even for floats and away from zero for whole numbers and decimals.
@@ -15,8 +15,33 @@ const digitsOf = (digits: Arg | undefined): string => (digits ? `CAST(${digits.s
 /** No digits behind the point are asked for, or more: a whole number stays what it is. */
 const keepsWhole = (x: Arg, digits: Arg | undefined): boolean =>
   isInteger(x.type) && (digits === undefined || (typeof digits.constant === 'number' && digits.constant >= 0))
-const typed = (sql: string, x: Arg): string =>
-  isInteger(x.type) ? `CAST(${sql} AS ${duckdbType(scalar(integerShape(x.type)?.signed ? 'Int64' : 'UInt64'))})` : sql
+const typed = (sql: string, { type }: Arg): string => {
+  const { signed, bits } = integerShape(type) ?? { signed: true, bits: 64 }
+  return bits > 64 ? sql : `CAST(${sql} AS ${duckdbType(scalar(signed ? 'Int64' : 'UInt64'))})`
+}
+
+type Rounding = 'ceil' | 'floor' | 'trunc' | 'roundBankers'
+
+/** To a multiple of `step`; `%` cuts towards zero. */
+const wholes: Readonly<Record<Rounding, (v: string, step: string) => string>> = {
+  trunc: (v, step) => `(${v} - ${v} % ${step})`,
+  floor: (v, step) => `(${v} - (${v} % ${step} + ${step}) % ${step})`,
+  ceil: (v, step) => `(${v} + (${step} - ${v} % ${step}) % ${step})`,
+  roundBankers: (v, step) => {
+    const [rest, other] = [`abs(${v} % ${step})`, `(${step} - abs(${v} % ${step}))`]
+    const isUp = `${rest} > ${other} OR (${rest} = ${other} AND (${v} // ${step}) % 2 <> 0)`
+    return `(${v} - ${v} % ${step} + CASE WHEN ${isUp} THEN sign(${v}) * ${step} ELSE 0 END)`
+  },
+}
+/** No number has more digits. */
+const mostDigits = 38
+const stepOf = ({ sql, constant }: Arg): string => {
+  const zeros = typeof constant === 'number' ? String(Math.min(-constant, mostDigits)) : `least(greatest(-(${sql}), 0), ${mostDigits})`
+  return `CAST(rpad('1', CAST(${zeros} AS INTEGER) + 1, '0') AS HUGEINT)`
+}
+/** Of whole numbers, which a float has no room for beyond 53 bits. */
+const ofWholes = (name: Rounding, x: Arg, digits: Arg, context: CellContext): string =>
+  onceAll(context, [`CAST(${asNumber(x)} AS HUGEINT)`, stepOf(digits)], (v, step) => typed(wholes[name](v, step), x))
 
 /** ceil() and floor() of DuckDB know no digits. */
 const scaled =
@@ -24,10 +49,16 @@ const scaled =
   ([x, digits], context) => {
     if (keepsWhole(x!, digits)) return asNumber(x!)
     if (!digits) return `${name}(${x!.sql})`
-    const cut = onceAll(context, [asFloat(x!), `pow(10.0, ${digits.sql})`], (v, scale) =>
-      typed(`(${name}(${v} * ${scale}) / ${scale})`, x!),
-    )
-    return isInteger(x!.type) && digits.constant === undefined ? `CASE WHEN ${digits.sql} >= 0 THEN ${asNumber(x!)} ELSE ${cut} END` : cut
+    if (isInteger(x!.type)) return ofWholes(name, x!, digits, context)
+    return onceAll(context, [asFloat(x!), `pow(10.0, ${digits.sql})`], (v, scale) => `(${name}(${v} * ${scale}) / ${scale})`)
+  }
+
+/** What DuckDB computes in floats. */
+const onFloats =
+  (name: Rounding, engine: string): SqlCell =>
+  ([x, digits], context) => {
+    if (keepsWhole(x!, digits)) return asNumber(x!)
+    return isInteger(x!.type) ? ofWholes(name, x!, digits!, context) : `${engine}(${asFloat(x!)}, ${digitsOf(digits)})`
   }
 
 const rounding = (summary: string, duckdb: SqlCell, cases: readonly Case[], more: Partial<ScalarSpec> = {}): ScalarSpec => ({
@@ -65,15 +96,13 @@ export const roundingFunctions = scalars({
     ],
     { caseInsensitive: true },
   ),
-  roundBankers: rounding(
-    'The nearest whole number, half to even',
-    ([x, digits]) => (keepsWhole(x!, digits) ? asNumber(x!) : typed(`round_even(${asFloat(x!)}, ${digitsOf(digits)})`, x!)),
-    [
-      ['roundBankers(2.5)', 2],
-      ['roundBankers(25, -1)', 20],
-      ['roundBankers(35, -1)', 40],
-    ],
-  ),
+  roundBankers: rounding('The nearest whole number, half to even', onFloats('roundBankers', 'round_even'), [
+    ['roundBankers(2.5)', 2],
+    ['roundBankers(25, -1)', 20],
+    ['roundBankers(35, -1)', 40],
+    ['roundBankers(-25, -1)', -20],
+    ['roundBankers(1234567890123456500, -3)', '1234567890123456000'],
+  ]),
   floor: rounding(
     'The next whole number below',
     scaled('floor'),
@@ -82,6 +111,10 @@ export const roundingFunctions = scalars({
       ['floor(-2.5)', -3],
       ['floor(-2.55, 1)', -2.6],
       ['floor(123, -1)', 120],
+      ['floor(-1234, -1)', -1240],
+      ['floor(-1234567890123456789, -3)', '-1234567890123457000'],
+      ['select floor(1234567890123456789, d) from (select -3 as d)', '1234567890123456000'],
+      ["toString(floor(CAST('123456789012345678901234567890' AS UInt128), -3))", '123456789012345678901234567000'],
       ['select floor(9007199254740993, d) from (select 3 as d)', '9007199254740993'],
     ],
     { caseInsensitive: true },
@@ -93,6 +126,8 @@ export const roundingFunctions = scalars({
       ['ceil(2.1)', 3],
       ['ceil(2.11, 1)', 2.2],
       ['ceil(123, -1)', 130],
+      ['ceil(1234567890123456789, -3)', '1234567890123457000'],
+      ['ceil(-1234567890123456789, -3)', '-1234567890123456000'],
     ],
     {
       caseInsensitive: true,
@@ -108,11 +143,12 @@ export const roundingFunctions = scalars({
   ),
   trunc: rounding(
     'The number without what is behind the point',
-    ([x, digits]) => (keepsWhole(x!, digits) ? asNumber(x!) : typed(`trunc(${asFloat(x!)}, ${digitsOf(digits)})`, x!)),
+    onFloats('trunc', 'trunc'),
     [
       ['trunc(-2.7)', -2],
       ['trunc(2.77, 1)', 2.7],
       ['trunc(127, -1)', 120],
+      ['trunc(-1234567890123456789, -3)', '-1234567890123456000'],
     ],
     { caseInsensitive: true },
   ),

@@ -9,6 +9,12 @@ setFlagsFromString(`--heap-growing-percent=${process.argv.some((word) => word.st
 // What is made here is for the owner of the data directory alone, the files that DuckDB makes included.
 process.umask(0o077)
 
+// Whoever reads the output may leave before its end: `waymark query … | head`.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+
 process.exitCode = await runCommand(process.argv.slice(2), process.env, {
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),

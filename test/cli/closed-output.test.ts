@@ -34,7 +34,8 @@ test('a server goes on when nobody reads its output any more', async () => {
     hasEnded = true
   })
   const file = join(data, 'server.json')
-  await expect.poll(() => hasEnded || existsSync(file), { timeout: 20_000, interval: 50 }).toBe(true)
+  const isWritten = () => existsSync(file) && readFileSync(file, 'utf8').endsWith('}')
+  await expect.poll(() => hasEnded || isWritten(), { timeout: 20_000, interval: 50 }).toBe(true)
   expect(hasEnded).toBe(false)
   const { url } = JSON.parse(readFileSync(file, 'utf8')) as { url: string }
   for (const _ of [1, 2, 3]) expect((await fetch(`${url}/_livez`)).status).toBe(200)

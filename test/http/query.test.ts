@@ -42,6 +42,8 @@ test('a query answers what was captured', async () => {
 const misfits: [string, unknown, string][] = [
   ['no query', {}, 'query'],
   ['an unknown field', { query: trends, extra: 1 }, 'Unknown field "extra". Known fields: async, client_query_id'],
+  ['a query that is not in its field', trends, 'A query stands in the field "query": {"query": {"kind": "TrendsQuery", …}}'],
+  ['a statement that is not in its field', { kind: 'SqlLikeQuery', query: 'select 1' }, '{"query": {"kind": "SqlLikeQuery", …}}'],
   ['no kind', { query: {} }, 'A query needs a kind, as in'],
   [
     'an unknown kind',

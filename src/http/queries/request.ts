@@ -4,6 +4,7 @@ import { misfitData, readAs } from '../../errors/misfit.ts'
 import { unknownField } from '../../errors/unknown-field.ts'
 import { type Asked, longestQueryId } from '../../execution/asking/asking.ts'
 import { refreshMode, refreshModes } from '../../execution/asking/refresh.ts'
+import { excerpt } from '../../lib/excerpt.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
 import { withOverrides } from './overrides.ts'
@@ -38,6 +39,8 @@ const misfit = (message: string, attr: string | null, place: readonly string[]) 
 export const readQueryRequest = (body: unknown): QueryRequest => {
   if (!isObject(body)) throw misfit('The body must be an object with a query.', null, [])
   const { personal_api_key: _, ...given } = body // read where the caller is known by it
+  if (typeof given.kind === 'string' && !isObject(given.query))
+    throw misfit(`A query stands in the field "query": {"query": {"kind": ${JSON.stringify(excerpt(given.kind))}, …}}`, 'query', ['query'])
   const read = readAs(besideSchema, given)
   if ('misfit' in read) throw new WaymarkError('validation-failed', misfitData(read.misfit, []))
   const { async: isAsync, client_query_id, refresh, filters_override: filters, variables_override: variables } = read.data

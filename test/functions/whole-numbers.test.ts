@@ -22,6 +22,30 @@ const types: Readonly<Record<string, readonly bigint[]>> = {
   Int256: [-most128, -7n, 18446744073709551617n, most128],
 }
 
+test.each([
+  ["CAST([1, 255], 'Array(UInt8)')", [1, 255]],
+  ["CAST([1, null], 'Array(Nullable(UInt8))')", [1, null]],
+  ["CAST([], 'Array(UInt128)')", []],
+  ["CAST([[1.9], []], 'Array(Array(UInt64))')", [[1], []]],
+  ["CAST((1, 'a'), 'Tuple(n UInt128, t String)').n", 1],
+  ["CAST(map('a', 7), 'Map(String, UInt256)')", { a: 7 }],
+  ["CAST(['1', '2'], 'Array(UInt16)')", [1, 2]],
+])('a cast of parts: %s', async (expression, value) => {
+  expect(await project.rows(`select ${expression}`)).toEqual([[value]])
+})
+
+test.each([
+  ["CAST([1, -1], 'Array(UInt128)')", "'-1' is not UInt128"],
+  ["CAST([1, 256], 'Array(UInt8)')", "'256' is not UInt8"],
+  ["CAST([[1], [-1]], 'Array(Array(UInt64))')", "'-1' is not UInt64"],
+  ["CAST((-1, 'a'), 'Tuple(UInt128, String)')", "'-1' is not UInt128"],
+  ["CAST(map('a', -1), 'Map(String, UInt256)')", "'-1' is not UInt256"],
+  ["CAST(['x'], 'Array(UInt8)')", "'x' is not UInt8"],
+])('a part that does not fit is refused: %s', async (expression, message) => {
+  const refusal = await project.rows(`select ${expression}`).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ message: expect.stringContaining(message) })
+})
+
 const flag = (is: boolean) => (is ? 1n : 0n)
 const arithmetic: Readonly<Record<string, (a: bigint, b: bigint) => bigint | null>> = {
   'a + b': (a, b) => a + b,

@@ -1,4 +1,14 @@
-import { isFloat, isNamed, isNullable, notNull, type ScalarName, type SqlType, scalar, typeName } from '../../types/types.ts'
+import {
+  isFloat,
+  isNamed,
+  isNullable,
+  notNull,
+  type ScalarName,
+  type ScalarType,
+  type SqlType,
+  scalar,
+  typeName,
+} from '../../types/types.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { once, toText } from '../cells/duckdb-values.ts'
 import { type IntegerShape, integerShape, whenAll } from '../results.ts'
@@ -32,6 +42,56 @@ export function duckdbWhole(arg: Arg, name: ScalarName, context: CellContext): s
   })
 }
 
+/** Of a value in parts, each part. */
+function duckdbParts(arg: Arg, to: SqlType, context: CellContext): string {
+  const { type: from, sql } = arg
+  if (from.kind === 'array' && to.kind === 'array') {
+    const item = context.fresh()
+    return `list_transform(${sql}, lambda ${item}: ${duckdbParts({ sql: item, type: from.item }, to.item, context)})`
+  }
+  if (from.kind === 'map' && to.kind === 'map') {
+    const entry = context.fresh()
+    const key = duckdbParts({ sql: `${entry}.key`, type: from.key }, to.key, context)
+    const value = duckdbParts({ sql: `${entry}.value`, type: from.value }, to.value, context)
+    return `map_from_entries(list_transform(map_entries(${sql}), lambda ${entry}: (${key}, ${value})))`
+  }
+  if (from.kind === 'tuple' && to.kind === 'tuple' && from.items.length === to.items.length)
+    return once(context, sql, (v) => {
+      const items = to.items.map((type, i) =>
+        duckdbParts({ sql: `struct_extract_at(${v}, ${i + 1})`, type: from.items[i]! }, type, context),
+      )
+      return `CAST(row(${items.join(', ')}) AS ${duckdbType(to)})`
+    })
+  return wholeCast(from, to) ? duckdbWhole(arg, (notNull(to) as ScalarType).name, context) : `CAST(${sql} AS ${duckdbType(to)})`
+}
+
+/** The types of all single values in one. */
+function leavesOf(type: SqlType): readonly SqlType[] {
+  switch (type.kind) {
+    case 'array':
+      return leavesOf(type.item)
+    case 'map':
+      return [...leavesOf(type.key), ...leavesOf(type.value)]
+    case 'tuple':
+      return type.items.flatMap(leavesOf)
+    default:
+      return [type]
+  }
+}
+
+const castOfParts = (to: SqlType): FunctionRow => ({
+  kind: 'scalar',
+  args: [1, 1],
+  returns: () => to,
+  summary: '',
+  sql: {
+    duckdb: ([x], context) => duckdbParts(x!, to, context),
+    // It refuses fractions.
+    clickhouse: ([x]) => `${leavesOf(x!.type).some(isFloat) ? 'CAST' : 'accurateCast'}(${x!.sql}, '${typeName(to)}')`,
+  },
+  cases: [],
+})
+
 const cast = (name: ScalarName): FunctionRow => ({
   kind: 'scalar',
   args: [1, 1],
@@ -51,5 +111,7 @@ const names = ['UInt8', 'UInt16', 'UInt32', 'UInt64', 'UInt128', 'UInt256', 'Int
 const rows: Readonly<Record<string, FunctionRow>> = Object.fromEntries(names.map((name) => [name, cast(name)]))
 
 /** The row that casts a value of one type to another; undefined: an engine's own cast does. */
-export const wholeCast = (from: SqlType, to: SqlType): FunctionRow | undefined =>
-  from.kind === 'scalar' && !isNamed(from, 'Interval', 'JSON', 'UUID') ? rows[typeName(notNull(to))] : undefined
+export function wholeCast(from: SqlType, to: SqlType): FunctionRow | undefined {
+  if (from.kind === 'scalar') return isNamed(from, 'Interval', 'JSON', 'UUID') ? undefined : rows[typeName(notNull(to))]
+  return from.kind === to.kind && leavesOf(to).some((leaf) => rows[typeName(notNull(leaf))]) ? castOfParts(to) : undefined
+}

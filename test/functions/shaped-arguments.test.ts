@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../src/execution/answer.ts'
+import { type ClickHouse, hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 
 // Aggregates over arrays, maps and intermediate states: what they take, and what they say of anything else, also where a state was made further inside.
 
 let project: TestProject
+let clickhouse: ClickHouse
 beforeAll(async () => {
   project = await openTestProject()
+  clickhouse = await openClickHouse()
 })
-afterAll(() => project.close())
+afterAll(async () => {
+  await project.close()
+  await clickhouse.close()
+})
 
 const time = (day: number) => `toDateTime('2024-01-0${day} 00:00:00')`
 
@@ -25,6 +31,7 @@ test.each([
   [`medianMerge(s) from (select medianState(x) as s from (select arrayJoin([${time(1)}, ${time(3)}]) as x))`, '2024-01-02T00:00:00Z'],
 ])('%s', async (expression, value) => {
   expect(await project.rows(`select ${expression}`)).toEqual([[value]])
+  if (hasClickHouse) expect(await clickhouse.rows(`select ${expression}`, project)).toEqual([[value]])
 })
 
 test.each([

@@ -16,6 +16,8 @@ export interface AggregateRow extends FunctionRow {
 }
 interface ClickHouseAggregate {
   readonly name: string
+  /** Where another one takes values of some types. */
+  readonly nameOver?: (value: SqlType) => string
   readonly params?: (context: CellContext) => readonly string[]
   readonly args?: (args: readonly Arg[]) => readonly string[]
 }
@@ -62,12 +64,20 @@ const overNumbers =
   (list, item, context) =>
     isNamed(item, 'Bool') ? fold(`CAST(${list} AS UTINYINT[])`, scalar('UInt8'), context) : fold(list, item, context)
 
+/** What an aggregate with a suffix folds. */
+function valueIn(type: SqlType): SqlType {
+  if (type.kind === 'array') return valueIn(type.item)
+  if (type.kind === 'map') return valueIn(type.value)
+  return type.kind === 'state' && type.args[0] ? valueIn(type.args[0]) : type
+}
+
 /** The call of an aggregate with a suffix, e.g. `quantileExactInclusiveArray(0.5)(x)`. */
 export const clickHouseCall =
   (engine: ClickHouseAggregate, suffix: string): SqlCell =>
   (args, context) => {
     const params = engine.params?.(context) ?? []
-    const name = `${engine.name}${suffix}${params.length ? `(${params.join(', ')})` : ''}`
+    const base = args[0] && engine.nameOver ? engine.nameOver(valueIn(args[0].type)) : engine.name
+    const name = `${base}${suffix}${params.length ? `(${params.join(', ')})` : ''}`
     return rowsCall(name, engine.args?.(args) ?? args.map((a) => a.sql), context)
   }
 

@@ -1,7 +1,7 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isNamed, isNullable, isTime, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { asFloat } from '../cells/duckdb-values.ts'
-import type { Arg, Case, CellContext, SqlCell } from '../row.ts'
+import type { Arg, Case, CellContext } from '../row.ts'
 import {
   type AggregateRow,
   type AggregateSpec,
@@ -35,29 +35,24 @@ function interpolatedList(list: string, item: SqlType, level: string, context: C
   return orDefault(of(`CAST(${list} AS DOUBLE[])`), context, nan)
 }
 /** ClickHouse's exact quantile takes numbers only. */
-const onClickHouse =
-  (level: (context: CellContext) => string): SqlCell =>
-  (args, context) =>
-    rowsCall(`${isTime(args[0]!.type) ? 'quantile' : 'quantileExactInclusive'}(${level(context)})`, [args[0]!.sql], context)
+export const quantileOnClickHouse = (value: SqlType): string => (isTime(value) ? 'quantile' : 'quantileExactInclusive')
 
 const levelOf = (context: CellContext): string => levels(context)[0] ?? '0.5'
 
 function quantile(summary: string, cases: readonly Case[], isMedian: boolean): AggregateRow {
   const level = isMedian ? () => '0.5' : levelOf
-  const clickhouse = onClickHouse(level)
-  const base = aggregate({
+  return aggregate({
     args: [1, 1],
     takes: 'number',
     alsoTakes: 'times',
     ...(isMedian ? {} : { params: [1, 1] as const, paramKinds: ['share'] as const }),
     returns: timeOrFloat,
     summary,
-    clickhouse: { name: 'quantileExactInclusive', params: (context) => [level(context)] },
+    clickhouse: { name: 'quantileExactInclusive', nameOver: quantileOnClickHouse, params: (context) => [level(context)] },
     duckdb: (args, context) => interpolated(args[0]!, level(context), context),
     ofList: (list, item, context) => interpolatedList(list, item, level(context), context),
     cases,
   })
-  return { ...base, sql: { ...base.sql, clickhouse } }
 }
 
 /** The value at a position of the sorted ones, without interpolation. `n` is their number. */

@@ -7,7 +7,7 @@ import { withCombinators } from '../aggregates/combinators.ts'
 import { funnelFunctions } from '../aggregates/funnel.ts'
 import { histogramFunctions } from '../aggregates/histogram.ts'
 import { perKeyFunctions } from '../aggregates/per-key.ts'
-import { statisticsFunctions } from '../aggregates/statistics.ts'
+import { quantileOnClickHouse, statisticsFunctions } from '../aggregates/statistics.ts'
 import { aggregateFunctions } from '../aggregates/usual.ts'
 import { type Arg, functions } from '../row.ts'
 import { itemOf } from './lambda.ts'
@@ -67,7 +67,7 @@ export const arrayReduceFunctions = functions({
       },
       clickhouse: (args) => {
         const { name } = aggregateNamed(args)
-        const engine = name === 'median' ? 'quantileExactInclusive(0.5)' : name.replace(/^uniq/, 'uniqExact')
+        const engine = name === 'median' ? `${quantileOnClickHouse(itemOf(args[1]!.type))}(0.5)` : name.replace(/^uniq/, 'uniqExact')
         return `arrayReduce('${engine}', ${args
           .slice(1)
           .map((a) => a.sql)

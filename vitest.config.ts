@@ -7,7 +7,7 @@ const alone = [
   'test/docs/property-rule.test.ts',
   'test/engines.test.ts',
   'test/full-disk.test.ts',
-  'test/functions/{actions,aggregates,cases,drift,local-times}.test.ts',
+  'test/functions/{actions,aggregates,cases,drift,local-times,shaped-arguments}.test.ts',
   'test/golden/**',
   'test/http/fuzz.test.ts',
   'test/http/query-stops.test.ts',

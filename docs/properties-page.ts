@@ -56,7 +56,7 @@ depends on what is asked for where the property stands, and on nothing else: no 
 - **Where a time is asked for**, a text in ISO form counts (\`2024-05-01\`, \`2024-05-01T10:00:00+02:00\`); without an offset it is local to the project.
   That is: comparison with a time, functions of dates. \`toDateTime\` and filters with \`is_date_before\` and its like also read Unix seconds and the usual
   spellings of dates.
-- **Where a boolean is asked for**, \`true\` and \`false\` count, as JSON or as text.
+- **Where a boolean is asked for**, \`true\` and \`false\` count, as JSON or as text. Numbers do not: write \`properties.paid = 1\`.
 - **Anywhere else** it is its text. Lists and objects are their JSON.
 - Values that are not what is asked for are null there, never an error. The answer's \`warnings\` say how many such values were ever sent of the
   property, in the range of the query or not: \`{ code, property, scope, type, count, message }\`.

@@ -23,6 +23,9 @@ export function numbersOf(counts: ValueCounts): NumberKind {
   return counts.Numeric === countAll(counts) ? 'all' : 'by-text'
 }
 
-/** How many values are NULL where numbers, or times, are asked for. */
-export const countUnread = (counts: ValueCounts, as: 'Numeric' | 'DateTime'): number =>
-  countAll(counts) - (as === 'Numeric' ? counts.Numeric + counts.NumericString : counts.DateTime)
+/** How many values are NULL where numbers, or times, are asked for; where booleans are, how many are numbers: texts may be true or false. */
+export function countUnread(counts: ValueCounts, as: 'Numeric' | 'DateTime' | 'Boolean'): number {
+  const numbers = counts.Numeric + counts.NumericString
+  if (as === 'Boolean') return numbers
+  return countAll(counts) - (as === 'Numeric' ? numbers : counts.DateTime)
+}

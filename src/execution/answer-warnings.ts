@@ -10,6 +10,7 @@ import { unusedFilters } from './unused-filters.ts'
 const words = {
   Numeric: { code: 'not-numbers', asked: 'a number', is: 'neither a number nor a text that is one' },
   DateTime: { code: 'not-times', asked: 'a time', is: 'no time in the form 2024-01-31T10:00:00Z' },
+  Boolean: { code: 'not-booleans', asked: 'a boolean', is: 'numbers, neither true nor false' },
 } as const
 
 /** What is known of the properties that were read as numbers or times, from the counts that are kept of them. */

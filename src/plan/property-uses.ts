@@ -3,9 +3,9 @@ import type { PropertyName } from '../types/property-info.ts'
 import { isFloat, isNamed, isText, type SqlType } from '../types/types.ts'
 import { eachSource, rewrite } from './rewrite.ts'
 
-/** A property that a statement reads as numbers or times. */
+/** A property that a statement reads as numbers, times or booleans. */
 export interface ReadUse extends PropertyName {
-  readonly as: 'Numeric' | 'DateTime'
+  readonly as: 'Numeric' | 'DateTime' | 'Boolean'
 }
 /** Its texts stand in a list, a map or a tuple whose items a function has in their order. */
 export interface OrderUse extends PropertyName {
@@ -48,7 +48,13 @@ export function propertyUses(query: TypedQuery): readonly PropertyUse[] {
   rewrite(query, {
     expr: (expr) => {
       const of = expr.type.kind === 'scalar' ? expr.type.property?.of : undefined
-      const as = isFloat(expr.type) ? 'Numeric' : isNamed(expr.type, 'DateTime64') ? 'DateTime' : null
+      const as = isFloat(expr.type)
+        ? 'Numeric'
+        : isNamed(expr.type, 'DateTime64')
+          ? 'DateTime'
+          : isNamed(expr.type, 'Bool')
+            ? 'Boolean'
+            : null
       if (of && as) for (const name of of) add({ ...name, as })
       if (expr.kind === 'call') for (const name of orderedParts(expr)) add({ ...name, as: 'Order', function: expr.name })
       return expr

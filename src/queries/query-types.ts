@@ -58,12 +58,12 @@ export type AnswerWarning = UnreadValues | OrderedAsTexts | UnknownProperty | Un
 
 /** Values that a query passed over, because they are not what it asked for. */
 export interface UnreadValues {
-  readonly code: 'not-numbers' | 'not-times'
+  readonly code: 'not-numbers' | 'not-times' | 'not-booleans'
   readonly property: string
   /** `event`, `person` or `group_0` … `group_4`. */
   readonly scope: string
   /** What it was read as. */
-  readonly type: 'Numeric' | 'DateTime'
+  readonly type: 'Numeric' | 'DateTime' | 'Boolean'
   /** Of all values that were ever sent, in the query's range or not. */
   readonly count: number
   readonly message: string

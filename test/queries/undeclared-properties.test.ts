@@ -171,6 +171,24 @@ test('an answer says how many values were passed over, and of which property', a
   expect(trend).toMatchObject({ warnings: [{ property: 'price', count: 2 }] })
 })
 
+test('where a boolean is asked for, numbers are told of', async () => {
+  const project = await waymark.createProject({ name: 'Flags' })
+  const flags = [1, 0, true, 'true', 'yes']
+  await project.ingest(
+    flags.map((paid) => ({ event: 'e', distinct_id: 'u', timestamp: '2026-01-31T10:00:00Z', properties: { paid, is: true } })),
+  )
+  const ask = (expression: string) => project.query({ kind: 'SqlLikeQuery', query: `select ${expression} from events` })
+  for (const expression of ['countIf(properties.paid)', 'countIf(properties.paid = true)']) {
+    const { results, warnings } = await ask(expression)
+    expect(results, expression).toEqual([[2]])
+    expect(warnings, expression).toMatchObject([
+      { code: 'not-booleans', property: 'paid', type: 'Boolean', count: 2, message: expect.stringContaining('"paid", 2 are numbers') },
+    ])
+  }
+  expect(await ask('countIf(properties.is)')).not.toHaveProperty('warnings')
+  expect((await ask('countIf(properties.paid = 1)')).results).toEqual([[1]])
+})
+
 describe('numbers in lists are texts, and where their order counts an answer says so', () => {
   let project: Project
   beforeAll(async () => {

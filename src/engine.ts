@@ -4,10 +4,13 @@ import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './accounts/personal-keys.ts'
 import { type NewProjectSettings, projectFieldNames } from './accounts/project-fields.ts'
+import type { Backends } from './backend/backend.ts'
+import { localBackends } from './backend/local-backends.ts'
 import { openAccounts } from './directory/control.ts'
 import { OpenProjects, type ProjectFailure } from './directory/open-projects.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
+import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import type { Project } from './project.ts'
 import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './storage/clickhouse/client.ts'
@@ -154,7 +157,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
   const lock = isInMemory ? null : await takeDirectory(dataDir)
   let instance: Instance | null = null
-  let stores: Stores | null = null
+  let backends: Backends | null = null
   try {
     const onError = options.onError ?? warn
     if (lock) {
@@ -163,11 +166,14 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     }
     const clock = options.clock ?? (() => new Date())
     instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
-    stores = await openStores(instance, options.engine, storageOptions(options, lock?.lastOwner ?? 'closed'))
+    const stores = await openStores(instance, options.engine, storageOptions(options, lock?.lastOwner ?? 'closed'))
+    const admission = createAdmission(instance.places)
+    const opened = localBackends(stores, admission, instance)
+    backends = opened
     let accounts: Accounts
     let asking: Asking
     const projects = new OpenProjects({
-      stores,
+      backends: opened,
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
@@ -175,19 +181,18 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       asking: () => asking,
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
-      upkeep: (id, seconds) => ({ turn: (work, options) => asking.admission.upkeep(id, seconds).turn(work, options) }),
     })
     if (lock) await mustHaveControl(dataDir)
     accounts = await openControl(instance, clock, projects, options.surroundings)
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
-      await sweepRemoved(dataDir, stores, accounts)
+      await sweepRemoved(dataDir, backends, accounts)
     }
-    asking = createAsking(accounts, instance.places)
+    asking = createAsking(accounts, () => opened.load())
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, stores, lock, accounts, asking, projects, clock, minFreeBytes })
+    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, clock, minFreeBytes })
   } catch (error) {
-    await stores?.close().catch(() => undefined)
+    await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
     await lock?.release(lock.lastOwner) // what was not mended is still to be
     throw error
@@ -227,11 +232,11 @@ const reasons: Readonly<Record<string, string>> = {
  * Folders of projects whose rows a process removed before it died. Numbers are never given out twice, so a number that was given out and has no row is a
  * removed project's; one that was not given out yet is of a directory whose control file is older, and stays.
  */
-const sweepRemoved = async (dataDir: string, stores: Stores, { projects, context }: Accounts): Promise<void> => {
+const sweepRemoved = async (dataDir: string, backends: Backends, { projects, context }: Accounts): Promise<void> => {
   const given = (await context.store.read.counters.first({ name: 'project' }))?.value ?? 0
   for (const name of await readdir(join(dataDir, 'projects'))) {
     const id = /^[1-9]\d{0,8}$/.test(name) ? Number(name) : null
-    if (id !== null && id <= given && !(await projects.byId(id))) await stores.drop(id)
+    if (id !== null && id <= given && !(await projects.byId(id))) await backends.drop(id)
   }
 }
 
@@ -287,7 +292,7 @@ interface Parts {
   readonly minFreeBytes: number
   readonly dataDir: string
   readonly instance: Instance
-  readonly stores: Stores
+  readonly backends: Backends
   readonly lock: Lock | null
   readonly accounts: Accounts
   readonly asking: Asking
@@ -413,9 +418,8 @@ export class Waymark {
 
   /** @internal What a close that takes long is at. */
   get stillOpen(): readonly string[] {
-    const { projects, instance } = this.parts
-    const statements = instance.running > 0 ? [`${instance.running} statements`] : []
-    return [...projects.names, ...statements]
+    const { projects, backends } = this.parts
+    return [...projects.names, ...backends.stillOpen]
   }
 
   private mustBeOpen(): void {
@@ -429,7 +433,7 @@ export class Waymark {
     for (const step of [
       () => asking.runs.drain(0),
       () => parts.projects.close(),
-      () => parts.stores.close(),
+      () => parts.backends.close(),
       counts,
       () => parts.instance.close(),
     ]) {

@@ -1,19 +1,16 @@
-import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
-import { settingsWithDefaults } from './accounts/project-fields.ts'
 import type { ProjectRecord } from './accounts/records.ts'
+import type { Backends, ProjectBackend } from './backend/backend.ts'
 import type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 import type { StoreFacts } from './catalog/store-facts.ts'
-import { type ActionService, actionFieldNames, actionService, type StoredAction } from './definitions/actions.ts'
+import { type ActionService, actionFieldNames, type StoredAction } from './definitions/actions.ts'
 import type { CohortInput } from './definitions/cohorts.ts'
-import { type CohortService, cohortFieldNames, cohortService, namesCohorts } from './definitions/cohorts.ts'
+import { type CohortService, cohortFieldNames } from './definitions/cohorts.ts'
 import type { StoredCohort } from './definitions/stored-cohort.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
-import { answerQuery } from './execution/answer.ts'
-import { answerRows, type RowsAnswer } from './execution/answer-rows.ts'
-import { queryArrow, queryArrowBatches } from './execution/arrow.ts'
-import { type Claim, ended } from './execution/asking/admission.ts'
+import type { RowsAnswer } from './execution/answer-rows.ts'
+import type { Wanted } from './execution/asking/admission.ts'
 import {
   type Asked,
   type Asker,
@@ -28,33 +25,28 @@ import {
 import { presentRun, type QueryStatus } from './execution/asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './execution/asking/refresh.ts'
 import type { AnswerOptions } from './execution/checkpoint.ts'
-import { definitionStore } from './execution/definition-store.ts'
-import type { QueryProject } from './execution/query-context.ts'
 import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
-import { type BatchFacts, type IngestAnswer, Pipeline } from './ingestion/pipeline.ts'
+import type { BatchFacts, IngestAnswer } from './ingestion/intake.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
-import { atOnce, type Turns } from './lib/turns.ts'
 import type { ActionInput } from './queries/action-definition.ts'
 import { queryAsked } from './queries/asked-query.ts'
-import type { ProjectSettings, QueryContext } from './queries/kind.ts'
+import type { QueryContext } from './queries/kind.ts'
 import type { FieldsByKind, Query, QueryAnswer, QueryKindName, SqlAnswerOf } from './queries/query-types.ts'
 import { statementFrom } from './queries/sql/template.ts'
-import type { ProjectStorage } from './storage/project-storage.ts'
 import type { RecoveryNotice, RecoveryReport } from './storage/recovery-report.ts'
-import type { Stores } from './storage/stores.ts'
 
 export type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 export type { ActionService, StoredAction } from './definitions/actions.ts'
 export type { CohortService, CohortState } from './definitions/cohorts.ts'
 export type { StoredCohort } from './definitions/stored-cohort.ts'
-export type { IngestAnswer } from './ingestion/pipeline.ts'
+export type { IngestAnswer } from './ingestion/intake.ts'
 export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
 
 /** What a project needs of the directory it lives in. */
 export interface ProjectHome {
-  readonly stores: Stores
+  readonly backends: Backends
   readonly clock: () => Date
   /** The project's fields as they are now. */
   record(id: number): Promise<ProjectRecord | undefined>
@@ -63,8 +55,6 @@ export interface ProjectHome {
   countImported(id: number, events: number): Promise<void>
   /** What all projects of the directory are asked through. */
   asking(): Asking
-  /** Turns for what a project asks its store by itself; no longer than so many seconds each. */
-  upkeep(id: number, seconds?: number): Turns
   onError(error: unknown): void
   onRecovery(projectId: number, notice: RecoveryNotice): void
   /** Aborts when the directory is closed. */
@@ -88,43 +78,12 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
   readonly rows?: QueryContext['limits']
 }
 
-/** Of each statement that finds members for a cohort. */
-const upkeepSeconds = 60
-
-export async function openProject(
-  home: ProjectHome,
-  record: ProjectRecord,
-  { isThorough }: { readonly isThorough?: boolean } = {},
-): Promise<Project> {
-  const { clock, onError, signal } = home
-  const started = performance.now()
-  const notify = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
-  const storage = await home.stores.open(record.id, { hadEvents: record.ingested_event, isThorough })
+export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
+  const { clock, onError, signal, backends } = home
   const current = { record }
-  try {
-    const { recovery, engine, log, cacheFolder } = storage
-    for (const report of storage.reports) notify(report)
-    if (recovery) notify({ ...recovery, kind: 'store-recovering' })
-    const writer = await engine.openWriter()
-    try {
-      const settings = () => ({ anonymizeIps: settingsWithDefaults(current.record.settings).anonymize_ips === true })
-      const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
-      const pipeline = await Pipeline.open({ log, writer, uuidFolder, projectId: record.id, clock, settings, onError, signal })
-      const reports = [...storage.reports]
-      if (recovery) {
-        const report = { ...recovery, ...(await engine.count()), seconds: (performance.now() - started) / 1000 }
-        reports.push(report)
-        notify(report)
-      }
-      return new Project(home, storage, reports, pipeline, current)
-    } catch (error) {
-      await writer.close()
-      throw error
-    }
-  } catch (error) {
-    await storage.abandon()
-    throw error
-  }
+  const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
+  const backend = await backends.open({ clock, onError, signal, onRecovery, record: () => current.record })
+  return new Project(home, backend, current)
 }
 
 /** One project: its events go in, its queries are answered. */
@@ -138,34 +97,18 @@ export class Project {
   readonly actions: ActionService
   readonly cohorts: CohortService
   private readonly home: ProjectHome
-  private readonly storage: ProjectStorage
-  private readonly reports: readonly RecoveryReport[]
-  private readonly pipeline: Pipeline
+  private readonly backend: ProjectBackend
   private readonly current: { record: ProjectRecord }
   private isClosed = false
 
   /** @internal Use `waymark.createProject` or `waymark.project`. */
-  constructor(
-    home: ProjectHome,
-    storage: ProjectStorage,
-    reports: readonly RecoveryReport[],
-    pipeline: Pipeline,
-    current: { record: ProjectRecord },
-  ) {
+  constructor(home: ProjectHome, backend: ProjectBackend, current: { record: ProjectRecord }) {
     this.home = home
-    this.storage = storage
-    this.reports = reports
-    this.pipeline = pipeline
+    this.backend = backend
     this.current = current
     this.id = current.record.id
-    const definitions = definitionStore({
-      members: storage.engine.members(home.upkeep(this.id)),
-      write: (records) => pipeline.writeRecords(records),
-      clock: home.clock,
-      queries: () => this.forQueries(home.upkeep(this.id, upkeepSeconds)),
-    })
-    this.actions = actionService(definitions)
-    this.cohorts = cohortService(definitions)
+    this.actions = backend.actions
+    this.cohorts = backend.cohorts
   }
 
   /**
@@ -180,7 +123,7 @@ export class Project {
   /** @internal What came over a wire. */
   async take(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
-    const answer = await this.pipeline.ingest(body, about)
+    const answer = await this.backend.ingest(body, about)
     if (isHistorical(body)) await this.home.countImported(this.id, answer.accepted)
     return this.noted(answer)
   }
@@ -188,7 +131,7 @@ export class Project {
   /** @internal The same of events that are read while they are prepared, for the HTTP API. */
   async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     await this.refresh()
-    return this.noted(await this.pipeline.ingestEvents(events, facts))
+    return this.noted(await this.backend.ingestEvents(events, facts))
   }
 
   private async noted(answer: IngestAnswer): Promise<IngestAnswer> {
@@ -202,18 +145,18 @@ export class Project {
    * @example const { ids } = await project.importPersons([{ distinct_ids: ['u1', 'anon-7'], properties: { plan: 'pro' } }])
    */
   importPersons(rows: readonly PersonInput[]): Promise<{ ids: readonly string[] }> {
-    return this.pipeline.importPersons(rows)
+    return this.backend.importPersons(rows)
   }
 
   /** @example await project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]) */
   async importGroups(rows: readonly GroupInput[], options: GroupImportOptions = {}): Promise<void> {
     mustKnow(options, ['group_types'], 'importGroups')
-    return this.pipeline.importGroups(rows, options)
+    return this.backend.importGroups(rows, options)
   }
 
   /** @example await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }]) */
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void> {
-    return this.pipeline.definePropertyTypes(rows)
+    return this.backend.definePropertyTypes(rows)
   }
 
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
@@ -269,7 +212,7 @@ export class Project {
     }
     const asked = { query: queryAsked(query), refresh, client_query_id, wantsStatus: false }
     const outcome = await this.ask(asked, { signal, rows })
-    return 'status' in outcome ? statusAnswer(outcome.status) : outcome.answer
+    return 'status' in outcome ? statusAnswer(outcome.status) : outcome.answer.object
   }
 
   /** @internal What a request over HTTP asks. */
@@ -277,9 +220,8 @@ export class Project {
     await this.refresh()
     const source: Source = {
       project: this.current.record,
-      position: () => this.pipeline.position,
-      compute: async (query, { claim, progress }) =>
-        answerQuery(query, limited(await this.readyFor(query, claim), rows), { signal: claim.signal, checkpoint: claim.check, progress }),
+      position: () => this.backend.position,
+      compute: (query, computing) => this.backend.answer(query, { ...computing, rows }),
     }
     return this.home.asking().ask(source, asked, asker)
   }
@@ -310,30 +252,20 @@ export class Project {
    * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
    */
   async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
-    const claim = this.claim(options)
-    return ended(
-      claim,
-      this.readyFor(query, claim).then((project) => queryArrow(query, project, { signal: claim.signal, checkpoint: claim.check })),
-    )
+    await this.refresh()
+    return this.backend.table(query, this.wanted(options))
   }
 
   /** The same batch by batch, so that a result larger than memory can pass through. */
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    const claim = this.claim(options)
-    try {
-      yield* claim.paced(queryArrowBatches(query, await this.readyFor(query, claim), { signal: claim.signal, checkpoint: claim.check }))
-    } finally {
-      claim.end()
-    }
+    await this.refresh()
+    yield* this.backend.batches(query, this.wanted(options))
   }
 
   /** @internal The rows of an answer as the engine makes them, with its limits; null where an answer is no list of rows. */
-  async queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
-    const answer = await answerRows(query, limited(await this.readyFor(query, claim), rows), {
-      signal: claim.signal,
-      checkpoint: claim.check,
-    })
-    return answer && { ...answer, batches: claim.paced(answer.batches) }
+  async queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
+    await this.refresh()
+    return this.backend.rows(query, wanted, rows)
   }
 
   /**
@@ -342,8 +274,8 @@ export class Project {
    * @example for (const { name, count } of await project.events()) console.log(name, count)
    */
   async events(): Promise<readonly KnownEvent[]> {
-    await this.forQueries()
-    return this.storage.engine.events()
+    await this.refresh()
+    return this.backend.events()
   }
 
   /**
@@ -352,23 +284,24 @@ export class Project {
    * @example const declared = (await project.properties()).filter(({ property_type }) => property_type !== null)
    */
   async properties(): Promise<readonly KnownProperty[]> {
-    await this.forQueries()
-    return this.storage.engine.properties()
+    await this.refresh()
+    return this.backend.properties()
   }
 
   /** @internal How many records of the log queries would still wait for. */
   get lag(): number {
-    return this.pipeline.lag
+    return this.backend.lag
   }
 
   /** @internal Why acknowledged events do not get into the store; null as long as they do. */
   get failure(): unknown {
-    return this.pipeline.failure
+    return this.backend.failure
   }
 
   /** @internal */
   async groupTypes(): Promise<StoreFacts['groupTypes']> {
-    return (await (await this.forQueries()).facts()).groupTypes
+    await this.refresh()
+    return this.backend.groupTypes()
   }
 
   /**
@@ -377,31 +310,22 @@ export class Project {
    * @example for (const { type, count } of await project.warnings()) console.log(type, count)
    */
   async warnings(): Promise<readonly WarningSummary[]> {
-    await this.pipeline.caughtUp()
-    return this.pipeline.warnings()
+    return this.backend.warnings()
   }
 
   /** What had to be mended when the project was opened; empty after an ordinary start. */
   recoveryReports(): readonly RecoveryReport[] {
-    return this.reports
+    return this.backend.reports
   }
 
   /** @internal */
   async [closeProject](): Promise<void> {
     this.isClosed = true
-    await this.pipeline.close()
-    await this.storage.close()
+    await this.backend.close()
   }
 
-  private claim({ signal }: QueryOptions): Claim {
-    return this.home.asking().admission.claim({ project: this.id, caller: library, signal, seconds: waitedForSeconds })
-  }
-
-  private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
-    const project = await claim.awaits(this.forQueries(claim))
-    if (!namesCohorts([query, project.settings.testAccountFilters])) return project
-    const failures = await claim.awaits(this.cohorts.refresh())
-    return failures.size > 0 ? { ...project, given: (context) => withFailures(context, failures) } : project
+  private wanted({ signal }: Pick<QueryOptions, 'signal'>): Wanted {
+    return { project: this.id, caller: library, signal, seconds: waitedForSeconds }
   }
 
   private async refresh(): Promise<void> {
@@ -410,49 +334,9 @@ export class Project {
     if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(this.id) })
     this.current.record = record
   }
-
-  /** @internal The project as a query sees it, with everything acknowledged: nothing changes while it runs but the rows themselves. */
-  async forQueries(turns: Turns = atOnce()): Promise<QueryProject> {
-    await this.refresh()
-    await this.pipeline.caughtUp()
-    const { engine } = this.storage
-    return {
-      settings: settingsOf(this.current.record),
-      now: this.home.clock(),
-      dialect: engine.dialect,
-      limits: engine.limits,
-      facts: () => engine.facts(),
-      ...engine.statements(turns),
-    }
-  }
 }
 
 const queryOptionNames = ['signal', 'refresh', 'client_query_id', 'rows']
 
 const isQueryId = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= longestQueryId
 
-const settingsOf = (record: ProjectRecord): ProjectSettings => {
-  const settings = settingsWithDefaults(record.settings)
-  const list = <T>(name: string) => (settings[name] ?? []) as unknown as readonly T[]
-  return {
-    id: record.id,
-    timezone: record.timezone,
-    weekStartDay: record.week_start_day === 1 ? 1 : 0,
-    testAccountFilters: list<unknown>('test_account_filters'),
-    personDisplayNameProperties: list<string>('person_display_name_properties'),
-    pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
-  }
-}
-
-/** A cohort that cannot be brought up to date stops the queries that name it, and no others. */
-const withFailures = (context: QueryContext, failures: ReadonlyMap<number, WaymarkError>): Pick<QueryContext, 'cohort'> => ({
-  cohort(which) {
-    const found = context.cohort(which)
-    const failure = found && failures.get(found.id)
-    if (failure) throw failure
-    return found
-  },
-})
-
-const limited = (project: QueryProject, limits: QueryContext['limits']): QueryProject =>
-  limits ? { ...project, given: (context) => ({ ...project.given?.(context), limits }) } : project

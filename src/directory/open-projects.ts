@@ -77,7 +77,7 @@ export class OpenProjects {
     const open = await project?.catch(() => null)
     if (open) this.ready.delete(open)
     await open?.[closeProject]()
-    await this.home.stores.drop(id)
+    await this.home.backends.drop(id)
   }
 
   async close(): Promise<void> {
@@ -96,13 +96,7 @@ export class OpenProjects {
   private async open(id: number): Promise<Project> {
     const record = Number.isInteger(id) ? await this.home.record(id) : undefined
     if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
-    try {
-      return await openProject(this.home, record)
-    } catch (error) {
-      if (!this.home.stores.isDamage(error)) throw error
-      // A bad block that only the first look at the rows met: now everything is read, and the store rescued.
-      return openProject(this.home, record, { isThorough: true })
-    }
+    return openProject(this.home, record)
   }
 
   private noteFailure(id: number, error: unknown, tookMs: number): void {

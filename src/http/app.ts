@@ -1,7 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
-import type { Claim } from '../execution/asking/admission.ts'
+import type { Wanted } from '../execution/asking/admission.ts'
 import type { Asked, Asker, Asking, Outcome } from '../execution/asking/asking.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
@@ -15,7 +15,7 @@ import type { RateLimits } from './rate-limits.ts'
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
   ask(asked: Asked, asker: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome>
-  queryRows(query: unknown, claim: Claim, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
+  queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
   warnings(): Promise<readonly WarningSummary[]>

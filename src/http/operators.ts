@@ -27,7 +27,7 @@ export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<strin
     '/_preflight': async () => Response.json({ ready: (await app.readiness()).isReady }),
     '/metrics': async () => {
       const readiness = await app.readiness()
-      const { waiting, running } = app.asking.admission
+      const { waiting, running } = app.asking.load()
       const gauges: Record<string, number> = {
         waymark_ready: readiness.isReady ? 1 : 0,
         waymark_statements_waiting: waiting,

@@ -41,6 +41,8 @@ export interface BatchFacts {
   readonly ip?: string | null
   /** Fields of the batch that are not read. */
   readonly strangeFields?: readonly StrangeField[]
+  /** Whether the answer counts those that were stored before, and waits until that is known. Batches of the past always do. */
+  readonly countsDuplicates?: boolean
   /** Called with each event that cannot be taken, which is then left out. Without it the first of them refuses the batch. */
   readonly onRefused?: (event: unknown, refusal: WaymarkError<'bad-event'>) => void
 }

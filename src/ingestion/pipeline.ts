@@ -1,13 +1,12 @@
 import { KeepAlive } from '../lib/keep-alive.ts'
 import { Texts } from '../lib/texts.ts'
-import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import { Applier } from './applier.ts'
 import { ApplyLoop, type GroupLimits } from './apply-loop.ts'
 import { CommitWaiters } from './commit-waiters.ts'
-import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decodePast, readBody } from './decode-batch.ts'
 import { DuplicateOrder } from './duplicate-order.ts'
 import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
+import { type BatchFacts, type Handed, type IngestAnswer, Intake } from './intake.ts'
 import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
 import { readWork } from './read-work.ts'
 import { Room } from './room.ts'
@@ -15,7 +14,7 @@ import { SlotFiller } from './slot-filler.ts'
 import { closed, notWritten, Trouble } from './trouble.ts'
 import { UuidIndex } from './uuid-index.ts'
 import { type Waiting, waitingFor } from './waiting.ts'
-import type { Warning, WarningSummary } from './warnings.ts'
+import type { WarningSummary } from './warnings.ts'
 import type { Content, RecordWrite, Work } from './work.ts'
 
 export interface PipelineOptions {
@@ -42,15 +41,9 @@ interface Limits extends GroupLimits {
 
 const defaultQueueBytes = 64 * 1024 * 1024
 
-export type { BatchFacts } from './decode-batch.ts'
-
-export interface IngestAnswer {
-  /** Stored by this call. */
-  readonly accepted: number
-  /** Stored before, by their uuid. */
-  readonly duplicates: number
-  readonly dropped: number
-  readonly warnings: readonly Warning[]
+/** One that this process brings into the store. */
+interface Entered extends Handed {
+  readonly waiting: Waiting
 }
 
 /**
@@ -66,18 +59,15 @@ export class Pipeline {
   private readonly order: DuplicateOrder
   private readonly loop: ApplyLoop
   private readonly slots: SlotFiller
-  /** On their way to the log. */
-  private readonly entering = new Set<Promise<unknown>>()
+  private readonly intake: Intake<Entered>
   private lastSeq: number
   private readonly keepAlive = new KeepAlive()
-  private readonly newUuid: () => string
 
   private constructor(options: PipelineOptions, limits: Limits, applier: Applier, uuids: UuidIndex) {
     const { writer, log, projectId } = options
     this.options = options
     this.uuids = uuids
     this.lastSeq = applier.appliedSeq
-    this.newUuid = timeOrderedUuids(options.clock)
     const report = (error: unknown) => options.onError?.(error)
     this.room = new Room(limits.queueBytes)
     this.waiters = new CommitWaiters(applier.appliedSeq)
@@ -96,6 +86,14 @@ export class Pipeline {
     this.loop = new ApplyLoop({ writer, projectId, log, limits, room, trouble, waiters, committed }, applier)
     this.slots = new SlotFiller(writer, this.loop, trouble, report)
     this.order = new DuplicateOrder(uuids, trouble, applier.appliedSeq + 1, (waiting) => this.loop.take(waiting))
+    this.intake = new Intake({
+      log,
+      room,
+      clock: options.clock,
+      settings: options.settings,
+      mustBeOpen: () => this.mustBeOpen(),
+      handOver: (work) => entered(this.enter(work)),
+    })
   }
 
   /** What the log has beyond the store is applied first. */
@@ -156,65 +154,22 @@ export class Pipeline {
 
   /** Answers when the batch is durable and its duplicates are counted. Takes what `POST /batch/` takes, less the key. */
   ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
-    return this.keepAlive.during(this.ingestBody(body, about))
-  }
-
-  private async ingestBody(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'>): Promise<IngestAnswer> {
-    this.assertOpen()
-    const receipt = this.receipt(about)
-    const { events, facts } = readBody(body, about)
-    const batch = facts.isHistorical ? await decodePast(events, receipt, facts) : decodeEvents(events, receipt, facts)
-    return this.take(batch, receipt.receivedAt)
+    return this.keepAlive.during(this.intake.ingest(body, about))
   }
 
   /** The same of events that are read while they are prepared, which gives others their turn in between. */
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
-    return this.keepAlive.during(this.ingestSource(events, facts))
-  }
-
-  private async ingestSource(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
-    this.assertOpen()
-    const receipt = this.receipt(facts)
-    return this.take(await decodeInTurns(events, receipt, facts), receipt.receivedAt)
-  }
-
-  private receipt({ ip = null }: Pick<BatchFacts, 'ip'>) {
-    const { anonymizeIps } = this.options.settings()
-    return { receivedAt: this.now(), ip, anonymizeIps, newUuid: this.newUuid }
-  }
-
-  private async take(batch: DecodedBatch, receivedAt: number): Promise<IngestAnswer> {
-    const { events } = batch
-    const dropped = events.filter((event) => event.isDropped).length
-    if (events.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
-
-    const records: LogRecords = {
-      kind: 'event',
-      receivedAt,
-      sentAt: batch.sentAt,
-      historical: batch.isHistorical,
-      ip: null, // it is in the properties, unless the project does not want it anywhere
-      uuids: batch.uuids,
-      payloads: batch.payloads,
-    }
-    const waiting = await this.accept(records, { kind: 'event', events, bytes: batch.payloads.bytes, duplicates: new Set() })
-    const duplicates = (await waiting.decided.promise).size
-    return {
-      accepted: events.length - dropped - duplicates,
-      duplicates,
-      dropped,
-      warnings: events.flatMap((event) => event.warnings),
-    }
+    return this.keepAlive.during(this.intake.ingestEvents(events, facts))
   }
 
   /** Makes persons with their distinct ids. Answers their uuids in order once they are stored. */
   async importPersons(rows: unknown): Promise<{ ids: readonly string[] }> {
-    const persons = readPersons(rows, this.now() * 1000)
+    const persons = readPersons(rows, this.intake.now() * 1000)
     return { ids: await this.write('persons', { kind: 'persons', persons }, persons) }
   }
 
   async importGroups(rows: unknown, options: { group_types?: unknown } = {}): Promise<void> {
-    const groups = readGroups(rows, options.group_types, this.now() * 1000)
+    const groups = readGroups(rows, options.group_types, this.intake.now() * 1000)
     await this.write('groups', { kind: 'groups', groups }, groups)
   }
 
@@ -234,30 +189,13 @@ export class Pipeline {
   }
 
   private async write(kind: LogRecords['kind'], content: Content, rows: readonly object[]): Promise<readonly string[]> {
-    this.assertOpen()
+    this.mustBeOpen()
     if (rows.length === 0) return []
-    const receivedAt = this.now()
+    const { intake } = this
     const payloads = Texts.of(rows.map((row) => JSON.stringify(row)))
-    const uuids = rows.map(this.newUuid)
-    const records: LogRecords = { kind, receivedAt, sentAt: null, historical: false, ip: null, uuids, payloads }
-    return this.keepAlive.during(this.accept(records, content).then(({ applied }) => applied.promise))
-  }
-
-  private accept(records: LogRecords, content: Content): Promise<Waiting> {
-    const { receivedAt, historical: isHistorical, payloads } = records
-    const bytes = payloads.byteLength
-    return this.room.admit(bytes, isHistorical, async () => {
-      this.assertOpen()
-      const entering = this.options.log
-        .append(records)
-        .then(({ firstSeq }) =>
-          this.enter({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical, bytes, content }),
-        )
-      this.entering.add(entering)
-      const waiting = await entering.finally(() => this.entering.delete(entering))
-      if (isHistorical) await waiting.decided.promise
-      return waiting
-    })
+    const uuids = rows.map(intake.newUuid)
+    const records: LogRecords = { kind, receivedAt: intake.now(), sentAt: null, historical: false, ip: null, uuids, payloads }
+    return this.keepAlive.during(intake.accept(records, content).then(({ waiting }) => waiting.applied.promise))
   }
 
   private enter(work: Work): Waiting {
@@ -277,11 +215,7 @@ export class Pipeline {
     return this.keepAlive.during(seen)
   }
 
-  private now(): number {
-    return this.options.clock().getTime()
-  }
-
-  private assertOpen(): void {
+  private mustBeOpen(): void {
     if (this.trouble.isClosed) throw closed()
   }
 
@@ -292,7 +226,7 @@ export class Pipeline {
 
   private async finish(): Promise<void> {
     this.stop()
-    await Promise.allSettled(this.entering)
+    await this.intake.settled()
     await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))
     await this.letGo()
     await this.options.writer.close()
@@ -325,3 +259,5 @@ export class Pipeline {
     await this.uuids.close()
   }
 }
+
+const entered = (waiting: Waiting): Entered => ({ waiting, duplicates: async () => (await waiting.decided.promise).size })

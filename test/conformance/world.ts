@@ -11,7 +11,7 @@ import { startServer } from '../../src/http/node-server.ts'
 import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
 import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } from '../../src/http/rate-limits.ts'
 import type { EventSource } from '../../src/ingestion/event-source.ts'
-import type { BatchFacts } from '../../src/ingestion/pipeline.ts'
+import type { BatchFacts } from '../../src/ingestion/intake.ts'
 import type { Project } from '../../src/project.ts'
 
 export { compressionNamed } from '../../src/http/capture/body.ts'
@@ -73,7 +73,7 @@ const watch = (project: Project, token: string, taken: TakenEvent[]): Project =>
   Object.create(project, {
     ingestEvents: {
       value: async (events: EventSource<object>, facts: BatchFacts) => {
-        const answer = await project.ingestEvents(events, facts)
+        const answer = await project.ingestEvents(events, { ...facts, countsDuplicates: true })
         const read = [...events]
         const isStored = answer.accepted === read.length
         const about = { token, ip: facts.ip ?? null, sent_at: (facts.sentAt as string | undefined) ?? null, isStored }

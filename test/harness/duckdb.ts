@@ -1,13 +1,14 @@
 import type { ProjectRecord } from '../../src/accounts/records.ts'
 import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
+import { openLocalBackend } from '../../src/backend/local-backend.ts'
 import type { StoreFacts } from '../../src/catalog/store-facts.ts'
 import type { Compiled } from '../../src/execution/compile.ts'
 import { type QueryProject, queryContext } from '../../src/execution/query-context.ts'
 import { compileFor, runStatement } from '../../src/execution/statements.ts'
 import { atOnce } from '../../src/lib/turns.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
-import { closeProject, openProject, type Project } from '../../src/project.ts'
+import { closeProject, Project } from '../../src/project.ts'
 import type { QueryContext } from '../../src/queries/kind.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
 import { readFacts } from '../../src/storage/duckdb/facts.ts'
@@ -55,20 +56,23 @@ export async function openTestProject({
     throw error
   }
   // Without accounts there is nothing that keeps answers: tests ask past it.
-  const asking = () => onError(new Error('A test project answers statements, not requests.'))
+  const refuse = () => onError(new Error('A test project answers statements, not requests.'))
+  const admission = { claim: refuse, upkeep: () => atOnce() }
+  const stores = duckdbStores(instance, storage)
+  const onRecovery = () => {}
+  const backend = await openLocalBackend({ stores, admission, clock, record: () => record, onError, onRecovery })
   const home = {
-    stores: duckdbStores(instance, storage),
+    backends: { open: refuse, drop: refuse, close: refuse, load: refuse, stillOpen: [] },
     clock,
     noteFirstEvents: async () => {},
     countImported: async () => {},
     record: async () => record,
-    asking,
-    upkeep: () => atOnce(),
+    asking: refuse,
     onError,
-    onRecovery: () => {},
+    onRecovery,
   }
-  const project = await openProject(home, record)
-  const target = await project.forQueries()
+  const project = new Project(home, backend, { record })
+  const target = await backend.forQueries()
 
   const ours: TestProject = {
     ...target,
@@ -78,7 +82,7 @@ export async function openTestProject({
       known = undefined
     }),
     async facts() {
-      await project.forQueries()
+      await backend.forQueries()
       known = await instance.use((connection) => readFacts(connection, projectDatabase(id), known))
       return known
     },

@@ -50,7 +50,7 @@ test.each([
       ? post(busy, { query: sql(endless(n)), client_query_id }, {}, left.signal).finally(() => ended.push(client_query_id))
       : post(busy, { query: sql(endless(n)), client_query_id, async: true }),
   )
-  while (waymark.asking.admission.waiting === 0) await new Promise((resume) => setImmediate(resume))
+  while (waymark.asking.load().waiting === 0) await new Promise((resume) => setImmediate(resume))
   const answers = [await post(quiet, { query: counted }), await post(quiet, { query: counted }, { accept: 'text/csv' })]
   expect(answers.map(({ status }) => status)).toEqual([200, 200])
   expect(JSON.parse(answers[0]!.text).results).toEqual([[1000]])

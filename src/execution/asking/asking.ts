@@ -1,9 +1,8 @@
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { ProjectRecord, QueryRun } from '../../accounts/records.ts'
-import { jsonText } from '../../lib/json-text.ts'
 import type { Progress } from '../../lib/progress.ts'
-import { type Admission, type Claim, createAdmission, ended, type Wanted } from './admission.ts'
-import { withText } from './answer-text.ts'
+import type { Wanted } from './admission.ts'
+import type { Answer } from './answer.ts'
 import { createQueryRuns, presentRun, type QueryRuns, type Work } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer } from './result-cache.ts'
@@ -29,8 +28,15 @@ export interface Asker {
 }
 
 export interface Computing {
-  readonly claim: Claim
+  /** The places that its statements may take. */
+  readonly wanted: Wanted
   readonly progress?: Progress | undefined
+}
+
+export interface Computed {
+  readonly answer: Answer
+  /** Where its date range ends, when it has one. */
+  readonly endsAt: string | null
 }
 
 /** The project that is asked. */
@@ -38,10 +44,10 @@ export interface Source {
   readonly project: ProjectRecord
   /** How far its log is. */
   readonly position: () => number
-  compute(query: Asked['query'], options: Computing): Promise<object>
+  compute(query: Asked['query'], options: Computing): Promise<Computed>
 }
 
-export type Outcome = { readonly answer: object } | { readonly status: QueryRun }
+export type Outcome = { readonly answer: Answer } | { readonly status: QueryRun }
 
 /** Characters that an id of the client's own may have. */
 export const longestQueryId = 200
@@ -50,30 +56,35 @@ export const waitedForSeconds = 60
 /** Who asks in the process itself. */
 export const library = 'library'
 
+export interface Load {
+  readonly waiting: number
+  readonly running: number
+}
+
 export interface Asking {
   readonly runs: QueryRuns
-  readonly admission: Admission
-  /** What a query asks the engine with. Who made it ends it. */
-  claim(project: ProjectRecord, query: Asked['query'], asker: Asker, more?: Pick<Wanted, 'begin' | 'isBackground' | 'seconds'>): Claim
+  /** Statements of queries that wait for a place, and those that run. */
+  load(): Load
+  /** The places that a query asks the engine for. */
+  wanted(project: ProjectRecord, query: Asked['query'], asker: Asker, more?: Pick<Wanted, 'begin' | 'isBackground' | 'seconds'>): Wanted
   ask(source: Source, asked: Asked, asker: Asker): Promise<Outcome>
 }
 
-export const createAsking = (accounts: Accounts, places: number): Asking => {
+export const createAsking = (accounts: Accounts, load: () => Load): Asking => {
   const { clock } = accounts.context
   const results = createResultCache()
-  const admission = createAdmission(places)
   const runs = createQueryRuns(accounts)
 
-  const claim: Asking['claim'] = (project, query, { name = library, signal }, more = {}) => {
+  const wanted: Asking['wanted'] = (project, query, { name = library, signal }, more = {}) => {
     const kind = isCachedKind(query.kind) ? `${project.id} ${query.kind}` : null
     const cost = { key: results.keyOf(query, project), kind }
-    return admission.claim({ project: project.id, caller: name, cost, signal, seconds: waitedForSeconds, ...more })
+    return { project: project.id, caller: name, cost, signal, seconds: waitedForSeconds, ...more }
   }
 
   return {
-    admission,
     runs,
-    claim,
+    load,
+    wanted,
 
     async ask(source: Source, { query, refresh, client_query_id, wantsStatus }: Asked, asker: Asker): Promise<Outcome> {
       const { project } = source
@@ -84,10 +95,11 @@ export const createAsking = (accounts: Accounts, places: number): Asking => {
         const position = source.position()
         const computedAt = clock()
         const background = working && { isBackground: true, seconds: working.seconds }
-        const claimed = claim(project, query, { ...asker, signal }, { begin, ...background })
-        const answer = await ended(claimed, source.compute(query, { claim: claimed, progress: working?.progress }))
+        const places = wanted(project, query, { ...asker, signal }, { begin, ...background })
+        const { answer, endsAt } = await source.compute(query, { wanted: places, progress: working?.progress })
         if (!isCached) return answer
-        const entry = { key, answer, text: jsonText(await withText(answer)), position, computedAt, timezone: project.timezone }
+        const { length } = await answer.text()
+        const entry = { key, answer, length, endsAt, position, computedAt, timezone: project.timezone }
         results.keep(entry)
         return newAnswer(entry)
       }
@@ -121,7 +133,7 @@ export const createAsking = (accounts: Accounts, places: number): Asking => {
       const isLazy = refresh === 'lazy_async'
       const known = isCached ? results.find(key, query, source.position(), clock(), isLazy) : undefined
       if (known?.isFresh) {
-        const answer = cachedAnswer(known.entry)
+        const answer = await cachedAnswer(known.entry)
         return wantsStatus ? { status: await runs.start(project.id, client_query_id, key, false, async () => answer) } : { answer }
       }
       if (refresh === 'blocking' || (refresh === 'async_except_on_cache_miss' && !known)) return wait()

@@ -4,10 +4,9 @@ import type { QueryRun } from '../../accounts/records.ts'
 import { notFound } from '../../accounts/refusals.ts'
 import type { Json } from '../../accounts/store.ts'
 import { WaymarkError } from '../../errors/errors.ts'
-import { jsonText } from '../../lib/json-text.ts'
 import { Progress } from '../../lib/progress.ts'
 import { maybeTime, time } from '../../lib/wire-time.ts'
-import { withText } from './answer-text.ts'
+import type { Answer } from './answer.ts'
 import { createKeptRuns } from './kept-runs.ts'
 
 // Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
@@ -56,7 +55,7 @@ export interface Working {
   readonly seconds: number
 }
 /** `begin` is called when the engine is asked: before, the work waits for its turn. */
-export type Work = (signal: AbortSignal, begin: () => void, working?: Working) => Promise<object>
+export type Work = (signal: AbortSignal, begin: () => void, working?: Working) => Promise<Answer>
 
 const ending = new Error('the process is about to end')
 const stoppedByEnd = 'The query was stopped because the server was stopping.'
@@ -158,7 +157,7 @@ export const createQueryRuns = (accounts: Accounts) => {
         try {
           const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)])
           const answer = await work(signal, () => begin(held), { progress, seconds: longestSeconds })
-          const text = jsonText(await withText(answer))
+          const text = await answer.text()
           return { is_error: false, error_message: null, results: JSON.parse(text) as Json, characters: text.length }
         } catch (error) {
           const failed = (error_message: string) => ({ is_error: true, error_message, results: null, characters: 0 })

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { ProjectRecord } from '../../accounts/records.ts'
-import { rememberText } from '../../lib/json-text.ts'
 import { own } from '../../lib/own.ts'
 import { time } from '../../lib/wire-time.ts'
 import { queryKinds } from '../../queries/registry.ts'
+import type { Answer } from './answer.ts'
 
 // Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
 // computed with, and the clock has not moved on further than the interval lets one see.
 
 export interface Entry {
   readonly key: string
-  readonly answer: object
-  /** The answer as JSON. */
-  readonly text: string
+  readonly answer: Answer
+  /** Characters of its JSON. */
+  readonly length: number
+  /** Where its date range ends, when it has one. */
+  readonly endsAt: string | null
   readonly position: number
   readonly computedAt: Date
   readonly timezone: string
@@ -80,13 +82,8 @@ const keysOf = () => {
   }
 }
 
-const endOf = (answer: object): number => {
-  const range = (answer as { resolved_date_range?: { date_to?: unknown } }).resolved_date_range
-  return typeof range?.date_to === 'string' ? Date.parse(range.date_to) : Number.NaN
-}
-
 const isYoung = (entry: Entry, query: Query, now: Date, isLazy: boolean): boolean => {
-  if (endOf(entry.answer) + slack < entry.computedAt.getTime()) return true
+  if (entry.endsAt !== null && Date.parse(entry.endsAt) + slack < entry.computedAt.getTime()) return true
   const [usual, lazy] = own(ages, String(query.interval)) ?? ages.day!
   const age = now.getTime() - entry.computedAt.getTime()
   return age >= 0 && age <= (isLazy ? lazy : usual)
@@ -114,7 +111,7 @@ export const createResultCache = () => {
     },
     keep(entry: Entry): void {
       drop(entry.key)
-      const bytes = 5 * entry.text.length // the answer, its text, and the text for those who ask again
+      const bytes = 5 * entry.length // the answer, its text, and the text for those who ask again
       if (bytes > most / 4) return
       entries.set(entry.key, { entry, bytes })
       held += bytes
@@ -127,23 +124,21 @@ export const createResultCache = () => {
 }
 export type ResultCache = ReturnType<typeof createResultCache>
 
-const withFacts = ({ key, answer, text, computedAt, timezone }: Entry, isCached: boolean): object => {
-  const facts = {
+const withFacts = ({ key, answer, computedAt, timezone }: Entry, isCached: boolean): Promise<Answer> =>
+  answer.with({
     is_cached: isCached,
     cache_key: key,
     last_refresh: time(computedAt),
     next_allowed_client_refresh: time(new Date(computedAt.getTime() + clientPause)),
     timezone,
     calculation_trigger: null,
-  }
-  return rememberText({ ...answer, ...facts }, `${text.slice(0, -1)},${JSON.stringify(facts).slice(1)}`)
-}
+  })
 
-export const newAnswer = (entry: Entry): object => withFacts(entry, false)
+export const newAnswer = (entry: Entry): Promise<Answer> => withFacts(entry, false)
 
-const repeated = new WeakMap<Entry, object>()
+const repeated = new WeakMap<Entry, Promise<Answer>>()
 /** The same answer for all who ask again, with its text. */
-export const cachedAnswer = (entry: Entry): object => {
+export const cachedAnswer = (entry: Entry): Promise<Answer> => {
   const known = repeated.get(entry)
   if (known) return known
   const answer = withFacts(entry, true)

@@ -1,7 +1,7 @@
 import type { Scope } from '../../accounts/personal-keys.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
-import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
+import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
 import { failureBody, failureOf } from '../errors.ts'
 import type { Body, Intake } from '../intake.ts'
@@ -156,10 +156,10 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
     await limitEach(items, results, limited.detail)
     return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
   }
-  const about = { ...said, ip: address }
+  const countsDuplicates = capture.query.get('summary') === '1'
+  const about = { ...said, ip: address, countsDuplicates }
   const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
-  const isAsked = capture.query.get('summary') === '1' && answer !== null
-  return json(request, 200, { results, ...(isAsked && { summary: summaryOf(answer, Object.values(results)) }) })
+  return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })
 }
 
 const tooLarge = (limit: number) => () =>

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import { type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
-import type { BatchFacts, IngestAnswer } from '../../ingestion/pipeline.ts'
+import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
 import { inTurns } from '../../lib/in-turns.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'

@@ -16,7 +16,7 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
 export async function answerTo(visit: ProjectVisit, query: QueryRequest['query']): Promise<object> {
   const request: QueryRequest = { query, refresh: 'blocking', client_query_id: null, wantsStatus: false }
   const outcome = await ask(visit.app, visit.project, request, askerOf(visit))
-  return 'answer' in outcome ? outcome.answer : outcome.status
+  return 'answer' in outcome ? outcome.answer.object : outcome.status
 }
 
 export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patience'> {
@@ -30,14 +30,13 @@ export async function askRows(app: App, project: ProjectRecord, request: QueryRe
   const data = await app.project(project.id)
   const give = asker.takePlace?.() ?? (() => {})
   const attended = asking.runs.attend(project.id, client_query_id, asker.signal)
-  const claim = asking.claim(project, query, { ...asker, signal: attended.signal }, { begin: attended.begin })
+  const places = asking.wanted(project, query, { ...asker, signal: attended.signal }, { begin: attended.begin })
   const end = () => {
-    claim.end()
     attended.end()
     give()
   }
   try {
-    const answer = await data.queryRows(query, claim, app.rows())
+    const answer = await data.queryRows(query, places, app.rows())
     const peeked = answer && (await peek(answer))
     if (!peeked) end()
     return peeked && streamed(peeked, wanted.form, { ...wanted, stop: attended.stop, ended: end })

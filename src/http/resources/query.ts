@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { withText } from '../../execution/asking/answer-text.ts'
 import { statusAnswer } from '../../execution/asking/asking.ts'
 import { presentRun } from '../../execution/asking/query-runs.ts'
 import { freeSchema, timeSchema } from '../present.ts'
@@ -55,8 +54,8 @@ export const query = defineResource({
         }
         const outcome = await ask(app, project, asked, asker)
         if ('status' in outcome) return statusAnswer(outcome.status)
-        if (form === 'json') return withText(outcome.answer)
-        const other = inForm(outcome.answer, form)
+        if (form === 'json') return outcome.answer.body()
+        const other = inForm(outcome.answer.object, form)
         return new Reply(200, other.body, other.headers)
       },
     }),

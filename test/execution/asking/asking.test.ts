@@ -100,7 +100,7 @@ test('whoever waits is stopped by the id, from the other door too', async () => 
 
 test('`dequeue_only` takes what still waits for its turn, and leaves what has begun', async () => {
   const ids: string[] = []
-  while (waymark.asking.admission.waiting === 0) {
+  while (waymark.asking.load().waiting === 0) {
     ids.push(`turn-${ids.length}`)
     await project.answer(endless, { refresh: 'force_async', client_query_id: ids.at(-1)! })
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { withText } from '../../../src/execution/asking/answer-text.ts'
-import { jsonText, rememberText } from '../../../src/lib/json-text.ts'
+import { Answer } from '../../../src/execution/asking/answer.ts'
+import { jsonText } from '../../../src/lib/json-text.ts'
 
-const text = async (answer: object, most?: number) => jsonText(await withText(answer, most))
+const text = (answer: object, most?: number) => Answer.of(answer).text(most)
 
 test.each([
   ['rows', { columns: ['a'], results: Array.from({ length: 3000 }, (_, i) => [i, `n"${i}`, null, { a: [1] }]), hasMore: false }],
@@ -18,16 +18,19 @@ test('integers that JSON has no word for', async () => {
 })
 
 test('a text that is known is not made again', async () => {
-  expect(await text(rememberText({ results: [[1]] }, 'known'))).toBe('known')
+  const known = Answer.ofText('{"results":[[1]] }')
+  expect(await known.text()).toBe('{"results":[[1]] }')
+  expect(known.object).toEqual({ results: [[1]] })
+  expect(jsonText(await known.body())).toBe('{"results":[[1]] }')
+  const more = await known.with({ is_cached: true })
+  expect([await more.text(), more.object]).toEqual(['{"results":[[1]] ,"is_cached":true}', { results: [[1]], is_cached: true }])
 })
 
 test('rows are refused before all of their text is there', async () => {
   let written = 0
   const row = { toJSON: () => [written++, 'x'.repeat(1000)] }
   const answer = { results: Array.from({ length: 10_000 }, () => row) }
-  await expect(withText(answer, 1_000_000)).rejects.toThrow(
-    expect.objectContaining({ code: 'answer-too-large', data: { bytes: 1_000_000 } }),
-  )
+  await expect(text(answer, 1_000_000)).rejects.toThrow(expect.objectContaining({ code: 'answer-too-large', data: { bytes: 1_000_000 } }))
   expect(written).toBeLessThan(3_000)
 })
 
@@ -37,5 +40,5 @@ test('what no text can hold is too large, not a fault', async () => {
       throw new RangeError('Invalid string length')
     },
   }
-  await expect(withText({ results: { long } })).rejects.toThrow(expect.objectContaining({ code: 'answer-too-large' }))
+  await expect(text({ results: { long } })).rejects.toThrow(expect.objectContaining({ code: 'answer-too-large' }))
 })

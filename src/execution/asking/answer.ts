@@ -1,6 +1,6 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import { inTurns } from '../../lib/in-turns.ts'
-import { hasText, jsonText, rememberText } from '../../lib/json-text.ts'
+import { jsonText, rememberText } from '../../lib/json-text.ts'
 
 /** Characters of the JSON of one answer. V8 has no text of more than 512 Mi of them, and an answer is there several times on its way. */
 const longest = 128 * 1024 ** 2
@@ -35,12 +35,52 @@ function* fieldsText(answer: object, most: number): Generator<void, string> {
   return `{${fields.join(',')}}`
 }
 
-/** The answer, with its text as JSON known to whoever sends it. Refused when that would be too long. */
-export async function withText<T extends object>(answer: T, most = longest): Promise<T> {
-  if (hasText(answer)) return answer
+async function written(answer: object, most: number): Promise<string> {
   try {
-    return rememberText(answer, await inTurns(fieldsText(answer, most), sliceMs))
+    return await inTurns(fieldsText(answer, most), sliceMs)
   } catch (error) {
     throw error instanceof RangeError ? tooLarge(most, error) : error
+  }
+}
+
+/** What a query answers: an object, the JSON of it, or both. The one is made of the other when it is first asked for. */
+export class Answer {
+  private made: object | null
+  private json: string | null
+
+  private constructor(made: object | null, json: string | null) {
+    this.made = made
+    this.json = json
+  }
+
+  static of(object: object): Answer {
+    return new Answer(object, null)
+  }
+
+  /** Of JSON that somebody else has written. */
+  static ofText(json: string): Answer {
+    return new Answer(null, json)
+  }
+
+  get object(): object {
+    this.made ??= JSON.parse(this.json!) as object
+    return this.made
+  }
+
+  /** Refused when it would be too long. */
+  async text(most = longest): Promise<string> {
+    this.json ??= await written(this.made!, most)
+    return this.json
+  }
+
+  /** As the body of a response, which is sent as the text that there is. */
+  async body(): Promise<object> {
+    return rememberText(this.made ?? {}, await this.text())
+  }
+
+  /** With more fields behind its own. */
+  async with(facts: object): Promise<Answer> {
+    const json = `${(await this.text()).slice(0, -1)},${JSON.stringify(facts).slice(1)}`
+    return new Answer(this.made && { ...this.made, ...facts }, json)
   }
 }

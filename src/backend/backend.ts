@@ -1,0 +1,70 @@
+import type { RecordBatch, Table } from 'apache-arrow'
+import type { ProjectRecord } from '../accounts/records.ts'
+import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
+import type { StoreFacts } from '../catalog/store-facts.ts'
+import type { ActionService } from '../definitions/actions.ts'
+import type { CohortService } from '../definitions/cohorts.ts'
+import type { RowsAnswer } from '../execution/answer-rows.ts'
+import type { Wanted } from '../execution/asking/admission.ts'
+import type { Computed, Computing, Load } from '../execution/asking/asking.ts'
+import type { EventSource } from '../ingestion/event-source.ts'
+import type { GroupImportOptions } from '../ingestion/inputs.ts'
+import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
+import type { WarningSummary } from '../ingestion/warnings.ts'
+import type { QueryContext } from '../queries/kind.ts'
+import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
+
+// What takes a project's events and answers its queries. `local-backend.ts` does it in this process, `../isolation/remote-backend.ts` with an engine in another.
+
+export type RowLimits = QueryContext['limits']
+
+export interface ProjectBackend {
+  /** What had to be mended when it was opened. */
+  readonly reports: readonly RecoveryReport[]
+  /** The last record that is durable. */
+  readonly position: number
+  /** Records that are durable and not yet seen by queries. */
+  readonly lag: number
+  /** Why acknowledged events do not get into the store; null as long as they do. */
+  readonly failure: unknown
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer>
+  ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
+  importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }>
+  importGroups(rows: unknown, options: GroupImportOptions): Promise<void>
+  definePropertyTypes(rows: unknown): Promise<void>
+  readonly actions: ActionService
+  readonly cohorts: CohortService
+  /** Everything acknowledged before is in what these answer. */
+  answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed>
+  /** The rows of an answer as the engine makes them; null where an answer is no list of rows. */
+  rows(query: unknown, wanted: Wanted, limits?: RowLimits): Promise<RowsAnswer | null>
+  table(query: unknown, wanted: Wanted): Promise<Table>
+  batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined>
+  events(): Promise<readonly KnownEvent[]>
+  properties(): Promise<readonly KnownProperty[]>
+  groupTypes(): Promise<StoreFacts['groupTypes']>
+  warnings(): Promise<readonly WarningSummary[]>
+  /** Writes what is acknowledged, then lets go of the files. */
+  close(): Promise<void>
+}
+
+/** What a backend needs to know of its project. */
+export interface BackendHome {
+  readonly clock: () => Date
+  /** The project's fields as they are now. */
+  readonly record: () => ProjectRecord
+  onError(error: unknown): void
+  onRecovery(notice: RecoveryNotice): void
+  /** Aborts when the directory is closed before the project is open. */
+  readonly signal?: AbortSignal
+}
+
+export interface Backends {
+  open(home: BackendHome): Promise<ProjectBackend>
+  drop(id: number): Promise<void>
+  load(): Load
+  /** What a close that takes long is at. */
+  readonly stillOpen: readonly string[]
+  /** Lets go of what they share, when all are closed. */
+  close(): Promise<void>
+}

@@ -1,0 +1,120 @@
+import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
+import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decodePast, readBody } from './decode-batch.ts'
+import type { EventSource } from './event-source.ts'
+import type { IngestLog, LogRecords } from './ports.ts'
+import type { Room } from './room.ts'
+import type { Warning } from './warnings.ts'
+import type { Content, Work } from './work.ts'
+
+export type { BatchFacts } from './decode-batch.ts'
+
+export interface IngestAnswer {
+  /** Stored by this call. */
+  readonly accepted: number
+  /** Stored before, by their uuid. */
+  readonly duplicates: number
+  readonly dropped: number
+  readonly warnings: readonly Warning[]
+}
+
+/** A durable batch, in the hands of whoever brings it into the store. */
+export interface Handed {
+  /** How many of its events were stored before. */
+  duplicates(): Promise<number>
+}
+
+interface Parts<H extends Handed> {
+  readonly log: Pick<IngestLog, 'append'>
+  readonly room: Pick<Room, 'admit'>
+  readonly clock: () => Date
+  /** Read anew for each batch. */
+  readonly settings: () => { readonly anonymizeIps: boolean }
+  /** Throws when nothing is taken any more. */
+  mustBeOpen(): void
+  /** The batch is durable from here on. */
+  handOver(work: Work): H
+}
+
+/** Where batches come in: events are checked and prepared, wait for room (backpressure), and are acknowledged when the log has them. */
+export class Intake<H extends Handed = Handed> {
+  private readonly parts: Parts<H>
+  /** On their way to the log. */
+  private readonly entering = new Set<Promise<unknown>>()
+  readonly newUuid: () => string
+
+  constructor(parts: Parts<H>) {
+    this.parts = parts
+    this.newUuid = timeOrderedUuids(parts.clock)
+  }
+
+  /** Takes what `POST /batch/` takes, less the key. */
+  async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
+    this.parts.mustBeOpen()
+    const receipt = this.receipt(about)
+    const { events, facts } = readBody(body, about)
+    const batch = facts.isHistorical ? await decodePast(events, receipt, facts) : decodeEvents(events, receipt, facts)
+    return this.take(batch, receipt.receivedAt, true)
+  }
+
+  /** The same of events that are read while they are prepared, which gives others their turn in between. */
+  async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
+    this.parts.mustBeOpen()
+    const receipt = this.receipt(facts)
+    return this.take(await decodeInTurns(events, receipt, facts), receipt.receivedAt, facts.countsDuplicates === true)
+  }
+
+  private receipt({ ip = null }: Pick<BatchFacts, 'ip'>) {
+    const { anonymizeIps } = this.parts.settings()
+    return { receivedAt: this.now(), ip, anonymizeIps, newUuid: this.newUuid }
+  }
+
+  private async take(batch: DecodedBatch, receivedAt: number, countsDuplicates: boolean): Promise<IngestAnswer> {
+    const { events } = batch
+    const dropped = events.filter((event) => event.isDropped).length
+    if (events.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+
+    const records: LogRecords = {
+      kind: 'event',
+      receivedAt,
+      sentAt: batch.sentAt,
+      historical: batch.isHistorical,
+      ip: null, // it is in the properties, unless the project does not want it anywhere
+      uuids: batch.uuids,
+      payloads: batch.payloads,
+    }
+    const handed = await this.accept(records, { kind: 'event', events, bytes: batch.payloads.bytes, duplicates: new Set() })
+    const duplicates = countsDuplicates || batch.isHistorical ? await handed.duplicates() : 0
+    return {
+      accepted: events.length - dropped - duplicates,
+      duplicates,
+      dropped,
+      warnings: events.flatMap((event) => event.warnings),
+    }
+  }
+
+  /** Resolves when the records are durable; those of the past, when their duplicates are known too. */
+  accept(records: LogRecords, content: Content): Promise<H> {
+    const { receivedAt, historical: isHistorical, payloads } = records
+    const { log, room, mustBeOpen, handOver } = this.parts
+    const bytes = payloads.byteLength
+    return room.admit(bytes, isHistorical, async () => {
+      mustBeOpen()
+      const entering = log
+        .append(records)
+        .then(({ firstSeq }) => handOver({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical, bytes, content }))
+      this.entering.add(entering)
+      const handed = await entering.finally(() => this.entering.delete(entering))
+      if (isHistorical) await handed.duplicates()
+      return handed
+    })
+  }
+
+  /** What was on its way is in the log, or refused. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.entering)
+  }
+
+  now(): number {
+    return this.parts.clock().getTime()
+  }
+}

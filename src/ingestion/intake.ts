@@ -32,7 +32,7 @@ interface Parts<H extends Handed> {
   /** Throws when nothing is taken any more. */
   mustBeOpen(): void
   /** The batch is durable from here on. */
-  handOver(work: Work): H
+  handOver(work: Work): H | Promise<H>
 }
 
 /** Where batches come in: events are checked and prepared, wait for room (backpressure), and are acknowledged when the log has them. */

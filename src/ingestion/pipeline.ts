@@ -7,6 +7,7 @@ import { DuplicateOrder } from './duplicate-order.ts'
 import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
 import { type BatchFacts, type Handed, type IngestAnswer, Intake } from './intake.ts'
+import { type FollowedLog, LogFollower } from './log-follower.ts'
 import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
 import { readWork } from './read-work.ts'
 import { Room } from './room.ts'
@@ -41,7 +42,6 @@ interface Limits extends GroupLimits {
 
 const defaultQueueBytes = 64 * 1024 * 1024
 
-/** One that this process brings into the store. */
 interface Entered extends Handed {
   readonly waiting: Waiting
 }
@@ -60,6 +60,8 @@ export class Pipeline {
   private readonly loop: ApplyLoop
   private readonly slots: SlotFiller
   private readonly intake: Intake<Entered>
+  /** Of a log that another process writes. */
+  private readonly follower: LogFollower | null
   private lastSeq: number
   private readonly keepAlive = new KeepAlive()
 
@@ -92,8 +94,11 @@ export class Pipeline {
       clock: options.clock,
       settings: options.settings,
       mustBeOpen: () => this.mustBeOpen(),
-      handOver: (work) => entered(this.enter(work)),
+      handOver: (work) => handed(this.follower ? this.follower.entered(work.firstSeq) : Promise.resolve(this.enter(work))),
     })
+    this.follower = log.grown
+      ? new LogFollower(log as FollowedLog, (signal) => this.readOn(Number.POSITIVE_INFINITY, signal), report)
+      : null
   }
 
   /** What the log has beyond the store is applied first. */
@@ -111,11 +116,12 @@ export class Pipeline {
       throw error
     }
     pipeline.slots.look()
+    pipeline.follower?.start(() => pipeline.lastSeq)
     return pipeline
   }
 
   private async replay(signal?: AbortSignal): Promise<void> {
-    const { room, trouble, order } = this
+    const { room, trouble } = this
     const stop = () => {
       this.stop()
       trouble.giveUp(closed())
@@ -123,13 +129,8 @@ export class Pipeline {
     }
     signal?.addEventListener('abort', stop, { once: true })
     try {
-      for await (const batch of this.options.log.read(this.lastSeq + 1)) {
-        await order.skipTo(batch.firstSeq)
-        while (room.isCrowded && !trouble.isGivenUp) await room.change()
-        if (signal?.aborted) throw closed()
-        this.enter(readWork(batch))
-      }
-      await this.caughtUp()
+      await this.readOn(this.options.log.lastSeq, signal)
+      await this.caughtUp(this.lastSeq)
     } catch (error) {
       throw signal?.aborted ? closed() : error
     } finally {
@@ -137,14 +138,27 @@ export class Pipeline {
     }
   }
 
+  /** Enters what the log has behind the last record, up to `toSeq`. */
+  private async readOn(toSeq: number, signal?: AbortSignal): Promise<void> {
+    const { room, trouble, order } = this
+    for await (const batch of this.options.log.read(this.lastSeq + 1)) {
+      if (batch.firstSeq > toSeq) return
+      await order.skipTo(batch.firstSeq)
+      while (room.isCrowded && !trouble.isGivenUp) await room.change()
+      if (signal?.aborted) throw closed()
+      const waiting = this.enter(readWork(batch))
+      this.follower?.enters(waiting)
+    }
+  }
+
   /** The last record that is durable. */
   get position(): number {
-    return this.lastSeq
+    return this.follower ? this.options.log.lastSeq : this.lastSeq
   }
 
   /** Records that are durable and not yet seen by queries. */
   get lag(): number {
-    return this.lastSeq - this.waiters.seq
+    return this.position - this.waiters.seq
   }
 
   /** Why events are not brought into the store, when that goes on failing; null as long as it works. */
@@ -208,8 +222,8 @@ export class Pipeline {
   }
 
   /** Resolves when everything acknowledged so far can be queried. */
-  caughtUp(): Promise<void> {
-    const seen = this.waiters.until(this.lastSeq)
+  caughtUp(seq = this.position): Promise<void> {
+    const seen = this.waiters.until(seq)
     if (this.lag === 0) return seen
     this.loop.ring()
     return this.keepAlive.during(seen)
@@ -222,6 +236,17 @@ export class Pipeline {
   /** Writes what is acknowledged, then lets go of the store. The log stays open. */
   close(): Promise<void> {
     return this.keepAlive.during(this.finish())
+  }
+
+  /** How many events of a batch that another process acknowledged were stored before. */
+  async duplicatesOf(firstSeq: number, count: number, dropped: number): Promise<number> {
+    const known = this.follower?.find(firstSeq)
+    if (known?.count === count) return (await known.decided.promise).size
+    const lastSeq = firstSeq + count - 1
+    await this.keepAlive.during(this.waiters.until(lastSeq))
+    let stored = 0
+    for await (const { uuids } of this.options.writer.uuids(firstSeq, lastSeq)) stored += uuids.length
+    return count - dropped - stored
   }
 
   private async finish(): Promise<void> {
@@ -253,6 +278,7 @@ export class Pipeline {
   }
 
   private async letGo(): Promise<void> {
+    await this.follower?.stop()
     await this.order.settled()
     await this.slots.settled()
     await this.loop.settled()
@@ -260,4 +286,7 @@ export class Pipeline {
   }
 }
 
-const entered = (waiting: Waiting): Entered => ({ waiting, duplicates: async () => (await waiting.decided.promise).size })
+const handed = async (entering: Promise<Waiting>): Promise<Entered> => {
+  const waiting = await entering
+  return { waiting, duplicates: async () => (await waiting.decided.promise).size }
+}

@@ -9,6 +9,8 @@ export interface IngestLog {
   read(fromSeq: number): AsyncIterable<LogRecords & { readonly firstSeq: number }>
   readonly lastSeq: number
   markApplied(seq: number): void
+  /** Of a log that another process writes: true when there are records behind `seq`, false when it is closed. */
+  grown?(seq: number): Promise<boolean>
 }
 
 export interface LogRecords {

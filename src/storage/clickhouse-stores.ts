@@ -67,7 +67,7 @@ export async function openClickHouseStores(
   }
 
   return {
-    async open(id, { hadEvents }) {
+    async open(id, { hadEvents, tail }) {
       const store = projectStore(client, id)
       if (isInMemory) return inMemory(store)
       const files = filesOf(dataDir, id)
@@ -75,12 +75,12 @@ export async function openClickHouseStores(
         const appliedSeq = await readAppliedSeq(store)
         return appliedSeq === null ? ({ state: 'missing' } as const) : ({ state: 'sound', appliedSeq } as const)
       }
-      const look = { position: readPosition(files.position).seq, hadEvents, isWholeLog: false, findStore }
+      const look = { position: readPosition(files.position).seq, hadEvents, isWholeLog: false, liveSeq: tail?.liveSeq ?? null, findStore }
       const { found, plan } = await findProject(files, look)
-      const { log, reports, fromSeq } = await openLog(files, { found, plan }, storage, {
+      const { log, reports, fromSeq } = await openLog(files, { found, plan }, tail ? { ...storage, tail } : storage, {
         begin: async () => undefined, // rows come into tables that are there
         skipTo: async (seq) => store.run(metaInsert, metaRow(id, 'applied_seq', String(seq), rowVersion(await store.nextVersion(), 'put'))),
-        makeDurable: async () => undefined, // the server's to do
+        makeDurable: async () => undefined,
       })
       const recovery = recoveryOf(found, plan, { keptAs: null, fromSeq, toSeq: log.lastSeq })
       const close = () => log.close()
@@ -90,6 +90,7 @@ export async function openClickHouseStores(
       await removeRows(projectStore(client, id))
       if (!isInMemory) await rm(filesOf(dataDir, id).folder, { recursive: true, force: true })
     },
+    makeDurable: async () => undefined, // the server's to do
     isDamage: () => false,
     close: async () => {
       if (ownsClient) await client.close()

@@ -6,11 +6,12 @@ import { readAppliedSeq, readThrough, type StoreFindings, type StoreInspector } 
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
 import { isThere } from './is-there.ts'
 import type { LastOwner } from './lock.ts'
-import { FileLog, type LogSettings, logDefaults } from './log/file-log.ts'
-import { findDamages, inspectLog } from './log/findings.ts'
+import { FileLog, type LogSettings, logDefaults, repaired } from './log/file-log.ts'
+import { findDamages, inspectLog, type LogFindings } from './log/findings.ts'
 import type { Log, LogDamage } from './log/log.ts'
 import { MemoryLog } from './log/memory-log.ts'
 import { readPosition } from './log/position.ts'
+import { type LogWriter, TailedLog } from './log/tailed-log.ts'
 import { makePrivate } from './private-files.ts'
 import { type ProjectFindings, planRecovery, type RecoveryPlan } from './recovery-plan.ts'
 import type { Rebuilt, RecoveryReport } from './recovery-report.ts'
@@ -39,6 +40,19 @@ export interface StorageOptions {
   readonly recovery: 'complete' | 'partial'
   /** The store is read through before it is trusted. One that was not closed is, whatever this says. */
   readonly isThorough: boolean
+  /** The log is another process's to write. */
+  readonly tail?: LogTail
+}
+
+/** A log that another process writes. */
+export interface LogTail {
+  readonly writer: LogWriter
+  /** The last durable record of a log that is being written; null: nobody has it open, and it is put in order first. */
+  readonly liveSeq: number | null
+  /** The log is in order, and may be opened by whoever writes it. The store has its records up to `appliedSeq`. */
+  inOrder(found: LogFindings, appliedSeq: number): void
+  /** What was opened, to be told how far the log is. */
+  opened(log: TailedLog): void
 }
 
 /** Where a project's files are. */
@@ -66,6 +80,8 @@ interface Look {
   readonly hadEvents: boolean
   /** Read all of the log, also what the store has. */
   readonly isWholeLog: boolean
+  /** Another process writes the log, and it is durable up to here. */
+  readonly liveSeq?: number | null
   findStore(): Promise<StoreFindings>
 }
 
@@ -76,13 +92,16 @@ export interface ProjectInspection {
 
 export async function findProject(files: ReturnType<typeof filesOf>, look: Look): Promise<ProjectInspection> {
   const hasLogFolder = await isThere(files.log)
-  const log = await inspectLog(files.log, look.position)
+  const log = look.liveSeq == null ? await inspectLog(files.log, look.position) : liveLog(await inspectLog(files.log), look.liveSeq)
   const store = await look.findStore()
   const appliedSeq = 'appliedSeq' in store ? store.appliedSeq : 0
   const damages = await findDamages(log, look.isWholeLog ? 1 : appliedSeq + 1)
   const found = { file: files.store, store, log, hasLogFolder, damages, hadEvents: look.hadEvents }
   return { found, plan: planRecovery(found) }
 }
+
+/** What is behind the last durable record is on its way. */
+const liveLog = (found: LogFindings, liveSeq: number): LogFindings => ({ ...found, lastSeq: liveSeq, damages: [], remains: [] })
 
 /** What opening a project would make of its files, after reading all of them. Changes nothing; no process may have it open. */
 export function inspectProject(
@@ -112,9 +131,10 @@ export async function openProjectStorage(
   const aside = asideOf(files.store)
   try {
     const position = readPosition(files.position)
-    const isThorough = options.isThorough || position.isClosed === false
+    const liveSeq = options.tail?.liveSeq ?? null
+    const isThorough = options.isThorough || (liveSeq === null && position.isClosed === false)
     const findStore = () => attachReadable(instance, id, aside, isThorough)
-    const look = { position: position.seq, hadEvents, isWholeLog: false, findStore }
+    const look = { position: position.seq, hadEvents, isWholeLog: false, liveSeq, findStore }
     const { found, plan } = await findProject(files, look)
     const { log, reports, fromSeq } = await openLog(files, { found, plan }, options, {
       async begin() {
@@ -162,10 +182,31 @@ export async function openLog(
     ...plan.lost.map((lost) => ({ kind: 'records-lost', ...lost }) as const),
   ]
   const onDamage = options.recovery === 'partial' ? (damage: LogDamage) => addLost(reports, damage) : 'refuse'
-  const settings = { ...options.log, onDamage, positionFile: files.position, beforeForgetting: store.makeDurable } as const
-  const log = await FileLog.open(files.log, settings, appliedSeq, found.log)
+  const { tail } = options
+  const log = tail
+    ? await tailLog(files.log, tail, found.log, appliedSeq, onDamage)
+    : await FileLog.open(
+        files.log,
+        { ...options.log, onDamage, positionFile: files.position, beforeForgetting: store.makeDurable },
+        appliedSeq,
+        found.log,
+      )
   await makePrivate(files.folder)
   return { log, reports, fromSeq: appliedSeq + 1 }
+}
+
+async function tailLog(
+  directory: string,
+  { liveSeq, writer, inOrder, opened }: LogTail,
+  findings: LogFindings,
+  appliedSeq: number,
+  onDamage: 'refuse' | ((damage: LogDamage) => void),
+): Promise<Log> {
+  const found = liveSeq === null ? await repaired(directory, appliedSeq, findings) : findings
+  const log = new TailedLog({ directory, lastSeq: Math.max(found.lastSeq, appliedSeq), writer, onDamage })
+  if (liveSeq === null) inOrder(found, appliedSeq)
+  opened(log)
+  return log
 }
 
 const opened = (instance: Instance, database: string, log: Log): Pick<ProjectStorage, 'engine' | 'log' | 'close' | 'abandon'> => ({

@@ -1,10 +1,19 @@
-import { type Instance, isCorruption } from './duckdb/instance.ts'
-import { openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
+import { type Instance, isCorruption, projectDatabase } from './duckdb/instance.ts'
+import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
+
+export interface Opening {
+  readonly hadEvents: boolean
+  /** Everything is read before it is trusted. */
+  readonly isThorough?: boolean
+  /** The log is another process's to write. */
+  readonly tail?: LogTail
+}
 
 /** Where the projects of a directory have their events. */
 export interface Stores {
-  /** `isThorough`: everything is read before it is trusted. */
-  open(id: number, about: { readonly hadEvents: boolean; readonly isThorough?: boolean }): Promise<ProjectStorage>
+  open(id: number, about: Opening): Promise<ProjectStorage>
+  /** What the store of a project that is open has is on the disk from here on. */
+  makeDurable(id: number): Promise<void>
   drop(id: number): Promise<void>
   /** Whether a failure says that something on the disk is damaged, and not that it could not be reached. */
   isDamage(error: unknown): boolean
@@ -14,7 +23,9 @@ export interface Stores {
 
 /** A file for each project, all on one instance of DuckDB. */
 export const duckdbStores = (instance: Instance, options: StorageOptions): Stores => ({
-  open: (id, { hadEvents, isThorough = options.isThorough }) => openProjectStorage(instance, id, { ...options, isThorough }, hadEvents),
+  open: (id, { hadEvents, isThorough = options.isThorough, tail }) =>
+    openProjectStorage(instance, id, { ...options, isThorough, ...(tail ? { tail } : {}) }, hadEvents),
+  makeDurable: (id) => instance.checkpoint(projectDatabase(id)),
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,
   close: async () => undefined, // the instance is closed by whoever opened it

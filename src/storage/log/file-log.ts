@@ -99,14 +99,15 @@ export class FileLog implements Log {
    * are never given again, even when the log has lost them.
    */
   static async open(directory: string, settings: Partial<LogSettings> = {}, appliedSeq = 0, findings?: LogFindings): Promise<FileLog> {
+    return FileLog.openRepaired(await repaired(directory, appliedSeq, findings), settings, appliedSeq)
+  }
+
+  /** One that `repaired` has put in order. */
+  static async openRepaired(found: LogFindings, settings: Partial<LogSettings>, appliedSeq: number): Promise<FileLog> {
     const all = { ...logDefaults, ...settings }
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    const found = withStoreAhead(findings ?? (await inspectLog(directory)), appliedSeq)
-    const lost = found.damages.some(({ fromSeq }) => fromSeq > found.lastSeq)
-    await repairLog(found, !lost)
-    const log = new FileLog(directory, all, found, appliedSeq)
+    const log = new FileLog(found.directory, all, found, appliedSeq)
     const newest = log.segments.at(-1)
-    if (newest && !lost && newest.bytes < all.segmentBytes) log.handle = await all.disk.open(newest.path, 'r+')
+    if (newest && !isLost(found) && newest.bytes < all.segmentBytes) log.handle = await all.disk.open(newest.path, 'r+')
     log.startForgetting()
     return log
   }
@@ -325,6 +326,17 @@ export class FileLog implements Log {
     }
   }
 }
+
+/** Puts the files in order: what a crash left half written is cut off. */
+export async function repaired(directory: string, appliedSeq: number, findings?: LogFindings): Promise<LogFindings> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const found = withStoreAhead(findings ?? (await inspectLog(directory)), appliedSeq)
+  await repairLog(found, !isLost(found))
+  return { ...found, remains: [] }
+}
+
+/** Records are missing at the end: a new segment says where this one ends. */
+const isLost = ({ damages, lastSeq }: LogFindings) => damages.some(({ fromSeq }) => fromSeq > lastSeq)
 
 /** The store is ahead of the log: the log has lost its end, and what is behind its last whole batch is not the work of a crash. */
 function withStoreAhead(found: LogFindings, appliedSeq: number): LogFindings {

@@ -110,9 +110,11 @@ export async function* walkSegment(
   directory: string,
   seq: number,
   end: number,
+  /** Where to begin to read: a frame begins there, and none before it is wanted. */
+  offset = segmentHeader().length,
 ): AsyncGenerator<Frame | LogDamage> {
   let next = seq
-  for await (const frame of segment ? wholeFrames(segment, seq, end) : []) {
+  for await (const frame of segment ? wholeFrames(segment, seq, end, offset) : []) {
     if (frame.firstSeq > next) yield { file: segment!.path, offset: frame.offset, fromSeq: next, toSeq: frame.firstSeq - 1 }
     yield frame
     next = frame.firstSeq + frame.rows
@@ -120,11 +122,11 @@ export async function* walkSegment(
   if (next < end) yield { file: segment?.path ?? directory, offset: segment?.bytes ?? 0, fromSeq: next, toSeq: end - 1 }
 }
 
-async function* wholeFrames(segment: Segment, seq: number, end: number): AsyncGenerator<Frame> {
+async function* wholeFrames(segment: Segment, seq: number, end: number, offset: number): AsyncGenerator<Frame> {
   const handle = await open(segment.path, 'r')
   try {
     let next = seq
-    for await (const found of scan(handle, segmentHeader().length, segment.bytes)) {
+    for await (const found of scan(handle, offset, segment.bytes)) {
       if (!isFrame(found) || found.firstSeq + found.rows <= next) continue
       // What follows a failed write that could not be taken back: the next segment has these numbers again.
       if (found.firstSeq >= end) return

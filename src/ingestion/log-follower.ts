@@ -1,0 +1,68 @@
+import { type Deferred, deferred } from '../lib/deferred.ts'
+import type { IngestLog } from './ports.ts'
+import type { Waiting } from './waiting.ts'
+
+export type FollowedLog = IngestLog & Required<Pick<IngestLog, 'grown'>>
+
+/** Batches that are found again by the number of their first record, after they were entered. */
+const remembered = 4096
+
+/** Enters what another process writes into the log, as it comes. */
+export class LogFollower {
+  private readonly log: FollowedLog
+  /** Enters what the log has by now. */
+  private readonly readOn: (signal: AbortSignal) => Promise<void>
+  private readonly report: (error: unknown) => void
+  private readonly stopping = new AbortController()
+  private readonly stopped = deferred<false>()
+  private following: Promise<void> | null = null
+  private readonly recent = new Map<number, Waiting>()
+  private readonly expected = new Map<number, Deferred<Waiting>>()
+
+  constructor(log: FollowedLog, readOn: (signal: AbortSignal) => Promise<void>, report: (error: unknown) => void) {
+    this.log = log
+    this.readOn = readOn
+    this.report = report
+  }
+
+  /** `lastSeq`: the last record that was entered. */
+  start(lastSeq: () => number): void {
+    this.following ??= this.follow(lastSeq).catch((error: unknown) => {
+      if (!this.stopping.signal.aborted) this.report(error)
+    })
+  }
+
+  enters(waiting: Waiting): void {
+    const { firstSeq } = waiting
+    this.recent.set(firstSeq, waiting)
+    for (const seq of this.recent.keys()) {
+      if (this.recent.size <= remembered) break
+      this.recent.delete(seq)
+    }
+    this.expected.get(firstSeq)?.resolve(waiting)
+    this.expected.delete(firstSeq)
+  }
+
+  find(firstSeq: number): Waiting | undefined {
+    return this.recent.get(firstSeq)
+  }
+
+  /** The batch that begins with a record, which may not have been read yet. */
+  entered(firstSeq: number): Promise<Waiting> {
+    const known = this.recent.get(firstSeq)
+    if (known) return Promise.resolve(known)
+    const waiting = deferred<Waiting>()
+    this.expected.set(firstSeq, waiting)
+    return waiting.promise
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort()
+    this.stopped.resolve(false)
+    await this.following
+  }
+
+  private async follow(lastSeq: () => number): Promise<void> {
+    while (await Promise.race([this.log.grown(lastSeq()), this.stopped.promise])) await this.readOn(this.stopping.signal)
+  }
+}

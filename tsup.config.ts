@@ -22,6 +22,7 @@ export default defineConfig([
     ...shared,
     entry: { index: 'src/index.ts' },
     format: ['cjs'],
+    shims: true, // `import.meta.url`
     // Modules without a CommonJS form: `require` of those came to Node 20 only with its later versions.
     noExternal: ['chevrotain', /^@chevrotain\//, 'lodash-es'],
     dts: types,

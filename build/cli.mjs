@@ -1,12 +1,12 @@
 import { build, stop } from 'esbuild'
 
 /**
- * Writes dist/cli.js: the command with all its JavaScript inside, because reading three hundred small files had been half of the time until a server is
+ * Writes dist/cli.js and dist/engine-process.js: the command and its engine, each with all its JavaScript inside, because reading three hundred small files had been half of the time until a server is
  * ready. Packages with native code and optional peers stay outside.
  */
 export async function buildCli() {
   await build({
-    entryPoints: { cli: 'src/cli/main.ts' },
+    entryPoints: { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts' },
     outdir: 'dist',
     bundle: true,
     platform: 'node',

@@ -12,34 +12,30 @@ import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
 import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
+import { RemoteBackends } from './isolation/remote-backends.ts'
 import type { Project } from './project.ts'
-import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './storage/clickhouse/client.ts'
-import { mustNotBeOnClickHouse, openClickHouseStores } from './storage/clickhouse-stores.ts'
-import { answerBytes } from './storage/duckdb/budget.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
 import { isThere } from './storage/is-there.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
 import { disk } from './storage/log/disk.ts'
 import { logDefaults } from './storage/log/file-log.ts'
+import { type EngineChoice, openStores } from './storage/open-stores.ts'
 import { makeDirectoryPrivate } from './storage/private-files.ts'
 import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
-import { duckdbStores, type Stores } from './storage/stores.ts'
 
-/** Where events are stored and queries run. */
-export interface EngineChoice {
-  /** On a ClickHouse server; the log and the accounts stay in the data directory. Needs the package `@clickhouse/client`. */
-  readonly clickhouse: {
-    /** Settings of the server for all queries, such as `{ max_memory_usage: 8e9, max_threads: 8 }`. */
-    readonly settings?: Settings
-  } & (ClickHouseServer | { readonly client: ClickHouseClient })
-}
+export type { EngineChoice } from './storage/open-stores.ts'
 
 export interface OpenOptions {
   /** A directory, made when it is not there, or `:memory:`. */
   readonly dataDir: string
   /** Default: in the data directory, in this process. */
   readonly engine?: EngineChoice
+  /**
+   * The engine in a process of its own: stores and queries there, the log and the accounts here. Whatever a query does, events are acknowledged meanwhile,
+   * and an engine that ends is started again. Default: false.
+   */
+  readonly isolate?: boolean
   /** The time of receipt and of relative dates. Default: the system's. */
   readonly clock?: () => Date
   /** Bytes, or text such as `512MB`, for the store and its queries. Default: the smaller of 40 % of the container's memory and 2 GiB. */
@@ -72,6 +68,7 @@ const isPositive = (value: unknown) => value === undefined || (typeof value === 
 const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   dataDir: true,
   engine: true,
+  isolate: true,
   clock: true,
   memoryLimit: true,
   threads: true,
@@ -90,6 +87,7 @@ const check = (options: OpenOptions) => {
   mustKnow(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
+  checkIsolate(options)
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that answers a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
   mustBe([undefined, 'complete', 'partial'].includes(options.recovery), 'recovery', 'must be "complete" or "partial"')
@@ -101,6 +99,13 @@ const check = (options: OpenOptions) => {
     'logRetention',
     'must hold numbers of days and bytes',
   )
+}
+
+const checkIsolate = ({ isolate, dataDir, engine }: OpenOptions) => {
+  mustBe(isolate === undefined || typeof isolate === 'boolean', 'isolate', 'must be true or false')
+  if (!isolate) return
+  mustBe(dataDir !== ':memory:', 'isolate', 'needs a directory: two processes have no memory in common')
+  mustBe(!(engine && 'client' in engine.clickhouse), 'engine.clickhouse.client', 'cannot be given to another process: give its url')
 }
 
 const checkEngine = (engine: EngineChoice | undefined) => {
@@ -115,22 +120,6 @@ const checkEngine = (engine: EngineChoice | undefined) => {
     'engine.clickhouse.url',
     'must be the HTTP address of the server, "http://host:8123"',
   )
-}
-
-const openStores = async (instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions): Promise<Stores> => {
-  if (!engine) {
-    await mustNotBeOnClickHouse(instance.dataDir)
-    return duckdbStores(instance, storage)
-  }
-  const { clickhouse } = engine
-  const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
-  const { dataDir, memoryLimit } = instance
-  return openClickHouseStores(client, {
-    dataDir,
-    storage,
-    engine: { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} },
-    ownsClient: !('client' in clickhouse),
-  })
 }
 
 const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOptions => ({
@@ -165,10 +154,11 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       await forgetPositions(dataDir, lock.lastOwner, options.durability ?? logDefaults.durability)
     }
     const clock = options.clock ?? (() => new Date())
-    instance = await openInstance({ dataDir, memoryLimit: options.memoryLimit, threads: options.threads })
-    const stores = await openStores(instance, options.engine, storageOptions(options, lock?.lastOwner ?? 'closed'))
-    const admission = createAdmission(instance.places)
-    const opened = localBackends(stores, admission, instance)
+    const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
+    const { memoryLimit, threads, engine } = options
+    if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, threads, engine, storage }, onError)
+    instance = await openInstance({ dataDir, ...(options.isolate ? accountsOnly : { memoryLimit, threads }) })
+    const opened = backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.places), instance)
     backends = opened
     let accounts: Accounts
     let asking: Asking
@@ -198,6 +188,9 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     throw error
   }
 }
+
+/** For a process that has no stores. */
+const accountsOnly = { memoryLimit: '128MB', threads: 1 } as const
 
 const warn = (error: unknown) => process.emitWarning(error instanceof Error ? error : String(error), 'WaymarkWarning')
 const warnOfRecovery = (notice: RecoveryNotice & { readonly project: number }) => warn(`project ${notice.project}: ${recoveryText(notice)}`)

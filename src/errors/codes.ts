@@ -51,6 +51,7 @@ export interface ErrorData extends RequestErrorData {
   'query-timeout': { seconds: number; waited: number; ran: number }
   'query-memory': { message: string }
   'answer-too-large': { bytes: number }
+  'engine-ended': { isChange: boolean }
   'query-cancelled': Record<string, never>
   // requests and the library
   'validation-failed': {
@@ -296,6 +297,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     suggestion: () =>
       'Ask for fewer rows or columns, or for `text/csv` or `application/vnd.apache.arrow.stream` in the Accept header: those are streamed, however long they are.',
     status: 400,
+  },
+  'engine-ended': {
+    text: () => "The engine's process ended while it worked on this request, and has been started again. Nothing acknowledged is lost.",
+    suggestion: ({ isChange }) =>
+      isChange
+        ? 'Look whether the change was made before you send it again.'
+        : 'If this query is what ended it, a shorter date range or fewer columns make it lighter.',
+    status: 503,
   },
   'query-cancelled': { text: () => 'The query was cancelled.', status: 400 },
   'validation-failed': {

@@ -1,5 +1,6 @@
-import { AsyncByteQueue, type RecordBatch, RecordBatchStreamWriter, Table } from 'apache-arrow'
+import { type RecordBatch, Table } from 'apache-arrow'
 import type { RowsAnswer } from '../../execution/answer-rows.ts'
+import { arrowBytes } from '../../lib/arrow-bytes.ts'
 import { tableRows } from '../../queries/rows.ts'
 import { arrowMedia, csvLines, csvMedia, warningHeaders } from './forms.ts'
 
@@ -30,33 +31,12 @@ export async function peek(answer: RowsAnswer): Promise<Peeked> {
   return { answer, first, hasMore: null }
 }
 
-/** The bytes of what was written since they were last taken. */
-class Written extends AsyncByteQueue {
-  private pieces: Uint8Array[] = []
-  override write(value: Uint8Array): void {
-    this.pieces.push(value)
-  }
-  take(): Uint8Array {
-    return Buffer.concat(this.pieces.splice(0))
-  }
-}
-
 async function* all({ answer, first }: Peeked): AsyncGenerator<RecordBatch> {
   yield* first
   yield* answer.batches
 }
 
-async function* arrow(peeked: Peeked): AsyncGenerator<Uint8Array> {
-  const written = new Written()
-  const writer = new RecordBatchStreamWriter()
-  for await (const batch of all(peeked)) {
-    if (batch === peeked.first[0]) writer.reset(written, batch.schema)
-    writer.write(batch)
-    yield written.take()
-  }
-  writer.finish()
-  yield written.take()
-}
+const arrow = (peeked: Peeked): AsyncGenerator<Uint8Array> => arrowBytes(all(peeked))
 
 async function* csv(peeked: Peeked): AsyncGenerator<Uint8Array> {
   const names = peeked.first[0]!.schema.fields.map(({ name }) => name)

@@ -1,0 +1,124 @@
+import { InternalError, WaymarkError } from '../errors/errors.ts'
+import { readError, type WireError, writeError } from './wire-error.ts'
+
+// Calls between two processes, both ways. A message is a list: its kind, the number of its call, and what it carries.
+
+/** What carries messages from one process to the other, in order. */
+export interface Port {
+  send(message: Message): void
+  receive(take: (message: Message) => void): void
+}
+
+export type Message =
+  | readonly ['call', id: number, name: string, args: unknown]
+  | readonly ['abort', id: number, reason: WireError]
+  | readonly ['note', id: number, value: unknown]
+  | readonly ['answer', id: number, value: unknown]
+  | readonly ['failure', id: number, error: WireError]
+  | readonly ['tell', name: string, value: unknown]
+
+/** One call as the side that answers it sees it. */
+export interface Called {
+  /** Aborts when the caller does not want the answer any more. */
+  readonly signal: AbortSignal
+  /** Tells the caller something before the answer. */
+  note(value: unknown): void
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  note?(value: unknown): void
+}
+
+type Methods = Readonly<Record<string, (args: never, called: Called) => unknown>>
+type Tellings = Readonly<Record<string, (value: never) => void>>
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  note?(value: unknown): void
+}
+
+/** The other process is gone: whether a call was carried out is not known. */
+export class Gone extends Error {
+  override readonly name = 'Gone'
+}
+
+export class Channel {
+  private readonly port: Port
+  private readonly waiting = new Map<number, Waiting>()
+  private readonly running = new Map<number, AbortController>()
+  private calls = 0
+  private gone: Gone | null = null
+
+  constructor(port: Port, methods: Methods, tellings: Tellings = {}) {
+    this.port = port
+    port.receive((message) => {
+      switch (message[0]) {
+        case 'call':
+          return void this.carryOut(methods, message[1], message[2], message[3])
+        case 'abort':
+          return this.running.get(message[1])?.abort(readError(message[2]))
+        case 'note':
+          return this.waiting.get(message[1])?.note?.(message[2])
+        case 'answer':
+          return this.settle(message[1])?.resolve(message[2])
+        case 'failure':
+          return this.settle(message[1])?.reject(readError(message[2]))
+        case 'tell':
+          return tellings[message[1]]?.(message[2] as never)
+      }
+    })
+  }
+
+  call<T>(name: string, args: unknown, { signal, note }: CallOptions = {}): Promise<T> {
+    if (this.gone) return Promise.reject(this.gone)
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    const id = ++this.calls
+    const abort = () => this.send(['abort', id, writeError(signal?.reason)])
+    signal?.addEventListener('abort', abort, { once: true })
+    const answered = new Promise<T>((resolve, reject) => {
+      this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, ...(note ? { note } : {}) })
+    })
+    this.send(['call', id, name, args])
+    return answered.finally(() => signal?.removeEventListener('abort', abort))
+  }
+
+  /** Says something that has no answer. */
+  tell(name: string, value: unknown): void {
+    this.send(['tell', name, value])
+  }
+
+  /** The other side has ended: nothing that was asked is answered any more. */
+  end(reason: string): void {
+    this.gone = new Gone(reason)
+    for (const { reject } of this.waiting.values()) reject(this.gone)
+    this.waiting.clear()
+    for (const running of this.running.values()) running.abort(new WaymarkError('closed', {}))
+  }
+
+  private async carryOut(methods: Methods, id: number, name: string, args: unknown): Promise<void> {
+    const stop = new AbortController()
+    this.running.set(id, stop)
+    try {
+      const method = methods[name]
+      if (!method) throw new InternalError(`There is no method ${name} on this channel`)
+      const value = await method(args as never, { signal: stop.signal, note: (noted) => this.send(['note', id, noted]) })
+      this.send(['answer', id, value])
+    } catch (error) {
+      this.send(['failure', id, writeError(error)])
+    } finally {
+      this.running.delete(id)
+    }
+  }
+
+  private settle(id: number): Waiting | undefined {
+    const waiting = this.waiting.get(id)
+    this.waiting.delete(id)
+    return waiting
+  }
+
+  private send(message: Message): void {
+    if (!this.gone) this.port.send(message)
+  }
+}

@@ -1,0 +1,268 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { WaymarkError } from '../errors/errors.ts'
+import { type Deferred, deferred } from '../lib/deferred.ts'
+import { type CallOptions, Channel, Gone, type Message, type Port } from './channel.ts'
+import type { StartArgs } from './protocol.ts'
+
+// The engine's process as its door sees it: started, watched from outside, started again when it ends.
+
+/** Between two attempts to start it, when it ends as soon as it has begun. */
+const pausesMs = [0, 100, 500, 2_000, 5_000]
+/** An engine that lived so long is started again at once. */
+const healthyMs = 5_000
+const lookMs = 500
+/** So long the engine's thread may say nothing. */
+const silentMs = 10_000
+/** A query that was stopped has ended after so long, or the engine is ended. */
+const graceMs = 5_000
+/** What had run so long when the engine ended may be why; what had not is asked again, but not for ever. */
+const suspectMs = 1_000
+const mostLosses = 3
+
+/** A query that the engine works on. */
+export interface Work {
+  /** When its first statement began to run; null while it waits. */
+  begunAt: number | null
+  /** How often the engine ended under it. */
+  losses: number
+  /** And how often it was one of those that may have been to blame. */
+  suspicions: number
+  /** Why it is not asked again; null when it was not to blame. */
+  fate: WaymarkError | null
+}
+export const newWork = (): Work => ({ begunAt: null, losses: 0, suspicions: 0, fate: null })
+
+type Methods = ConstructorParameters<typeof Channel>[1]
+type Tellings = ConstructorParameters<typeof Channel>[2]
+
+interface Options {
+  readonly start: StartArgs
+  readonly methods: Methods
+  readonly tellings: Tellings
+  /** Bytes of memory that its process may take. */
+  readonly mostBytes: number
+  /** Begins anew with an engine that knows no project. */
+  onStart(channel: Channel): void
+  report(error: unknown): void
+}
+
+/** It lies beside this file once they are built. From the sources it is TypeScript too. */
+const program = () => {
+  const extension = /\.(ts|mjs)$/.exec(import.meta.url)?.[0] ?? '.js'
+  const file = fileURLToPath(new URL(`./engine-process${extension}`, import.meta.url))
+  return { file, execArgv: extension === '.ts' ? ['--import', 'tsx'] : [] }
+}
+
+const portOf = (child: ChildProcess): Port => ({
+  send: (message) => void (child.connected && child.send(message as never)),
+  receive: (take) => void child.on('message', (message) => take(message as unknown as Message)),
+})
+
+/** Null where the system does not say it. */
+async function residentBytes(pid: number): Promise<number | null> {
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => null)
+  return text === null ? null : Number(text.split(' ')[1]) * 4096
+}
+
+export class EngineChild {
+  private readonly options: Options
+  private child: ChildProcess | null = null
+  private up: Deferred<Channel> = deferred()
+  private current: Channel | null = null
+  private isEnding = false
+  private failure: unknown = null
+  private readonly works = new Set<Work>()
+  /** This process ends the engine, for a reason that is known. */
+  private isEnded = false
+  private readonly watching = new AbortController()
+  private running: Promise<void>
+
+  constructor(options: Options) {
+    this.options = options
+    this.running = this.keepRunning()
+    this.running.catch(() => undefined)
+    void this.watch()
+  }
+
+  get isUp(): boolean {
+    return this.current !== null
+  }
+
+  get pid(): number | null {
+    return this.child?.pid ?? null
+  }
+
+  /** Queries that wait for a place in the engine, and those that have one. */
+  get load() {
+    const running = [...this.works].filter(({ begunAt }) => begunAt !== null).length
+    return { waiting: this.works.size - running, running }
+  }
+
+  /** The engine that lives now, or the next one. */
+  async channel(signal?: AbortSignal): Promise<Channel> {
+    if (this.current) return this.current
+    if (this.isEnding) throw new WaymarkError('closed', {})
+    if (this.failure) throw this.failure
+    if (!signal) return this.up.promise
+    signal.throwIfAborted()
+    const { promise, reject } = deferred<never>()
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await Promise.race([this.up.promise, promise])
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  /** Asks on behalf of a query, which is to blame if it goes on for long after its seconds, or after it was stopped. */
+  async work<T>(channel: Channel, work: Work, seconds: number, name: string, args: unknown, options: CallOptions): Promise<T> {
+    this.works.add(work)
+    const since = performance.now()
+    const over = new AbortController()
+    const endAfter = async (ms: number): Promise<void> => {
+      await setTimeout(ms, undefined, { signal: over.signal, ref: false }).catch(() => undefined)
+      if (over.signal.aborted || this.current !== channel) return
+      const ran = Math.round((performance.now() - (work.begunAt ?? since)) / 1000)
+      const waited = Math.round(((work.begunAt ?? since) - since) / 1000)
+      this.endFor(work, new WaymarkError('query-timeout', { seconds, waited, ran }), 'a query could not be stopped')
+    }
+    const stopped = () => void endAfter(graceMs)
+    options.signal?.addEventListener('abort', stopped, { once: true })
+    if (Number.isFinite(seconds)) void endAfter(seconds * 1000 + graceMs)
+    try {
+      return await channel.call<T>(name, args, options)
+    } finally {
+      this.works.delete(work)
+      over.abort()
+      options.signal?.removeEventListener('abort', stopped)
+    }
+  }
+
+  private suspects(longerThanMs: number): readonly Work[] {
+    const now = performance.now()
+    return [...this.works].filter(({ begunAt }) => begunAt !== null && now - begunAt >= longerThanMs)
+  }
+
+  /** The engine has ended under its queries: decides which of them are asked again. */
+  private judge(): void {
+    const suspects = this.suspects(suspectMs)
+    for (const work of this.works) {
+      work.losses++
+      if (work.fate !== null || this.isEnded) continue
+      if (suspects.includes(work)) work.suspicions++
+      const isToBlame = (suspects.length === 1 && suspects[0] === work) || work.suspicions > 1 || work.losses >= mostLosses
+      if (isToBlame) work.fate = new WaymarkError('engine-ended', { isChange: false })
+    }
+    this.isEnded = false
+  }
+
+  async close(): Promise<void> {
+    const channel = this.current
+    this.isEnding = true
+    this.watching.abort()
+    try {
+      await channel?.call('end', {})
+    } finally {
+      this.child?.disconnect()
+      await this.running.catch(() => undefined)
+    }
+  }
+
+  /** Whoever is not there now learns it when it is. */
+  tell(name: string, value: unknown): void {
+    this.current?.tell(name, value)
+  }
+
+  /** Ends the process as it is. What it had not written is in the log. */
+  kill(): void {
+    this.child?.kill('SIGKILL')
+  }
+
+  private async keepRunning(): Promise<void> {
+    for (let quick = 0; !this.isEnding; ) {
+      const since = performance.now()
+      const { file, execArgv } = program()
+      const child = fork(file, [], { execArgv, serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+      this.child = child
+      const ended = new Promise<string>((resolve) => {
+        child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with ${code}`))
+        child.once('error', (error) => resolve(error.message))
+      })
+      const channel = new Channel(portOf(child), this.options.methods, this.options.tellings)
+      const started = channel.call('start', this.options.start).then(
+        () => this.hasStarted(channel),
+        (error: unknown) => this.couldNotStart(error, child),
+      )
+      const reason = await ended
+      if (this.current) {
+        this.current = null
+        this.up = deferred()
+      }
+      this.judge()
+      channel.end(`The engine ${reason}`)
+      await started
+      if (this.isEnding || this.failure) return
+      this.options.report(new Error(`The engine ${reason} and is started again. Nothing acknowledged is lost.`))
+      quick = performance.now() - since < healthyMs ? quick + 1 : 0
+      await setTimeout(pausesMs[Math.min(quick, pausesMs.length - 1)], undefined, { signal: this.watching.signal }).catch(() => undefined)
+    }
+  }
+
+  private hasStarted(channel: Channel): void {
+    this.current = channel
+    this.options.onStart(channel)
+    this.up.resolve(channel)
+  }
+
+  /** What is wrong with the directory or the settings does not get better. */
+  private couldNotStart(error: unknown, child: ChildProcess): void {
+    if (error instanceof Gone) return
+    this.failure = error
+    this.up.reject(error)
+    child.kill('SIGKILL')
+  }
+
+  private endFor(work: Work | undefined, error: WaymarkError, reason: string): void {
+    if (work) work.fate = error
+    this.isEnded = true
+    this.options.report(new Error(`The engine is ended: ${reason}.`))
+    this.kill()
+  }
+
+  /** From outside: the engine itself may not get to it. */
+  private async watch(): Promise<void> {
+    const { signal } = this.watching
+    let answeredAt = performance.now()
+    let pinged: Channel | null = null
+    while (!signal.aborted) {
+      await setTimeout(lookMs, undefined, { signal, ref: false }).catch(() => undefined)
+      const { current: channel, child } = this
+      if (!channel || !child?.pid) {
+        pinged = null
+        continue
+      }
+      if (pinged !== channel) {
+        pinged = channel
+        answeredAt = performance.now()
+        const ping = async (): Promise<void> => {
+          while (this.current === channel && !signal.aborted) {
+            await channel.call('ping', {})
+            answeredAt = performance.now()
+            await setTimeout(lookMs, undefined, { signal, ref: false })
+          }
+        }
+        ping().catch(() => undefined)
+      }
+      const [youngest] = [...this.suspects(200)].sort((a, b) => b.begunAt! - a.begunAt!)
+      const bytes = await residentBytes(child.pid)
+      if (bytes !== null && bytes > this.options.mostBytes && this.current === channel)
+        this.endFor(youngest, new WaymarkError('query-memory', { message: '' }), `it takes ${Math.round(bytes / 1024 ** 2)} MiB of memory`)
+      else if (performance.now() - answeredAt > silentMs && this.current === channel)
+        this.endFor(youngest, new WaymarkError('engine-ended', { isChange: false }), 'it does not answer')
+    }
+  }
+}

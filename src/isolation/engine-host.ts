@@ -1,0 +1,247 @@
+import type { RecordBatch } from 'apache-arrow'
+import type { ProjectRecord } from '../accounts/records.ts'
+import type { BackendHome } from '../backend/backend.ts'
+import { type LocalBackend, openLocalBackend } from '../backend/local-backend.ts'
+import { InternalError } from '../errors/errors.ts'
+import { type Admission, createAdmission, type Wanted } from '../execution/asking/admission.ts'
+import { arrowBytes } from '../lib/arrow-bytes.ts'
+import { Progress } from '../lib/progress.ts'
+import type { LogFindings } from '../storage/log/findings.ts'
+import type { TailedLog } from '../storage/log/tailed-log.ts'
+import { type OpenedStores, openStoresAlone } from '../storage/open-stores.ts'
+import type { Stores } from '../storage/stores.ts'
+import { type Called, Channel, type Port } from './channel.ts'
+import type {
+  AnswerText,
+  DoorTellings,
+  EngineTellings,
+  OfProject,
+  OpenArgs,
+  Opened,
+  Piece,
+  QueryArgs,
+  QueryNote,
+  RowsHead,
+  SentWanted,
+  ServiceArgs,
+  StartArgs,
+  StreamHead,
+} from './protocol.ts'
+import { writeError } from './wire-error.ts'
+import { writeValue } from './wire-value.ts'
+
+/** How often whoever waits for a query is told how far it is. */
+const progressMs = 250
+
+interface Held {
+  backend: LocalBackend
+  readonly log: TailedLog
+  record: ProjectRecord
+  offset: number
+}
+
+type Batches = AsyncGenerator<RecordBatch, unknown, undefined>
+
+interface Streamed {
+  readonly bytes: AsyncGenerator<Uint8Array, unknown, undefined>
+  readonly stop: AbortController
+}
+
+/** The engine's half of a directory: stores, what is applied to them, queries. The door has the log and asks through the port. */
+export function hostEngine(port: Port): void {
+  const projects = new Map<number, Promise<Held>>()
+  const streams = new Map<number, Streamed>()
+  let lastStream = 0
+  let parts: { readonly opened: OpenedStores; readonly stores: Stores; readonly admission: Admission } | null = null
+
+  const started = () => {
+    if (!parts) throw new InternalError('The engine has not been started')
+    return parts
+  }
+  const tell = <N extends keyof EngineTellings>(name: N, value: EngineTellings[N]) => channel.tell(name, value)
+
+  const held = async ({ record, seq, offset }: OfProject): Promise<Held> => {
+    const opening = projects.get(record.id)
+    if (!opening) throw new InternalError(`Project ${record.id} is not open in the engine`)
+    const project = await opening
+    project.record = record
+    project.offset = offset
+    project.log.reached(seq)
+    return project
+  }
+
+  const open = async ({ record, seq, offset, isLive }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
+    const { stores, admission } = started()
+    const { id } = record
+    let tailed: TailedLog | null = null
+    let inOrder: Opened['log'] = null
+    const state = { record, offset }
+    const tail = {
+      liveSeq: isLive ? seq : null,
+      writer: {
+        append: ({ payloads, ...batch }: Parameters<TailedLog['append']>[0]) =>
+          channel.call<{ firstSeq: number }>('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
+        applied: (applied: number) => tell('applied', { project: id, seq: applied }),
+      },
+      inOrder: (found: LogFindings, appliedSeq: number) => {
+        inOrder = { found, appliedSeq }
+      },
+      opened: (log: TailedLog) => {
+        tailed = log
+      },
+    }
+    let made: Held | null = null
+    const home: BackendHome = {
+      clock: () => new Date(Date.now() + (made ?? state).offset),
+      record: () => (made ?? state).record,
+      onError: (error) =>
+        void setImmediate(() =>
+          tell('problem', { project: id, error: writeError(error), isStuck: (made?.backend.failure ?? null) !== null }),
+        ),
+      onRecovery: (notice) => tell('recovery', { project: id, notice }),
+    }
+    // What a living door has written needs no proof.
+    const isThorough = isLive ? { isThorough: false } : {}
+    const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
+    const backend = await openLocalBackend({ ...home, stores: tailing, admission })
+    made = { backend, log: tailed!, record, offset }
+    return { held: made, opened: { log: inOrder, reports: backend.reports } }
+  }
+
+  const wantedOf = (project: number, wanted: SentWanted, called: Called, signal = called.signal): Wanted => ({
+    ...wanted,
+    project,
+    signal,
+    begin: () => called.note({ begun: true } satisfies QueryNote),
+  })
+
+  /** A call ends before its rows do, so they have a signal of their own. */
+  const stream = async <H extends object>(
+    args: QueryArgs,
+    called: Called,
+    begin: (backend: LocalBackend, wanted: Wanted) => Promise<{ readonly head: H; readonly batches: Batches } | null>,
+  ): Promise<(H & StreamHead) | null> => {
+    const { backend } = await held(args)
+    const stop = new AbortController()
+    called.signal.addEventListener('abort', () => stop.abort(called.signal.reason), { once: true })
+    const begun = await begin(backend, wantedOf(args.record.id, args.wanted, called, stop.signal))
+    if (!begun) return null
+    const id = ++lastStream
+    streams.set(id, { bytes: arrowBytes(begun.batches), stop })
+    return { ...begun.head, stream: id }
+  }
+
+  const channel = new Channel(
+    port,
+    {
+      async start({ dataDir, memoryLimit, threads, engine, storage }: StartArgs): Promise<void> {
+        const opened = await openStoresAlone({ dataDir, memoryLimit, threads }, engine, storage)
+        parts = { opened, stores: opened.stores, admission: createAdmission(opened.places) }
+      },
+
+      ping: () => started().opened.running,
+
+      async open(args: OpenArgs): Promise<Opened> {
+        const { id } = args.record
+        await projects.get(id)?.catch(() => undefined)
+        const opening = open(args)
+        projects.set(
+          id,
+          opening.then(({ held }) => held),
+        )
+        try {
+          return (await opening).opened
+        } catch (error) {
+          projects.delete(id)
+          throw error
+        }
+      },
+
+      async close({ project }: { readonly project: number }): Promise<void> {
+        const open = projects.get(project)
+        projects.delete(project)
+        const found = await open?.catch(() => null)
+        await found?.backend.close()
+      },
+
+      drop: ({ project }: { readonly project: number }) => started().stores.drop(project),
+      makeDurable: ({ project }: { readonly project: number }) => started().stores.makeDurable(project),
+
+      async duplicates(args: OfProject & { readonly firstSeq: number; readonly count: number; readonly dropped: number }): Promise<number> {
+        const { backend } = await held(args)
+        return backend.pipeline.duplicatesOf(args.firstSeq, args.count, args.dropped)
+      },
+
+      async answer(args: QueryArgs, called: Called): Promise<AnswerText> {
+        const { backend } = await held(args)
+        const progress = new Progress()
+        const timer = setInterval(() => called.note(progress.rows satisfies QueryNote), progressMs)
+        try {
+          const wanted = wantedOf(args.record.id, args.wanted, called)
+          const { answer, endsAt } = await backend.answer(args.query, { wanted, progress, ...(args.rows ? { rows: args.rows } : {}) })
+          return { text: await answer.text(), endsAt }
+        } finally {
+          clearInterval(timer)
+        }
+      },
+
+      rows: (args: QueryArgs, called: Called): Promise<RowsHead | null> =>
+        stream(args, called, async (backend, wanted) => {
+          const answer = await backend.rows(args.query, wanted, args.rows)
+          if (!answer) return null
+          const { batches, ...head } = answer
+          return { head, batches }
+        }),
+
+      batches: (args: QueryArgs, called: Called) =>
+        stream(args, called, async (backend, wanted) => ({ head: {}, batches: backend.batches(args.query, wanted) })),
+
+      table: (args: QueryArgs, called: Called) =>
+        stream(args, called, async (backend, wanted) => {
+          const { batches } = await backend.table(args.query, wanted)
+          return { head: {}, batches: each(batches) }
+        }),
+
+      async next({ stream: id }: StreamHead): Promise<Piece> {
+        const found = streams.get(id)
+        if (!found) throw new InternalError('The rows are not there any more')
+        try {
+          const { done, value } = await found.bytes.next()
+          if (done) streams.delete(id)
+          return done ? { end: value } : { bytes: value as Uint8Array }
+        } catch (error) {
+          streams.delete(id)
+          throw error
+        }
+      },
+
+      async leave({ stream: id }: StreamHead): Promise<void> {
+        const found = streams.get(id)
+        streams.delete(id)
+        found?.stop.abort()
+        await found?.bytes.return(undefined)
+      },
+
+      async service(args: ServiceArgs): Promise<unknown> {
+        const { backend } = await held(args)
+        const target = (args.service === 'project' ? backend : backend[args.service]) as unknown as Record<
+          string,
+          (...args: readonly unknown[]) => unknown
+        >
+        return writeValue(await target[args.method]!(...args.args))
+      },
+
+      async end(): Promise<void> {
+        for (const project of projects.values()) await (await project.catch(() => null))?.backend.close()
+        await parts?.opened.close()
+      },
+    },
+    {
+      grown: async ({ project, seq }: DoorTellings['grown']) => (await projects.get(project)?.catch(() => null))?.log.reached(seq),
+    },
+  )
+}
+
+async function* each(batches: readonly RecordBatch[]): AsyncGenerator<RecordBatch, void, undefined> {
+  yield* batches
+}

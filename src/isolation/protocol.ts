@@ -1,0 +1,88 @@
+import type { ProjectRecord } from '../accounts/records.ts'
+import type { RowLimits } from '../backend/backend.ts'
+import type { Wanted } from '../execution/asking/admission.ts'
+import type { AnswerWarning } from '../queries/query-types.ts'
+import type { LogFindings } from '../storage/log/findings.ts'
+import type { LogBatch } from '../storage/log/log.ts'
+import type { EngineChoice } from '../storage/open-stores.ts'
+import type { StorageOptions } from '../storage/project-storage.ts'
+import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
+import type { WireError } from './wire-error.ts'
+
+// What the door asks of the engine, what the engine asks of the door, and what both are told.
+
+/** The first call. */
+export interface StartArgs {
+  readonly dataDir: string
+  readonly memoryLimit?: number | string | undefined
+  readonly threads?: number | undefined
+  readonly engine?: EngineChoice | undefined
+  readonly storage: StorageOptions
+}
+
+/** What comes with each call of a project. */
+export interface OfProject {
+  /** As it is now. */
+  readonly record: ProjectRecord
+  /** How far its log is. */
+  readonly seq: number
+  /** What the door's clock shows beyond the system's, in milliseconds. */
+  readonly offset: number
+}
+
+export interface OpenArgs extends OfProject {
+  /** The log is open, and durable up to `seq`. */
+  readonly isLive: boolean
+}
+export interface Opened {
+  /** Of a log that is not open. */
+  readonly log: { readonly found: LogFindings; readonly appliedSeq: number } | null
+  readonly reports: readonly RecoveryReport[]
+}
+
+export type SentWanted = Omit<Wanted, 'signal' | 'begin' | 'project'>
+export interface QueryArgs extends OfProject {
+  readonly query: unknown
+  readonly wanted: SentWanted
+  readonly rows?: RowLimits
+}
+/** Before an answer. */
+export type QueryNote = { readonly begun: true } | { readonly read: number; readonly total: number }
+export interface AnswerText {
+  readonly text: string
+  readonly endsAt: string | null
+}
+
+/** Bytes are asked for piece by piece. */
+export interface StreamHead {
+  readonly stream: number
+}
+export interface RowsHead extends StreamHead {
+  readonly limit: number
+  readonly timezone: string
+  readonly warnings: readonly AnswerWarning[]
+}
+export type Piece = { readonly bytes: Uint8Array } | { readonly end: unknown }
+
+/** A method of a service of the project. */
+export interface ServiceArgs extends OfProject {
+  readonly service: 'project' | 'actions' | 'cohorts'
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+export interface AppendArgs {
+  readonly project: number
+  readonly batch: Omit<LogBatch, 'payloads'> & { readonly payloads: readonly string[] }
+}
+
+/** What the engine tells. */
+export interface EngineTellings {
+  applied: { readonly project: number; readonly seq: number }
+  problem: { readonly project: number | null; readonly error: WireError; readonly isStuck: boolean }
+  recovery: { readonly project: number; readonly notice: RecoveryNotice }
+}
+/** What the door tells. */
+export interface DoorTellings {
+  grown: { readonly project: number; readonly seq: number }
+}

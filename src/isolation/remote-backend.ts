@@ -1,0 +1,360 @@
+import { type RecordBatch, Table } from 'apache-arrow'
+import { settingsWithDefaults } from '../accounts/project-fields.ts'
+import type { BackendHome, ProjectBackend, RowLimits } from '../backend/backend.ts'
+import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
+import type { StoreFacts } from '../catalog/store-facts.ts'
+import type { ActionService } from '../definitions/actions.ts'
+import type { CohortService } from '../definitions/cohorts.ts'
+import { InternalError, WaymarkError } from '../errors/errors.ts'
+import type { RowsAnswer } from '../execution/answer-rows.ts'
+import type { Wanted } from '../execution/asking/admission.ts'
+import { Answer } from '../execution/asking/answer.ts'
+import type { Computed, Computing } from '../execution/asking/asking.ts'
+import type { EventSource } from '../ingestion/event-source.ts'
+import type { GroupImportOptions } from '../ingestion/inputs.ts'
+import { type BatchFacts, type IngestAnswer, Intake } from '../ingestion/intake.ts'
+import type { WarningSummary } from '../ingestion/warnings.ts'
+import type { Work as Batch } from '../ingestion/work.ts'
+import { arrowBatches } from '../lib/arrow-bytes.ts'
+import { KeepAlive } from '../lib/keep-alive.ts'
+import type { RowCount } from '../lib/progress.ts'
+import { Texts } from '../lib/texts.ts'
+import type { FileLog } from '../storage/log/file-log.ts'
+import type { LogFindings } from '../storage/log/findings.ts'
+import type { RecoveryReport } from '../storage/recovery-report.ts'
+import { type CallOptions, type Channel, Gone } from './channel.ts'
+import { type EngineChild, newWork } from './engine-child.ts'
+import { LagRoom } from './lag-room.ts'
+import type {
+  AnswerText,
+  AppendArgs,
+  OfProject,
+  Opened,
+  Piece,
+  QueryNote,
+  RowsHead,
+  SentWanted,
+  ServiceArgs,
+  StreamHead,
+} from './protocol.ts'
+import { readValue } from './wire-value.ts'
+
+interface Parts {
+  readonly home: BackendHome
+  readonly engine: EngineChild
+  /** Opens the log once the engine has put it in order. */
+  openLog(found: LogFindings, appliedSeq: number): Promise<FileLog>
+  onClose(): void
+}
+
+/** A project whose log this process has, and whose store another one. */
+export class RemoteBackend implements ProjectBackend {
+  readonly actions: ActionService
+  readonly cohorts: CohortService
+  reports: readonly RecoveryReport[] = []
+  failure: unknown = null
+  private readonly parts: Parts
+  private readonly id: number
+  private log: FileLog | null = null
+  private appliedSeq = 0
+  private readonly room: LagRoom
+  private readonly intake: Intake
+  private readonly openings = new WeakMap<Channel, Promise<void>>()
+  private readonly keepAlive = new KeepAlive()
+  private isClosed = false
+
+  private constructor(parts: Parts) {
+    const { home, engine } = parts
+    this.parts = parts
+    this.id = home.record().id
+    this.room = new LagRoom(() => engine.isUp)
+    this.intake = new Intake({
+      log: { append: (batch) => this.mustHaveLog().append(batch) },
+      room: this.room,
+      clock: home.clock,
+      settings: () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true }),
+      mustBeOpen: () => this.mustBeOpen(),
+      handOver: (batch) => this.handOver(batch),
+    })
+    const service = <F>(name: ServiceArgs['service'], method: string, isRepeatable: boolean) =>
+      this.service(name, method, isRepeatable) as unknown as F
+    this.actions = {
+      list: service('actions', 'list', true),
+      retrieve: service('actions', 'retrieve', true),
+      create: service('actions', 'create', false),
+      update: service('actions', 'update', false),
+      remove: service('actions', 'remove', false),
+    }
+    this.cohorts = {
+      list: service('cohorts', 'list', true),
+      retrieve: service('cohorts', 'retrieve', true),
+      create: service('cohorts', 'create', false),
+      update: service('cohorts', 'update', false),
+      remove: service('cohorts', 'remove', false),
+      refresh: service('cohorts', 'refresh', true),
+      count: service('cohorts', 'count', true),
+      states: service('cohorts', 'states', true),
+      get refreshes(): CohortService['refreshes'] {
+        throw new InternalError('Refreshes are counted in the process of the engine')
+      },
+    }
+  }
+
+  static async open(parts: Parts): Promise<RemoteBackend> {
+    const backend = new RemoteBackend(parts)
+    await backend.keepAlive.during(backend.ready(parts.home.signal))
+    return backend
+  }
+
+  get position(): number {
+    return this.log?.lastSeq ?? 0
+  }
+
+  get lag(): number {
+    return this.position - this.appliedSeq
+  }
+
+  /** The engine has these records in its store. */
+  applied(seq: number): void {
+    this.appliedSeq = Math.max(this.appliedSeq, seq)
+    this.failure = null
+    this.room.applied(seq)
+    this.log?.markApplied(seq)
+  }
+
+  async append({ batch }: AppendArgs): Promise<{ firstSeq: number }> {
+    const answer = await this.mustHaveLog().append({ ...batch, payloads: Texts.of(batch.payloads) })
+    this.hasGrown()
+    return answer
+  }
+
+  /** Has the engine open the project, as soon as there is one. */
+  openAgain(): void {
+    this.ready().catch((error: unknown) => {
+      if (!this.isClosed && !(error instanceof Gone)) this.parts.home.onError(error)
+    })
+  }
+
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer> {
+    return this.keepAlive.during(this.intake.ingest(body, about))
+  }
+
+  ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
+    return this.keepAlive.during(this.intake.ingestEvents(events, facts))
+  }
+
+  importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }> {
+    return this.service<[unknown], { readonly ids: readonly string[] }>('project', 'importPersons', true)(rows)
+  }
+
+  importGroups(rows: unknown, options: GroupImportOptions): Promise<void> {
+    return this.service<[unknown, GroupImportOptions], void>('project', 'importGroups', true)(rows, options)
+  }
+
+  definePropertyTypes(rows: unknown): Promise<void> {
+    return this.service<[unknown], void>('project', 'definePropertyTypes', true)(rows)
+  }
+
+  async answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
+    let count: RowCount = { read: 0, total: 0 }
+    const finished = progress?.follow(() => count)
+    try {
+      const { value: answer } = await this.ask<AnswerText>('answer', { query, rows }, wanted, (known) => {
+        count = known
+      })
+      return { answer: Answer.ofText(answer.text), endsAt: answer.endsAt }
+    } finally {
+      finished?.()
+    }
+  }
+
+  async rows(query: unknown, wanted: Wanted, limits?: RowLimits): Promise<RowsAnswer | null> {
+    const found = await this.askStream<RowsHead>('rows', { query, rows: limits }, wanted)
+    if (!found) return null
+    const { limit, timezone, warnings } = found.head
+    return { limit, timezone, warnings, batches: arrowBatches(found.bytes) as RowsAnswer['batches'] }
+  }
+
+  async table(query: unknown, wanted: Wanted): Promise<Table> {
+    const found = await this.askStream('table', { query }, wanted)
+    const batches: RecordBatch[] = []
+    for await (const batch of arrowBatches(found!.bytes)) batches.push(batch)
+    return new Table(batches)
+  }
+
+  async *batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined> {
+    const found = await this.askStream('batches', { query }, wanted)
+    yield* arrowBatches(found!.bytes)
+  }
+
+  events(): Promise<readonly KnownEvent[]> {
+    return this.service<[], readonly KnownEvent[]>('project', 'events', true)()
+  }
+
+  properties(): Promise<readonly KnownProperty[]> {
+    return this.service<[], readonly KnownProperty[]>('project', 'properties', true)()
+  }
+
+  groupTypes(): Promise<StoreFacts['groupTypes']> {
+    return this.service<[], StoreFacts['groupTypes']>('project', 'groupTypes', true)()
+  }
+
+  warnings(): Promise<readonly WarningSummary[]> {
+    return this.service<[], readonly WarningSummary[]>('project', 'warnings', true)()
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.intake.settled()
+    const { engine } = this.parts
+    try {
+      // An engine that is gone leaves what is not applied to the next opening.
+      if (engine.isUp) await (await this.ready()).call('close', { project: this.id })
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error
+    } finally {
+      await this.log?.close()
+      this.parts.onClose()
+    }
+  }
+
+  private handOver({ firstSeq, count, content }: Batch) {
+    this.room.enter(firstSeq + count - 1, content.kind === 'event' ? content.bytes.length : 0)
+    this.hasGrown()
+    const dropped = content.kind === 'event' ? content.events.filter((event) => event.isDropped).length : 0
+    return { duplicates: () => this.call<number>('duplicates', () => ({ ...this.ofProject(), firstSeq, count, dropped })) }
+  }
+
+  private hasGrown(): void {
+    this.parts.engine.tell('grown', { project: this.id, seq: this.position })
+  }
+
+  private ofProject(): OfProject {
+    const { record, clock } = this.parts.home
+    return { record: record(), seq: this.position, offset: clock().getTime() - Date.now() }
+  }
+
+  /** The engine, with this project open in it. */
+  private async ready(signal?: AbortSignal): Promise<Channel> {
+    const channel = await this.parts.engine.channel(signal)
+    const known = this.openings.get(channel)
+    if (known) {
+      await known
+      return channel
+    }
+    const opening = this.openIn(channel)
+    this.openings.set(channel, opening)
+    opening.catch(() => this.openings.delete(channel))
+    await opening
+    return channel
+  }
+
+  private async openIn(channel: Channel): Promise<void> {
+    const { reports, log } = await channel.call<Opened>('open', { ...this.ofProject(), isLive: this.log !== null })
+    if (this.log) return this.hasGrown()
+    this.reports = reports
+    this.log = await this.parts.openLog(log!.found, log!.appliedSeq)
+    this.appliedSeq = this.log.lastSeq // it was opened with all that the log had
+  }
+
+  /** Asks again when the engine has ended meanwhile. */
+  private async call<T>(name: string, args: () => unknown, options: CallOptions = {}): Promise<T> {
+    for (;;) {
+      try {
+        const channel = await this.ready(options.signal)
+        return await this.keepAlive.during(channel.call<T>(name, args(), options))
+      } catch (error) {
+        if (!(error instanceof Gone) || this.isClosed) throw error
+      }
+    }
+  }
+
+  private service<A extends readonly unknown[], R>(service: ServiceArgs['service'], method: string, isRepeatable: boolean) {
+    return async (...args: A): Promise<R> => {
+      const sent = (): ServiceArgs => ({ ...this.ofProject(), service, method, args })
+      if (isRepeatable) return readValue(await this.call('service', sent)) as R
+      const channel = await this.ready()
+      try {
+        return readValue(await this.keepAlive.during(channel.call('service', sent()))) as R
+      } catch (error) {
+        throw error instanceof Gone ? new WaymarkError('engine-ended', { isChange: true }) : error
+      }
+    }
+  }
+
+  /** Asks again when the engine has ended meanwhile and this query is not to blame for it. */
+  private async ask<T>(
+    name: string,
+    what: object,
+    wanted: Wanted,
+    onProgress?: (rows: RowCount) => void,
+  ): Promise<{ readonly value: T; readonly channel: Channel }> {
+    const { signal, begin, project: _, seconds = Number.POSITIVE_INFINITY, ...places } = wanted
+    const since = performance.now()
+    const work = newWork()
+    for (;;) {
+      const left = seconds - (performance.now() - since) / 1000
+      const over = AbortSignal.timeout(Math.min(2 ** 31 - 1, Math.max(0, Math.ceil(left * 1000))))
+      const channel = await this.ready(signal ? AbortSignal.any([signal, over]) : over).catch((error: unknown) => {
+        throw over.aborted ? new WaymarkError('query-timeout', { seconds, waited: seconds, ran: 0 }) : error
+      })
+      work.begunAt = null
+      const note = (told: unknown) => {
+        const known = told as QueryNote
+        if ('read' in known) return onProgress?.(known)
+        work.begunAt ??= performance.now()
+        begin?.()
+      }
+      const sent: SentWanted = { ...places, seconds: left }
+      try {
+        const args = { ...this.ofProject(), ...what, wanted: sent }
+        const value = await this.keepAlive.during(this.parts.engine.work<T>(channel, work, left, name, args, { signal, note }))
+        return { value, channel }
+      } catch (error) {
+        if (!(error instanceof Gone)) throw error
+        if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new WaymarkError('query-cancelled', {})
+        if (work.fate) throw work.fate
+        if (this.isClosed) throw new WaymarkError('closed', {})
+      }
+    }
+  }
+
+  private async askStream<H extends StreamHead>(name: string, what: object, wanted: Wanted) {
+    const { value: head, channel } = await this.ask<H | null>(name, what, wanted)
+    return head && { head, bytes: this.pieces(channel, head.stream, wanted.signal) }
+  }
+
+  private async *pieces(channel: Channel, stream: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, unknown, undefined> {
+    let isOver = false
+    const leave = () => {
+      if (!isOver) channel.call('leave', { stream }).catch(() => undefined)
+      isOver = true
+    }
+    signal?.addEventListener('abort', leave, { once: true })
+    try {
+      for (;;) {
+        const piece = await this.keepAlive.during(channel.call<Piece>('next', { stream }))
+        if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new WaymarkError('query-cancelled', {})
+        if ('end' in piece) {
+          isOver = true
+          return piece.end
+        }
+        yield piece.bytes
+      }
+    } catch (error) {
+      throw error instanceof Gone ? new WaymarkError('engine-ended', { isChange: false }) : error
+    } finally {
+      signal?.removeEventListener('abort', leave)
+      leave()
+    }
+  }
+
+  private mustHaveLog(): FileLog {
+    if (!this.log) throw new InternalError(`The log of project ${this.id} is not open`)
+    return this.log
+  }
+
+  private mustBeOpen(): void {
+    if (this.isClosed) throw new WaymarkError('closed', {})
+  }
+}

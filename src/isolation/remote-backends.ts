@@ -1,0 +1,92 @@
+import type { Backends } from '../backend/backend.ts'
+import { InternalError } from '../errors/errors.ts'
+import { FileLog, logDefaults } from '../storage/log/file-log.ts'
+import { memoryLimitOf } from '../storage/open-stores.ts'
+import { filesOf } from '../storage/project-storage.ts'
+import { EngineChild } from './engine-child.ts'
+import type { AppendArgs, EngineTellings, StartArgs } from './protocol.ts'
+import { RemoteBackend } from './remote-backend.ts'
+import { readError } from './wire-error.ts'
+
+/** What the engine's process may take beside the memory that it counts, before it is ended from outside. */
+const besideItsLimit = (memoryLimit: number) => memoryLimit / 2 + 1024 ** 3
+
+/** Projects whose logs this process has, and an engine in another process that has their stores. */
+export class RemoteBackends implements Backends {
+  private readonly start: StartArgs
+  private readonly opened = new Map<number, RemoteBackend>()
+  readonly engine: EngineChild
+
+  constructor(start: StartArgs, onError: (error: unknown) => void) {
+    this.start = start
+    const memoryLimit = memoryLimitOf(start.memoryLimit)
+    const told = (project: number | null) => (project === null ? undefined : this.opened.get(project))
+    this.engine = new EngineChild({
+      start,
+      mostBytes: memoryLimit + besideItsLimit(memoryLimit),
+      methods: {
+        append: (args: AppendArgs) => {
+          const backend = told(args.project)
+          if (!backend) throw new InternalError(`The log of project ${args.project} is not open`)
+          return backend.append(args)
+        },
+      },
+      tellings: {
+        applied: ({ project, seq }: EngineTellings['applied']) => told(project)?.applied(seq),
+        problem: ({ project, error, isStuck }: EngineTellings['problem']) => {
+          const failure = readError(error)
+          const backend = told(project)
+          if (backend) backend.failure = isStuck ? failure : null
+          onError(failure)
+        },
+        recovery: ({ project, notice }: EngineTellings['recovery']) => this.notices.get(project)?.(notice),
+      },
+      onStart: () => {
+        for (const backend of this.opened.values()) backend.openAgain()
+      },
+      report: onError,
+    })
+  }
+
+  private readonly notices = new Map<number, (notice: EngineTellings['recovery']['notice']) => void>()
+
+  async open(home: Parameters<Backends['open']>[0]): Promise<RemoteBackend> {
+    const { id } = home.record()
+    const { dataDir, storage } = this.start
+    const files = filesOf(dataDir, id)
+    const beforeForgetting = async () => {
+      await (await this.engine.channel()).call('makeDurable', { project: id })
+    }
+    // What cannot be read is the engine's to report: it alone reads.
+    const settings = { ...logDefaults, ...storage.log, onDamage: 'refuse', positionFile: files.position, beforeForgetting } as const
+    this.notices.set(id, home.onRecovery)
+    const backend = await RemoteBackend.open({
+      home,
+      engine: this.engine,
+      openLog: (found, appliedSeq) => FileLog.openRepaired(found, settings, appliedSeq),
+      onClose: () => {
+        this.opened.delete(id)
+        this.notices.delete(id)
+      },
+    })
+    this.opened.set(id, backend)
+    return backend
+  }
+
+  async drop(id: number): Promise<void> {
+    await (await this.engine.channel()).call('drop', { project: id })
+  }
+
+  load() {
+    return this.engine.load
+  }
+
+  get stillOpen(): readonly string[] {
+    const { running } = this.engine.load
+    return running > 0 ? [`${running} queries in the engine's process`] : []
+  }
+
+  close(): Promise<void> {
+    return this.engine.close()
+  }
+}

@@ -1,0 +1,70 @@
+import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './clickhouse/client.ts'
+import { mustNotBeOnClickHouse, openClickHouseStores } from './clickhouse-stores.ts'
+import { answerBytes, defaultMemoryLimit, memoryBytes } from './duckdb/budget.ts'
+import { type Instance, openInstance } from './duckdb/instance.ts'
+import type { StorageOptions } from './project-storage.ts'
+import { duckdbStores, type Stores } from './stores.ts'
+
+/** Where events are stored and queries run. */
+export interface EngineChoice {
+  /** On a ClickHouse server; the log and the accounts stay in the data directory. Needs the package `@clickhouse/client`. */
+  readonly clickhouse: {
+    /** Settings of the server for all queries, such as `{ max_memory_usage: 8e9, max_threads: 8 }`. */
+    readonly settings?: Settings
+  } & (ClickHouseServer | { readonly client: ClickHouseClient })
+}
+
+export async function openStores(instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions): Promise<Stores> {
+  if (!engine) {
+    await mustNotBeOnClickHouse(instance.dataDir)
+    return duckdbStores(instance, storage)
+  }
+  const { clickhouse } = engine
+  const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
+  const { dataDir, memoryLimit } = instance
+  return openClickHouseStores(client, {
+    dataDir,
+    storage,
+    engine: { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} },
+    ownsClient: !('client' in clickhouse),
+  })
+}
+
+export interface OpenedStores {
+  readonly stores: Stores
+  /** How many statements of queries may run at once. */
+  readonly places: number
+  /** Statements that run now. */
+  readonly running: number
+  close(): Promise<void>
+}
+
+/** The stores of a directory whose accounts another process has. */
+export async function openStoresAlone(
+  options: { readonly dataDir: string; readonly memoryLimit?: number | string | undefined; readonly threads?: number | undefined },
+  engine: EngineChoice | undefined,
+  storage: StorageOptions,
+): Promise<OpenedStores> {
+  const instance = await openInstance(options)
+  try {
+    const stores = await openStores(instance, engine, storage)
+    return {
+      stores,
+      places: instance.places,
+      get running() {
+        return instance.running
+      },
+      async close() {
+        await stores.close()
+        await instance.close()
+      },
+    }
+  } catch (error) {
+    await instance.close()
+    throw error
+  }
+}
+
+/** Bytes for stores and their queries. */
+export const memoryLimitOf = (value: number | string | undefined): number =>
+  value === undefined ? defaultMemoryLimit() : memoryBytes(value)

@@ -15,7 +15,7 @@ import { machine, rounded } from './measure.ts'
 // How many events per second does the built server take over HTTP, durable before it answers, while somebody asks? For --seconds batches of 500 in
 // gzip from 8 connections, then for --single-seconds single events from 32. With --kill the server is killed in the middle of each and started again;
 // clients send what was not acknowledged once more. Everything is counted at the end: not one event too few or too many. --events is the most that
-// is sent in batches. --profile DIR writes a CPU profile of the server.
+// is sent in batches. --processes 1,2: the engine beside the rest, then in a process of its own, which is compared. --profile DIR writes a CPU profile of the server.
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     'single-seconds': { type: 'string', default: '20' },
     connections: { type: 'string', default: '8' },
     kill: { type: 'boolean', default: false },
+    processes: { type: 'string', default: '1,2' },
     profile: { type: 'string' },
   },
 })
@@ -41,11 +42,15 @@ interface Server {
   readonly personalKey: string
 }
 
-const start = async (data: string, port: number, known?: Server): Promise<Server> => {
+const start = async (data: string, processes: number, port: number, known?: Server): Promise<Server> => {
   const profile = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : []
-  const child = spawn(process.execPath, [...profile, cli, 'serve', '--data', data, '--port', String(port), '--json'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...profile, cli, 'serve', '--data', data, '--port', String(port), '--json', ...(processes === 1 ? ['--one-process'] : [])],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   const facts = JSON.parse(line) as { url: string; project_id: number; project_api_key: string; personal_api_key?: string }
   return {
@@ -57,20 +62,30 @@ const start = async (data: string, port: number, known?: Server): Promise<Server
   }
 }
 
-/** Bytes of the most memory that the process had. */
-const peakOf = ({ process: { pid } }: Server): number | null => {
+/** The server and its engine. */
+const pidsOf = ({ process: { pid } }: Server): readonly number[] => {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return [pid!, ...children.split(' ').filter(Boolean).map(Number)]
+}
+
+/** Bytes of the most memory that each of the processes had. */
+const peakOf = (server: Server): number | null => {
   try {
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+    const peak = (pid: number) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+    return pidsOf(server).reduce((sum, pid) => sum + peak(pid), 0)
   } catch {
     return null
   }
 }
 
 /** Seconds of work of all its threads so far: what is left of a rate when the machine is busy with others. */
-const workOf = ({ process: { pid } }: Server): number => {
+const workOf = (server: Server): number => {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / 100
+    const work = (pid: number) => {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+      return (Number(fields[11]) + Number(fields[12])) / 100
+    }
+    return pidsOf(server).reduce((sum, pid) => sum + work(pid), 0)
   } catch {
     return 0
   }
@@ -160,11 +175,12 @@ class Running {
   private peak = 0
   private constructor(
     private readonly data: string,
+    readonly processes: number,
     private server: Server,
   ) {}
 
-  static async start(data: string): Promise<Running> {
-    return new Running(data, await start(data, 0))
+  static async start(data: string, processes: number): Promise<Running> {
+    return new Running(data, processes, await start(data, processes, 0))
   }
   get now(): Server {
     return this.server
@@ -181,7 +197,7 @@ class Running {
     this.work += workOf(this.server)
     this.server.process.kill('SIGKILL')
     await once(this.server.process, 'exit')
-    this.server = await start(this.data, this.server.port, this.server)
+    this.server = await start(this.data, this.processes, this.server.port, this.server)
   }
   async stop(): Promise<void> {
     this.server.process.kill('SIGTERM')
@@ -256,14 +272,21 @@ const mustHave = async (server: Server, expected: number): Promise<void> => {
   if (rows !== expected || different !== expected)
     throw new Error(`${rows} events, ${different} different, where ${expected} were acknowledged`)
 }
-const figures = (part: string, load: Load, events: number, running: Running) =>
+/** Events per second of each part in one process, which two are compared with. */
+const before = new Map<string, number>()
+const figures = (part: string, load: Load, events: number, running: Running) => {
+  const rate = events / load.seconds
+  const compared = running.processes > 1 && before.has(part) ? { of_one_process: rounded(rate / before.get(part)!) } : {}
+  if (running.processes === 1) before.set(part, rate)
   console.log(
     JSON.stringify({
       bench: 'capture',
+      processes: running.processes,
       part: values.kill ? `${part}, killed half way` : part,
       events,
       seconds: rounded(load.seconds),
-      events_per_second: Math.round(events / load.seconds),
+      events_per_second: Math.round(rate),
+      ...compared,
       server_cpu_seconds: rounded(load.work),
       acknowledged_ms: { p50: percentile(load.acknowledged, 0.5), p99: percentile(load.acknowledged, 0.99) },
       ...(load.asked.length > 0 && {
@@ -276,10 +299,11 @@ const figures = (part: string, load: Load, events: number, running: Running) =>
       machine: machine(),
     }),
   )
+}
 
-async function measure(): Promise<void> {
+async function measure(processes: number): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'waymark-bench-'))
-  const running = await Running.start(data)
+  const running = await Running.start(data, processes)
   try {
     const { projectKey } = running.now
     const connections = Number(values.connections)
@@ -309,4 +333,4 @@ async function measure(): Promise<void> {
   }
 }
 
-for (let i = 0; i < Number(values.runs); i++) await measure()
+for (let i = 0; i < Number(values.runs); i++) for (const processes of values.processes.split(',')) await measure(Number(processes))

@@ -339,4 +339,3 @@ export class Project {
 const queryOptionNames = ['signal', 'refresh', 'client_query_id', 'rows']
 
 const isQueryId = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= longestQueryId
-

@@ -4,7 +4,12 @@ import { build } from 'esbuild'
 // Programs that tests start in processes of their own, each in one file: a start from TypeScript takes ten times as long.
 
 const root = resolve(import.meta.dirname, '../..')
-const sources = { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts', engine: 'src/engine.ts', memory: 'test/memory/child.ts' }
+const sources = {
+  cli: 'src/cli/main.ts',
+  'engine-process': 'src/isolation/engine-process.ts',
+  engine: 'src/engine.ts',
+  memory: 'test/memory/child.ts',
+}
 const folder = join(root, '.tmp', 'tests')
 
 /** Where a program lies, once a run of the tests has begun. */

@@ -220,6 +220,7 @@ const calls: readonly [string, (project: Project) => Promise<unknown>][] = [
       await project.answer(sql('select 1'), { refresh: 'force_async', client_query_id: 'mine' })
       for (;;) {
         const status = await project.queryStatus('mine')
+        await new Promise((resolve) => setImmediate(resolve))
         if (status.complete) return [status.error, (status.results as { results: unknown }).results]
       }
     },

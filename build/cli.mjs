@@ -2,7 +2,7 @@ import { build, stop } from 'esbuild'
 
 /**
  * Writes dist/cli.js and dist/engine-process.js: the command and its engine, each with all its JavaScript inside, because reading three hundred small files had been half of the time until a server is
- * ready. Packages with native code and optional peers stay outside.
+ * ready. What has native code, and optional peers, stay outside.
  */
 export async function buildCli() {
   await build({
@@ -12,7 +12,7 @@ export async function buildCli() {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: ['@duckdb/*', 'nodemailer'],
+    external: ['@duckdb/node-bindings*', 'nodemailer'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })

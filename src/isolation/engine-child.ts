@@ -9,10 +9,12 @@ import type { StartArgs } from './protocol.ts'
 
 // The engine's process as its door sees it: started, watched from outside, started again when it ends.
 
-/** Between two attempts to start it, when it ends as soon as it has begun. */
+/** Between two attempts, when it ends before it has started. */
 const pausesMs = [0, 100, 500, 2_000, 5_000]
-/** An engine that lived so long is started again at once. */
-const healthyMs = 5_000
+/** One that ends soon after its start, so many times in a row, is given a moment too. */
+const soonMs = 5_000
+const manyTimes = 20
+const momentMs = 100
 const lookMs = 500
 /** So long the engine's thread may say nothing. */
 const silentMs = 10_000
@@ -183,14 +185,14 @@ export class EngineChild {
   }
 
   private async keepRunning(): Promise<void> {
-    for (let quick = 0; !this.isEnding; ) {
+    for (let [unstarted, short] = [0, 0]; !this.isEnding; ) {
       const since = performance.now()
       const { file, execArgv } = program()
       const child = fork(file, [], { execArgv, serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
       this.child = child
       const ended = new Promise<string>((resolve) => {
         child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with ${code}`))
-        child.once('error', (error) => resolve(error.message))
+        child.on('error', (error) => child.pid === undefined && resolve(`could not be started: ${error.message}`)) // or a message did not reach it
       })
       const channel = new Channel(portOf(child), this.options.methods, this.options.tellings)
       const started = channel.call('start', this.options.start).then(
@@ -198,7 +200,8 @@ export class EngineChild {
         (error: unknown) => this.couldNotStart(error, child),
       )
       const reason = await ended
-      if (this.current) {
+      const hasStarted = this.current !== null
+      if (hasStarted) {
         this.current = null
         this.up = deferred()
       }
@@ -207,8 +210,10 @@ export class EngineChild {
       await started
       if (this.isEnding || this.failure) return
       this.options.report(new Error(`The engine ${reason} and is started again. Nothing acknowledged is lost.`))
-      quick = performance.now() - since < healthyMs ? quick + 1 : 0
-      await setTimeout(pausesMs[Math.min(quick, pausesMs.length - 1)], undefined, { signal: this.watching.signal }).catch(() => undefined)
+      unstarted = hasStarted ? 0 : unstarted + 1
+      short = performance.now() - since < soonMs ? short + 1 : 0
+      const pauseMs = hasStarted ? (short > manyTimes ? momentMs : 0) : pausesMs[Math.min(unstarted, pausesMs.length - 1)]
+      await setTimeout(pauseMs, undefined, { signal: this.watching.signal }).catch(() => undefined)
     }
   }
 

@@ -48,7 +48,7 @@ interface Streamed {
 }
 
 /** The engine's half of a directory: stores, what is applied to them, queries. The door has the log and asks through the port. */
-export function hostEngine(port: Port): void {
+export function hostEngine(port: Port, onStart: () => void): void {
   const projects = new Map<number, Promise<Held>>()
   const streams = new Map<number, Streamed>()
   let lastStream = 0
@@ -137,6 +137,7 @@ export function hostEngine(port: Port): void {
       async start({ dataDir, memoryLimit, threads, engine, storage }: StartArgs): Promise<void> {
         const opened = await openStoresAlone({ dataDir, memoryLimit, threads }, engine, storage)
         parts = { opened, stores: opened.stores, admission: createAdmission(opened.places) }
+        onStart()
       },
 
       ping: () => started().opened.running,

@@ -131,7 +131,7 @@ export class RemoteBackend implements ProjectBackend {
   /** Has the engine open the project, as soon as there is one. */
   openAgain(): void {
     this.ready().catch((error: unknown) => {
-      if (!this.isClosed && !(error instanceof Gone)) this.parts.home.onError(error)
+      if (!this.isClosed) this.parts.home.onError(error)
     })
   }
 
@@ -236,17 +236,24 @@ export class RemoteBackend implements ProjectBackend {
 
   /** The engine, with this project open in it. */
   private async ready(signal?: AbortSignal): Promise<Channel> {
-    const channel = await this.parts.engine.channel(signal)
-    const known = this.openings.get(channel)
-    if (known) {
-      await known
-      return channel
+    for (;;) {
+      const channel = await this.parts.engine.channel(signal)
+      try {
+        await this.openedIn(channel)
+        return channel
+      } catch (error) {
+        if (!(error instanceof Gone) || this.isClosed) throw error
+      }
     }
+  }
+
+  private openedIn(channel: Channel): Promise<void> {
+    const known = this.openings.get(channel)
+    if (known) return known
     const opening = this.openIn(channel)
     this.openings.set(channel, opening)
-    opening.catch(() => this.openings.delete(channel))
-    await opening
-    return channel
+    opening.catch(() => this.openings.delete(channel)) // asked again, it is tried again
+    return opening
   }
 
   private async openIn(channel: Channel): Promise<void> {

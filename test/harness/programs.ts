@@ -25,7 +25,7 @@ export default async function buildPrograms(): Promise<void> {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: ['@duckdb/*', 'nodemailer'],
+    external: ['@duckdb/node-bindings*', 'nodemailer'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })

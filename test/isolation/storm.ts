@@ -1,0 +1,185 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+
+// `npm run test:isolation`: a built server under its five heaviest statements, whose engine is killed again and again. Captures go on, nothing acknowledged is
+// lost or doubled, and small queries of another project are answered as long as there is an engine.
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    'kill-ms': { type: 'string', default: '1000' },
+    rate: { type: 'string', default: '200' },
+  },
+})
+const lasts = Number(values.seconds) * 1000
+const cli = join(import.meta.dirname, '../../dist/cli.js')
+const data = mkdtempSync(join(tmpdir(), 'waymark-storm-'))
+
+/** What takes time, memory, sorting, aggregation and planning. */
+const heaviest = [
+  'select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 3',
+  "select groupArray(concat('some longer text ', toString(number))) from numbers(30000000)",
+  'select number from numbers(60000000) order by modulo(number * 7919, 10007), number limit 10 offset 1000000',
+  'select uniqExact(toString(number)), max(repeat(toString(number), 20)) from numbers(20000000)',
+  `select ${Array.from({ length: 190 }, (_, i) => `countIf(modulo(number, ${i + 2}) = 1)`).join(', ')} from numbers(5000000)`,
+]
+
+const server = spawn(
+  process.execPath,
+  [
+    cli,
+    'serve',
+    '--data',
+    data,
+    '--port',
+    '0',
+    '--json',
+    '--memory',
+    '512MB',
+    '--concurrent-queries',
+    '0',
+    '--queries-per-user',
+    '0',
+    '--api-limit',
+    '0',
+  ],
+  {
+    stdio: ['ignore', 'pipe', process.env.STORM_LOG ? 'inherit' : 'ignore'],
+  },
+)
+const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string]
+const facts = JSON.parse(line) as { url: string; project_id: number; project_api_key: string; personal_api_key: string }
+const port = Number(new URL(facts.url).port)
+const headers = { 'content-type': 'application/json', authorization: `Bearer ${facts.personal_api_key}` }
+
+const call = (agent: Agent, method: string, path: string, body: object): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const asked = request({ port, method, path, agent, headers }, (answer) => {
+      let text = ''
+      answer.on('data', (chunk) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode!, text }))
+      answer.on('error', reject)
+    })
+    asked.on('error', reject)
+    asked.end(JSON.stringify(body))
+  })
+const agent = () => new Agent({ keepAlive: true })
+
+const other = JSON.parse((await call(agent(), 'POST', '/api/projects/', { name: 'Quiet' })).text) as { id: number; api_token: string }
+const engine = (): number | null => {
+  const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ').filter(Boolean)
+  return children.length > 0 ? Number(children[0]) : null
+}
+const small = { query: { kind: 'SqlLikeQuery', query: 'select count(), count(distinct uuid) from events' }, refresh: 'force_blocking' }
+
+const begun = performance.now()
+const isOver = () => performance.now() - begun > lasts
+let kills = 0
+let killedAt = 0
+
+async function killer(): Promise<void> {
+  for (let next = begun + Number(values['kill-ms']); !isOver(); next += Number(values['kill-ms'])) {
+    await setTimeout(Math.max(0, next - performance.now()))
+    const pid = engine()
+    if (pid === null) continue
+    try {
+      process.kill(pid, 'SIGKILL')
+      kills++
+      killedAt = performance.now()
+    } catch {
+      // it is being started again
+    }
+  }
+}
+
+const captured: { readonly ms: number; readonly status: number }[] = []
+let acknowledged = 0
+async function capturer(every: number): Promise<void> {
+  const own = agent()
+  for (let next = performance.now(); !isOver(); next += every) {
+    await setTimeout(Math.max(0, next - performance.now()))
+    const sentAt = performance.now()
+    const { status } = await call(own, 'POST', '/capture/', {
+      api_key: other.api_token,
+      event: 'storm',
+      distinct_id: `u${captured.length % 97}`,
+      uuid: randomUUID(),
+    }).catch(() => ({ status: 0 }))
+    captured.push({ ms: performance.now() - sentAt, status })
+    if (status === 200) acknowledged++
+  }
+}
+
+const heavyAnswers = new Map<string, number>()
+async function heavy(query: string): Promise<void> {
+  const own = agent()
+  while (!isOver()) {
+    const { status, text } = await call(own, 'POST', `/api/projects/${facts.project_id}/query/`, {
+      query: { kind: 'SqlLikeQuery', query },
+      refresh: 'force_blocking',
+    }).catch(() => ({ status: 0, text: '' }))
+    const code = status === 200 ? 'answered' : `${status} ${/"detail":"([^"]{0,60})/.exec(text)?.[1] ?? ''}`
+    heavyAnswers.set(code, (heavyAnswers.get(code) ?? 0) + 1)
+    await setTimeout(50)
+  }
+}
+
+/** Those that no kill came between. */
+const asked: number[] = []
+let failed = 0
+async function asker(): Promise<void> {
+  const own = agent()
+  while (!isOver()) {
+    const sentAt = performance.now()
+    const pid = engine()
+    const { status } = await call(own, 'POST', `/api/projects/${other.id}/query/`, small).catch(() => ({ status: 0 }))
+    if (status !== 200) failed++
+    else if (killedAt < sentAt && pid === engine()) asked.push(performance.now() - sentAt)
+    await setTimeout(50)
+  }
+}
+
+const percentile = (all: readonly number[], share: number) =>
+  Math.round([...all].sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * share))] ?? -1)
+
+try {
+  const clients = 8
+  const queries = heaviest.map(heavy)
+  await Promise.all([killer(), asker(), ...Array.from({ length: clients }, () => capturer((clients * 1000) / Number(values.rate)))])
+  const since = performance.now()
+  const { text } = await call(agent(), 'POST', `/api/projects/${other.id}/query/`, small)
+  if (!text.includes('"results"')) console.log(text)
+  const backMs = Math.round(performance.now() - since)
+  const [[rows, different]] = (JSON.parse(text) as { results: [[number, number]] }).results
+  const ms = captured.map((one) => one.ms)
+  const refused = captured.filter(({ status }) => status !== 200).length
+  console.log(
+    JSON.stringify({
+      seconds: Number(values.seconds),
+      kills,
+      captures: { sent: captured.length, refused, p50: percentile(ms, 0.5), p99: percentile(ms, 0.99), most: percentile(ms, 1) },
+      events: { acknowledged, stored: rows, different },
+      small_queries: { answered: asked.length, failed, p50: percentile(asked, 0.5), p99: percentile(asked, 0.99) },
+      heavy: Object.fromEntries(heavyAnswers),
+      answered_after_ms: backMs,
+    }),
+  )
+  if (rows !== acknowledged || different !== acknowledged || refused > 0 || failed > 0) process.exitCode = 1
+  server.kill('SIGTERM')
+  await once(server, 'exit')
+  await Promise.allSettled(queries)
+} finally {
+  server.kill('SIGKILL')
+  rmSync(data, { recursive: true, force: true })
+}
+process.exit()

@@ -10,7 +10,7 @@ import type { StartArgs } from './protocol.ts'
 // The engine's process as its door sees it: started, watched from outside, started again when it ends.
 
 /** Between two attempts, when it ends before it has started. */
-const pausesMs = [0, 100, 500, 2_000, 5_000]
+const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000]
 /** One that ends soon after its start, so many times in a row, is given a moment too. */
 const soonMs = 5_000
 const manyTimes = 20

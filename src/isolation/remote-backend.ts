@@ -44,6 +44,8 @@ interface Parts {
   readonly engine: EngineChild
   /** Opens the log once the engine has put it in order. */
   openLog(found: LogFindings, appliedSeq: number): Promise<FileLog>
+  /** Resolves when an engine that was started again has the projects of the one before, or takes long for it. */
+  comeBack(): Promise<void>
   onClose(): void
 }
 
@@ -129,8 +131,8 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   /** Has the engine open the project, as soon as there is one. */
-  openAgain(): void {
-    this.ready().catch((error: unknown) => {
+  async openAgain(): Promise<void> {
+    await this.ready().catch((error: unknown) => {
       if (!this.isClosed) this.parts.home.onError(error)
     })
   }
@@ -305,6 +307,7 @@ export class RemoteBackend implements ProjectBackend {
       const channel = await this.ready(signal ? AbortSignal.any([signal, over]) : over).catch((error: unknown) => {
         throw over.aborted ? new WaymarkError('query-timeout', { seconds, waited: seconds, ran: 0 }) : error
       })
+      await this.parts.comeBack() // a heavy query would keep it from what it missed
       work.begunAt = null
       const note = (told: unknown) => {
         const known = told as QueryNote

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Backends } from '../backend/backend.ts'
 import { InternalError } from '../errors/errors.ts'
 import { FileLog, logDefaults } from '../storage/log/file-log.ts'
@@ -11,11 +12,15 @@ import { readError } from './wire-error.ts'
 /** What the engine's process may take beside the memory that it counts, before it is ended from outside. */
 const besideItsLimit = (memoryLimit: number) => memoryLimit / 2 + 1024 ** 3
 
+/** Queries wait so long for projects that are opened again beside theirs. */
+const longestMs = 2_000
+
 /** Projects whose logs this process has, and an engine in another process that has their stores. */
 export class RemoteBackends implements Backends {
   private readonly start: StartArgs
   private readonly opened = new Map<number, RemoteBackend>()
   readonly engine: EngineChild
+  private back: Promise<void> = Promise.resolve()
 
   constructor(start: StartArgs, onError: (error: unknown) => void) {
     this.start = start
@@ -42,7 +47,8 @@ export class RemoteBackends implements Backends {
         recovery: ({ project, notice }: EngineTellings['recovery']) => this.notices.get(project)?.(notice),
       },
       onStart: () => {
-        for (const backend of this.opened.values()) backend.openAgain()
+        const opened = Promise.all([...this.opened.values()].map((backend) => backend.openAgain()))
+        this.back = Promise.race([opened.then(() => undefined), setTimeout(longestMs, undefined, { ref: false })])
       },
       report: onError,
     })
@@ -64,6 +70,7 @@ export class RemoteBackends implements Backends {
       home,
       engine: this.engine,
       openLog: (found, appliedSeq) => FileLog.openRepaired(found, settings, appliedSeq),
+      comeBack: () => this.back,
       onClose: () => {
         this.opened.delete(id)
         this.notices.delete(id)

@@ -1,6 +1,7 @@
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { IngestLog } from './ports.ts'
 import type { Waiting } from './waiting.ts'
+import type { Work } from './work.ts'
 
 export type FollowedLog = IngestLog & Required<Pick<IngestLog, 'grown'>>
 
@@ -17,6 +18,7 @@ export class LogFollower {
   private readonly stopped = deferred<false>()
   private following: Promise<void> | null = null
   private readonly recent = new Map<number, Waiting>()
+  private readonly offers = new Map<number, Work>()
   private readonly expected = new Map<number, Deferred<Waiting>>()
 
   constructor(log: FollowedLog, readOn: (signal: AbortSignal) => Promise<void>, report: (error: unknown) => void) {
@@ -32,8 +34,24 @@ export class LogFollower {
     })
   }
 
+  /** A batch of the log that somebody has at hand. */
+  offer(work: Work, lastSeq: number): void {
+    if (work.firstSeq > lastSeq) this.offers.set(work.firstSeq, work)
+  }
+
+  hasOffer(firstSeq: number): boolean {
+    return this.offers.has(firstSeq)
+  }
+
+  takeOffer(firstSeq: number): Work | undefined {
+    const work = this.offers.get(firstSeq)
+    this.offers.delete(firstSeq)
+    return work
+  }
+
   enters(waiting: Waiting): void {
     const { firstSeq } = waiting
+    this.offers.delete(firstSeq) // it came too late
     this.recent.set(firstSeq, waiting)
     for (const seq of this.recent.keys()) {
       if (this.recent.size <= remembered) break

@@ -138,17 +138,37 @@ export class Pipeline {
     }
   }
 
+  /** A batch that is in the log, or about to be: it need not be read from there. */
+  offer(work: Work): void {
+    this.follower?.offer(work, this.lastSeq)
+  }
+
   /** Enters what the log has behind the last record, up to `toSeq`. */
   private async readOn(toSeq: number, signal?: AbortSignal): Promise<void> {
-    const { room, trouble, order } = this
-    for await (const batch of this.options.log.read(this.lastSeq + 1)) {
-      if (batch.firstSeq > toSeq) return
-      await order.skipTo(batch.firstSeq)
-      while (room.isCrowded && !trouble.isGivenUp) await room.change()
-      if (signal?.aborted) throw closed()
-      const waiting = this.enter(readWork(batch))
-      this.follower?.enters(waiting)
+    const { log } = this.options
+    while (this.lastSeq < Math.min(toSeq, log.lastSeq)) {
+      const offered = this.follower?.takeOffer(this.lastSeq + 1)
+      if (offered) {
+        await this.enterNext(offered, signal)
+        continue
+      }
+      const { lastSeq } = this
+      for await (const batch of log.read(lastSeq + 1)) {
+        if (batch.firstSeq > toSeq) return
+        await this.enterNext(readWork(batch), signal)
+        if (this.follower?.hasOffer(this.lastSeq + 1)) break
+      }
+      if (this.lastSeq === lastSeq) return // the rest is lost
     }
+  }
+
+  private async enterNext(work: Work, signal?: AbortSignal): Promise<void> {
+    const { room, trouble, order } = this
+    await order.skipTo(work.firstSeq)
+    while (room.isCrowded && !trouble.isGivenUp) await room.change()
+    if (signal?.aborted) throw closed()
+    const waiting = this.enter(work)
+    this.follower?.enters(waiting)
   }
 
   /** The last record that is durable. */

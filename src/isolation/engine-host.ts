@@ -27,6 +27,7 @@ import type {
   StartArgs,
   StreamHead,
 } from './protocol.ts'
+import { readBatch } from './wire-batch.ts'
 import { writeError } from './wire-error.ts'
 import { writeValue } from './wire-value.ts'
 
@@ -238,7 +239,12 @@ export function hostEngine(port: Port, onStart: () => void): void {
       },
     },
     {
-      grown: async ({ project, seq }: DoorTellings['grown']) => (await projects.get(project)?.catch(() => null))?.log.reached(seq),
+      async grown({ project, seq, batches }: DoorTellings['grown']): Promise<void> {
+        const found = await projects.get(project)?.catch(() => null)
+        if (!found) return
+        for (const batch of batches) found.backend.pipeline.offer(readBatch(batch))
+        found.log.reached(seq)
+      },
     },
   )
 }

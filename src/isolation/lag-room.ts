@@ -10,6 +10,8 @@ const mostBehind = 256 * 1024 ** 2
 export class LagRoom implements Pick<Room, 'admit'> {
   private readonly room = new Room(mostBehind)
   private readonly isFollowed: () => boolean
+  /** Of batches that are in the log and not in the store. */
+  behindBytes = 0
   private readonly behind: { readonly seq: number; readonly bytes: number }[] = []
 
   constructor(isFollowed: () => boolean) {
@@ -23,11 +25,15 @@ export class LagRoom implements Pick<Room, 'admit'> {
   /** A batch that ends with record `seq` is in the log. */
   enter(seq: number, bytes: number): void {
     this.behind.push({ seq, bytes })
+    this.behindBytes += bytes
     this.room.enter(bytes)
   }
 
   applied(seq: number): void {
     const index = this.behind.findIndex((batch) => batch.seq > seq)
-    for (const { bytes } of this.behind.splice(0, index < 0 ? this.behind.length : index)) this.room.leave(bytes)
+    for (const { bytes } of this.behind.splice(0, index < 0 ? this.behind.length : index)) {
+      this.behindBytes -= bytes
+      this.room.leave(bytes)
+    }
   }
 }

@@ -7,6 +7,7 @@ import type { LogBatch } from '../storage/log/log.ts'
 import type { EngineChoice } from '../storage/open-stores.ts'
 import type { StorageOptions } from '../storage/project-storage.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
+import type { WireBatch } from './wire-batch.ts'
 import type { WireError } from './wire-error.ts'
 
 // What the door asks of the engine, what the engine asks of the door, and what both are told.
@@ -84,5 +85,6 @@ export interface EngineTellings {
 }
 /** What the door tells. */
 export interface DoorTellings {
-  grown: { readonly project: number; readonly seq: number }
+  /** With batches as they were prepared, as long as the engine is not far behind; the others it reads from the log. */
+  grown: { readonly project: number; readonly seq: number; readonly batches: readonly WireBatch[] }
 }

@@ -37,7 +37,11 @@ import type {
   ServiceArgs,
   StreamHead,
 } from './protocol.ts'
+import { type WireBatch, writeBatch } from './wire-batch.ts'
 import { readValue } from './wire-value.ts'
+
+/** Bytes of batches that are sent to the engine and not in its store: what goes beyond it reads from the log. */
+const mostSent = 16 * 1024 ** 2
 
 interface Parts {
   readonly home: BackendHome
@@ -64,6 +68,8 @@ export class RemoteBackend implements ProjectBackend {
   private readonly openings = new WeakMap<Channel, Promise<void>>()
   private readonly keepAlive = new KeepAlive()
   private isClosed = false
+  private grown: WireBatch[] = []
+  private telling: NodeJS.Immediate | null = null
 
   private constructor(parts: Parts) {
     const { home, engine } = parts
@@ -220,15 +226,23 @@ export class RemoteBackend implements ProjectBackend {
     }
   }
 
-  private handOver({ firstSeq, count, content }: Batch) {
-    this.room.enter(firstSeq + count - 1, content.kind === 'event' ? content.bytes.length : 0)
-    this.hasGrown()
+  private handOver(batch: Batch) {
+    const { firstSeq, count, content } = batch
+    const isNear = this.room.behindBytes < mostSent
+    this.room.enter(firstSeq + count - 1, batch.bytes)
+    this.hasGrown(isNear ? batch : null)
     const dropped = content.kind === 'event' ? content.events.filter((event) => event.isDropped).length : 0
     return { duplicates: () => this.call<number>('duplicates', () => ({ ...this.ofProject(), firstSeq, count, dropped })) }
   }
 
-  private hasGrown(): void {
-    this.parts.engine.tell('grown', { project: this.id, seq: this.position })
+  /** Tells the engine once for all batches that one write of the log made durable. */
+  private hasGrown(batch: Batch | null = null): void {
+    const wire = batch && this.parts.engine.isUp ? writeBatch(batch) : null
+    if (wire) this.grown.push(wire)
+    this.telling ??= setImmediate(() => {
+      this.telling = null
+      this.parts.engine.tell('grown', { project: this.id, seq: this.position, batches: this.grown.splice(0) })
+    })
   }
 
   private ofProject(): OfProject {

@@ -35,6 +35,8 @@ interface Parts {
   readonly room: Room
   readonly trouble: Trouble
   readonly waiters: CommitWaiters
+  /** Everything up to this record is worked out. */
+  workedOut(seq: number): void
   /** Everything up to this record is in the store. */
   committed(seq: number): void
 }
@@ -155,6 +157,7 @@ export class ApplyLoop {
         waiting.work = null
         this.queue.shift()
         room.leave(waiting.bytes)
+        this.parts.workedOut(lastSeqOf(waiting))
         done.push(waiting)
         await pause()
       }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { IngestLog } from './ports.ts'
 import type { Waiting } from './waiting.ts'
@@ -7,6 +8,8 @@ export type FollowedLog = IngestLog & Required<Pick<IngestLog, 'grown'>>
 
 /** Batches that are found again by the number of their first record, after they were entered. */
 const remembered = 4096
+
+const pauseMs = 1_000
 
 /** Enters what another process writes into the log, as it comes. */
 export class LogFollower {
@@ -29,9 +32,7 @@ export class LogFollower {
 
   /** `lastSeq`: the last record that was entered. */
   start(lastSeq: () => number): void {
-    this.following ??= this.follow(lastSeq).catch((error: unknown) => {
-      if (!this.stopping.signal.aborted) this.report(error)
-    })
+    this.following ??= this.follow(lastSeq)
   }
 
   /** A batch of the log that somebody has at hand. */
@@ -81,6 +82,17 @@ export class LogFollower {
   }
 
   private async follow(lastSeq: () => number): Promise<void> {
-    while (await Promise.race([this.log.grown(lastSeq()), this.stopped.promise])) await this.readOn(this.stopping.signal)
+    while (await Promise.race([this.log.grown(lastSeq()), this.stopped.promise])) await this.read()
+  }
+
+  /** What cannot be read now may be readable later: it is not passed over. */
+  private async read(): Promise<void> {
+    try {
+      await this.readOn(this.stopping.signal)
+    } catch (error) {
+      if (this.stopping.signal.aborted) return
+      this.report(error)
+      await setTimeout(pauseMs, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined)
+    }
   }
 }

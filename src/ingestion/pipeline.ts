@@ -10,7 +10,7 @@ import { type BatchFacts, type Handed, type IngestAnswer, Intake } from './intak
 import { type FollowedLog, LogFollower } from './log-follower.ts'
 import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
 import { readWork } from './read-work.ts'
-import { Room } from './room.ts'
+import { defaultQueueBytes, Room } from './room.ts'
 import { SlotFiller } from './slot-filler.ts'
 import { closed, notWritten, Trouble } from './trouble.ts'
 import { UuidIndex } from './uuid-index.ts'
@@ -39,8 +39,6 @@ interface Limits extends GroupLimits {
   /** Bytes of batches that wait to be worked out. Above a share of it callers are made to wait, above all of it they are refused. */
   readonly queueBytes: number
 }
-
-const defaultQueueBytes = 64 * 1024 * 1024
 
 interface Entered extends Handed {
   readonly waiting: Waiting
@@ -85,7 +83,8 @@ export class Pipeline {
       log.markApplied(seq)
       this.slots.look()
     }
-    this.loop = new ApplyLoop({ writer, projectId, log, limits, room, trouble, waiters, committed }, applier)
+    const workedOut = (seq: number) => log.markTaken?.(seq)
+    this.loop = new ApplyLoop({ writer, projectId, log, limits, room, trouble, waiters, workedOut, committed }, applier)
     this.slots = new SlotFiller(writer, this.loop, trouble, report)
     this.order = new DuplicateOrder(uuids, trouble, applier.appliedSeq + 1, (waiting) => this.loop.take(waiting))
     this.intake = new Intake({

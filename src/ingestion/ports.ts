@@ -9,7 +9,9 @@ export interface IngestLog {
   read(fromSeq: number): AsyncIterable<LogRecords & { readonly firstSeq: number }>
   readonly lastSeq: number
   markApplied(seq: number): void
-  /** Of a log that another process writes: true when there are records behind `seq`, false when it is closed. */
+  /** Of a log that another process writes: records up to `seq` are worked out. */
+  markTaken?(seq: number): void
+  /** Of such a log: true when there are records behind `seq`, false when it is closed. */
   grown?(seq: number): Promise<boolean>
 }
 

@@ -7,6 +7,8 @@ const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
 /** Batches of past events between the door and the answer: as many may be ahead of a live one. */
 const pastAtOnce = 4
 
+export const defaultQueueBytes = 64 * 1024 * 1024
+
 /** Backpressure: bytes of batches that wait to be worked out. Above a share of them callers are made to wait, above all of them they are refused. */
 export class Room {
   private readonly limit: number

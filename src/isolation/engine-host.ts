@@ -82,6 +82,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       writer: {
         append: ({ payloads, ...batch }: Parameters<TailedLog['append']>[0]) =>
           channel.call<{ firstSeq: number }>('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
+        taken: (taken: number) => tell('taken', { project: id, seq: taken }),
         applied: (applied: number) => tell('applied', { project: id, seq: applied }),
       },
       inOrder: (found: LogFindings, appliedSeq: number) => {

@@ -1,20 +1,16 @@
 import { Room } from '../ingestion/room.ts'
 
-/** Bytes of events that are acknowledged and not in the store. Live events wait at a quarter of it. */
-const mostBehind = 256 * 1024 ** 2
-
 /**
- * Backpressure of a log that another process follows: whoever sends faster than events are applied is made to wait, or queries would never catch up. While
- * the engine is not there nobody waits for it.
+ * Backpressure of a log that another process follows: bytes of batches that the engine has not worked out. While the engine is not there nobody waits for
+ * it.
  */
 export class LagRoom implements Pick<Room, 'admit'> {
-  private readonly room = new Room(mostBehind)
+  private readonly room: Room
   private readonly isFollowed: () => boolean
-  /** Of batches that are in the log and not in the store. */
-  behindBytes = 0
   private readonly behind: { readonly seq: number; readonly bytes: number }[] = []
 
-  constructor(isFollowed: () => boolean) {
+  constructor(limit: number, isFollowed: () => boolean) {
+    this.room = new Room(limit)
     this.isFollowed = isFollowed
   }
 
@@ -25,15 +21,12 @@ export class LagRoom implements Pick<Room, 'admit'> {
   /** A batch that ends with record `seq` is in the log. */
   enter(seq: number, bytes: number): void {
     this.behind.push({ seq, bytes })
-    this.behindBytes += bytes
     this.room.enter(bytes)
   }
 
-  applied(seq: number): void {
+  /** Batches up to record `seq` are worked out. */
+  leave(seq: number): void {
     const index = this.behind.findIndex((batch) => batch.seq > seq)
-    for (const { bytes } of this.behind.splice(0, index < 0 ? this.behind.length : index)) {
-      this.behindBytes -= bytes
-      this.room.leave(bytes)
-    }
+    for (const { bytes } of this.behind.splice(0, index < 0 ? this.behind.length : index)) this.room.leave(bytes)
   }
 }

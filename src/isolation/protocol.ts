@@ -79,12 +79,14 @@ export interface AppendArgs {
 
 /** What the engine tells. */
 export interface EngineTellings {
+  /** Worked out: what is not committed would be read from the log again. */
+  taken: { readonly project: number; readonly seq: number }
   applied: { readonly project: number; readonly seq: number }
   problem: { readonly project: number | null; readonly error: WireError; readonly isStuck: boolean }
   recovery: { readonly project: number; readonly notice: RecoveryNotice }
 }
 /** What the door tells. */
 export interface DoorTellings {
-  /** With batches as they were prepared, as long as the engine is not far behind; the others it reads from the log. */
+  /** With batches as they were prepared; what it was not told it reads from the log. */
   grown: { readonly project: number; readonly seq: number; readonly batches: readonly WireBatch[] }
 }

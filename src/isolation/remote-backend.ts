@@ -13,6 +13,7 @@ import type { Computed, Computing } from '../execution/asking/asking.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Intake } from '../ingestion/intake.ts'
+import { defaultQueueBytes } from '../ingestion/room.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { Work as Batch } from '../ingestion/work.ts'
 import { arrowBatches } from '../lib/arrow-bytes.ts'
@@ -39,9 +40,6 @@ import type {
 } from './protocol.ts'
 import { type WireBatch, writeBatch } from './wire-batch.ts'
 import { readValue } from './wire-value.ts'
-
-/** Bytes of batches that are sent to the engine and not in its store: what goes beyond it reads from the log. */
-const mostSent = 16 * 1024 ** 2
 
 interface Parts {
   readonly home: BackendHome
@@ -75,7 +73,7 @@ export class RemoteBackend implements ProjectBackend {
     const { home, engine } = parts
     this.parts = parts
     this.id = home.record().id
-    this.room = new LagRoom(() => engine.isUp)
+    this.room = new LagRoom(defaultQueueBytes, () => engine.isUp)
     this.intake = new Intake({
       log: { append: (batch) => this.mustHaveLog().append(batch) },
       room: this.room,
@@ -126,8 +124,13 @@ export class RemoteBackend implements ProjectBackend {
   applied(seq: number): void {
     this.appliedSeq = Math.max(this.appliedSeq, seq)
     this.failure = null
-    this.room.applied(seq)
+    this.taken(seq)
     this.log?.markApplied(seq)
+  }
+
+  /** The engine has worked them out. */
+  taken(seq: number): void {
+    this.room.leave(seq)
   }
 
   async append({ batch }: AppendArgs): Promise<{ firstSeq: number }> {
@@ -228,9 +231,8 @@ export class RemoteBackend implements ProjectBackend {
 
   private handOver(batch: Batch) {
     const { firstSeq, count, content } = batch
-    const isNear = this.room.behindBytes < mostSent
     this.room.enter(firstSeq + count - 1, batch.bytes)
-    this.hasGrown(isNear ? batch : null)
+    this.hasGrown(batch)
     const dropped = content.kind === 'event' ? content.events.filter((event) => event.isDropped).length : 0
     return { duplicates: () => this.call<number>('duplicates', () => ({ ...this.ofProject(), firstSeq, count, dropped })) }
   }

@@ -38,6 +38,7 @@ export class RemoteBackends implements Backends {
       },
       tellings: {
         applied: ({ project, seq }: EngineTellings['applied']) => told(project)?.applied(seq),
+        taken: ({ project, seq }: EngineTellings['taken']) => told(project)?.taken(seq),
         problem: ({ project, error, isStuck }: EngineTellings['problem']) => {
           const failure = readError(error)
           const backend = told(project)

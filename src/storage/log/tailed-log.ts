@@ -9,6 +9,8 @@ import { isFrame, listSegments, type Segment, walkSegment } from './segment.ts'
 /** The process that writes a log, as those that read it reach it. */
 export interface LogWriter {
   append(batch: LogBatch): Promise<{ firstSeq: number }>
+  /** Records up to `seq` are worked out. */
+  taken(seq: number): void
   /** Records up to `seq` are in the store. */
   applied(seq: number): void
 }
@@ -25,8 +27,10 @@ export class TailedLog implements Log {
   private readonly settings: TailSettings
   private durableSeq: number
   private isClosed = false
+  private takenSeq = 0
+  private telling: NodeJS.Immediate | null = null
   private growth: Deferred<void> = deferred()
-  /** Where the record after the last one that was read begins. */
+  /** Where the record after the last one that was read begins: none before it is looked at again. */
   private next: { readonly seq: number; readonly path: string; readonly offset: number } | null = null
 
   constructor(settings: TailSettings) {
@@ -64,11 +68,12 @@ export class TailedLog implements Log {
     const { directory, onDamage } = this.settings
     let next = fromSeq
     while (next <= this.durableSeq) {
+      const behind = this.durableSeq + 1 // what is durable by now is in the files that are looked at next
       const segments = await this.segments()
       const index = segments.findLastIndex((segment) => segment.firstSeq <= next)
       const segment = segments[index]
-      const end = segments[index + 1]?.firstSeq ?? this.durableSeq + 1
-      for await (const found of walkSegment(segment, directory, next, Math.min(end, this.durableSeq + 1), this.offsetOf(segment, next))) {
+      const end = Math.min(segments[index + 1]?.firstSeq ?? behind, behind)
+      for await (const found of walkSegment(segment, directory, next, end, this.offsetOf(segment, next))) {
         if (!isFrame(found)) {
           if (onDamage === 'refuse') throw new WaymarkError('log-damaged', { ...found })
           onDamage(found)
@@ -79,12 +84,21 @@ export class TailedLog implements Log {
         this.next = { seq: next, path: segment!.path, offset: found.offset + found.frameBytes }
         yield from(batch, Math.max(fromSeq, batch.firstSeq))
       }
-      next = Math.max(next, Math.min(end, this.durableSeq + 1))
+      next = Math.max(next, end)
     }
   }
 
   markApplied(seq: number): void {
     this.settings.writer.applied(seq)
+  }
+
+  /** Said once for all of one turn. */
+  markTaken(seq: number): void {
+    this.takenSeq = seq
+    this.telling ??= setImmediate(() => {
+      this.telling = null
+      this.settings.writer.taken(this.takenSeq)
+    })
   }
 
   async close(): Promise<void> {
@@ -94,7 +108,7 @@ export class TailedLog implements Log {
 
   private offsetOf(segment: Segment | undefined, seq: number): number | undefined {
     const { next } = this
-    return next && segment && next.seq === seq && next.path === segment.path ? next.offset : undefined
+    return next && segment && next.seq <= seq && next.path === segment.path ? next.offset : undefined
   }
 
   private async segments(): Promise<Segment[]> {

@@ -331,7 +331,7 @@ export class RemoteBackend implements ProjectBackend {
         work.begunAt ??= performance.now()
         begin?.()
       }
-      const sent: SentWanted = { ...places, seconds: left }
+      const sent: SentWanted = { ...places, seconds: Math.ceil(left) }
       try {
         const args = { ...this.ofProject(), ...what, wanted: sent }
         const value = await this.keepAlive.during(this.parts.engine.work<T>(channel, work, left, name, args, { signal, note }))

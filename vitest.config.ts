@@ -29,6 +29,7 @@ const long = [
   'test/http/capture/abuse.test.ts',
   'test/http/{readiness,restart}.test.ts',
   'test/ingestion/{amplification,person-room}.test.ts',
+  'test/isolation/**',
   'test/leaving.test.ts',
   'test/memory/**',
   'test/odd-names.test.ts',

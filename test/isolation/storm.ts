@@ -52,7 +52,7 @@ const server = spawn(
     '0',
   ],
   {
-    stdio: ['ignore', 'pipe', process.env.STORM_LOG ? 'inherit' : 'ignore'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   },
 )
 const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string]

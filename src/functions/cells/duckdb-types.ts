@@ -41,7 +41,7 @@ const wholeDecimal = [mostDigits, 10] as const
 
 /** What the sum of a list is cast to: of whole numbers DuckDB makes a HUGEINT. */
 export const sumOnDuckdb = (type: SqlType): string => {
-  const bits = isInteger(type) ? Number(/\d+$/.exec((type as ScalarType).name)?.[0] ?? 8) : null
+  const bits = isInteger(type) ? Number(/^\D*(\d+)$/.exec((type as ScalarType).name)?.[1] ?? 8) : null
   return bits !== null && bits <= 64 ? 'BIGINT' : duckdbType(type)
 }
 

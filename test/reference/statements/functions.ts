@@ -41,7 +41,7 @@ const matches =
   (a: Value, b: Value): boolean =>
     a === null || b === null ? a === b : test(textOf(a), textOf(b))
 
-const textOf = (given: Value): string => {
+export const textOf = (given: Value): string => {
   const value = asText(given)
   return typeof value === 'string' ? value : cannot('a text of this value')
 }

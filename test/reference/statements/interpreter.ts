@@ -1,7 +1,7 @@
 import type { Call, Cte, Expr, OrderItem, Query, Select, SetQuery, Source, WindowSpec } from '../../../src/ast/nodes.ts'
 import { print } from '../../../src/ast/print.ts'
 import { aggregate, aggregateNames } from './aggregates.ts'
-import { type Apply, type Calendar, functionsIn, isComparison, same } from './functions.ts'
+import { type Apply, type Calendar, functionsIn, isComparison, same, textOf } from './functions.ts'
 import { asText, besideKind, cannot, inOrder, isList, isOwn, type Kind, keyOf, type Value } from './values.ts'
 import type { Relation, Row } from './world.ts'
 
@@ -429,7 +429,9 @@ class Selection {
     const own = this.kind(expr)
     const isIn = (item: Value, kind: Kind) => {
       const [a, b] = [besideKind(value, kind), besideKind(item, own)]
-      return a === null || b === null ? a === b : same(a, b)
+      if (a === null || b === null) return a === b
+      // A text and a number are equal when their texts are.
+      return typeof a !== typeof b && [a, b].every(isPlain) ? same(textOf(a), textOf(b)) : same(a, b)
     }
     if (set.kind === 'subquery') {
       const { rows, kinds } = this.query(set.query, this.tables)

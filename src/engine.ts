@@ -179,6 +179,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       await sweepRemoved(dataDir, backends, accounts)
     }
     asking = createAsking(accounts, () => opened.load())
+    await opened.ready()
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, clock, minFreeBytes })
   } catch (error) {

@@ -60,6 +60,8 @@ export interface BackendHome {
 }
 
 export interface Backends {
+  /** Resolves when projects can be opened; rejects when they never can. */
+  ready(): Promise<void>
   open(home: BackendHome): Promise<ProjectBackend>
   drop(id: number): Promise<void>
   load(): Load

@@ -5,6 +5,7 @@ import { openLocalBackend } from './local-backend.ts'
 
 /** Projects whose stores this process has open. */
 export const localBackends = (stores: Stores, admission: Admission, instance: { readonly running: number }): Backends => ({
+  ready: async () => undefined,
   open: (home) => openLocalBackend({ ...home, stores, admission }),
   drop: (id) => stores.drop(id),
   load: () => ({ waiting: admission.waiting, running: admission.running }),

@@ -2,13 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { WaymarkError } from '../errors/errors.ts'
+import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import { type CallOptions, Channel, Gone, type Message, type Port } from './channel.ts'
 import type { StartArgs } from './protocol.ts'
 
 // The engine's process as its door sees it: started, watched from outside, started again when it ends.
 
+/** Of an engine that has never started: something is wrong that does not go away. */
+const mostAttempts = 3
 /** Between two attempts, when it ends before it has started. */
 const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000]
 /** One that ends soon after its start, so many times in a row, is given a moment too. */
@@ -169,7 +171,7 @@ export class EngineChild {
     try {
       await channel?.call('end', {})
     } finally {
-      this.child?.disconnect()
+      if (this.child?.connected) this.child.disconnect()
       await this.running.catch(() => undefined)
     }
   }
@@ -185,6 +187,7 @@ export class EngineChild {
   }
 
   private async keepRunning(): Promise<void> {
+    let everStarted = false
     for (let [unstarted, short] = [0, 0]; !this.isEnding; ) {
       const since = performance.now()
       const { file, execArgv } = program()
@@ -209,6 +212,12 @@ export class EngineChild {
       channel.end(`The engine ${reason}`)
       await started
       if (this.isEnding || this.failure) return
+      everStarted ||= hasStarted
+      if (!everStarted && unstarted + 1 >= mostAttempts) {
+        this.failure = new InternalError(`The engine's process cannot be started: it ${reason}`)
+        this.up.reject(this.failure)
+        return
+      }
       this.options.report(new Error(`The engine ${reason} and is started again. Nothing acknowledged is lost.`))
       unstarted = hasStarted ? 0 : unstarted + 1
       short = performance.now() - since < soonMs ? short + 1 : 0

@@ -81,6 +81,10 @@ export class RemoteBackends implements Backends {
     return backend
   }
 
+  async ready(): Promise<void> {
+    await this.engine.channel()
+  }
+
   async drop(id: number): Promise<void> {
     await (await this.engine.channel()).call('drop', { project: id })
   }

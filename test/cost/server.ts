@@ -51,7 +51,7 @@ export async function startServer(script: string, template: Template): Promise<S
     starts++
     const dataDir = mkdtempSync(join(tmpdir(), 'waymark-cost-'))
     cpSync(template.dataDir, dataDir, { recursive: true })
-    const command = ['node', script, 'serve', '--data', dataDir, '--port', '0', '--json', '--memory', '256MB', ...settings]
+    const command = ['node', script, 'serve', '--data', dataDir, '--port', '0', '--json', '--memory', '256MB', '--one-process', ...settings]
     const child = spawn('sh', ['-c', `ulimit -c 0; ulimit -d ${watch.dataKb}; exec "$0" "$@"`, ...command], {
       env: { PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -59,7 +59,11 @@ function run(args: readonly string[], user: { readonly uid?: number; readonly gi
 export async function buildAll(): Promise<Built> {
   const outdir = resolve(root, '.tmp', `damage-${process.pid}`)
   const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" }
-  const entryPoints = { cli: resolve(root, 'src/cli/main.ts'), index: resolve(root, 'src/index.ts') }
+  const entryPoints = {
+    cli: resolve(root, 'src/cli/main.ts'),
+    'engine-process': resolve(root, 'src/isolation/engine-process.ts'),
+    index: resolve(root, 'src/index.ts'),
+  }
   const external = ['@duckdb/*', 'nodemailer']
   await build({
     entryPoints,

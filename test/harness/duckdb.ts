@@ -62,7 +62,7 @@ export async function openTestProject({
   const onRecovery = () => {}
   const backend = await openLocalBackend({ stores, admission, clock, record: () => record, onError, onRecovery })
   const home = {
-    backends: { open: refuse, drop: refuse, close: refuse, load: refuse, stillOpen: [] },
+    backends: { ready: refuse, open: refuse, drop: refuse, close: refuse, load: refuse, stillOpen: [] },
     clock,
     noteFirstEvents: async () => {},
     countImported: async () => {},

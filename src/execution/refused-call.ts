@@ -42,7 +42,8 @@ type Refuses = (query: TypedQuery) => Promise<QueryError | null>
 /** Values aside, which differ. */
 const wordsOf = (error: Error): string => error.message.replace(/'[^']*'|-?\d+/g, '?')
 
-async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, source: string | null): Promise<QueryError> {
+/** Null where it is the value that is refused, and not its type. */
+async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, source: string | null): Promise<QueryError | null> {
   const { name, args, span } = call
   for (const [i, { type, span: place, kind }] of args.entries()) {
     if (kind === 'lambda') continue
@@ -52,6 +53,7 @@ async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, so
       if (query && !(await refuses(query))) taken.push(what)
     }
     if (taken.length === 0) continue
+    if (taken.includes('text') && isText(type)) return null
     const mend = taken.length === 1 && (isText(type) || taken[0] === 'text') ? mends[taken[0]!] : undefined
     const written = place.origin?.text ?? source
     const shown =
@@ -110,7 +112,8 @@ async function refusedCall(
     new QueryError('engine-refused', { message: `The result of '${name}' is out of range` }, span, { cause: error })
   const named = calls.filter(({ call }) => outOfRange?.includes(call.name))
   if (named.length === 1) return placed(named[0]!.call)
-  const told = (one: CallAlone) => (outOfRange ? placed(one.call) : misfitIn(one, refuses, source))
+  const told = async (one: CallAlone) =>
+    outOfRange ? placed(one.call) : ((await misfitIn(one, refuses, source)) ?? error.with({ span: one.call.span }))
   let likely: CallAlone | null = null
   for (const one of calls) {
     const other = await refuses(one.query)

@@ -44,6 +44,13 @@ export class Gone extends Error {
   override readonly name = 'Gone'
 }
 
+/** Functions, symbols and proxies have no copy in another process. */
+function notSent(cause: unknown): unknown {
+  if (!(cause instanceof Error) || !cause.message.includes('could not be cloned')) return cause
+  const message = `The engine's process cannot be given this value: ${cause.message} Give what JSON holds, times or BigInts.`
+  return new WaymarkError('validation-failed', { message, attr: null }, { cause })
+}
+
 export class Channel {
   private readonly port: Port
   private readonly waiting = new Map<number, Waiting>()
@@ -80,7 +87,11 @@ export class Channel {
     const answered = new Promise<T>((resolve, reject) => {
       this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, ...(note ? { note } : {}) })
     })
-    this.send(['call', id, name, args])
+    try {
+      this.send(['call', id, name, args])
+    } catch (cause) {
+      this.settle(id)?.reject(notSent(cause))
+    }
     return answered.finally(() => signal?.removeEventListener('abort', abort))
   }
 

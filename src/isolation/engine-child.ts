@@ -50,6 +50,7 @@ interface Options {
   readonly mostBytes: number
   /** Begins anew with an engine that knows no project. */
   onStart(channel: Channel): void
+  onEnd(): void
   report(error: unknown): void
 }
 
@@ -207,6 +208,7 @@ export class EngineChild {
       if (hasStarted) {
         this.current = null
         this.up = deferred()
+        this.options.onEnd()
       }
       this.judge()
       channel.end(`The engine ${reason}`)

@@ -1,8 +1,8 @@
 import { Room } from '../ingestion/room.ts'
 
 /**
- * Backpressure of a log that another process follows: bytes of batches that the engine has not worked out. While the engine is not there nobody waits for
- * it.
+ * Backpressure of a log that another process follows: bytes of batches that the engine has not applied. While the engine is down nobody waits for it: the
+ * log takes what comes.
  */
 export class LagRoom implements Pick<Room, 'admit'> {
   private readonly room: Room
@@ -20,13 +20,19 @@ export class LagRoom implements Pick<Room, 'admit'> {
 
   /** A batch that ends with record `seq` is in the log. */
   enter(seq: number, bytes: number): void {
+    if (!this.isFollowed()) return
     this.behind.push({ seq, bytes })
     this.room.enter(bytes)
   }
 
-  /** Batches up to record `seq` are worked out. */
+  /** Batches up to record `seq` are applied. */
   leave(seq: number): void {
     const index = this.behind.findIndex((batch) => batch.seq > seq)
     for (const { bytes } of this.behind.splice(0, index < 0 ? this.behind.length : index)) this.room.leave(bytes)
+  }
+
+  /** The engine ended: whoever waits for it goes on. */
+  release(): void {
+    this.leave(Number.POSITIVE_INFINITY)
   }
 }

@@ -133,6 +133,10 @@ export class RemoteBackend implements ProjectBackend {
     this.room.leave(seq)
   }
 
+  engineEnded(): void {
+    this.room.release()
+  }
+
   async append({ batch }: AppendArgs): Promise<{ firstSeq: number }> {
     const answer = await this.mustHaveLog().append({ ...batch, payloads: Texts.of(batch.payloads) })
     this.hasGrown()

@@ -51,6 +51,9 @@ export class RemoteBackends implements Backends {
         const opened = Promise.all([...this.opened.values()].map((backend) => backend.openAgain()))
         this.back = Promise.race([opened.then(() => undefined), setTimeout(longestMs, undefined, { ref: false })])
       },
+      onEnd: () => {
+        for (const backend of this.opened.values()) backend.engineEnded()
+      },
       report: onError,
     })
   }

@@ -316,6 +316,27 @@ test('a query that is cancelled stops in the engine', async () => {
   expect(enginePid(waymark)).toBe(pid)
 })
 
+test('what has no copy in another process is refused, and leaves nothing behind', async () => {
+  const waymark = await start({ isolate: true })
+  const project = await waymark.createProject()
+  for (const values of [{ a: () => 1 }, { a: [Symbol('a')] }, new Proxy({ a: 1 }, {})])
+    expect(await outcome(() => project.query({ ...sql('select {a}'), values }))).toMatchObject({ code: 'validation-failed' })
+  expect(waymark.asking.load()).toEqual({ waiting: 0, running: 0 })
+  expect((await project.query(sql('select 1'))).results).toEqual([[1]])
+})
+
+test('a removed project is gone from the disk, and the others stay', async () => {
+  const dataDir = folder()
+  const waymark = await start({ isolate: true, dataDir })
+  const [kept, removed] = [await waymark.createProject({ name: 'kept' }), await waymark.createProject({ name: 'removed' })]
+  for (const project of [kept, removed]) await project.ingest({ batch: [event(1)] })
+  const record = await waymark.accounts.projects.byId(removed.id)
+  await waymark.accounts.projects.remove(null, record!)
+  expect(existsSync(join(dataDir, 'projects', String(removed.id)))).toBe(false)
+  await expect(removed.query(sql('select 1'))).rejects.toMatchObject({ name: 'WaymarkError' })
+  expect(await count(kept)).toEqual([1, 1])
+})
+
 test('a reader that leaves gives its place back', async () => {
   const waymark = await start({ isolate: true, threads: 1 })
   const project = await waymark.createProject()

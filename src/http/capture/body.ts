@@ -103,8 +103,8 @@ async function unpacked(data: Uint8Array, compression: Compression, request: Cap
   if (compression === 'lz64') return isJsonLike(data) ? data : unpackedLz64(data, request)
   if (isJsonLike(data) || trimmed(data).length === 0) return data
   const bytes = fromBase64(data)
-  if (bytes) return isGzip(bytes) ? unzip(bytes, request) : bytes
-  return data
+  if (bytes && isGzip(bytes)) return unzip(bytes, request)
+  return bytes && (compression === 'base64' || isJsonLike(bytes)) ? bytes : data
 }
 
 async function unpackedLz64(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8Array> {

@@ -13,6 +13,7 @@ import { compileFilters, type FilterScope } from '../property-filters.ts'
 import { qualified } from '../qualified.ts'
 import type { SqlQuery } from './schema.ts'
 import { isOfTemplate } from './template.ts'
+import { mistakeOfValue, shown } from './values.ts'
 
 /** The statement with every `{…}` replaced by what it stands for. */
 export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContext, budget = new PlanningBudget(env.checkpoint)): Query {
@@ -61,7 +62,7 @@ function standsFor(
     const wanted = rest.join('.')
     if (!variables.has(wanted))
       throw new QueryError('unknown-variable', { name: wanted, candidates: closest(wanted, [...variables.keys()]) }, span)
-    return constantTree(variables.get(wanted), span, budget)
+    return constantTree(variables.get(wanted), ['variables', wanted], span, budget)
   }
   let value: unknown = values
   for (const part of chain) {
@@ -79,7 +80,7 @@ function standsFor(
       )
     value = (value as Record<string, unknown>)[part]
   }
-  return constantTree(value, span, budget)
+  return constantTree(value, ['values', ...chain], span, budget)
 }
 
 /** The nearest by spelling; among few names also a distant one. */
@@ -89,21 +90,21 @@ function closest(name: string, names: readonly string[]): string[] {
 }
 
 /** A value of a request as a tree. */
-function constantTree(value: unknown, span: Span, budget: PlanningBudget): Expr {
+function constantTree(given: unknown, path: readonly string[], span: Span, budget: PlanningBudget): Expr {
   budget.spend('tree', 1, span)
-  if (value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value))
-    return { ...literal(value as Literal['value']), span }
-  if (Array.isArray(value)) return { kind: 'array', items: value.map((item) => constantTree(item, span, budget)), span }
-  if (typeof value === 'object') {
-    const entries = Object.entries(value).map(([key, item]) => ({
-      kind: 'dictEntry' as const,
-      key: { ...literal(key), span },
-      value: constantTree(item, span, budget),
-      span,
-    }))
-    return { kind: 'dict', entries, span }
-  }
-  return { ...literal(null), span }
+  const mistake = mistakeOfValue(given)
+  if (mistake) throw new QueryError('validation-failed', { message: `${path.join('.')} is ${mistake}.`, attr: path.join('__') }, span)
+  const value = shown(given)
+  if (Array.isArray(value))
+    return { kind: 'array', items: value.map((item, i) => constantTree(item, [...path, String(i)], span, budget)), span }
+  if (typeof value !== 'object' || value === null) return { ...literal(value as Literal['value']), span }
+  const entries = Object.entries(value).map(([key, item]) => ({
+    kind: 'dictEntry' as const,
+    key: { ...literal(key), span },
+    value: constantTree(item, [...path, key], span, budget),
+    span,
+  }))
+  return { kind: 'dict', entries, span }
 }
 
 /** The filters as a condition on the table that the select reads first. */

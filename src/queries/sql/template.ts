@@ -1,4 +1,5 @@
 import { WaymarkError } from '../../errors/errors.ts'
+import { mistakeOfValue, shown } from './values.ts'
 
 const noTemplate =
   "project.sql is the tag of a template: project.sql`select …`, without parentheses. A statement in a variable is asked with project.query({ kind: 'SqlLikeQuery', query })."
@@ -11,7 +12,7 @@ const noTemplate =
 export function statementFrom(texts: readonly string[], values: readonly unknown[]): { query: string; values: Record<string, unknown> } {
   if (!Array.isArray(texts)) throw new WaymarkError('validation-failed', { message: noTemplate, attr: null })
   for (const [i, value] of values.entries()) {
-    const mistake = mistakeOf(value)
+    const mistake = mistakeOfValue(value)
     if (mistake)
       throw new WaymarkError('validation-failed', { message: `Value ${i + 1} of the statement is ${mistake}.`, attr: `values__v${i}` })
   }
@@ -23,18 +24,3 @@ export function statementFrom(texts: readonly string[], values: readonly unknown
 
 /** A name that a user never wrote. */
 export const isOfTemplate = (name: string): boolean => /^v\d+$/.test(name)
-
-/** What a statement can be given is what JSON holds, times, and whole numbers of any size. */
-function mistakeOf(value: unknown): string | null {
-  if (value === undefined) return 'undefined; write null for no value'
-  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
-  if (typeof value === 'number' && !Number.isFinite(value)) return `${value}, which no JSON holds`
-  if (value instanceof Date && Number.isNaN(value.getTime())) return 'an invalid Date'
-  if (value instanceof Map || value instanceof Set) return `a ${value.constructor.name}; give an array or an object`
-  return null
-}
-
-const shown = (value: unknown): unknown => {
-  if (value instanceof Date) return value.toISOString()
-  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
-}

@@ -57,6 +57,7 @@ describe('a body that cannot be read', () => {
     ['lz64 that is none', 'data=AAAA%3D%3Dgarbage&compression=lz64', form, ''],
     ['lz64 of no JSON', `data=${encodeURIComponent(lzString.compressToBase64('hello'))}&compression=lz64`, form, ''],
     ['bytes that are no UTF-8', new Uint8Array([0xff, 0xfe, 0x80, 0x81]), { 'content-type': 'application/json' }, ''],
+    ['a word whose letters are those of base64', 'nonsense', {}, '"nonsense"'],
     ['JSON cut in two', '[{"event":"e","distinct_id":"d"', {}, ''],
     [
       'a multipart body without its end',

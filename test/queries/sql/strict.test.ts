@@ -41,6 +41,20 @@ test.each([
     code: 'validation-failed',
     attr: 'values__v0',
   })
+  await expect(project.query({ ...statement('select {who.name}'), values: { who: { name: [1, value] } } })).rejects.toMatchObject({
+    code: 'validation-failed',
+    attr: 'values__who__name__1',
+  })
+})
+
+test('a time is the same value wherever it is given', async () => {
+  const time = new Date('2026-01-05T10:00:00.500Z')
+  const asked = {
+    kind: 'SqlLikeQuery',
+    query: 'select toDateTime64({visit.at}, 3), toString({visit.at})',
+    values: { visit: { at: time } },
+  } as const
+  expect((await project.query(asked)).results).toEqual((await project.sql`select toDateTime64(${time}, 3), toString(${time})`).results)
 })
 
 test('whole numbers of any size are values', async () => {

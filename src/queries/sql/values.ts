@@ -1,0 +1,15 @@
+/** Why a statement cannot be given a value. It takes what JSON holds, times, and whole numbers of any size. */
+export function mistakeOfValue(value: unknown): string | null {
+  if (value === undefined) return 'undefined; write null for no value'
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
+  if (typeof value === 'number' && !Number.isFinite(value)) return `${value}, which JSON cannot hold`
+  if (value instanceof Date && Number.isNaN(value.getTime())) return 'an invalid Date'
+  if (value instanceof Map || value instanceof Set) return `a ${value.constructor.name}; give an array or an object`
+  return null
+}
+
+/** A time as its text, and a BigInt as a number where that is exact. */
+export const shown = (value: unknown): unknown => {
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
+}

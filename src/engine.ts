@@ -12,8 +12,10 @@ import { WaymarkError } from './errors/errors.ts'
 import { mustKnow } from './errors/must-know.ts'
 import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
+import { answersInMemory } from './execution/asking/kept-answers.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import type { Project } from './project.ts'
+import { answerFiles } from './storage/answer-files.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
 import { isThere } from './storage/is-there.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
@@ -178,7 +180,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
     }
-    asking = createAsking(accounts, () => opened.load())
+    asking = createAsking(accounts, isInMemory ? answersInMemory() : answerFiles(dataDir), () => opened.load())
     await opened.ready()
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, clock, minFreeBytes })

@@ -1,6 +1,6 @@
 import type { RecordBatch, Table } from 'apache-arrow'
 import type { ProjectRecord } from './accounts/records.ts'
-import type { Backends, ProjectBackend } from './backend/backend.ts'
+import type { Backends, ProjectBackend, RowLimits } from './backend/backend.ts'
 import type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 import type { StoreFacts } from './catalog/store-facts.ts'
 import { type ActionService, actionFieldNames, type StoredAction } from './definitions/actions.ts'
@@ -84,6 +84,15 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const backend = await backends.open({ clock, onError, signal, onRecovery, record: () => current.record })
   return new Project(home, backend, current)
+}
+
+function mustBeRowLimits(rows: NonNullable<RowLimits>): void {
+  mustKnow(rows, ['defaultRows', 'mostRows'], 'rows', ['rows'])
+  for (const name of ['defaultRows', 'mostRows'] as const) {
+    const count: number | undefined = (rows as Partial<NonNullable<RowLimits>>)[name]
+    const message = `rows.${name} must be a whole number from 0, got ${count}`
+    if (!Number.isSafeInteger(count) || count! < 0) throw new WaymarkError('validation-failed', { message, attr: `rows__${name}` })
+  }
 }
 
 /** One project: its events go in, its queries are answered. */
@@ -205,6 +214,7 @@ export class Project {
   async answer(query: unknown, options: QueryOptions = {}): Promise<object> {
     mustKnow(options, queryOptionNames, 'query')
     const { signal, rows, client_query_id = null } = options
+    if (rows !== undefined) mustBeRowLimits(rows)
     const refresh = refreshMode(options.refresh)
     if (client_query_id !== null && !isQueryId(client_query_id)) {
       const message = `client_query_id must be a text of 1 to ${longestQueryId} characters`
@@ -252,12 +262,14 @@ export class Project {
    * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
    */
   async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
+    mustKnow(options, ['signal'], 'queryArrow')
     await this.refresh()
     return this.backend.table(query, this.wanted(options))
   }
 
   /** The same batch by batch, so that a result larger than memory can pass through. */
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
+    mustKnow(options, ['signal'], 'queryArrowBatches')
     await this.refresh()
     yield* this.backend.batches(query, this.wanted(options))
   }

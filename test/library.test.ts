@@ -37,7 +37,12 @@ test('options are known by name', async () => {
     'group_type_index',
   )
   await refused(project.definePropertyTypes([{ name: 'price', property_type: 'Numeric', typ: 'event' } as never]), '0__typ', 'type')
-  await refused(project.query({ kind: 'SqlLikeQuery', query: 'select 1' }, { refrsh: true } as never), 'refrsh', 'refresh')
+  const query = { kind: 'SqlLikeQuery', query: 'select 1' } as const
+  await refused(project.query(query, { refrsh: true } as never), 'refrsh', 'refresh')
+  await refused(project.query(query, { rows: { defaultRow: 1 } } as never), 'rows__defaultRow', 'defaultRows')
+  await refused(project.queryArrow(query, { signl: 1 } as never), 'signl', 'signal')
+  await refused(project.queryArrowBatches(query, { signl: 1 } as never).next(), 'signl', 'signal')
+  await expect(project.query(query, { rows: { defaultRows: 1 } } as never)).rejects.toThrow(/rows\.mostRows must be a whole number from 0/)
 })
 
 test.each<[object, string, RegExp]>([

@@ -164,7 +164,7 @@ export const accountShapes = {
     is_complete: 'boolean',
     is_error: 'boolean',
     error_message: 'text?',
-    results: 'json',
+    characters: 'integer?', // of its answer, which has a file
     start_time: 'time',
     end_time: 'time?',
     expiration_time: 'time?',

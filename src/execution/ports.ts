@@ -99,3 +99,18 @@ export interface Refreshed {
   readonly hasMoved: boolean
   readonly moved: readonly number[] | null
 }
+
+export interface RunKey {
+  readonly project_id: number
+  readonly task_id: string
+}
+
+/** The JSON of answers that can be polled. `storage/answer-files.ts` keeps them on disk. */
+export interface KeptAnswers {
+  keep(run: RunKey, json: string): Promise<void>
+  /** Null when it is gone. */
+  read(run: RunKey): Promise<string | null>
+  forget(run: RunKey): Promise<void>
+  /** Removes the answers of all other runs. */
+  keepOnly(runs: readonly RunKey[]): Promise<void>
+}

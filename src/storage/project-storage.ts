@@ -58,7 +58,13 @@ export interface LogTail {
 /** Where a project's files are. */
 export const filesOf = (dataDir: string, id: number | string) => {
   const folder = join(dataDir, 'projects', String(id))
-  return { folder, store: join(folder, 'store.duckdb'), log: join(folder, 'log'), position: join(folder, 'log.position') }
+  return {
+    folder,
+    store: join(folder, 'store.duckdb'),
+    log: join(folder, 'log'),
+    position: join(folder, 'log.position'),
+    answers: join(folder, 'answers'),
+  }
 }
 
 /**

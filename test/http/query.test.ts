@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { answersInMemory } from '../../src/execution/asking/kept-answers.ts'
 import { createQueryRuns, presentRun } from '../../src/execution/asking/query-runs.ts'
 import { createConcurrency } from '../../src/http/queries/concurrency.ts'
 import { draftSql } from '../../src/http/queries/draft-sql.ts'
@@ -229,12 +230,12 @@ test('what a dead process left running is said to be over', async () => {
     is_complete: false,
     is_error: false,
     error_message: null,
-    results: null,
+    characters: null,
   }
   await world.accounts.context.store.write((tables) =>
     tables.query_runs.insert({ ...left, start_time: new Date(), end_time: null, expiration_time: null }),
   )
-  expect(presentRun(await createQueryRuns(world.accounts).poll(project.id, 'left'))).toMatchObject({
+  expect(presentRun(await createQueryRuns(world.accounts, answersInMemory()).poll(project.id, 'left'))).toMatchObject({
     complete: true,
     error: true,
     error_message: 'The query was interrupted by a restart.',

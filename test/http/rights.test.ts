@@ -201,7 +201,7 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       is_complete: true,
       is_error: false,
       error_message: null,
-      results: null,
+      characters: null,
       start_time: new Date(),
       end_time: new Date(),
       expiration_time: new Date(Date.now() + 600_000),

@@ -56,7 +56,7 @@ test.each([
   expect(JSON.parse(answers[0]!.text).results).toEqual([[1000]])
   expect(answers[1]!.text).toContain('1000')
   const statuses = await Promise.all(ids.map((id) => waymark.asking.runs.poll(busy, id)))
-  expect(statuses.filter((one) => one.is_complete)).toEqual([])
+  expect(statuses.filter(({ run }) => run.is_complete)).toEqual([])
   expect(ended).toEqual([])
   left.abort()
   await Promise.all(heavy)

@@ -337,6 +337,20 @@ test('a removed project is gone from the disk, and the others stay', async () =>
   expect(await count(kept)).toEqual([1, 1])
 })
 
+test('a long answer in the background takes no memory of the accounts', async () => {
+  const waymark = await start({ isolate: true, memoryLimit: '1GB' })
+  const project = await waymark.createProject()
+  const rows = 600_000
+  const asked = sql("select number, repeat('x', 90) from numbers(600000)")
+  const limits = { defaultRows: rows, mostRows: rows }
+  await project.query(asked, { refresh: 'force_async', client_query_id: 'long', rows: limits })
+  await waymark.asking.runs.drain(60_000)
+  const { error_message, results } = await project.queryStatus('long')
+  expect(error_message).toBeNull()
+  expect((results as { results: unknown[] }).results).toHaveLength(rows)
+  expect((await waymark.createProject()).id).toBeGreaterThan(project.id)
+})
+
 test('a reader that leaves gives its place back', async () => {
   const waymark = await start({ isolate: true, threads: 1 })
   const project = await waymark.createProject()

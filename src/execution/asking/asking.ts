@@ -1,9 +1,11 @@
 import type { Accounts } from '../../accounts/accounts.ts'
-import type { ProjectRecord, QueryRun } from '../../accounts/records.ts'
+import type { ProjectRecord } from '../../accounts/records.ts'
+import { rememberText } from '../../lib/json-text.ts'
 import type { Progress } from '../../lib/progress.ts'
+import type { KeptAnswers } from '../ports.ts'
 import type { Wanted } from './admission.ts'
 import type { Answer } from './answer.ts'
-import { createQueryRuns, presentRun, type QueryRuns, type Work } from './query-runs.ts'
+import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer } from './result-cache.ts'
 
@@ -47,7 +49,7 @@ export interface Source {
   compute(query: Asked['query'], options: Computing): Promise<Computed>
 }
 
-export type Outcome = { readonly answer: Answer } | { readonly status: QueryRun }
+export type Outcome = { readonly answer: Answer } | { readonly status: Polled }
 
 /** Characters that an id of the client's own may have. */
 export const longestQueryId = 200
@@ -70,10 +72,10 @@ export interface Asking {
   ask(source: Source, asked: Asked, asker: Asker): Promise<Outcome>
 }
 
-export const createAsking = (accounts: Accounts, load: () => Load): Asking => {
+export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load): Asking => {
   const { clock } = accounts.context
   const results = createResultCache()
-  const runs = createQueryRuns(accounts)
+  const runs = createQueryRuns(accounts, answers)
 
   const wanted: Asking['wanted'] = (project, query, { name = library, signal }, more = {}) => {
     const kind = isCachedKind(query.kind) ? `${project.id} ${query.kind}` : null
@@ -142,8 +144,18 @@ export const createAsking = (accounts: Accounts, load: () => Load): Asking => {
   }
 }
 
-/** The body that stands for a query in the background: the bare status, and the same again under the name that polling answers it by. */
-export const statusAnswer = (run: QueryRun): object => {
-  const status = presentRun(run)
+/** What stands for a query in the background: the bare status, and the same again under the name that polling answers it by. */
+export const statusAnswer = (polled: Polled): object => {
+  const status = presentRun(polled)
   return { ...status, query_status: status }
 }
+
+/** The same as the body of a response. */
+export const statusBody = async (polled: Polled): Promise<object> => {
+  const text = await runText(polled)
+  return rememberText({}, `${text.slice(0, -1)},"query_status":${text}}`)
+}
+
+/** What polling answers. */
+export const polledBody = async (polled: Polled, progress: object | null): Promise<object> =>
+  rememberText({}, `{"query_status":${await runText(polled, progress)}}`)

@@ -1,4 +1,5 @@
 import type { AccountStore, AccountTables, QueryRun } from '../../accounts/records.ts'
+import type { RunKey } from '../ports.ts'
 
 // The runs that are over and can still be polled: for a while, and as long as the answers of a project together are not too large.
 
@@ -8,19 +9,17 @@ interface Kept {
   readonly characters: number
   readonly expires: number
 }
-type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time'>
+type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time' | 'characters'>
 
 export const mostCharacters = 256 * 1024 ** 2
-
-const charactersOf = ({ results }: QueryRun) => (results === null ? 0 : JSON.stringify(results).length)
 
 export const createKeptRuns = (read: AccountStore['read'], most = mostCharacters) => {
   const byProject = new Map<number, Kept[]>()
 
-  const entry = ({ id, task_id, expiration_time }: Ended, characters: number): Kept => ({
+  const entry = ({ id, task_id, expiration_time, characters }: Ended): Kept => ({
     id,
     task_id,
-    characters,
+    characters: characters ?? 0,
     expires: expiration_time?.getTime() ?? Number.POSITIVE_INFINITY,
   })
   /** The oldest first; those of an earlier process are looked for once. */
@@ -28,15 +27,15 @@ export const createKeptRuns = (read: AccountStore['read'], most = mostCharacters
     const known = byProject.get(projectId)
     if (known) return known
     const found = await read.query_runs.find({ project_id: projectId, is_complete: true })
-    const kept = found.map((run) => entry(run, charactersOf(run))).sort((a, b) => a.expires - b.expires)
+    const kept = found.map(entry).sort((a, b) => a.expires - b.expires)
     byProject.set(projectId, kept)
     return kept
   }
 
   return {
-    /** Adds one, in the transaction that writes its end, and removes those whose time is over and the oldest of those that are too many. */
-    async add(tables: AccountTables, run: Ended, characters: number, now: Date): Promise<void> {
-      const kept = [...(await keptOf(run.project_id)).filter(({ id }) => id !== run.id), entry(run, characters)]
+    /** Adds one, in the transaction that writes its end, and removes those that expired and the oldest of those that are too many. Answers what was removed. */
+    async add(tables: AccountTables, run: Ended, now: Date): Promise<readonly RunKey[]> {
+      const kept = [...(await keptOf(run.project_id)).filter(({ id }) => id !== run.id), entry(run)]
       let left = kept.reduce((sum, one) => sum + one.characters, 0)
       const isOver = (one: Kept) => {
         const goes = one.task_id !== run.task_id && (one.expires <= now.getTime() || left > most)
@@ -49,6 +48,7 @@ export const createKeptRuns = (read: AccountStore['read'], most = mostCharacters
         run.project_id,
         kept.filter((one) => !gone.includes(one)),
       )
+      return gone.map(({ task_id }) => ({ project_id: run.project_id, task_id }))
     },
   }
 }

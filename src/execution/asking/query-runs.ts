@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { QueryRun } from '../../accounts/records.ts'
 import { notFound } from '../../accounts/refusals.ts'
-import type { Json } from '../../accounts/store.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { Progress } from '../../lib/progress.ts'
 import { maybeTime, time } from '../../lib/wire-time.ts'
-import type { Answer } from './answer.ts'
+import type { KeptAnswers } from '../ports.ts'
+import { Answer } from './answer.ts'
 import { createKeptRuns } from './kept-runs.ts'
 
 // Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
@@ -25,15 +25,29 @@ const progressOf = (progress: Progress, run: QueryRun, now: Date) => ({
   active_cpu_time: null,
 })
 
+/** A run as it stands, with its answer once that is there. */
+export interface Polled {
+  readonly run: QueryRun
+  readonly answer: Answer | null
+}
+
 export type QueryStatus = ReturnType<typeof presentRun>
-export const presentRun = (run: QueryRun, query_progress: object | null = null) => ({
+export const presentRun = ({ run, answer }: Polled, query_progress: object | null = null) => ({
+  ...factsOf(run, query_progress),
+  results: answer?.object ?? null,
+})
+
+/** The JSON of the same. An answer may be long: the text that is kept becomes part of it as it is. */
+export const runText = async ({ run, answer }: Polled, query_progress: object | null = null): Promise<string> =>
+  `{"results":${answer ? await answer.text() : null},${JSON.stringify(factsOf(run, query_progress)).slice(1)}`
+
+const factsOf = (run: QueryRun, query_progress: object | null) => ({
   id: run.id,
   team_id: run.project_id,
   query_async: true,
   complete: run.is_complete,
   error: run.is_error,
   error_message: run.error_message,
-  results: run.results,
   start_time: time(run.start_time),
   end_time: maybeTime(run.end_time),
   expiration_time: maybeTime(run.expiration_time),
@@ -69,7 +83,7 @@ export interface Attended {
   readonly end: () => void
 }
 
-export const createQueryRuns = (accounts: Accounts) => {
+export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
   const { store, clock, report } = accounts.context
   interface Active {
     readonly run: QueryRun
@@ -96,7 +110,7 @@ export const createQueryRuns = (accounts: Accounts) => {
     is_complete: false,
     is_error: false,
     error_message: null,
-    results: null,
+    characters: null,
     start_time: clock(),
     end_time: null,
     expiration_time: null,
@@ -107,6 +121,7 @@ export const createQueryRuns = (accounts: Accounts) => {
     const end_time = clock()
     const change = { is_complete: true, is_error: true, error_message: 'The query was interrupted by a restart.', end_time }
     await tables.query_runs.update({ is_complete: false }, { ...change, expiration_time: new Date(end_time.getTime() + keptFor) })
+    await answers.keepOnly(await tables.query_runs.find({}))
   })
   recovered.catch((error: unknown) => report('interrupted queries could not be closed', error))
 
@@ -118,49 +133,70 @@ export const createQueryRuns = (accounts: Accounts) => {
     return run?.expiration_time && run.expiration_time <= clock() ? undefined : run
   }
 
-  interface Outcome extends Pick<QueryRun, 'is_error' | 'error_message' | 'results'> {
-    /** Of the answer as JSON. */
-    readonly characters: number
+  type Outcome = Pick<QueryRun, 'is_error' | 'error_message'> & { readonly text: string | null }
+  const keep = async (run: QueryRun, outcome: Outcome): Promise<Outcome> => {
+    try {
+      if (outcome.text !== null) await answers.keep(run, outcome.text)
+      return outcome
+    } catch (error) {
+      report('the answer of a query could not be written', error)
+      return { is_error: true, error_message: 'The answer could not be written to the disk of the server.', text: null }
+    }
   }
-  const finish = async (run: QueryRun, { characters, ...outcome }: Outcome) => {
+  const finish = async (run: QueryRun, worked: Outcome) => {
+    const { text, ...outcome } = await keep(run, worked)
     const end_time = clock()
-    const change = { ...outcome, is_complete: true, end_time, expiration_time: new Date(end_time.getTime() + keptFor) }
-    await store.write(async (tables) => {
+    const expiration_time = new Date(end_time.getTime() + keptFor)
+    const change = { ...outcome, characters: text?.length ?? null, is_complete: true, end_time, expiration_time }
+    const gone = await store.write(async (tables) => {
       const { project_id, id, task_id } = run
       // A cancelled run is no longer there: nothing is updated.
-      if (await tables.query_runs.update({ project_id, id, task_id }, change))
-        await kept.add(tables, { ...run, ...change }, characters, end_time)
+      if (await tables.query_runs.update({ project_id, id, task_id }, change)) return kept.add(tables, { ...run, ...change }, end_time)
+      return [run]
     })
+    for (const one of gone) await answers.forget(one)
+  }
+
+  const isGone: Pick<QueryRun, 'is_error' | 'error_message'> = { is_error: true, error_message: 'The answer is no longer kept. Ask again.' }
+  const polled = async (run: QueryRun): Promise<Polled> => {
+    if (run.characters === null) return { run, answer: null }
+    const text = await answers.read(run)
+    return text === null ? { run: { ...run, ...isGone }, answer: null } : { run, answer: Answer.ofText(text) }
+  }
+
+  /** What is kept of a run makes room for the next one of that id. */
+  const replace = async (projectId: number, id: string, next: QueryRun | null): Promise<void> => {
+    const gone = await store.write(async (tables) => {
+      const found = await tables.query_runs.find({ project_id: projectId, id })
+      await tables.query_runs.remove({ project_id: projectId, id })
+      if (next) await tables.query_runs.insert(next)
+      return found
+    })
+    for (const run of gone) await answers.forget(run)
   }
 
   return {
-    find,
-
     /** A run of that id that is known is not begun again, but when it is forced or was for another query; also when both are asked for at once. */
-    async start(projectId: number, wantedId: string | null, queryKey: string, isForced: boolean, work: Work): Promise<QueryRun> {
+    async start(projectId: number, wantedId: string | null, queryKey: string, isForced: boolean, work: Work): Promise<Polled> {
       if (isEnding) throw new WaymarkError('stopping', {})
       const id = wantedId ?? randomUUID().replaceAll('-', '')
       const key = place(projectId, id)
       const known = isForced ? undefined : await find(projectId, id)
       const running = active.get(key)
       const same = running?.run ?? known
-      if (!isForced && same && isOf(same, queryKey)) return same
+      if (!isForced && same && isOf(same, queryKey)) return polled(same)
       running?.stop.abort()
       const run = newRun(projectId, id, queryKey)
       const stop = new AbortController()
       const progress = new Progress()
-      const isWritten = store.write(async (tables) => {
-        await tables.query_runs.remove({ project_id: projectId, id })
-        await tables.query_runs.insert(run)
-      })
+      const isWritten = replace(projectId, id, run)
       const outcome = async (): Promise<Outcome> => {
         try {
           const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longestSeconds * 1000 + 5000)])
           const answer = await work(signal, () => begin(held), { progress, seconds: longestSeconds })
-          const text = await answer.text()
-          return { is_error: false, error_message: null, results: JSON.parse(text) as Json, characters: text.length }
+          return { is_error: false, error_message: null, text: await answer.text() }
         } catch (error) {
-          const failed = (error_message: string) => ({ is_error: true, error_message, results: null, characters: 0 })
+          const failed = (error_message: string) => ({ is_error: true, error_message, text: null })
           if (stop.signal.reason === ending) return failed(stoppedByEnd)
           if (error instanceof WaymarkError) return failed(said(error))
           report('a query in the background failed', error)
@@ -179,17 +215,17 @@ export const createQueryRuns = (accounts: Accounts) => {
       active.set(key, held)
       held.done = whole().catch(() => undefined) // what could not be written is told to whoever asked
       await isWritten
-      return run
+      return { run, answer: null }
     },
 
-    async poll(projectId: number, id: string): Promise<QueryRun> {
+    async poll(projectId: number, id: string): Promise<Polled> {
       const run = await find(projectId, id)
       if (!run) throw notFound(`Query ${id} not found for team ${projectId}`)
-      return run
+      return polled(run)
     },
 
     /** How far it is; null when it does not work now. */
-    progress(run: QueryRun): object | null {
+    progress({ run }: Polled): object | null {
       const found = active.get(place(run.project_id, run.id))
       return found?.progress && found.run === run ? progressOf(found.progress, run, clock()) : null
     },
@@ -201,7 +237,7 @@ export const createQueryRuns = (accounts: Accounts) => {
       if (onlyWaiting && (!found || found.hasBegun)) return
       found?.stop.abort()
       active.delete(key)
-      await store.write((tables) => tables.query_runs.remove({ project_id: projectId, id }))
+      await replace(projectId, id, null)
     },
 
     /** Queries whose callers wait, so that they too can be cancelled by the id the client gave them. */

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { statusAnswer } from '../../execution/asking/asking.ts'
-import { presentRun } from '../../execution/asking/query-runs.ts'
+import { polledBody, statusBody } from '../../execution/asking/asking.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows } from '../queries/ask.ts'
 import { askerOf } from '../queries/asker.ts'
@@ -53,7 +52,7 @@ export const query = defineResource({
           if (rows) return new Reply(200, rows.body, rows.headers)
         }
         const outcome = await ask(app, project, asked, asker)
-        if ('status' in outcome) return statusAnswer(outcome.status)
+        if ('status' in outcome) return statusBody(outcome.status)
         if (form === 'json') return outcome.answer.body()
         const other = inForm(outcome.answer.object, form)
         return new Reply(200, other.body, other.headers)
@@ -80,7 +79,7 @@ export const query = defineResource({
       handle: async ({ app, project, params, query: parameters }) => {
         const run = await app.asking.runs.poll(project.id, params.id!)
         const isAsked = isTrue(parameters.get('show_progress'))
-        return { query_status: presentRun(run, isAsked ? app.asking.runs.progress(run) : null) }
+        return polledBody(run, isAsked ? app.asking.runs.progress(run) : null)
       },
     }),
     row({

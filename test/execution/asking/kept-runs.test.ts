@@ -12,7 +12,7 @@ const run = (id: string, minutes: number, more: Partial<QueryRun> = {}): QueryRu
   is_complete: true,
   is_error: false,
   error_message: null,
-  results: null,
+  characters: null,
   start_time: at(minutes),
   end_time: at(minutes),
   expiration_time: at(minutes + 10),
@@ -29,7 +29,7 @@ const table = (earlier: readonly QueryRun[] = [], most = 100) => {
   const kept = createKeptRuns({ query_runs: { find } } as unknown as AccountStore['read'], most)
   const remove = async ({ id }: { id: string }) => removed.push(id)
   const tables = { query_runs: { remove } } as unknown as AccountTables
-  const add = (one: QueryRun, characters: number) => kept.add(tables, one, characters, one.end_time!)
+  const add = (one: QueryRun, characters: number) => kept.add(tables, { ...one, characters }, one.end_time!)
   return { add, removed, reads: () => reads }
 }
 
@@ -50,7 +50,7 @@ test('when answers are too many, the oldest go; the newest stays whatever its si
 })
 
 test('what an earlier process left is looked for once', async () => {
-  const { add, removed, reads } = table([run('old', 0, { results: 'x'.repeat(90) }), run('older', -5)])
+  const { add, removed, reads } = table([run('old', 0, { characters: 90 }), run('older', -5)])
   await add(run('a', 6), 1)
   await add(run('b', 7), 40)
   expect([removed, reads()]).toEqual([['older', 'old'], 1])

@@ -52,6 +52,7 @@ export interface ErrorData extends RequestErrorData {
   'query-memory': { message: string }
   'answer-too-large': { bytes: number }
   'engine-ended': { isChange: boolean }
+  'engine-unreachable': { engine: string; reason: string }
   'query-cancelled': Record<string, never>
   // requests and the library
   'validation-failed': {
@@ -305,6 +306,12 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
         ? 'Look whether the change was made before you send it again.'
         : 'If this query is what ended it, a shorter date range or fewer columns make it lighter.',
     status: 503,
+  },
+  'engine-unreachable': {
+    text: (d) => `The ${d.engine} server cannot be reached: ${d.reason}`,
+    suggestion: () => 'Events are still acknowledged, and are in answers once it can be reached again.',
+    status: 503,
+    isRetryable: true,
   },
   'query-cancelled': { text: () => 'The query was cancelled.', status: 400 },
   'validation-failed': {

@@ -37,3 +37,62 @@ const writable = (connection: object): object =>
       }
     },
   })
+
+export interface Statements {
+  /** The bytes of the answer. Parameters are texts as the HTTP interface takes them. */
+  run(query: string, about: { params: Strings; settings: Strings; database: string }): Promise<Buffer>
+  close(): Promise<void>
+}
+type Strings = Readonly<Record<string, string>>
+
+/** Of the HTTP interface, and none of the engine inside this process. */
+const httpOnly = /^(wait_end_of_query|buffer_size|enable_http_compression|default_format|readonly|http_.*|send_progress_in_http_headers)$/
+
+const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+const escapes: Strings = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', 0: '\0' }
+/** This engine escapes parameters by itself. */
+const unescaped = (text: string) => text.replace(/\\(.)/gs, (_, letter: string) => escapes[letter] ?? letter)
+
+/** The same ClickHouse as a server sees it: each statement with a database, parameters and settings of its own. */
+export async function openStatements(): Promise<Statements> {
+  if (directory === undefined) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)
+  const { createChdbConnection } = createRequire(join(directory, 'chdb.ts'))('chdb/connection') as {
+    createChdbConnection(options: { path: string }): {
+      exec(request: { query: string; query_params: object }): Promise<{ stream: AsyncIterable<Buffer> }>
+      close(): Promise<void>
+    }
+  }
+  const connection = createChdbConnection({ path: ':memory:' })
+  /** There is one session: what earlier statements set goes back to its default. */
+  const changed = new Set<string>()
+  let turn: Promise<unknown> = Promise.resolve()
+  const run: Statements['run'] = async (query, { params, settings, database }) => {
+    const wanted = Object.entries(settings).filter(([name]) => !httpOnly.test(name))
+    const names = new Set(wanted.map(([name]) => name))
+    const before = [
+      `USE \`${database}\``,
+      ...[...changed].filter((name) => !names.has(name)).map((name) => `SET ${name} = DEFAULT`),
+      ...wanted.map(([name, value]) => `SET ${name} = ${quoted(value)}`),
+    ]
+    for (const name of names) changed.add(name)
+    try {
+      const query_params = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, value === '\\N' ? null : unescaped(value)]))
+      const { stream } = await connection.exec({ query: `${before.join('; ')}; ${query}`, query_params })
+      const chunks: Buffer[] = []
+      for await (const chunk of stream) chunks.push(chunk)
+      return Buffer.concat(chunks)
+    } catch (error) {
+      const { cause } = error as { cause?: unknown }
+      throw cause instanceof Error ? cause : error
+    }
+  }
+  return {
+    run: (query, about) => {
+      const next = turn.then(() => run(query, about))
+      turn = next.catch(() => undefined)
+      return next
+    },
+    close: () => turn.then(() => connection.close()),
+  }
+}

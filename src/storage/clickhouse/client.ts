@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { WaymarkError } from '../../errors/errors.ts'
+import { reasonOf, serverCode } from './connection-errors.ts'
 
 export type Settings = Readonly<Record<string, string | number>>
 
@@ -13,7 +14,9 @@ interface Request {
 
 /** What is used of a client that `createClient` of `@clickhouse/client` answers. */
 export interface ClickHouseClient {
-  exec(request: Request & { readonly values?: Readable }): Promise<{ readonly stream: AsyncIterable<Uint8Array> }>
+  exec(
+    request: Request & { readonly values?: Readable; readonly http_headers?: Record<string, string> },
+  ): Promise<{ readonly stream: AsyncIterable<Uint8Array> }>
   command(request: Request): Promise<unknown>
   close(): Promise<void>
 }
@@ -21,29 +24,76 @@ export interface ClickHouseClient {
 export interface ClickHouseServer {
   /** `http://host:8123` */
   readonly url: string
-  /** Made when it is not there. Default: `waymark`. */
+  /** Created when it does not exist. Default: `waymark`. */
   readonly database?: string
   readonly username?: string
   readonly password?: string
 }
 
-/** Connects by `@clickhouse/client`, which is installed by those who have a server. */
-export async function connectToClickHouse({ url, database = 'waymark', username, password }: ClickHouseServer): Promise<ClickHouseClient> {
+/** Its planner and its functions are those that statements are written for. */
+const oldestVersion = [24, 3] as const
+/** Each stream that somebody reads slowly has one. */
+const mostConnections = 1_000
+/** Of `@clickhouse/client`: what fails is reported by us, without the statement. */
+const logNothing = { level: 127 }
+
+/** Connects with `@clickhouse/client`, which those who have a server install. `mayCreate`: the database too. */
+export async function connectToClickHouse(
+  { url, database = 'waymark', username, password }: ClickHouseServer,
+  mayCreate = true,
+): Promise<ClickHouseClient> {
   const name = '@clickhouse/client' // not an import that a bundler should look for
   const module = (await import(name).catch((error: unknown) => {
     const message = 'A ClickHouse server needs the package @clickhouse/client: npm install @clickhouse/client'
     throw new WaymarkError('wrong-usage', { message }, { cause: error })
   })) as { createClient(options: object): ClickHouseClient }
-  const options = { url, username, password, request_timeout: 3_600_000 } // statements have limits of their own
+  const options = {
+    url,
+    username,
+    password,
+    request_timeout: 3_600_000, // statements have limits of their own
+    max_open_connections: mostConnections,
+    log: logNothing,
+  }
   const client = module.createClient(options)
   try {
-    await client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${database.replaceAll('`', '\\`')}\`` })
+    await mustBeUsable(client, database, mayCreate)
   } catch (error) {
-    const reason = error instanceof Error ? error.message || String((error as { code?: unknown }).code) : String(error)
-    const message = `ClickHouse at ${new URL(url).host} cannot be used: ${reason}. Check the URL, the username and the password.`
+    const message = `ClickHouse at ${new URL(url).host} cannot be used: ${error instanceof Unusable ? error.message : explained(error)}`
     throw new WaymarkError('command-failed', { message }, { cause: error })
   } finally {
     await client.close()
   }
   return module.createClient({ ...options, database })
+}
+
+class Unusable extends Error {}
+
+async function mustBeUsable(client: ClickHouseClient, database: string, mayCreate: boolean): Promise<void> {
+  const version = await textOf(client, 'SELECT version() FORMAT TabSeparated')
+  const [, major, minor] = /^(\d+)\.(\d+)\.[\w.-]+$/.exec(version) ?? []
+  if (major === undefined) throw new Unusable(notClickHouse)
+  const [oldestMajor, oldestMinor] = oldestVersion
+  if (Number(major) < oldestMajor || (Number(major) === oldestMajor && Number(minor) < oldestMinor))
+    throw new Unusable(`it is version ${version}, and Waymark needs ${oldestVersion.join('.')} or later.`)
+  const quoted = (quote: string) => `${quote}${database.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
+  // A user who may not create databases may be given one.
+  if ((await textOf(client, `SELECT count() FROM system.databases WHERE name = ${quoted("'")} FORMAT TabSeparated`)) !== '0') return
+  if (!mayCreate) throw new Unusable(`it has no database ${database}.`)
+  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${quoted('`')}` })
+}
+
+async function textOf(client: ClickHouseClient, query: string): Promise<string> {
+  const { stream } = await client.exec({ query })
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString().trim()
+}
+
+const notClickHouse = 'what answers there is not ClickHouse. Check the URL: the port of its HTTP interface is 8123, or 8443 for https.'
+
+function explained(error: unknown): string {
+  if (serverCode(error) !== null) return `${reasonOf(error)}. Check the username and the password.`
+  const { code } = error as NodeJS.ErrnoException
+  return code === undefined ? notClickHouse : `${reasonOf(error)}. Check the URL, and that the server runs.`
 }

@@ -1,5 +1,6 @@
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
 import { refusedIn } from '../../errors/refusal-mark.ts'
+import { connectionError, serverCode } from './connection-errors.ts'
 
 // What ClickHouse says of a statement, in the words of the language. Its numbers are those of `ErrorCodes.cpp`.
 
@@ -7,18 +8,12 @@ const memoryExceeded = 241
 const cancelled: ReadonlySet<number> = new Set([394, 735])
 /** Types that do not fit each other or a function. */
 const aboutTypes: ReadonlySet<number> = new Set([42, 43, 44, 53, 70, 179, 386, 481, 645])
+/** Limits of the server that a statement exceeds: time, rows, bytes, its own size. */
+const aboutLimits: ReadonlySet<number> = new Set([158, 159, 160, 161, 162, 167, 168, 191, 306, 307, 396])
 /** Values that a statement cannot work with. */
 const aboutValues: ReadonlySet<number> = new Set([
   6, 27, 36, 38, 41, 47, 48, 69, 72, 117, 125, 128, 131, 153, 190, 215, 376, 395, 407, 427, 440, 467, 675, 691, 704,
 ])
-
-/** The number of an error that the server answered; null for any other. */
-export function serverCode(error: unknown): number | null {
-  const code = Number((error as { code?: unknown }).code)
-  if (Number.isInteger(code) && code > 0) return code
-  const found = /Code: (\d+)\. DB::/.exec(error instanceof Error ? error.message : String(error))
-  return found && Number(found[1])
-}
 
 export const isOutOfMemory = (error: unknown): boolean => serverCode(error) === memoryExceeded
 
@@ -29,14 +24,14 @@ export function engineError(error: unknown, sql: string): Error {
   const message = error instanceof Error ? error.message : String(error)
   const refused = refusedIn(message, error)
   if (refused) return refused
-  const code = serverCode(error)
+  const other = connectionError(error)
+  if (other instanceof WaymarkError) return other
+  const code = serverCode(error)!
   const cause = Object.assign(new Error(message), { sql })
-  if (code === null)
-    return new InternalError(`ClickHouse does not answer: ${message || String((error as { code?: unknown }).code)}`, { cause: error, sql })
   if (code === memoryExceeded) return new QueryError('query-memory', { message: '' }, null, { cause })
   if (cancelled.has(code)) return new QueryError('query-cancelled', {}, null, { cause })
   const isAboutTypes = aboutTypes.has(code)
-  if (isAboutTypes || aboutValues.has(code))
+  if (isAboutTypes || aboutValues.has(code) || aboutLimits.has(code))
     return new QueryError('engine-refused', { message: inOurWords(message), isAboutTypes }, null, { cause })
   return new InternalError(message, { cause: error, sql })
 }

@@ -38,6 +38,7 @@ const metaValue = async ({ rows, project }: ProjectStore, key: string): Promise<
 export const recover = (store: ProjectStore): Promise<number> =>
   store.alone(async () => {
     const { project } = store
+    await store.stopWrites()
     const group = Number((await metaValue(store, committed)) ?? 0)
     const found = await store.rows<[number, string, string]>(
       `SELECT group_no, query, rows FROM journal WHERE project_id = ${project} ORDER BY group_no, step`,

@@ -4,7 +4,8 @@ import type { RunOptions, Statement, Statements, StreamOptions } from '../../exe
 import type { Turn, Turns } from '../../lib/turns.ts'
 import { batchShaper } from './arrow.ts'
 import type { Settings } from './client.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, longStatements } from './connection.ts'
+import { unreachable } from './connection-errors.ts'
 import { engineError } from './engine-errors.ts'
 import { clickHouseSettings } from './schema.ts'
 import { wholeBatch } from './whole-batch.ts'
@@ -97,7 +98,7 @@ async function* batchesOf(
     const bytes = await connection.stream(`${statement.sql}\nFORMAT ArrowStream`, {
       params,
       signal,
-      settings: { ...settings, ...clickHouseSettings, ...arrowSettings, ...(batchRows && { max_block_size: batchRows }) },
+      settings: { ...longStatements, ...settings, ...clickHouseSettings, ...arrowSettings, ...(batchRows && { max_block_size: batchRows }) },
     })
     const reader = await RecordBatchReader.from(counted(bytes, mostBytes, tail))
     const shape = batchShaper(statement.columns, isStream)
@@ -106,9 +107,12 @@ async function* batchesOf(
       yield shape(batch)
     }
     signal?.throwIfAborted()
+    if (!tail.isWhole) throw new Error('The answer has no end')
   } catch (error) {
     if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
-    throw engineError(tail.exception ?? error, statement.sql)
+    if (tail.exception) throw engineError(tail.exception, statement.sql)
+    if (!(error instanceof WaymarkError) && tail.hasEnded && !tail.isWhole) throw unreachable('the connection was broken', error)
+    throw engineError(error, statement.sql)
   }
 }
 
@@ -120,13 +124,22 @@ async function* counted(bytes: AsyncIterable<Uint8Array>, most: number, tail: Ta
     tail.push(chunk)
     yield chunk
   }
+  tail.hasEnded = true
 }
 
 const longestException = 16_384
+/** What an Arrow stream ends with. */
+const endOfStream = Buffer.from([255, 255, 255, 255, 0, 0, 0, 0])
 
 /** The end of an answer: where a statement fails after its first rows, the server writes there why. */
 class Tail {
   private bytes: Buffer = Buffer.alloc(0)
+  /** Nothing more comes. */
+  hasEnded = false
+
+  get isWhole(): boolean {
+    return this.bytes.subarray(-endOfStream.length).equals(endOfStream)
+  }
 
   push(chunk: Uint8Array): void {
     this.bytes = Buffer.concat([this.bytes, chunk.subarray(-longestException)]).subarray(-longestException)

@@ -121,14 +121,14 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     expect(JSON.stringify(trends)).toContain('"count":3')
     const funnel = await project.query({ kind: 'FunnelsQuery', series: [...series, ...series], dateRange: range } as never)
     expect(JSON.stringify(funnel)).toContain('"count":1')
-    expect((await project.query({ kind: 'EventsQuery', select: ['event'] } as never)).results).toHaveLength(3)
+    expect((await project.query({ kind: 'EventsQuery', select: ['event'], after: '2026-01-01' } as never)).results).toHaveLength(3)
     expect((await project.query({ kind: 'ActorsQuery' } as never)).results).toHaveLength(2)
     expect((await project.queryArrow(sql('select properties.n from events'))).numRows).toBe(3)
   })
 
   test('values are parameters, whatever is in them', async () => {
     for (const text of ["it's", '\\', '\\n', '\n', '\t', '\r', '\0x', 'ä😀', '%41+&=', "{p1:String} '", '\\N', 'null', ''])
-      expect(await project.sql`select ${text} as v`.then(({ results: rows }) => rows), JSON.stringify(text)).toEqual([[text.replaceAll('\0', '')]])
+      expect(await project.sql`select ${text} as v`.then(({ results: rows }) => rows), JSON.stringify(text)).toEqual([[text]])
     expect(await results("select properties.text from events where properties.text = 'it''s \\\\ \n\t 2'")).toEqual([["it's \\ \n\t 2"]])
   })
 
@@ -140,10 +140,10 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
   })
 
   test('a statement that is longer than the default of the server', async () => {
-    const sum = Array.from({ length: 8_000 }, (_, i) => `if(properties.n = ${i}, 1, 0)`)
-    const columns = Array.from({ length: 40 }, (_, i) => `${sum.slice(i * 200, (i + 1) * 200).join(' + ')} as c${i}`)
+    const columns = Array.from({ length: 400 }, (_, i) => `if(properties.n = ${i}, 1, 0) as ${'c'.repeat(600)}${i}`)
     const [row] = await results(`select ${columns.join(', ')} from events where properties.n = 1`)
-    expect((row as number[]).slice(0, 2)).toEqual([1, 0])
+    expect((row as number[]).slice(0, 3)).toEqual([0, 1, 0])
+    expect(server.received.at(-1)!.query.length).toBeGreaterThan(262_144)
   })
 
   test('a value that is longer than a parameter may be', async () => {
@@ -173,8 +173,8 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
   })
 
   test('readers that stop reading keep nobody from the server', async () => {
-    const readers = Array.from({ length: 24 }, () =>
-      project.queryArrowBatches(sql("select number, repeat('x', 400) as text from numbers(60000)")),
+    const readers = Array.from({ length: 12 }, () =>
+      project.queryArrowBatches(sql("select number, repeat('x', 400) as text from numbers(30000)")),
     )
     for (const reader of readers) expect((await reader.next()).value!.numRows).toBeGreaterThan(0)
     await project.ingest({ batch: [{ event: 'meanwhile', distinct_id: 'u9', timestamp: day }] })
@@ -208,7 +208,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
   })
 
   describe('an answer that breaks', () => {
-    const query = "select number, repeat('z', 100) as text from numbers(100000)"
+    const query = "select number, repeat('z', 100) as text from numbers(100000) limit 10000"
     const broken = (text: string, isCut: boolean) => {
       server.fault = (received) => (/numbers\(/.test(received.query) ? { kind: 'broken-answer', bytes: 300_000, text, isCut } : null)
     }
@@ -250,7 +250,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
       try {
         await expect(results('select count() from events')).rejects.toMatchObject({
           ...unreachable,
-          message: expect.stringMatching(/^The ClickHouse server cannot be reached: the connection was refused\. .*acknowledged/),
+          message: expect.stringMatching(/^The ClickHouse server cannot be reached: the connection was (?:refused|broken)\. .*acknowledged/),
         })
         await project.ingest({ batch: [{ event: 'while it was gone', distinct_id: 'u1', timestamp: day }] })
       } finally {

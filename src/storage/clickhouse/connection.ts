@@ -20,7 +20,7 @@ export interface Connection {
 interface StreamOptions {
   readonly params: Params
   readonly settings: Settings
-  readonly signal?: AbortSignal
+  readonly signal: AbortSignal
 }
 
 const { readonly: _, ...readingSettings } = clickHouseSettings
@@ -50,14 +50,18 @@ export function connectionOf(client: ClickHouseClient, project: number): Connect
       }),
     async stream(query, { params, settings, signal }) {
       const id = `waymark-query-${project}-${randomUUID()}`
+      let bytes: (AsyncIterable<Uint8Array> & { destroy?(): void }) | null = null
       // Explicitly: closing the connection stops a statement only where a proxy passes it on.
-      const kill = () => client.command({ query: `KILL QUERY WHERE query_id = '${id}' ASYNC` }).catch(() => undefined)
-      signal?.addEventListener('abort', kill, { once: true })
-      const leave = () => signal?.removeEventListener('abort', kill)
+      const stop = () => {
+        bytes?.destroy?.()
+        client.command({ query: `KILL QUERY WHERE query_id = '${id}' ASYNC` }).catch(() => undefined)
+      }
+      signal.addEventListener('abort', stop, { once: true })
+      const leave = () => signal.removeEventListener('abort', stop)
       try {
         const sent = { ...sentStatement(query, params), query_id: id, clickhouse_settings: settings, abort_signal: signal }
-        const { stream } = await client.exec(sent)
-        return leaving(stream, leave)
+        bytes = (await client.exec(sent)).stream
+        return leaving(bytes, leave)
       } catch (error) {
         leave()
         throw connectionError(error)

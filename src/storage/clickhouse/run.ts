@@ -93,11 +93,12 @@ async function* batchesOf(
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const params = Object.fromEntries(statement.params.map((value, i) => [`p${i + 1}`, value]))
   const tail = new Tail()
+  const left = new AbortController()
   try {
     signal?.throwIfAborted()
     const bytes = await connection.stream(`${statement.sql}\nFORMAT ArrowStream`, {
       params,
-      signal,
+      signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
       settings: { ...longStatements, ...settings, ...clickHouseSettings, ...arrowSettings, ...(batchRows && { max_block_size: batchRows }) },
     })
     const reader = await RecordBatchReader.from(counted(bytes, mostBytes, tail))
@@ -113,6 +114,8 @@ async function* batchesOf(
     if (tail.exception) throw engineError(tail.exception, statement.sql)
     if (!(error instanceof WaymarkError) && tail.hasEnded && !tail.isWhole) throw unreachable('the connection was broken', error)
     throw engineError(error, statement.sql)
+  } finally {
+    if (!tail.hasEnded) left.abort() // its reader needs no more rows
   }
 }
 

@@ -29,6 +29,8 @@ export type Fault =
   | { readonly kind: 'late'; readonly until: Promise<unknown> }
   /** Nothing happens until `until` resolves. */
   | { readonly kind: 'slow'; readonly until: Promise<unknown> }
+  /** The rest of the answer comes when `until` resolves. */
+  | { readonly kind: 'slow-answer'; readonly bytes: number; readonly until: Promise<unknown> }
   /** The answer ends after so many bytes, with this text behind them. */
   | { readonly kind: 'broken-answer'; readonly bytes: number; readonly text: string; readonly isCut: boolean }
   /** The server refuses the statement. */
@@ -169,6 +171,11 @@ export async function startClickHouseServer(): Promise<ClickHouseHttpServer> {
     if (isPacked) response.setHeader('content-encoding', 'gzip')
     response.setHeader('x-clickhouse-query-id', about.id)
     response.setHeader('x-clickhouse-summary', '{"read_rows":"0","read_bytes":"0","written_rows":"0","written_bytes":"0"}')
+    if (fault?.kind === 'slow-answer') {
+      response.write(bytes.subarray(0, fault.bytes))
+      await Promise.race([fault.until, ended, one.killed.promise])
+      return void response.end(bytes.subarray(fault.bytes))
+    }
     if (fault?.kind === 'broken-answer') {
       response.write(bytes.subarray(0, fault.bytes))
       response.write(fault.text)

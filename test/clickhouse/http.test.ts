@@ -172,14 +172,16 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     await client.close()
   })
 
-  test('readers that stop reading keep nobody from the server', async () => {
-    const readers = Array.from({ length: 12 }, () =>
-      project.queryArrowBatches(sql("select number, repeat('x', 400) as text from numbers(30000)")),
-    )
+  test('answers that take long keep no other request from the server', async () => {
+    server.fault = ({ query }) =>
+      /numbers\(/.test(query) ? { kind: 'slow-answer', bytes: 5_000_000, until: new Promise(() => undefined) } : null
+    const query = sql("select number, repeat('x', 40) as text from numbers(150000)")
+    const readers = Array.from({ length: 12 }, () => project.queryArrowBatches(query))
     for (const reader of readers) expect((await reader.next()).value!.numRows).toBeGreaterThan(0)
     await project.ingest({ batch: [{ event: 'meanwhile', distinct_id: 'u9', timestamp: day }] })
     expect(await results("select count() from events where event = 'meanwhile'")).toEqual([[1]])
     for (const reader of readers) await reader.return(undefined)
+    await expect.poll(() => server.running).toBe(0)
   })
 
   describe('a query that is stopped', () => {

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { type OpenOptions, open } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
+import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
 import { type DirectoryCommandName, directoryCommands, type Input, type Outcome } from './directory-commands.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
+/** Of commands that work in a directory. */
+export const directoryOptions = { data: dataOption, clickhouse: clickhouseOption } as const
 /** Also for a server: how much it may take is the operator's to say. */
 export const memoryOption = {
   value: 'SIZE',
@@ -42,17 +45,20 @@ interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
   readonly err?: Output['err']
 }
 
-/** Work in a directory that is there: by its server when one runs, else by opening it. */
+/** Work in an existing directory: through its server when one runs, else by opening it. */
 export async function withDirectory<T>(
-  dataDir: string,
+  values: Values,
   work: (directory: Directory) => Promise<T>,
   { err = () => undefined, ...options }: WorkOptions = {},
 ): Promise<T> {
+  const dataDir = values.required('data')
+  const engine = engineOf(values)
   await mustBeDataDirectory(dataDir)
   const server = await runningServer(dataDir)
   if (server) return work(server)
   const waymark = await open({
     dataDir,
+    engine,
     ...options,
     onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
     // What the caller can mend ends the command anyway, and is said there.

@@ -4,12 +4,13 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { defaultSettings } from '../accounts/context.ts'
 import { openAccounts } from '../directory/control.ts'
 import { WaymarkError } from '../errors/errors.ts'
-import { BrokenFileError, openStoreInspector } from '../storage/inspector.ts'
+import { BrokenFileError, openServerInspector, openStoreInspector } from '../storage/inspector.ts'
 import { type LastOwner, readLastOwner } from '../storage/lock.ts'
 import { inspectProject, type ProjectInspection } from '../storage/project-storage.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
+import { engineOf } from './clickhouse-option.ts'
 import type { Command, Output, Values } from './command.ts'
-import { dataOption, mustBeDataDirectory, recoveryOf, recoveryOption } from './directory.ts'
+import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } from './directory.ts'
 import { directoryCommands, type ImportState } from './directory-commands.ts'
 import { type RunningServer, runningServer } from './running-server.ts'
 
@@ -17,7 +18,7 @@ export const doctor: Command = {
   name: 'doctor',
   summary: 'Checks a data directory, its logs and its stores, says what it found and what opening it would do, and changes nothing.',
   options: {
-    data: dataOption,
+    ...directoryOptions,
     recovery: recoveryOption,
     hosted: { summary: 'say what holds for imports when it is served with --hosted' },
   },
@@ -57,6 +58,8 @@ async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, ou
   const isPartial = recoveryOf(values) === 'partial'
   const settings = () => ({ ...defaultSettings, isHosted: values.isOn('hosted') })
   if (left[lastOwner]) output.out(`Last owner       ${left[lastOwner]}`)
+  const onServer = await openServerInspector(dataDir, engineOf(values))
+  if (onServer) output.out(`ClickHouse       ${onServer.address}`)
   const inspector = await openStoreInspector(dataDir)
   try {
     const accounts = await openAccounts(inspector.instance, { settings })
@@ -64,9 +67,12 @@ async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, ou
     for (const { id, isKnown } of await projectsOf(dataDir, accounts)) {
       const hadEvents = (await accounts.projects.byId(id))?.ingested_event ?? false
       const inspection = isKnown
-        ? await inspectProject(inspector, id, lastOwner, hadEvents).catch(asMessage)
+        ? await inspectProject(inspector, id, lastOwner, hadEvents, onServer ? () => onServer.inspect(id) : undefined).catch(asMessage)
         : 'of no project that control.duckdb knows'
-      const lines = typeof inspection === 'string' ? [inspection] : await describe(dataDir, id, inspection, isPartial)
+      const lines =
+        typeof inspection === 'string'
+          ? [inspection]
+          : await describe(dataDir, id, inspection, { isPartial, isOnServer: onServer !== null })
       const [first = '', ...more] = lines
       output.out(`Project ${String(id).padEnd(8)} ${first}`)
       for (const line of more) output.out(`  ${line}`)
@@ -79,6 +85,7 @@ async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, ou
     throw new WaymarkError('unusable-directory', { dataDir, reason: error.message }, { cause: error })
   } finally {
     await inspector.close()
+    await onServer?.close()
   }
 }
 
@@ -100,13 +107,19 @@ const hasProblem = ({ plan }: ProjectInspection) =>
   plan.from === 'checkpoint' || plan.from === 'log' || plan.lost.length > 0 || plan.harmless.length > 0
 
 /** What is there, and what opening the project would make of it. */
-async function describe(dataDir: string, id: number, { found, plan }: ProjectInspection, isPartial: boolean): Promise<readonly string[]> {
+async function describe(
+  dataDir: string,
+  id: number,
+  { found, plan }: ProjectInspection,
+  { isPartial, isOnServer }: { readonly isPartial: boolean; readonly isOnServer: boolean },
+): Promise<readonly string[]> {
   const { store, log } = found
   const folder = join(dataDir, 'projects', String(id))
   const bytes = (await stat(found.file).catch(() => null))?.size ?? 0
   const events = 'events' in store ? `${number(store.events ?? 0)} events, ` : ''
   const waiting = log.lastSeq - plan.appliedSeq
-  const lines = [`${events}store ${bytesText(bytes)}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
+  const place = isOnServer ? 'store on the server' : `store ${bytesText(bytes)}`
+  const lines = [`${events}${place}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
   if (plan.from === 'store' && waiting > 0)
     lines.push(`${number(waiting)} records of the log are not in the store yet; opening applies them`)
   if (plan.from === 'checkpoint')

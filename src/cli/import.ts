@@ -5,7 +5,7 @@ import type { ImportedEvent } from '../imports/record.ts'
 import { type BatchResult, type ImportSummary, runImport } from '../imports/run.ts'
 import { readTableFile } from '../storage/table-file.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
-import { dataOption, memoryOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
+import { directoryOptions, memoryOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
 import { nowhere, type Target, toProject, toServer } from './import-targets.ts'
 import { progressLine } from './progress.ts'
 
@@ -14,7 +14,7 @@ export const importFiles: Command = {
   summary: 'Imports past events from files: exports, JSON lines, CSV, Parquet, access logs; plain, gzip or zstd.',
   takes: 'FILE…',
   options: {
-    data: dataOption,
+    ...directoryOptions,
     project: projectOption,
     from: { value: 'FORMAT', summary: `what the files are, when looking at them does not tell: ${importFormats.join(', ')}` },
     map: {
@@ -39,7 +39,7 @@ export const importFiles: Command = {
     const dataDir = values.required('data')
     const project = projectId(values)
     await withDirectory(
-      dataDir,
+      values,
       async (directory) => report(await carry(files, await toProject(directory, dataDir, project)), values, output, 'Stored'),
       { memoryLimit: values.text('memory'), recovery: recoveryOf(values), err: output.err },
     )

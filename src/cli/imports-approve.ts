@@ -1,7 +1,7 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { callServer } from './call-server.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
-import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
+import { directoryOptions, projectId, projectOption, withDirectory } from './directory.ts'
 import type { Approval } from './directory-commands.ts'
 
 const amount = (values: Values, name: string): number | null => {
@@ -15,7 +15,7 @@ export const approveImports: Command = {
   name: 'imports approve',
   summary: 'Approves the import of past events into a project beyond the usual limits.',
   options: {
-    data: dataOption,
+    ...directoryOptions,
     project: projectOption,
     total: { value: 'N', summary: 'events in all; unlimited when not given' },
     speed: { value: 'N', summary: 'events a minute; unlimited when not given' },
@@ -28,7 +28,7 @@ export const approveImports: Command = {
     const limits = { total_events: amount(values, 'total'), events_per_minute: amount(values, 'speed') }
     const approval: Approval = { project, is_approved: !values.isOn('revoke'), ...limits }
     const url = values.text('url')
-    if (url === undefined) await withDirectory(values.required('data'), (directory) => directory.do('approve-imports', approval))
+    if (url === undefined) await withDirectory(values, (directory) => directory.do('approve-imports', approval))
     else await overHttp(url, values.required('key'), approval)
     if (!approval.is_approved) return out(`Imports into project ${project} are limited.`)
     const [total, speed] = [limits.total_events, limits.events_per_minute]

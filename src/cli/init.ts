@@ -1,7 +1,8 @@
 import type { FirstStart } from '../accounts/accounts.ts'
 import { open } from '../engine.ts'
+import { engineOf } from './clickhouse-option.ts'
 import type { Command, Values } from './command.ts'
-import { dataOption } from './directory.ts'
+import { directoryOptions } from './directory.ts'
 
 /** What a fresh installation tells: once printed, the personal key is nowhere to be found again. */
 export const shown = (start: FirstStart) => ({
@@ -19,9 +20,9 @@ export const bootstrapKeys = ({ env }: Values) => ({
 export const init: Command = {
   name: 'init',
   summary: 'Makes the first organization, owner, project and keys.',
-  options: { data: dataOption, json: { summary: 'print one line of JSON' } },
+  options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
-    const waymark = await open({ dataDir: values.required('data') })
+    const waymark = await open({ dataDir: values.required('data'), engine: engineOf(values) })
     const start = await waymark.accounts.firstStart(bootstrapKeys(values)).finally(() => waymark.close())
     const facts = shown(start)
     if (values.isOn('json')) return out(JSON.stringify(facts))

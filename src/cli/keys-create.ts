@@ -1,11 +1,11 @@
 import type { Command } from './command.ts'
-import { dataOption, withDirectory } from './directory.ts'
+import { directoryOptions, withDirectory } from './directory.ts'
 
 export const createKey: Command = {
   name: 'keys create',
   summary: 'Makes a personal key for a user; it is shown once.',
   options: {
-    data: dataOption,
+    ...directoryOptions,
     user: { value: 'EMAIL', summary: 'whose key' },
     label: { value: 'L', summary: 'what it is for, up to 40 characters' },
     scopes: { value: 'a,b', summary: 'what it may do, such as query:read,project:write, or *' },
@@ -21,7 +21,7 @@ export const createKey: Command = {
         .map((one) => one.trim())
         .filter(Boolean),
     }
-    const facts = await withDirectory(values.required('data'), (directory) => directory.do('create-key', input))
+    const facts = await withDirectory(values, (directory) => directory.do('create-key', input))
     out(values.isOn('json') ? JSON.stringify(facts) : `Personal key     ${facts.personal_api_key}   (shown this once)`)
   },
 }

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { dataOption, withDirectory } from './directory.ts'
+import { directoryOptions, withDirectory } from './directory.ts'
 import type { DirectoryCommandName } from './directory-commands.ts'
 import { tableText } from './table-text.ts'
 
@@ -9,11 +9,9 @@ type ListName = Extract<DirectoryCommandName, `list-${string}`>
 const listing = (things: 'projects' | 'users' | 'keys', summary: string, name: ListName): Command => ({
   name: `${things} list`,
   summary,
-  options: { data: dataOption, json: { summary: 'print one line of JSON' } },
+  options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
-    const rows = (await withDirectory(values.required('data'), (directory) => directory.do(name, {}))) as readonly Readonly<
-      Record<string, unknown>
-    >[]
+    const rows = (await withDirectory(values, (directory) => directory.do(name, {}))) as readonly Readonly<Record<string, unknown>>[]
     if (values.isOn('json')) return out(JSON.stringify(rows))
     if (rows.length === 0) return out(`There are no ${things}.`)
     const columns = Object.keys(rows[0]!)

@@ -1,6 +1,6 @@
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import { type Command, wrongUsage } from './command.ts'
-import { dataOption, projectId, projectOption, withDirectory } from './directory.ts'
+import { directoryOptions, projectId, projectOption, withDirectory } from './directory.ts'
 import { tableText } from './table-text.ts'
 
 const types = ['Numeric', 'String', 'Boolean', 'DateTime']
@@ -8,10 +8,10 @@ const types = ['Numeric', 'String', 'Boolean', 'DateTime']
 export const listProperties: Command = {
   name: 'properties list',
   summary: 'Lists the properties of a project: their declared types and how many values of each kind were sent.',
-  options: { data: dataOption, project: projectOption, json: { summary: 'print one line of JSON' } },
+  options: { ...directoryOptions, project: projectOption, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const project = projectId(values)
-    const rows = await withDirectory(values.required('data'), (directory) => directory.do('list-properties', { project }))
+    const rows = await withDirectory(values, (directory) => directory.do('list-properties', { project }))
     if (values.isOn('json')) return out(JSON.stringify(rows))
     const columns = ['of', 'name', 'declared', 'numeric', 'numeric text', 'text', 'boolean', 'time', 'other']
     out(
@@ -38,7 +38,7 @@ export const defineProperty: Command = {
   summary: 'Declares the type that queries read a property by.',
   takes: 'NAME',
   options: {
-    data: dataOption,
+    ...directoryOptions,
     project: projectOption,
     of: { value: 'SCOPE', summary: 'event, person, or group_0 to group_4', default: 'event' },
     type: { value: 'TYPE', summary: types.join(', ') },
@@ -52,7 +52,7 @@ export const defineProperty: Command = {
     if (!group && of !== 'event' && of !== 'person') throw wrongUsage(`--of is event, person, or group_0 to group_4, not ${of}.`)
     if (!types.includes(property_type)) throw wrongUsage(`--type is one of ${types.join(', ')}, not ${property_type}.`)
     const row = { name, property_type, ...(group ? { type: 'group', group_type_index: Number(group[1]) } : { type: of }) }
-    await withDirectory(values.required('data'), (directory) => directory.do('define-property', { project, row: row as PropertyTypeInput }))
+    await withDirectory(values, (directory) => directory.do('define-property', { project, row: row as PropertyTypeInput }))
     out(`${of} property ${name} is read as ${property_type}.`)
   },
 }

@@ -4,7 +4,7 @@ import { chartTable } from '../queries/chart-table.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import { type ShownColumn, shownTable } from '../queries/rows.ts'
 import { type Command, wrongUsage } from './command.ts'
-import { type Directory, dataOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
+import { type Directory, directoryOptions, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
 import { tableText } from './table-text.ts'
 
 const formats = ['table', 'json', 'csv', 'arrow'] as const
@@ -20,7 +20,7 @@ export const query: Command = {
   summary: 'Answers one query, as SQL or as JSON of any kind.',
   takes: "'SQL or JSON'",
   options: {
-    data: dataOption,
+    ...directoryOptions,
     project: projectOption,
     recovery: recoveryOption,
     format: { value: 'F', summary: `one of ${formats.join(', ')}`, default: 'table' },
@@ -33,7 +33,7 @@ export const query: Command = {
     const asked = queryOf(text)
     const project = projectId(values)
     const ask = (directory: Directory) => directory.do('query', { project, query: asked })
-    const answer = await withDirectory(values.required('data'), ask, { recovery: recoveryOf(values), err })
+    const answer = await withDirectory(values, ask, { recovery: recoveryOf(values), err })
     if (format === 'json') return out(JSON.stringify(answer, null, 2))
     const { warnings = [] } = answer as { warnings?: readonly AnswerWarning[] }
     for (const { message } of warnings) err(`Warning: ${message}`)

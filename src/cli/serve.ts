@@ -1,7 +1,7 @@
 import { basename, join, relative } from 'node:path'
 import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
-import { type EngineChoice, open, type Waymark } from '../engine.ts'
+import { open, type Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { createHandler } from '../http/create-handler.ts'
 import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
@@ -10,6 +10,7 @@ import { createSites, type SiteOptions } from '../http/site.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
+import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
@@ -22,16 +23,6 @@ import { listenForStop } from './stopping.ts'
 const portOf = (text: string): number => {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port is a number up to 65535, not ${text}.`)
   return Number(text)
-}
-
-/** The database is the path of the URL. */
-const engineOf = (values: Values): EngineChoice | undefined => {
-  const text = values.text('clickhouse')
-  if (text === undefined) return undefined
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw wrongUsage('--clickhouse takes http://user:password@host:8123/database.')
-  const { origin, pathname, username, password } = new URL(text)
-  const given = (part: string) => (part === '' ? undefined : decodeURIComponent(part))
-  return { clickhouse: { url: origin, database: given(pathname.slice(1)), username: given(username), password: given(password) } }
 }
 
 type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
@@ -111,10 +102,7 @@ export const serve: Command = {
     demo: { summary: 'a first start makes a demo project' },
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
-    clickhouse: {
-      value: 'URL',
-      summary: 'store events on a ClickHouse server, http://user:password@host:8123/database; needs the package @clickhouse/client',
-    },
+    clickhouse: clickhouseOption,
     'one-process': { summary: 'run queries in the process that takes events: less memory, and a query that ends the process ends both' },
     recovery: recoveryOption,
     ...limitOptions,

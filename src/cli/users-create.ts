@@ -1,12 +1,12 @@
 import { type LevelName, level } from '../accounts/records.ts'
 import { type Command, wrongUsage } from './command.ts'
-import { dataOption, withDirectory } from './directory.ts'
+import { directoryOptions, withDirectory } from './directory.ts'
 
 export const createUser: Command = {
   name: 'users create',
   summary: 'Makes a user in an organization, and a personal key for it.',
   options: {
-    data: dataOption,
+    ...directoryOptions,
     organization: { value: 'ID', summary: 'the organization to belong to' },
     email: { value: 'E', summary: 'the address' },
     level: { value: 'LEVEL', summary: 'member, admin or owner', default: 'member' },
@@ -17,7 +17,7 @@ export const createUser: Command = {
     if (!Object.hasOwn(level, wanted)) throw wrongUsage(`--level is member, admin or owner, not ${wanted}.`)
     const [organization, email] = [values.required('organization'), values.required('email')]
     if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw wrongUsage(`--email takes an address, not ${email}.`)
-    const facts = await withDirectory(values.required('data'), (directory) =>
+    const facts = await withDirectory(values, (directory) =>
       directory.do('create-user', { organization, email, level: wanted as LevelName }),
     )
     if (values.isOn('json')) return out(JSON.stringify(facts))

@@ -23,26 +23,32 @@ export interface ClickHouseStoresOptions {
 }
 
 /** Whose number no project has: what is said of all of them. */
-const noProject = 0
+export const noProject = 0
 
 const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 
 /** Without the server a store would be made anew from the log, beside the one that is there. */
 export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
   if (dataDir === ':memory:' || !(await isThere(idFile(dataDir)))) return
-  const reason = 'its events are on a ClickHouse server. Open it with that server: `waymark serve --clickhouse URL`, or `engine` in `open`.'
+  const reason =
+    'its events are on a ClickHouse server. Give the address of that server: `--clickhouse URL` or `WAYMARK_CLICKHOUSE`, or `engine` in `open`.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 
 /** Projects of two directories have the same numbers: a database belongs to the first one that opens it. */
-async function claimDatabase(store: ProjectStore, dataDir: string, isInMemory: boolean): Promise<void> {
+export async function ownerOf(store: ProjectStore, dataDir: string) {
   const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
   const file = idFile(dataDir)
-  const own = isInMemory || !(await isThere(file)) ? null : await readFile(file, 'utf8')
+  const own = dataDir === ':memory:' || !(await isThere(file)) ? null : await readFile(file, 'utf8')
   if (owner !== undefined && owner !== own) {
     const reason = 'the ClickHouse database belongs to another data directory. Give each directory a database of its own.'
     throw new WaymarkError('unusable-directory', { dataDir, reason })
   }
+  return { owner, own, file }
+}
+
+async function claimDatabase(store: ProjectStore, dataDir: string, isInMemory: boolean): Promise<void> {
+  const { owner, own, file } = await ownerOf(store, dataDir)
   if (owner !== undefined || isInMemory) return
   for (const table of Object.keys(clickHouseTables)) await store.run(`TRUNCATE TABLE ${table}`) // of processes that kept nothing else
   const made = own ?? randomUUID()

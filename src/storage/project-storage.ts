@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Engine } from '../execution/ports.ts'
 import { duckdbEngine } from './duckdb/engine.ts'
-import { readAppliedSeq, readThrough, type StoreFindings, type StoreInspector } from './duckdb/inspect-store.ts'
+import { readAppliedSeq, readThrough, type StoreInspector } from './duckdb/inspect-store.ts'
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
 import { isThere } from './is-there.ts'
 import type { LastOwner } from './lock.ts'
@@ -15,6 +15,7 @@ import { type LogWriter, TailedLog } from './log/tailed-log.ts'
 import { makePrivate } from './private-files.ts'
 import { type ProjectFindings, planRecovery, type RecoveryPlan } from './recovery-plan.ts'
 import type { Rebuilt, RecoveryReport } from './recovery-report.ts'
+import type { StoreFindings } from './store-findings.ts'
 
 /** A store that is made again: from the records of the log that are still to be applied. */
 export interface Recovery extends Pick<Rebuilt, 'keptAs' | 'reason' | 'fromSeq' | 'toSeq'> {
@@ -115,10 +116,12 @@ export function inspectProject(
   id: number,
   lastOwner: LastOwner,
   hadEvents: boolean,
+  /** Where the store is in no file. */
+  findStore?: () => Promise<StoreFindings>,
 ): Promise<ProjectInspection> {
   const files = filesOf(instance.dataDir, id)
   const position = mayLackRecords(lastOwner, logDefaults.durability) ? 0 : readPosition(files.position).seq
-  return findProject(files, { position, hadEvents, isWholeLog: true, findStore: () => inspect(files.store) })
+  return findProject(files, { position, hadEvents, isWholeLog: true, findStore: findStore ?? (() => inspect(files.store)) })
 }
 
 export async function openProjectStorage(

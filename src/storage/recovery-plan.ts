@@ -1,7 +1,7 @@
 import { WaymarkError } from '../errors/errors.ts'
-import type { StoreFindings } from './duckdb/inspect-store.ts'
 import { firstSeqOf, type LogFindings } from './log/findings.ts'
 import type { LogDamage } from './log/log.ts'
+import type { StoreFindings } from './store-findings.ts'
 
 /** What a project's files hold. */
 export interface ProjectFindings {

@@ -77,7 +77,9 @@ export async function openStatements(): Promise<Statements> {
     ]
     for (const name of names) changed.add(name)
     try {
-      const query_params = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, value === '\\N' ? null : unescaped(value)]))
+      const query_params = Object.fromEntries(
+        Object.entries(params).map(([name, value]) => [name, value === '\\N' ? null : unescaped(value)]),
+      )
       const { stream } = await connection.exec({ query: `${before.join('; ')}; ${query}`, query_params })
       const chunks: Buffer[] = []
       for await (const chunk of stream) chunks.push(chunk)

@@ -63,7 +63,7 @@ interface Running {
 const user = { name: 'waymark', password: 'p@ss word' } as const
 /** Defaults of the server. */
 const limits = { uriBytes: 1_048_576, fieldBytes: 131_072 } as const
-const killedError = "Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED) (version 26.1.1.1 (official build))\n"
+const killedError = 'Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED) (version 26.1.1.1 (official build))\n'
 const pieceBytes = 65_536
 
 /** One per process, as the ClickHouse inside it. */
@@ -79,7 +79,10 @@ export async function startClickHouseServer(): Promise<ClickHouseHttpServer> {
     if (url.pathname === '/ping') return void response.end('Ok.\n')
     const given = Buffer.from((request.headers.authorization ?? '').replace(/^Basic /, ''), 'base64').toString()
     if (given !== `${user.name}:${user.password}`)
-      return refuse(response, `Code: 516. DB::Exception: ${given.split(':')[0]}: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED) (version 26.1.1.1 (official build))`)
+      return refuse(
+        response,
+        `Code: 516. DB::Exception: ${given.split(':')[0]}: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED) (version 26.1.1.1 (official build))`,
+      )
     if (Buffer.byteLength(request.url!) > limits.uriBytes) return void response.writeHead(414).end()
     const isMultipart = request.headers['content-type']?.startsWith('multipart/form-data') === true
     const ended = new Promise<void>((resolve) => response.once('close', resolve))
@@ -88,7 +91,10 @@ export async function startClickHouseServer(): Promise<ClickHouseHttpServer> {
     const fields = isMultipart ? readForm(body, request.headers['content-type']!) : []
     const all = [...url.searchParams, ...fields]
     if (all.some(([, value]) => Buffer.byteLength(value) > limits.fieldBytes))
-      return refuse(response, 'Poco::Exception. Code: 1000, e.code() = 0, HTML Form Exception: Field value too long (version 26.1.1.1 (official build))')
+      return refuse(
+        response,
+        'Poco::Exception. Code: 1000, e.code() = 0, HTML Form Exception: Field value too long (version 26.1.1.1 (official build))',
+      )
     const params: Record<string, string> = {}
     const settings: Record<string, string> = {}
     for (const [name, value] of all)
@@ -118,7 +124,8 @@ export async function startClickHouseServer(): Promise<ClickHouseHttpServer> {
 
   const killThose = async (condition: string, isSync: boolean): Promise<string> => {
     const match =
-      /^query_id = '([^']*)'$/.exec(condition) ?? /^startsWith\(query_id, '([^']*)'\) AND current_database = currentDatabase\(\)$/.exec(condition)
+      /^query_id = '([^']*)'$/.exec(condition) ??
+      /^startsWith\(query_id, '([^']*)'\) AND current_database = currentDatabase\(\)$/.exec(condition)
     if (!match) throw new Error(`KILL QUERY with a condition that is not known here: ${condition}`)
     const found = [...running].filter(({ id }) => (condition.startsWith('starts') ? id.startsWith(match[1]!) : id === match[1]))
     for (const { killed } of found) killed.resolve()
@@ -131,7 +138,12 @@ export async function startClickHouseServer(): Promise<ClickHouseHttpServer> {
     about: Received,
     query: string,
     params: Readonly<Record<string, string>>,
-    { response, request, ended, database }: { request: IncomingMessage; response: ServerResponse; ended: Promise<void>; database: string | null },
+    {
+      response,
+      request,
+      ended,
+      database,
+    }: { request: IncomingMessage; response: ServerResponse; ended: Promise<void>; database: string | null },
   ): Promise<void> => {
     const fault = fake.fault?.(about) ?? null
     const cut = () => void request.socket.destroy()

@@ -33,7 +33,12 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     waymark = await openOn(engineOf())
     project = await waymark.createProject({ name: 'Shop' })
     await project.ingest({
-      batch: [1, 2, 3].map((n) => ({ event: 'buy', distinct_id: `u${n % 2}`, timestamp: day, properties: { n, text: `it's \\ \n\t ${n}` } })),
+      batch: [1, 2, 3].map((n) => ({
+        event: 'buy',
+        distinct_id: `u${n % 2}`,
+        timestamp: day,
+        properties: { n, text: `it's \\ \n\t ${n}` },
+      })),
     })
   })
   afterEach(() => {
@@ -252,13 +257,17 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
       try {
         await expect(results('select count() from events')).rejects.toMatchObject({
           ...unreachable,
-          message: expect.stringMatching(/^The ClickHouse server cannot be reached: the connection was (?:refused|broken)\. .*acknowledged/),
+          message: expect.stringMatching(
+            /^The ClickHouse server cannot be reached: the connection was (?:refused|broken)\. .*acknowledged/,
+          ),
         })
         await project.ingest({ batch: [{ event: 'while it was gone', distinct_id: 'u1', timestamp: day }] })
       } finally {
         await server.start()
       }
-      await expect.poll(() => results("select count() from events where event = 'while it was gone'").catch(() => null), { timeout: 20_000 }).toEqual([[1]])
+      await expect
+        .poll(() => results("select count() from events where event = 'while it was gone'").catch(() => null), { timeout: 20_000 })
+        .toEqual([[1]])
     })
 
     test.each([
@@ -288,18 +297,23 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
   describe('a write that fails', () => {
     const batch = (name: string) => [
       { event: name, distinct_id: `${name} anonymous`, timestamp: day, properties: { $set: { first: 1 } } },
-      { event: '$identify', distinct_id: `${name} known`, timestamp: day, properties: { $anon_distinct_id: `${name} anonymous`, $set: { plan: 'pro' } } },
+      {
+        event: '$identify',
+        distinct_id: `${name} known`,
+        timestamp: day,
+        properties: { $anon_distinct_id: `${name} anonymous`, $set: { plan: 'pro' } },
+      },
       ...Array.from({ length: 20 }, (_, n) => ({ event: name, distinct_id: `${name} known`, timestamp: day, properties: { n } })),
     ]
     const stateOf = async (name: string) => [
-      ...(await results(
+      ...((await results(
         `select count(), count(distinct uuid), sum(properties.n), count(distinct person_id) from events where event = '${name}'`,
-      )) as unknown[],
-      ...(await results(
+      )) as unknown[]),
+      ...((await results(
         `select person.properties.plan, person.properties.first, count() from events where event = '${name}' group by 1, 2`,
-      )) as unknown[],
+      )) as unknown[]),
     ]
-    const whole = (name: string) => [
+    const whole = [
       [21, 21, 190, 1],
       ['pro', '1', 21],
     ]
@@ -331,7 +345,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
           late.resolve() // what is still waiting is carried out now
           await expect.poll(() => server.running).toBe(0)
         }
-        expect(await stateOf(name), `write ${at}`).toEqual(whole(name))
+        expect(await stateOf(name), `write ${at}`).toEqual(whole)
       }
       expect(errors.length).toBeGreaterThan(5)
     })

@@ -99,7 +99,13 @@ async function* batchesOf(
     const bytes = await connection.stream(`${statement.sql}\nFORMAT ArrowStream`, {
       params,
       signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
-      settings: { ...longStatements, ...settings, ...clickHouseSettings, ...arrowSettings, ...(batchRows && { max_block_size: batchRows }) },
+      settings: {
+        ...longStatements,
+        ...settings,
+        ...clickHouseSettings,
+        ...arrowSettings,
+        ...(batchRows && { max_block_size: batchRows }),
+      },
     })
     const reader = await RecordBatchReader.from(counted(bytes, mostBytes, tail))
     const shape = batchShaper(statement.columns, isStream)

@@ -2,26 +2,11 @@ import { constants, copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isThere } from '../is-there.ts'
+import type { StoreContent, StoreFindings } from '../store-findings.ts'
 import { countRows } from './facts.ts'
 import { BrokenFileError, type Instance, identifier, isCorruption, openInstance } from './instance.ts'
 import { storeFile } from './migrations.ts'
 import { storeTables } from './schema.ts'
-
-/** What a store's files hold. Looking changes nothing. */
-export type StoreFindings =
-  | ({ readonly state: 'sound' } & StoreContent)
-  /** Only what was in it at the last checkpoint. */
-  | ({ readonly state: 'readable-without-wal'; readonly reason: string } & StoreContent)
-  | { readonly state: 'broken'; readonly reason: string }
-  | { readonly state: 'missing' }
-
-export interface StoreContent {
-  readonly appliedSeq: number
-  /** Not counted where the store is about to be opened. */
-  readonly events?: number
-  readonly persons?: number
-  readonly warnings?: readonly { readonly kind: string; readonly count: number }[]
-}
 
 /** Above this a store is not read through; a damaged block is then found by the query that needs it. */
 const readThroughLimit = 1024 ** 3

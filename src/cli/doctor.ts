@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Accounts } from '../accounts/accounts.ts'
 import { defaultSettings } from '../accounts/context.ts'
 import { openAccounts } from '../directory/control.ts'
+import type { EngineChoice } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { BrokenFileError, openServerInspector, openStoreInspector } from '../storage/inspector.ts'
 import { type LastOwner, readLastOwner } from '../storage/lock.ts'
@@ -24,6 +25,7 @@ export const doctor: Command = {
   },
   run: async (values, output) => {
     const dataDir = values.required('data')
+    const engine = engineOf(values)
     if (!(await stat(dataDir).catch(() => null))?.isDirectory())
       throw new WaymarkError('command-failed', { message: `${dataDir} is not a directory.` })
     await mustBeDataDirectory(dataDir)
@@ -31,7 +33,7 @@ export const doctor: Command = {
     const server = await runningServer(dataDir)
     const lastOwner = server ? 'closed' : await readLastOwner(dataDir)
     output.out(`Directory        ${dataDir}, ${bytesText(bavail * bsize)} free`)
-    const problems = server ? await askServer(server, output) : await inspect(resolve(dataDir), lastOwner, values, output)
+    const problems = server ? await askServer(server, output) : await inspect(resolve(dataDir), engine, lastOwner, values, output)
     if (problems > 0)
       throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
     if (!server) output.out('All is well.')
@@ -54,11 +56,17 @@ const left: Readonly<Record<LastOwner, string | null>> = {
 }
 
 /** Everything is opened to be read only. */
-async function inspect(dataDir: string, lastOwner: LastOwner, values: Values, output: Output): Promise<number> {
+async function inspect(
+  dataDir: string,
+  engine: EngineChoice | undefined,
+  lastOwner: LastOwner,
+  values: Values,
+  output: Output,
+): Promise<number> {
   const isPartial = recoveryOf(values) === 'partial'
   const settings = () => ({ ...defaultSettings, isHosted: values.isOn('hosted') })
   if (left[lastOwner]) output.out(`Last owner       ${left[lastOwner]}`)
-  const onServer = await openServerInspector(dataDir, engineOf(values))
+  const onServer = await openServerInspector(dataDir, engine)
   if (onServer) output.out(`ClickHouse       ${onServer.address}`)
   const inspector = await openStoreInspector(dataDir)
   try {

@@ -308,7 +308,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 503,
   },
   'engine-unreachable': {
-    text: (d) => `The ${d.engine} server cannot be reached: ${d.reason}`,
+    text: (d) => `${d.engine} cannot be reached: ${d.reason}`,
     suggestion: () => 'Events are still acknowledged, and are in answers once it can be reached again.',
     status: 503,
     isRetryable: true,

@@ -7,7 +7,11 @@ const retryMs = [10, 50, 250, 1_000, 5_000]
 const patience = 3
 
 export const closed = () => new WaymarkError('closed', {})
-export const notWritten = (cause: unknown) => new InternalError('Events are in the log but cannot be written to the store', { cause })
+/** What whoever waits for events in the log is told. A store that cannot be reached is named. */
+export const notWritten = (cause: unknown) =>
+  cause instanceof WaymarkError && cause.isRetryable
+    ? cause
+    : new InternalError('Events are in the log but cannot be written to the store', { cause })
 
 /** What goes wrong while events are brought into the store, how long it is tried again, and when it is given up. */
 export class Trouble {

@@ -78,7 +78,11 @@ export class EngineChild {
   private up: Deferred<Channel> = deferred()
   private current: Channel | null = null
   private isEnding = false
+  /** Why there will be none any more. */
   private failure: unknown = null
+  private hasEverStarted = false
+  /** Why the next one could not start yet; null while it starts or lives. */
+  private outage: WaymarkError | null = null
   private readonly works = new Set<Work>()
   /** This process ends the engine, for a reason that is known. */
   private isEnded = false
@@ -111,6 +115,7 @@ export class EngineChild {
     if (this.current) return this.current
     if (this.isEnding) throw new WaymarkError('closed', {})
     if (this.failure) throw this.failure
+    if (this.outage) throw this.outage
     if (!signal) return this.up.promise
     signal.throwIfAborted()
     const { promise, reject } = deferred<never>()
@@ -188,7 +193,6 @@ export class EngineChild {
   }
 
   private async keepRunning(): Promise<void> {
-    let everStarted = false
     for (let [unstarted, short] = [0, 0]; !this.isEnding; ) {
       const since = performance.now()
       const { file, execArgv } = program()
@@ -214,8 +218,7 @@ export class EngineChild {
       channel.end(`The engine ${reason}`)
       await started
       if (this.isEnding || this.failure) return
-      everStarted ||= hasStarted
-      if (!everStarted && unstarted + 1 >= mostAttempts) {
+      if (!this.hasEverStarted && unstarted + 1 >= mostAttempts) {
         this.failure = new InternalError(`The engine's process cannot be started: it ${reason}`)
         this.up.reject(this.failure)
         return
@@ -230,15 +233,23 @@ export class EngineChild {
 
   private hasStarted(channel: Channel): void {
     this.current = channel
+    this.hasEverStarted = true
+    this.outage = null
     this.options.onStart(channel)
     this.up.resolve(channel)
   }
 
-  /** What is wrong with the directory or the settings does not get better. */
+  /** At first something is wrong with the directory or the settings, and stays so. Later what the engine needs is missing for a while. */
   private couldNotStart(error: unknown, child: ChildProcess): void {
     if (error instanceof Gone) return
-    this.failure = error
-    this.up.reject(error)
+    if (this.hasEverStarted) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.outage = new WaymarkError('engine-unreachable', { engine: 'The engine', reason }, { cause: error })
+      this.options.report(error)
+    } else {
+      this.failure = error
+      this.up.reject(error)
+    }
     child.kill('SIGKILL')
   }
 

@@ -45,4 +45,4 @@ export function connectionError(error: unknown): unknown {
 }
 
 export const unreachable = (reason: string, cause?: unknown): WaymarkError =>
-  new WaymarkError('engine-unreachable', { engine: 'ClickHouse', reason }, { cause })
+  new WaymarkError('engine-unreachable', { engine: 'The ClickHouse server', reason }, { cause })

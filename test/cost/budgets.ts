@@ -14,17 +14,27 @@ export interface Budget {
   readonly leavesAfter: number | null
   /** Milliseconds that a small request of another project may wait. Null: nobody else is there. */
   readonly othersMs: number | null
+  /** The engine's process may be ended for it, when the request gets the error that says so. */
+  readonly mayEndEngine: boolean
 }
 
 const megabyte = 1024 * 1024
 
 export const budgets: Readonly<Record<Door, Budget>> = {
-  capture: { holdMs: 500, cpuSeconds: 8, residentMb: 512, disk: 20, leavesAfter: null, othersMs: null },
-  route: { holdMs: 500, cpuSeconds: 5, residentMb: 400, disk: 20, leavesAfter: null, othersMs: null },
+  capture: { holdMs: 500, cpuSeconds: 8, residentMb: 512, disk: 20, leavesAfter: null, othersMs: null, mayEndEngine: false },
+  route: { holdMs: 500, cpuSeconds: 5, residentMb: 400, disk: 20, leavesAfter: null, othersMs: null, mayEndEngine: false },
   // The longest statements take this long from text to SQL, which is one piece.
-  ask: { holdMs: 1_000, cpuSeconds: 20, residentMb: 640, disk: Number.POSITIVE_INFINITY, leavesAfter: 4, othersMs: null },
-  call: { holdMs: 1_000, cpuSeconds: 2, residentMb: 400, disk: 20, leavesAfter: null, othersMs: null },
-  crowd: { holdMs: 5_000, cpuSeconds: 60, residentMb: 512, disk: 20, leavesAfter: 12, othersMs: 3_000 },
+  ask: {
+    holdMs: 1_000,
+    cpuSeconds: 20,
+    residentMb: 640,
+    disk: Number.POSITIVE_INFINITY,
+    leavesAfter: 4,
+    othersMs: null,
+    mayEndEngine: true,
+  },
+  call: { holdMs: 1_000, cpuSeconds: 2, residentMb: 400, disk: 20, leavesAfter: null, othersMs: null, mayEndEngine: false },
+  crowd: { holdMs: 5_000, cpuSeconds: 60, residentMb: 512, disk: 20, leavesAfter: 12, othersMs: 3_000, mayEndEngine: false },
 }
 
 /** What a store, its log and its facts take for any request at all, and how people were, of which 8 MB are kept whatever was sent. */

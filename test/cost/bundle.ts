@@ -14,7 +14,11 @@ export interface Bundle {
 export async function bundle(): Promise<Bundle> {
   const outDir = join(root, '.tmp', `cost-${process.pid}`)
   await build({
-    entry: { serve: join(root, 'src/cli/main.ts'), worker: join(root, 'test/cost/worker.ts') },
+    entry: {
+      serve: join(root, 'src/cli/main.ts'),
+      'engine-process': join(root, 'src/isolation/engine-process.ts'), // the server looks for it beside itself
+      worker: join(root, 'test/cost/worker.ts'),
+    },
     outDir,
     format: 'esm',
     target: 'node20',

@@ -23,6 +23,15 @@ export function processMs(pid: number): number {
   return nanos / 1e6
 }
 
+/** Processes that its main thread has started and that live. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
 const statusOf = (pid: number, field: 'VmHWM' | 'VmRSS'): number => {
   try {
     return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024

@@ -12,8 +12,9 @@ import { startServer } from './server.ts'
 import { makeTemplate } from './template.ts'
 import { scaled, slowness } from './yardstick.ts'
 
-// npm run test:cost -- --minutes 20 [--seed N] [--only NAME] [--report FILE.json] [--save] [--fresh] [--verbose]
-// --save keeps what is found among what runs first; --fresh leaves that out.
+// npm run test:cost -- --minutes 20 [--seed N] [--only NAME] [--report FILE.json] [--save] [--fresh] [--verbose] [--one-process]
+// --save keeps what is found among what runs first; --fresh leaves that out. --one-process: the server without an
+// engine of its own.
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     fresh: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
+    'one-process': { type: 'boolean', default: false },
   },
 })
 const seed = Number(values.seed)
@@ -36,7 +38,7 @@ const built = await bundle()
 process.once('exit', built.remove)
 const template = await makeTemplate()
 process.once('exit', () => rmSync(template.dataDir, { recursive: true, force: true }))
-const server = await startServer(built.serve, template)
+const server = await startServer(built.serve, template, values['one-process'])
 const calls = startCalls(built.worker)
 const slow = slowness()
 const subject: Subject = {
@@ -108,7 +110,7 @@ await server.close()
 calls.close()
 const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
 console.log(
-  `\nseed ${seed}, ${minutes} minutes, a machine ${slow.toFixed(2)} times as slow as that of the budgets, ${server.starts} servers, ${counts.refused} probes were refused at their smallest`,
+  `\nseed ${seed}, ${minutes} minutes, a machine ${slow.toFixed(2)} times as slow as that of the budgets, ${server.starts} servers, ${counts.refused} probes were refused at their smallest, ${values['one-process'] ? 'one process' : 'two processes'} each`,
 )
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
 process.exitCode = counts.failed > 0 ? 1 : 0

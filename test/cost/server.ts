@@ -7,10 +7,11 @@ import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterLeavingSeconds, type Budget, watch } from './budgets.ts'
 import type { Figures, HttpInput } from './probe.ts'
-import { bytesOn, forgetPeak, mainThreadMs, peakMb, processMs, residentMb } from './processes.ts'
+import { ProcessTree } from './process-tree.ts'
+import { bytesOn } from './processes.ts'
 import { keys, type Template } from './template.ts'
 
-// A server in a process of its own on loopback, which is asked and watched from here, ended when it passes the limits, and started anew.
+// A server in processes of its own on loopback, which is asked and watched from here, ended when it passes the limits, and started anew.
 
 const lookEveryMs = 10
 /** A light request every so often: how long it waits is how long the event loop was held. */
@@ -34,16 +35,18 @@ const settings = ['--api-limit', '0', '--trusted-proxies', '127.0.0.0/8']
 
 interface Running {
   readonly child: ChildProcess
-  readonly pid: number
+  readonly tree: ProcessTree
   readonly url: URL
   readonly dataDir: string
   readonly idleMb: number
   readonly idleDisk: number
   readonly light: Agent
   exit: string | null
+  /** Why the door has ended its engine last. */
+  engineEnd: string | null
 }
 
-export async function startServer(script: string, template: Template): Promise<Server> {
+export async function startServer(script: string, template: Template, isOneProcess: boolean): Promise<Server> {
   let running: Running | null = null
   let starts = 0
 
@@ -51,7 +54,20 @@ export async function startServer(script: string, template: Template): Promise<S
     starts++
     const dataDir = mkdtempSync(join(tmpdir(), 'waymark-cost-'))
     cpSync(template.dataDir, dataDir, { recursive: true })
-    const command = ['node', script, 'serve', '--data', dataDir, '--port', '0', '--json', '--memory', '256MB', '--one-process', ...settings]
+    const command = [
+      'node',
+      script,
+      'serve',
+      '--data',
+      dataDir,
+      '--port',
+      '0',
+      '--json',
+      '--memory',
+      '256MB',
+      ...(isOneProcess ? ['--one-process'] : []),
+      ...settings,
+    ]
     const child = spawn('sh', ['-c', `ulimit -c 0; ulimit -d ${watch.dataKb}; exec "$0" "$@"`, ...command], {
       env: { PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -72,7 +88,11 @@ export async function startServer(script: string, template: Template): Promise<S
     })
     const light = new Agent({ keepAlive: true, maxSockets: 1 })
     const url = new URL((JSON.parse(line) as { url: string }).url)
-    const made: Running = { child, pid: child.pid!, url, dataDir, idleMb: 0, idleDisk: 0, light, exit: null }
+    const tree = new ProcessTree(child.pid!)
+    const made: Running = { child, tree, url, dataDir, idleMb: 0, idleDisk: 0, light, exit: null, engineEnd: null }
+    child.stderr!.on('data', (text) => {
+      made.engineEnd = /The engine (?:is )?ended[^"]*/.exec(String(text))?.[0] ?? made.engineEnd
+    })
     child.once('exit', (code, signal) => {
       const words = said.split('\n').find((line) => /abort|memory|Error|assert/i.test(line)) ?? ''
       made.exit = `the process ended with ${signal ?? code}${words && `: ${words.slice(0, 200)}`}`
@@ -80,7 +100,7 @@ export async function startServer(script: string, template: Template): Promise<S
     // The first query reads the modules and opens the store; what that takes is nobody's cost.
     for (let i = 0; i < 3; i++) await once(made, flush, null)
     await idle(made)
-    return Object.assign(made, { idleMb: residentMb(made.pid), idleDisk: bytesOn(dataDir) })
+    return Object.assign(made, { idleMb: tree.residentMb(), idleDisk: bytesOn(dataDir) })
   }
   const stop = async () => {
     const old = running
@@ -100,7 +120,7 @@ export async function startServer(script: string, template: Template): Promise<S
   }
   const ready = async (): Promise<Running> => {
     if (running && running.exit === null) {
-      const isGrown = residentMb(running.pid) > running.idleMb + grownMb || bytesOn(running.dataDir) > running.idleDisk + grownDisk
+      const isGrown = running.tree.residentMb() > running.idleMb + grownMb || bytesOn(running.dataDir) > running.idleDisk + grownDisk
       if (!isGrown) return running
     }
     await renew()
@@ -109,17 +129,18 @@ export async function startServer(script: string, template: Template): Promise<S
 
   /** One request; the status is 0 when the client left, the bytes are those of the answer. */
   const once = (of: Running, input: HttpInput, leave: Promise<void> | null, body = bytesOf(input)) =>
-    new Promise<{ status: number; bytes: number }>((resolve) => {
+    new Promise<{ status: number; bytes: number; error: string }>((resolve) => {
       const { hostname, port } = of.url
       const headers = { ...credentials(input, template), ...(body ? { 'content-length': String(body.length) } : {}), ...input.headers }
-      let [status, bytes] = [0, 0]
-      const done = () => resolve({ status, bytes })
+      let [status, bytes, error] = [0, 0, '']
+      const done = () => resolve({ status, bytes, error })
       let sent: ClientRequest
       try {
         sent = request({ hostname, port, method: input.method, path: input.path, headers, agent: false }, (answer) => {
           status = answer.statusCode ?? 0
           answer.on('data', (part: Buffer) => {
             bytes += part.length
+            if (status >= 500 && error.length < longestError) error += String(part)
           })
           answer.on('end', done).on('error', done).on('close', done)
         })
@@ -139,11 +160,12 @@ export async function startServer(script: string, template: Template): Promise<S
 
   const measure = async (input: HttpInput, size: number, budget: Budget): Promise<Figures> => {
     const of = await ready()
-    const { pid } = of
+    const { tree } = of
     await idle(of)
-    forgetPeak(pid)
-    const [cpuBefore, mbBefore, diskBefore, begun] = [processMs(pid), residentMb(pid), bytesOn(of.dataDir), performance.now()]
-    const cpu = () => processMs(pid) - cpuBefore
+    tree.forget()
+    const [cpuBefore, mbBefore, diskBefore, begun] = [tree.ms(), tree.residentMb(), bytesOn(of.dataDir), performance.now()]
+    of.engineEnd = null
+    const cpu = () => tree.ms() - cpuBefore
     let end: string | null = null
     let holdMs = 0
     let isOver = false
@@ -162,7 +184,7 @@ export async function startServer(script: string, template: Template): Promise<S
     let peak = mbBefore
     const look = setInterval(() => {
       if (of.exit !== null) return
-      const now = residentMb(pid)
+      const now = tree.residentMb()
       peak = Math.max(peak, now)
       lastCpu = Math.max(lastCpu, cpu())
       if (now > watch.residentMb) kill(`ended at ${Math.round(now)} MB of resident memory`)
@@ -179,9 +201,9 @@ export async function startServer(script: string, template: Template): Promise<S
     }, lookEveryMs)
     const lightRequests = (async () => {
       while (!isOver && of.exit === null) {
-        const before = mainThreadMs(pid)
+        const before = tree.mainThreadMs()
         await lightRequest(of)
-        if (of.exit === null) holdMs = Math.max(holdMs, mainThreadMs(pid) - before)
+        if (of.exit === null) holdMs = Math.max(holdMs, tree.mainThreadMs() - before)
         await wait(lightEveryMs)
       }
     })()
@@ -191,11 +213,11 @@ export async function startServer(script: string, template: Template): Promise<S
         ? []
         : others(template).map(async (small) => {
             while (!isOver && of.exit === null) {
-              const before = processMs(pid)
+              const before = tree.ms()
               const since = performance.now()
               await once(of, small, null)
               // With all the cores to itself the server would have been done in this time.
-              const used = (processMs(pid) - before) / cores
+              const used = (tree.ms() - before) / cores
               if (of.exit === null) othersMs = Math.max(othersMs, Math.min(used, performance.now() - since))
               await wait(smallEveryMs)
             }
@@ -211,7 +233,9 @@ export async function startServer(script: string, template: Template): Promise<S
     isOver = true
     await Promise.all([lightRequests, ...smallRequests])
     clearInterval(look)
-    const ended = end ?? of.exit
+    const isToldOf = budget.mayEndEngine && answers.some(({ error }) => toldOf.test(error))
+    const engineEnd = tree.ended > 0 && !isToldOf ? (of.engineEnd ?? 'the engine ended') : null
+    const ended = end ?? of.exit ?? engineEnd
     if (ended === null) lastCpu = cpu()
     const figures: Figures = {
       size,
@@ -220,7 +244,7 @@ export async function startServer(script: string, template: Template): Promise<S
       wallMs: Math.round(performance.now() - begun),
       holdMs: round(Math.min(holdMs, lastCpu)),
       othersMs: round(othersMs),
-      residentMb: Math.round(Math.max(peak, of.exit === null ? peakMb(pid) : 0) - mbBefore),
+      residentMb: Math.round(Math.max(peak, of.exit === null && tree.ended === 0 ? tree.peakMb() : 0) - mbBefore),
       diskBytes: Math.max(0, bytesOn(of.dataDir) - diskBefore),
       answerBytes: answers.reduce((sum, { bytes }) => sum + bytes, 0),
       status: answers[0]!.status,
@@ -255,6 +279,9 @@ const bytesOf = ({ body }: HttpInput): Buffer | null => {
 }
 /** Processor time for what goes on in the background, before it is ended. */
 const endlessMs = 12_000
+const longestError = 4_096
+/** An engine that is ended for what a statement does is no finding when whoever sent it learns it. */
+const toldOf = /engine's process ended|more memory than it may use|took longer than/
 const round = (ms: number) => Math.round(ms * 10) / 10
 const storing = /^\/(batch|i\/v|capture|e\b|track|engage)/
 
@@ -298,9 +325,9 @@ const quietMs = 2
 /** Until the process has next to nothing to do, for a while at the most. */
 async function idle(of: Running): Promise<void> {
   let quiet = 0
-  for (let i = 0, last = processMs(of.pid); i < 2_000 && quiet < 2 && of.exit === null; i++) {
+  for (let i = 0, last = of.tree.ms(); i < 2_000 && quiet < 2 && of.exit === null; i++) {
     await wait(20)
-    const now = processMs(of.pid)
+    const now = of.tree.ms()
     quiet = now - last < quietMs ? quiet + 1 : 0
     last = now
   }

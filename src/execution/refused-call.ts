@@ -18,6 +18,16 @@ import { inWords, statementOf } from './statements.ts'
 /** A statement with more calls is not searched. */
 const mostSearched = 100
 
+/** Each question is a statement that has its turn among those of others. */
+export interface SearchLimits {
+  readonly mostAsked: number
+  readonly longestMs: number
+}
+const usualLimits: SearchLimits = { mostAsked: 200, longestMs: 5_000 }
+
+/** The limits of the search are reached, or nobody waits for its result. */
+class SearchEnded extends Error {}
+
 const kinds: readonly (readonly [what: string, type: SqlType])[] = [
   ['a number', scalar('Int64')],
   ['text', scalar('String')],
@@ -68,6 +78,11 @@ async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, so
 
 const longestShown = 60
 
+function asEnded(error: unknown): null {
+  if (error instanceof SearchEnded) return null
+  throw error
+}
+
 interface Refused {
   readonly compiled: Compiled
   readonly request: unknown
@@ -81,10 +96,19 @@ export async function explainedRefusal(
   context: Pick<QueryContext, 'project' | 'now'>,
   project: Pick<QueryProject, 'dialect' | 'run'>,
   options: RunOptions,
+  limits: SearchLimits = usualLimits,
 ): Promise<unknown> {
   const said = inWords(error, compiled, request, statement)
   const { query: source } = request as { readonly query?: unknown }
-  const call = await refusedCall(said, compiled.resolved, typeof source === 'string' ? source : null, context, project, options)
+  const call = await refusedCall(
+    said,
+    compiled.resolved,
+    typeof source === 'string' ? source : null,
+    context,
+    project,
+    options,
+    limits,
+  ).catch(asEnded)
   return call ? blamed(call, request, statement) : said
 }
 
@@ -95,17 +119,24 @@ async function refusedCall(
   context: Pick<QueryContext, 'project' | 'now'>,
   { dialect, run }: Pick<QueryProject, 'dialect' | 'run'>,
   options: RunOptions,
+  { mostAsked, longestMs }: SearchLimits,
 ): Promise<QueryError | null> {
   if (!(error instanceof QueryError) || error.code !== 'engine-refused' || error.span) return null
-  const calls = callsAlone(query)
-  if (calls.length > mostSearched) return null
+  const calls = callsAlone(query, mostSearched)
+  if (calls === null) return null
   const { project, now } = context
-  const refuses: Refuses = async (asked) => {
-    const printed = printQuery(asked, dialect, { ...project, now: now.getTime() })
-    return run(statementOf(printed, project.timezone), options).then(
+  const over = AbortSignal.timeout(longestMs)
+  const signal = options.signal ? AbortSignal.any([options.signal, over]) : over
+  let asked = 0
+  const refuses: Refuses = async (one) => {
+    if (asked++ >= mostAsked) throw new SearchEnded()
+    const printed = printQuery(one, dialect, { ...project, now: now.getTime() })
+    const refused = await run(statementOf(printed, project.timezone), { ...options, signal }).then(
       () => null,
       (other: unknown) => (other instanceof QueryError ? other : null),
     )
+    if (signal.aborted) throw new SearchEnded()
+    return refused
   }
   const { outOfRange } = error.data as ErrorData['engine-refused']
   const placed = ({ name, span }: CallNode) =>
@@ -113,7 +144,7 @@ async function refusedCall(
   const named = calls.filter(({ call }) => outOfRange?.includes(call.name))
   if (named.length === 1) return placed(named[0]!.call)
   const told = async (one: CallAlone) =>
-    outOfRange ? placed(one.call) : ((await misfitIn(one, refuses, source)) ?? error.with({ span: one.call.span }))
+    outOfRange ? placed(one.call) : ((await misfitIn(one, refuses, source).catch(asEnded)) ?? error.with({ span: one.call.span }))
   let likely: CallAlone | null = null
   for (const one of calls) {
     const other = await refuses(one.query)

@@ -131,15 +131,19 @@ export function castsIn(query: TypedQuery): readonly CastNode[] {
   return found
 }
 
-/** Calls that stand in the text of a statement, inner ones first. */
-export function callsAlone(query: TypedQuery): readonly CallAlone[] {
-  const found: CallAlone[] = []
+/** Calls that stand in the text of a statement, inner ones first; null where there are more than `most`. */
+export function callsAlone(query: TypedQuery, most: number): readonly CallAlone[] | null {
+  const found: CallNode[] = []
   rewrite(query, {
     expr: (expr) => {
-      const one = expr.kind === 'call' && isSpanned(expr.span) && !expr.row.seesRows ? alone(expr) : null
-      if (one) found.push(one)
+      if (expr.kind === 'call' && isSpanned(expr.span) && !expr.row.seesRows) found.push(expr)
       return expr
     },
   })
-  return found
+  const calls: CallAlone[] = []
+  for (const call of found) {
+    const one = alone(call)
+    if (one && calls.push(one) > most) return null
+  }
+  return calls
 }

@@ -85,6 +85,8 @@ export async function openStatements(): Promise<Statements> {
       for await (const chunk of stream) chunks.push(chunk)
       return Buffer.concat(chunks)
     } catch (error) {
+      // chdb 3.4.0 leaves what a failed statement had written to the answer of the next one.
+      await connection.exec({ query: 'SELECT 1 FORMAT Null', query_params: {} }).catch(() => undefined)
       const { cause } = error as { cause?: unknown }
       throw cause instanceof Error ? cause : error
     }

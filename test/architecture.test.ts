@@ -133,16 +133,27 @@ test('engine packages are imported only where engines live', () => {
   expect(wrong).toEqual([])
 })
 
-test('engines are named only where they live, and where a directory is opened', () => {
+const outsideEngines = files.filter((file) => !enginesNamedIn.some((place) => file.startsWith(place)))
+
+test('files of an engine are imported only where engines live', () => {
   const named = /\/(duckdb|clickhouse)\//
-  const places = ['dialects/', 'storage/', 'functions/', 'engine.ts', 'directory/']
-  const wrong = files.flatMap((file) =>
-    places.some((place) => file.startsWith(place))
-      ? []
-      : importsOf(file)
-          .filter(({ target }) => named.test(`/${target}`))
-          .map(({ line, target }) => `${file}:${line} imports ${target}`),
+  const wrong = outsideEngines.flatMap((file) =>
+    importsOf(file)
+      .filter(({ target }) => named.test(`/${target}`))
+      .map(({ line, target }) => `${file}:${line} imports ${target}`),
   )
+  expect(wrong).toEqual([])
+})
+
+test('what an engine has is reached by its name only there, and in the choice that open() takes', () => {
+  const members = /(?<!control)\.(duckdb|clickhouse)\b(?!\.ts)/
+  const wrong = outsideEngines
+    .filter((file) => file !== root)
+    .flatMap((file) =>
+      readFileSync(join(src, file), 'utf8')
+        .split('\n')
+        .flatMap((text, i) => (members.test(text) ? [`${file}:${i + 1}: ${text.trim()}`] : [])),
+    )
   expect(wrong).toEqual([])
 })
 

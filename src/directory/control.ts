@@ -5,7 +5,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { openControl } from '../storage/control/control-store.ts'
 import { controlFile } from '../storage/control/format.ts'
-import { type Instance, isDiskFull } from '../storage/duckdb/instance.ts'
+import { type Instance, isDiskFull } from '../storage/instance.ts'
 
 /** Account data of a directory, in its `control.duckdb`. */
 export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {

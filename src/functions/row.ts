@@ -183,6 +183,9 @@ export function takesOf({ takes = 'text' }: Pick<FunctionRow, 'takes'>, args: re
 export const unsupported = (reason: string): UnsupportedCell => ({ unsupported: reason })
 export const isUnsupported = (cell: Cell): cell is UnsupportedCell => typeof cell !== 'function'
 
+/** Whether the store in a file computes it. What it does not is refused by name there, whatever its arguments are. */
+export const isEmbedded = ({ sql }: FunctionRow): boolean => !isUnsupported(sql.duckdb)
+
 /** `call('isodow', 0)` prints `isodow(<first argument>)`; without positions all arguments in order. */
 export const call =
   (name: string, ...positions: number[]): SqlCell =>

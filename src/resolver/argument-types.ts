@@ -3,7 +3,7 @@ import { print } from '../ast/print.ts'
 import { QueryError } from '../errors/errors.ts'
 import { isSpanned, type Span } from '../errors/span.ts'
 import { lookup } from '../functions/registry.ts'
-import { type FunctionRow, isUnsupported, type Take, takesOf } from '../functions/row.ts'
+import { type FunctionRow, isEmbedded, type Take, takesOf } from '../functions/row.ts'
 import { isProperty } from '../types/property-values.ts'
 import { isNamed, isNumeric, isText, isTime, nullable, type SqlType, scalar, typeName } from '../types/types.ts'
 import type { TypedExpr } from './typed.ts'
@@ -75,7 +75,7 @@ function checkShape(name: string, { shape }: FunctionRow, [first]: readonly Type
 /** Of a call as it was written, before properties are read as what it takes. */
 export function checkArguments(name: string, row: FunctionRow, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
   checkShape(name, row, args, written, span)
-  if (row.takes === undefined || row.alsoTakes === 'anything' || isUnsupported(row.sql.duckdb)) return
+  if (row.takes === undefined || row.alsoTakes === 'anything' || !isEmbedded(row)) return
   const types = args.map(({ type }) => type)
   const takes = takesOf(row, types)
   for (const [i, type] of types.entries()) {

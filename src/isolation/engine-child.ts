@@ -245,6 +245,8 @@ export class EngineChild {
     if (this.hasEverStarted) {
       const reason = error instanceof Error ? error.message : String(error)
       this.outage = new WaymarkError('engine-unreachable', { engine: 'The engine', reason }, { cause: error })
+      this.up.reject(this.outage) // who waits for it would wait for as long as that lasts
+      this.up = deferred()
       this.options.report(error)
     } else {
       this.failure = error

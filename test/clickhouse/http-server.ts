@@ -88,6 +88,8 @@ export async function startClickHouseServer(): Promise<ClickHouseHttpServer> {
     const ended = new Promise<void>((resolve) => response.once('close', resolve))
     const body = await bodyOf(request)
     if (body === null) return // the client left in the middle
+    if (isMultipart && request.headers['content-encoding'])
+      return refuse(response, 'Code: 33. DB::Exception: No boundary line found. (CANNOT_READ_ALL_DATA)')
     const fields = isMultipart ? readForm(body, request.headers['content-type']!) : []
     const all = [...url.searchParams, ...fields]
     if (all.some(([, value]) => Buffer.byteLength(value) > limits.fieldBytes))

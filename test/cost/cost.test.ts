@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { decompress } from 'fzstd'
 import lzString from 'lz-string'
 import { describe, expect, test } from 'vitest'
@@ -20,6 +21,8 @@ import { lzBomb } from './probes/lz-bomb.ts'
 import { examples } from './probes/queries.ts'
 import { routeProbes } from './probes/routes.ts'
 import { rules } from './probes/statements.ts'
+import { ProcessTree } from './process-tree.ts'
+import { childrenOf } from './processes.ts'
 import { regressionProbe, regressions } from './regressions.ts'
 
 // The fuzzer itself: that it tells what is in proportion from what is not, and that it drives what there is.
@@ -207,4 +210,26 @@ test('a bomb of LZString unpacks to the square of its length, about', () => {
 test('frames of zstd are read by others', () => {
   for (const text of ['', 'a', 'abc'.repeat(100_000), ' '.repeat(1_000_000)])
     expect(new TextDecoder().decode(decompress(zstdFrame(Buffer.from(text))))).toBe(text)
+})
+
+test.skipIf(process.platform !== 'linux')('a server and its engine are measured together, and an engine that ends is seen', async () => {
+  const server = spawn('sh', ['-c', 'sleep 100 & wait; sleep 100'])
+  try {
+    const tree = new ProcessTree(server.pid!)
+    await expect.poll(() => childrenOf(server.pid!).length).toBe(1)
+    const [child] = childrenOf(server.pid!)
+    expect(tree.residentMb()).toBeGreaterThan(0)
+    tree.forget()
+    expect(tree.peakMb()).toBeGreaterThan(0)
+    process.kill(child!, 'SIGKILL')
+    await expect.poll(() => childrenOf(server.pid!).includes(child!)).toBe(false)
+    const used = tree.ms()
+    expect(tree.ended).toBe(1)
+    expect(tree.ms()).toBeGreaterThanOrEqual(used) // what it took is not forgotten
+    tree.forget()
+    expect(tree.ended).toBe(0)
+  } finally {
+    for (const pid of childrenOf(server.pid!)) process.kill(pid, 'SIGKILL')
+    server.kill('SIGKILL')
+  }
 })

@@ -13,7 +13,7 @@ export class ProcessTree {
     this.pid = pid
   }
 
-  private get all(): readonly number[] {
+  private look(): readonly number[] {
     const children = childrenOf(this.pid)
     this.ended += this.lastChildren.filter((one) => !children.includes(one)).length
     this.lastChildren = children
@@ -22,7 +22,7 @@ export class ProcessTree {
 
   /** Processor time of all threads of all of them. */
   ms(): number {
-    for (const pid of this.all) this.used.set(pid, Math.max(this.used.get(pid) ?? 0, processMs(pid)))
+    for (const pid of this.look()) this.used.set(pid, Math.max(this.used.get(pid) ?? 0, processMs(pid)))
     let sum = 0
     for (const ms of this.used.values()) sum += ms
     return sum
@@ -34,19 +34,19 @@ export class ProcessTree {
   }
 
   residentMb(): number {
-    return this.all.reduce((sum, pid) => sum + residentMb(pid), 0)
+    return this.look().reduce((sum, pid) => sum + residentMb(pid), 0)
   }
 
   /** The peak of one of them since the last `forget`, beside what the others take now. */
   peakMb(): number {
-    const pids = this.all
+    const pids = this.look()
     const now = pids.map(residentMb)
     const sum = now.reduce((a, b) => a + b, 0)
     return Math.max(...pids.map((pid, i) => sum - now[i]! + peakMb(pid)))
   }
 
   forget(): void {
-    for (const pid of this.all) forgetPeak(pid)
+    for (const pid of this.look()) forgetPeak(pid)
     this.ended = 0
   }
 }

@@ -12,7 +12,7 @@ import type { StartArgs } from './protocol.ts'
 /** Of an engine that has never started: something is wrong that does not go away. */
 const mostAttempts = 3
 /** Between two attempts, when it ends before it has started. */
-const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000]
+const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000, 5_000]
 /** One that ends soon after its start, so many times in a row, is given a moment too. */
 const soonMs = 5_000
 const manyTimes = 20

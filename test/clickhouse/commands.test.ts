@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { finish, firstLine, run, start } from '../cli/shell.ts'
 import { hasClickHouse } from './chdb.ts'
 import { type ClickHouseHttpServer, startClickHouseServer } from './http-server.ts'
@@ -101,6 +101,7 @@ describe.skipIf(!hasClickHouse)('commands with --clickhouse', () => {
       const { data, address } = await directory()
       const child = start(['serve', '--data', data, '--port', '0', '--json', ...more], { WAYMARK_CLICKHOUSE: address })
       const ended = finish(child)
+      onTestFinished(() => void child.kill('SIGKILL'))
       const facts = JSON.parse(await firstLine(child)) as { url: string; project_api_key: string; personal_api_key: string }
       const post = (path: string, body: object, key?: string) =>
         fetch(new URL(path, facts.url), {

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { readFileSync } from 'node:fs'
+import { Agent } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { heaviestBodies } from './heaviest.ts'
+import { startServer } from './storm-server.ts'
 
 // `npm run test:isolation`: a built server under its five heaviest statements, whose engine is killed again and again. Captures go on, nothing acknowledged is
 // lost or doubled, and small queries of another project are answered as long as there is an engine.
@@ -20,59 +18,10 @@ const { values } = parseArgs({
   },
 })
 const lasts = Number(values.seconds) * 1000
-const cli = join(import.meta.dirname, '../../dist/cli.js')
-const data = mkdtempSync(join(tmpdir(), 'waymark-storm-'))
 
-/** What takes time, memory, sorting, aggregation and planning. */
-const heaviest = [
-  'select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 3',
-  "select groupArray(concat('some longer text ', toString(number))) from numbers(30000000)",
-  'select number from numbers(60000000) order by modulo(number * 7919, 10007), number limit 10 offset 1000000',
-  'select uniqExact(toString(number)), max(repeat(toString(number), 20)) from numbers(20000000)',
-  `select ${Array.from({ length: 190 }, (_, i) => `countIf(modulo(number, ${i + 2}) = 1)`).join(', ')} from numbers(5000000)`,
-]
+const heaviest = heaviestBodies()
 
-const server = spawn(
-  process.execPath,
-  [
-    cli,
-    'serve',
-    '--data',
-    data,
-    '--port',
-    '0',
-    '--json',
-    '--memory',
-    '512MB',
-    '--concurrent-queries',
-    '0',
-    '--queries-per-user',
-    '0',
-    '--api-limit',
-    '0',
-  ],
-  {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  },
-)
-const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string]
-const facts = JSON.parse(line) as { url: string; project_id: number; project_api_key: string; personal_api_key: string }
-const port = Number(new URL(facts.url).port)
-const headers = { 'content-type': 'application/json', authorization: `Bearer ${facts.personal_api_key}` }
-
-const call = (agent: Agent, method: string, path: string, body: object): Promise<{ status: number; text: string }> =>
-  new Promise((resolve, reject) => {
-    const asked = request({ port, method, path, agent, headers }, (answer) => {
-      let text = ''
-      answer.on('data', (chunk) => {
-        text += chunk
-      })
-      answer.on('end', () => resolve({ status: answer.statusCode!, text }))
-      answer.on('error', reject)
-    })
-    asked.on('error', reject)
-    asked.end(JSON.stringify(body))
-  })
+const { projectId, process: server, call, remove } = await startServer()
 const agent = () => new Agent({ keepAlive: true })
 
 const other = JSON.parse((await call(agent(), 'POST', '/api/projects/', { name: 'Quiet' })).text) as { id: number; api_token: string }
@@ -121,31 +70,31 @@ async function capturer(every: number): Promise<void> {
 }
 
 const heavyAnswers = new Map<string, number>()
-async function heavy(query: string): Promise<void> {
+async function heavy(body: string): Promise<void> {
   const own = agent()
   while (!isOver()) {
-    const { status, text } = await call(own, 'POST', `/api/projects/${facts.project_id}/query/`, {
-      query: { kind: 'SqlLikeQuery', query },
-      refresh: 'force_blocking',
-    }).catch(() => ({ status: 0, text: '' }))
+    const { status, text } = await call(own, 'POST', `/api/projects/${projectId}/query/`, body).catch(() => ({ status: 0, text: '' }))
     const code = status === 200 ? 'answered' : `${status} ${/"detail":"([^"]{0,60})/.exec(text)?.[1] ?? ''}`
     heavyAnswers.set(code, (heavyAnswers.get(code) ?? 0) + 1)
     await setTimeout(50)
   }
 }
 
-/** Those that no kill came between. */
+/** Of those that no kill came between. */
 const asked: number[] = []
+/** From a kill to the first answer after it. */
+const back: number[] = []
 let failed = 0
 async function asker(): Promise<void> {
   const own = agent()
-  while (!isOver()) {
+  for (let lastPid = engine(); !isOver(); await setTimeout(50)) {
     const sentAt = performance.now()
     const pid = engine()
     const { status } = await call(own, 'POST', `/api/projects/${other.id}/query/`, small).catch(() => ({ status: 0 }))
     if (status !== 200) failed++
-    else if (killedAt < sentAt && pid === engine()) asked.push(performance.now() - sentAt)
-    await setTimeout(50)
+    else if (engine() !== lastPid) back.push(performance.now() - killedAt)
+    else if (pid === lastPid) asked.push(performance.now() - sentAt)
+    if (status === 200) lastPid = engine()
   }
 }
 
@@ -169,7 +118,12 @@ try {
       kills,
       captures: { sent: captured.length, refused, p50: percentile(ms, 0.5), p99: percentile(ms, 0.99), most: percentile(ms, 1) },
       events: { acknowledged, stored: rows, different },
-      small_queries: { answered: asked.length, failed, p50: percentile(asked, 0.5), p99: percentile(asked, 0.99) },
+      small_queries: {
+        answered: asked.length + back.length,
+        failed,
+        while_the_engine_lives: { count: asked.length, p50: percentile(asked, 0.5), p99: percentile(asked, 0.99) },
+        after_a_kill: { count: back.length, p50: percentile(back, 0.5), most: percentile(back, 1) },
+      },
       heavy: Object.fromEntries(heavyAnswers),
       answered_after_ms: backMs,
     }),
@@ -179,7 +133,6 @@ try {
   await once(server, 'exit')
   await Promise.allSettled(queries)
 } finally {
-  server.kill('SIGKILL')
-  rmSync(data, { recursive: true, force: true })
+  remove()
 }
 process.exit()

@@ -7,7 +7,6 @@ import { type AggregateContext, type Arg, type CellContext, isUnsupported } from
 import { type FrameEdge, overText, type WindowContext } from '../functions/windows/window-frame.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import type { Footprint } from '../plan/footprint.ts'
-import { eachSource } from '../plan/rewrite.ts'
 import { groupKeys, holdsQuery } from '../resolver/shape.ts'
 import {
   type CallNode,
@@ -23,6 +22,7 @@ import {
   type TypedSource,
   type TypedWindow,
 } from '../resolver/typed.ts'
+import { eachSource } from '../resolver/typed-walk.ts'
 import { isNamed, isNullable } from '../types/types.ts'
 import { Bounded } from './bounded.ts'
 import type { Dialect, ParameterValue, PrintedQuery, Printing } from './dialect.ts'

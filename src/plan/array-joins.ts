@@ -1,8 +1,9 @@
 import type { IdOf } from '../ast/identity.ts'
-import { hasAggregate } from '../resolver/shape.ts'
+import { hasAggregate, hasArrayJoin } from '../resolver/shape.ts'
 import type { ArrayJoinNode, TypedSelect, TypedSource } from '../resolver/typed.ts'
+import { freshAliases, rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
-import { freshAliases, rewrite } from './rewrite.ts'
+import { partsOf } from './parts-of.ts'
 
 /**
  * `arrayJoin(x)` multiplies rows before anything else happens to them, and the same call is the same item wherever it stands.
@@ -17,6 +18,7 @@ export const arrayJoins: Pass = (query, { capabilities, idOf }) => {
 
 /** The calls of one select as items of its FROM. */
 export function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedSelect {
+  if (!partsOf(select).some(hasArrayJoin)) return select
   const found = new Map<number, { readonly node: ArrayJoinNode; readonly alias: string }>()
   const replaced = rewrite(
     { ...select, ctes: [], from: null },

@@ -2,9 +2,9 @@ import { builtCall } from '../resolver/calls.ts'
 import { constant } from '../resolver/constants.ts'
 import { childrenOf, isAggregateCall, shownParts } from '../resolver/shape.ts'
 import type { ColumnNode, ConstantNode, ScanSource, TypedExpr, TypedQuery, TypedSelect, TypedSource } from '../resolver/typed.ts'
+import { rewrite, walk } from '../resolver/typed-walk.ts'
 import { scalar } from '../types/types.ts'
 import type { Pass, PlanContext } from './context.ts'
-import { rewrite } from './rewrite.ts'
 
 /**
  * Where event names are compared with constants, their numbers in the dictionary are compared.
@@ -68,15 +68,13 @@ const withId = (scan: ScanSource): ScanSource =>
 function lookedAt(query: TypedQuery): { names: ReadonlyMap<string, string>; grouped: readonly TypedSelect[] } {
   const names = new Map<string, string>()
   const grouped: TypedSelect[] = []
-  rewrite(query, {
+  walk(query, {
     source: (source) => {
       const read = isEvents(source) && source.reads.find((r) => r.field === 'event')
       if (read) names.set((source as ScanSource).alias, read.name)
-      return source
     },
-    select: (select) => {
-      if (select.groupBy) grouped.push(select)
-      return select
+    query: (one) => {
+      if (one.kind === 'select' && one.groupBy) grouped.push(one)
     },
   })
   return { names, grouped }

@@ -1,8 +1,8 @@
 import { PlanningBudget } from '../ast/planning-budget.ts'
 import { QueryError } from '../errors/errors.ts'
 import { fixedBytes, headBytes, leastBytes, type Makes } from '../functions/makes.ts'
+import { hasAggregate, hasWindow } from '../resolver/shape.ts'
 import { type CallNode, outputColumns, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSource } from '../resolver/typed.ts'
-import { hasAggregate, hasWindow } from './has-aggregate.ts'
 import { countingKnown, makesOf } from './known-sizes.ts'
 import {
   inProportion,
@@ -188,8 +188,8 @@ class Survey {
     const { groupBy } = select
     const isByKey = groupBy !== null && (groupBy.mode === 'sets' || groupBy.items.some(({ kind }) => kind !== 'constant'))
     const shown = [...select.columns.map(({ expr }) => expr), ...select.orderBy.map(({ expr }) => expr)]
-    const isOfGroups = groupBy !== null || hasAggregate([...shown, ...(select.having ? [select.having] : [])])
-    const isSummed = !select.having && !select.qualify && !select.limitBy && select.distinctOn.length === 0 && !hasWindow(shown)
+    const isOfGroups = groupBy !== null || [...shown, ...(select.having ? [select.having] : [])].some(hasAggregate)
+    const isSummed = !select.having && !select.qualify && !select.limitBy && select.distinctOn.length === 0 && !shown.some(hasWindow)
     const scope = { ...scopeOf(rows, isOfGroups && !isByKey ? 1 : rows), isSummed }
     const columns = select.columns.map(({ alias, expr }) => [alias, this.expr(expr, scope).size] as const)
     const others = [

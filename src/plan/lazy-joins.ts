@@ -10,11 +10,11 @@ import {
   type TypedQuery,
   type TypedSource,
 } from '../resolver/typed.ts'
+import { freshAliases, rewrite } from '../resolver/typed-walk.ts'
 import { notNull } from '../types/types.ts'
 import type { Pass } from './context.ts'
 import { eventNames } from './event-names.ts'
 import { propertyReads } from './property-reads.ts'
-import { freshAliases, rewrite } from './rewrite.ts'
 
 /**
  * Tables reached through a field are joined, and only when something is read from them. A table that is a query becomes that query.

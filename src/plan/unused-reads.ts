@@ -1,5 +1,5 @@
+import { rewrite, walk } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
-import { rewrite } from './rewrite.ts'
 
 /**
  * Scans answer only what something still asks for.
@@ -8,10 +8,9 @@ import { rewrite } from './rewrite.ts'
 export const unusedReads: Pass = (query) => {
   const used = new Set<string>()
   const key = (source: string, name: string) => `${source.length}:${source}${name}`
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       if (expr.kind === 'column') used.add(key(expr.source, expr.name))
-      return expr
     },
   })
   return rewrite(query, {

@@ -269,6 +269,8 @@ export interface TypedSet {
 
 export type TypedQuery = TypedSelect | TypedSet
 
+export type TypedNode = TypedExpr | TypedSource | TypedQuery
+
 export interface OutputColumn {
   readonly name: string
   readonly alias: string

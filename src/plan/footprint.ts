@@ -254,6 +254,10 @@ class Survey {
   // --- expressions -----------------------------------------------------------------------------
 
   private expr(node: TypedExpr, scope: Scope): Found {
+    if (node.kind === 'constant') {
+      this.planning.spend('expressions', 1, node.span)
+      return this.look(node, scope)
+    }
     const known = scope.found.get(node)
     if (known) return known
     // Each lambda looks anew at what it takes from around it, and lambdas of lambdas at those again.
@@ -323,8 +327,8 @@ class Survey {
     const isAggregate = node.row.kind === 'aggregate' && !node.over
     const inside = isAggregate ? { ...scope, groups: scope.rows } : scope
     const args = node.args.map((arg) => this.expr(arg, inside))
-    const others = [...node.params, ...node.orderBy.map(({ expr }) => expr), ...(node.over ? windowParts(node.over) : [])]
-    const found = [...args, ...[...others, ...(node.filter ? [node.filter] : [])].map((part) => this.expr(part, inside))]
+    const others = otherParts(node)
+    const found = others.length ? [...args, ...others.map((part) => this.expr(part, inside))] : args
     const sizes = args.map(({ size }) => size)
     if (isAggregate || node.over) {
       const isOfGroups = isAggregate || found.some((part) => part.isOfGroups)
@@ -335,7 +339,8 @@ class Survey {
       }
     }
     const isOfGroups = found.some((part) => part.isOfGroups)
-    const here = { ...scope, rows: isOfGroups ? scope.groups : scope.rows }
+    const here = isOfGroups ? { ...scope, rows: scope.groups } : scope
+    if (!node.args.some((arg) => arg.kind === 'lambda')) return this.made(node, here, found, this.result(node, here, sizes, null))
     const each = this.lambdas(node, here, sizes)
     return this.made(node, here, [...found, ...each.found], this.result(node, here, sizes, each.size))
   }
@@ -487,6 +492,12 @@ const leastOfItems = ({ args }: CallNode): number =>
   Math.min(...args.flatMap(({ type }) => (type.kind === 'array' ? [leastBytes(type.item)] : [])), headBytes)
 
 const isNested = ({ type }: TypedExpr): boolean => type.kind === 'array' || type.kind === 'tuple' || type.kind === 'map'
+
+/** What a call has besides its arguments. */
+function otherParts({ params, orderBy, filter, over }: CallNode): readonly TypedExpr[] {
+  if (params.length === 0 && orderBy.length === 0 && !filter && !over) return params
+  return [...params, ...orderBy.map(({ expr }) => expr), ...(over ? windowParts(over) : []), ...(filter ? [filter] : [])]
+}
 
 const windowParts = ({ partitionBy, orderBy }: NonNullable<CallNode['over']>): readonly TypedExpr[] => [
   ...partitionBy,

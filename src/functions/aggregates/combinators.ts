@@ -65,7 +65,8 @@ function addIf(row: Made): Made {
   return make(row, 'If', {
     args: wider(row.args, 1),
     takes: (args) => [...takesOf(row, args.slice(0, -1)), 'boolean'],
-    returns: (args, context) => row.returns(args.slice(0, -1), { ...context, args: context.args.slice(0, -1) }),
+    returns: (types, { args, params, orderBy }) =>
+      row.returns(types.slice(0, -1), { args: args.slice(0, -1), params, ...(orderBy ? { orderBy } : {}) }),
     summary: `${row.summary} Only rows where the last argument holds.`,
     duckdb: cell(row.sql.duckdb),
     clickhouse: isUnsupported(row.sql.clickhouse) ? undefined : (cell(row.sql.clickhouse) as SqlCell),

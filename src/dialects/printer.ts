@@ -458,16 +458,25 @@ class Printer implements Printing {
       : undefined
     const names = this.names
     let refuses = false
-    const own = {
+    // Written out: a statement may have thousands of calls, and a copy by spreading costs as much as the rest of this.
+    const { timezone, weekStartDay, timeRange, now, literal, bind, fresh } = this.common
+    const context: CellContext = {
+      timezone,
+      weekStartDay,
+      timeRange,
+      now,
+      literal,
+      bind,
+      fresh,
       type: call.type,
       params,
+      aggregate,
       refuse: (message: string) => {
         refuses = true
         return this.dialect.refuse?.(message, call) ?? message
       },
       within: (bytes: string, made: string) => this.bounded?.within(call, bytes, made) ?? made,
     }
-    const context: CellContext = aggregate ? { ...this.common, ...own, aggregate } : { ...this.common, ...own }
     const { withEqualLengths } = this.dialect
     const { sideBySide } = call.row
     const isEven = withEqualLengths === undefined || sideBySide === undefined || args.slice(...sideBySide).length < 2

@@ -65,7 +65,7 @@ export function eachChild<Node>(node: object, fields: readonly ChildField[], vis
 
 function eachHeld<Node>(held: Held, field: ChildField, visit: (child: Node, field: string) => void): void {
   if (held === null || typeof held !== 'object') return
-  if (Array.isArray(held)) for (const item of held) eachHeld(item, field, visit)
+  if (Array.isArray(held)) for (let i = 0; i < held.length; i++) eachHeld(held[i], field, visit)
   else if (field.parts === null) visit(held as Node, field.key)
   else eachChild(held, field.parts, visit)
 }

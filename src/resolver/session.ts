@@ -30,6 +30,8 @@ export interface Session extends Planning {
   /** The same for names of WITH. */
   cteName(wanted: string): string
   report(error: QueryError): void
+  /** Notes a mistake, so that one answer names several. Throws what ends the statement, and what is no mistake of it. */
+  note(error: unknown): void
   /** Runs `work`; a mistake found there is noted and `otherwise` goes on in its place, so that one answer names several. */
   attempt<T>(work: () => T, otherwise: () => T): T
   /** Names of WITH come from the parent, all others from its own sources and those that `outer` has. */
@@ -79,10 +81,13 @@ export function openSession(
       try {
         return work()
       } catch (error) {
-        if (!(error instanceof QueryError) || endsPlanning(error) || problems.length >= mostProblems) throw error
-        session.report(error)
+        session.note(error)
         return otherwise()
       }
+    },
+    note(error) {
+      if (!(error instanceof QueryError) || endsPlanning(error) || problems.length >= mostProblems) throw error
+      session.report(error)
     },
     query: (query, parent, outer = null) => parts.query(session, query, parent, outer),
     nameOf: parts.nameOf,

@@ -38,15 +38,22 @@ function heldBy(expr: TypedExpr): number {
   if (isLeaf(expr)) return own
   const known = held.get(expr)
   if (known !== undefined) return known
-  let found = own
-  let isDeep = false
-  eachBelow(expr, (child) => {
-    found |= heldBy(child)
-    isDeep ||= !isLeaf(child)
-  })
+  const around = met
+  met = own
+  eachChild<TypedNode>(expr, typedChildren[expr.kind], meet)
+  const found = met & ~deep
   // To look at leaves again costs less than to remember what is in them.
-  if (isDeep) held.set(expr, found)
+  if (met & deep) held.set(expr, found)
+  met = around
   return found
+}
+
+/** Below the expression that is looked at there is more than leaves. */
+const deep = 128
+/** What has been found in the expression that is looked at. Not a closure: one for every expression would cost more than the look. */
+let met = 0
+const meet = (child: TypedNode): void => {
+  if (isExpr(child)) met |= heldBy(child) | (isLeaf(child) ? 0 : deep)
 }
 
 /** Nothing that counts here is below it. */

@@ -20,8 +20,8 @@ import {
 import { freshAliases, mapExprs } from '../resolver/typed-walk.ts'
 import { isProperty } from '../types/property-values.ts'
 import { arrayOf, isNullable, scalar } from '../types/types.ts'
-import { unnestCalls } from './array-joins.ts'
 import type { Pass } from './context.ts'
+import { unnestCalls } from './unnest-calls.ts'
 
 /**
  * GROUP BY … WITH TOTALS has one more row behind all others, whatever their order and limit: the aggregates over all rows. The rows are read once.

@@ -51,6 +51,7 @@ export function openSession(
   parts: {
     query(session: Session, query: Query, parent: Scope | null, outer: Outer | null): TypedQuery
     nameOf(expr: Expr): string
+    alias(wanted: string): string
   },
   { budget, idOf }: Planning,
 ): Session {
@@ -68,7 +69,7 @@ export function openSession(
       resolved.set(scope, known)
       return known
     },
-    alias: uniqueNames(),
+    alias: parts.alias,
     cteName: uniqueNames(),
     report(error) {
       const isNew = problems.every(

@@ -33,7 +33,7 @@ const expressions: TableOf<TypedExpr> = {
 }
 
 const sources: TableOf<TypedSource> = {
-  scan: {},
+  scan: { views: { query: true } },
   derived: { query: true },
   cteRef: {},
   rows: { rows: true },

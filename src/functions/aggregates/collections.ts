@@ -4,7 +4,8 @@ import { sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { asNumber, defaultOf, once, toText } from '../cells/duckdb-values.ts'
 import { fixedBytes, headBytes, inside } from '../makes.ts'
 import { integerShape } from '../results.ts'
-import { type Arg, type Case, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
+import { type Arg, type Case, type CellContext, type SqlCell, unsupported } from '../row.ts'
+import { scalars } from '../scalars.ts'
 import {
   type AggregateRow,
   aggregate,
@@ -328,13 +329,13 @@ export const collectionFunctions = aggregates({
 })
 
 /** Catalogued among the aggregates, although it is none. */
-export const digestFunctions = functions({
+export const digestFunctions = scalars({
   md5: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: (args) => scalar('String', isNullable(args[0]!)),
     summary: 'MD5 digest of a text, in upper-case hexadecimal.',
-    sql: { duckdb: ([x]) => `upper(md5(${x!.sql}))`, clickhouse: ([x]) => `hex(MD5(${x!.sql}))` },
+    duckdb: ([x]) => `upper(md5(${x!.sql}))`,
+    clickhouse: ([x]) => `hex(MD5(${x!.sql}))`,
     cases: [["md5('a')", '0CC175B9C0F1B6A831C399E269772661']],
-  } satisfies FunctionRow,
+  },
 })

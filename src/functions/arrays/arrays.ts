@@ -4,7 +4,8 @@ import { duckdbType } from '../cells/duckdb-types.ts'
 import { defaultOf, once, toText, unlessNull } from '../cells/duckdb-values.ts'
 import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from '../makes.ts'
 import { always, checkBothSame, commonType, integerShape, oneType } from '../results.ts'
-import { type Arg, type CellContext, call, differing, functions } from '../row.ts'
+import { type Arg, type CellContext, call, differing } from '../row.ts'
+import { scalars } from '../scalars.ts'
 import { itemOf } from './lambda.ts'
 import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, summed, together } from './rows.ts'
 
@@ -108,16 +109,12 @@ const areaUnderCurve = (scores: Arg, labels: Arg, context: CellContext): string 
   })
 }
 
-export const arrayFunctions = functions({
+export const arrayFunctions = scalars({
   array: {
-    kind: 'scalar',
     args: [0, null],
     returns: (types) => arrayOf(oneType(types, 'The items of an array')),
     summary: 'An array of the arguments; the same as `[a, b]`.',
-    sql: {
-      duckdb: (args, context) => (args.length ? `[${args.map((a) => a.sql).join(', ')}]` : `CAST([] AS ${duckdbType(context.type)})`),
-      clickhouse: call('array'),
-    },
+    duckdb: (args, context) => (args.length ? `[${args.map((a) => a.sql).join(', ')}]` : `CAST([] AS ${duckdbType(context.type)})`),
     cases: [
       ['array(1, 2, 3)', [1, 2, 3]],
       ["array('a', NULL)", ['a', null]],
@@ -128,21 +125,17 @@ export const arrayFunctions = functions({
   },
   arrayElement: {
     takes: (args) => ['text', args[0]?.kind === 'map' ? readBeside(args[0].key) : 'integer'],
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     returns: ([a, index]) => {
       const found = a!.kind === 'map' ? a!.value : itemOf(a)
       return index && isNullable(index) ? nullable(found) : found
     },
     makes: part,
     summary: 'The item at a position, counted from 1, or from the end when negative; of a map the value of a key. The same as `a[n]`.',
-    sql: {
-      duckdb: ([a, index]) => {
-        const [name, item] =
-          a!.type.kind === 'map' ? (['map_extract_value', a!.type.value] as const) : (['list_extract', itemOf(a!.type)] as const)
-        return unlessNull([index!], orDefault(`${name}(${a!.sql}, ${index!.sql})`, item))
-      },
-      clickhouse: call('arrayElement'),
+    duckdb: ([a, index]) => {
+      const [name, item] =
+        a!.type.kind === 'map' ? (['map_extract_value', a!.type.value] as const) : (['list_extract', itemOf(a!.type)] as const)
+      return unlessNull([index!], orDefault(`${name}(${a!.sql}, ${index!.sql})`, item))
     },
     cases: [
       ['arrayElement([10, 20], 2)', 20],
@@ -160,12 +153,11 @@ export const arrayFunctions = functions({
     ],
   },
   arrayJoin: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: ([a]) => itemOf(a),
     makes: part,
     summary: 'One row for each item of the array; none for an empty one.',
-    sql: { duckdb: call('unnest'), clickhouse: call('arrayJoin') },
+    duckdb: call('unnest'),
     cases: [['select sum(x) from (select arrayJoin([1, 2, 3]) as x)', 6]],
   },
   arrayProduct: row(

@@ -5,7 +5,8 @@ import { once } from '../cells/duckdb-values.ts'
 import { inSteps, times } from '../makes.ts'
 import { beyond63Bits, beyond64Bits } from '../numbers/arithmetic.ts'
 import { always } from '../results.ts'
-import { type Arg, type CellContext, functions, type SqlCell } from '../row.ts'
+import type { Arg, CellContext, SqlCell } from '../row.ts'
+import { scalars } from '../scalars.ts'
 import { condition, each, firstArray, itemOf, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
 import { byPosition, orDefault, row, same, summed, together } from './rows.ts'
 
@@ -80,7 +81,7 @@ const extreme =
   (args, context) =>
     orDefault(`${name}(${mapped(args, context).list})`, context.type)
 
-export const arrayLambdaFunctions = functions({
+export const arrayLambdaFunctions = scalars({
   arrayMap: row(
     'arrayMap',
     [2, null],
@@ -350,7 +351,6 @@ export const arrayLambdaFunctions = functions({
     withLambda,
   ),
   arrayFold: {
-    kind: 'scalar',
     args: [3, null],
     // Beginning with `[]`, it is what the lambda makes of it.
     returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? mappedType(args) : args.at(-1)!),
@@ -359,26 +359,24 @@ export const arrayLambdaFunctions = functions({
     sideBySide: [1, -1],
     summary:
       'Goes through the items with an accumulator: the lambda gets it and an item and gives the next one. The last argument is the first accumulator.',
-    sql: {
-      duckdb: (args, context) => {
-        const lambda = args[0]!.lambda!
-        const arrays = args.slice(1, -1)
-        const [s, e, x] = [context.fresh(), context.fresh(), context.fresh()]
-        const { list, item } = together(arrays)
-        const accumulator = duckdbType(context.type)
-        const values = arrays.length === 1 ? [`${e}.x`] : arrays.map((_, i) => `struct_extract_at(${e}.x, ${i + 1})`)
-        const names = [`${s}.a`, ...values]
-        const body = lambda.params.reduceRight(
-          (inner, param, i) => `list_transform([${names[i]}], lambda ${param}: ${inner})[1]`,
-          lambda.body,
-        )
-        // list_reduce wants the accumulator and the items to be of one type: both travel in one.
-        const items = `list_transform(${list}, lambda ${x}: {'a': CAST(NULL AS ${accumulator}), 'x': ${x}})`
-        const start = `{'a': CAST(${args.at(-1)!.sql} AS ${accumulator}), 'x': ${arrays.length === 1 ? `CAST(NULL AS ${duckdbType(item)})` : 'NULL'}}`
-        return `list_reduce(${items}, lambda ${s}, ${e}: {'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}, ${start}).a`
-      },
-      clickhouse: same('arrayFold'),
+    duckdb: (args, context) => {
+      const lambda = args[0]!.lambda!
+      const arrays = args.slice(1, -1)
+      const [s, e, x] = [context.fresh(), context.fresh(), context.fresh()]
+      const { list, item } = together(arrays)
+      const accumulator = duckdbType(context.type)
+      const values = arrays.length === 1 ? [`${e}.x`] : arrays.map((_, i) => `struct_extract_at(${e}.x, ${i + 1})`)
+      const names = [`${s}.a`, ...values]
+      const body = lambda.params.reduceRight(
+        (inner, param, i) => `list_transform([${names[i]}], lambda ${param}: ${inner})[1]`,
+        lambda.body,
+      )
+      // list_reduce wants the accumulator and the items to be of one type: both travel in one.
+      const items = `list_transform(${list}, lambda ${x}: {'a': CAST(NULL AS ${accumulator}), 'x': ${x}})`
+      const start = `{'a': CAST(${args.at(-1)!.sql} AS ${accumulator}), 'x': ${arrays.length === 1 ? `CAST(NULL AS ${duckdbType(item)})` : 'NULL'}}`
+      return `list_reduce(${items}, lambda ${s}, ${e}: {'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}, ${start}).a`
     },
+    clickhouse: same('arrayFold'),
     cases: [
       ['arrayFold((acc, x) -> acc + x, [1, 2, 3], toInt(0))', 6],
       ["arrayFold((acc, x) -> concat(acc, toString(x)), [1, 2], '')", '12'],

@@ -6,7 +6,8 @@ import { duckdbType, sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { defaultOf, once, sideBySide, unlessNull } from '../cells/duckdb-values.ts'
 import { inside } from '../makes.ts'
 import { commonType, oneType } from '../results.ts'
-import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from '../row.ts'
+import { type Arg, type Case, type CellContext, call, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 import { applied, itemOf, truth } from './lambda.ts'
 import { clickHouseArg } from './rows.ts'
 
@@ -22,17 +23,17 @@ const row = (
   summary: string,
   duckdb: SqlCell,
   cases: readonly Case[],
-  more: Partial<FunctionRow> = {},
-): FunctionRow => ({
-  kind: 'scalar',
+  more: Partial<ScalarSpec> = {},
+): ScalarSpec => ({
   args,
   returns,
   summary,
-  sql: { duckdb, clickhouse: (given) => `${name}(${given.map(clickHouseArg).join(', ')})` },
+  duckdb,
+  clickhouse: (given) => `${name}(${given.map(clickHouseArg).join(', ')})`,
   cases,
   ...more,
 })
-const withLambda: Partial<FunctionRow> = {
+const withLambda: Partial<ScalarSpec> = {
   lambdas: (args) => args.map((_, i) => (i === 0 ? [keyTypeOf(args[1]), valueTypeOf(args[1])] : null)),
 }
 
@@ -114,9 +115,8 @@ function populated(args: readonly Arg[], context: CellContext): string {
   })
 }
 
-export const mapFunctions = functions({
+export const mapFunctions = scalars({
   map: {
-    kind: 'scalar',
     args: [0, null],
     returns: (types) =>
       mapOf(
@@ -130,12 +130,9 @@ export const mapFunctions = functions({
         ),
       ),
     summary: 'A map of keys and values, one after the other; the same as `{k: v}`.',
-    sql: {
-      duckdb: (args) => {
-        const [keys, values] = [args.filter((_, i) => i % 2 === 0), args.filter((_, i) => i % 2 === 1)]
-        return args.length ? `map([${keys.map((k) => k.sql).join(', ')}], [${values.map((v) => v.sql).join(', ')}])` : 'MAP {}'
-      },
-      clickhouse: call('map'),
+    duckdb: (args) => {
+      const [keys, values] = [args.filter((_, i) => i % 2 === 0), args.filter((_, i) => i % 2 === 1)]
+      return args.length ? `map([${keys.map((k) => k.sql).join(', ')}], [${values.map((v) => v.sql).join(', ')}])` : 'MAP {}'
     },
     cases: [
       ["map('a', 1, 'b', 2)", { a: 1, b: 2 }],

@@ -3,6 +3,7 @@ import { isNullable, isText, isTime, type SqlType, tupleOf, typeName } from '../
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { defaultOf, once } from '../cells/duckdb-values.ts'
 import type { Arg, Case, CellContext, FunctionRow, SqlCell, Take } from '../row.ts'
+import type { ScalarSpec } from '../scalars.ts'
 import { itemOf, mappedType } from './lambda.ts'
 
 // What the rows of array functions have in common.
@@ -26,8 +27,8 @@ export const row = (
   summary: string,
   duckdb: SqlCell,
   cases: readonly Case[],
-  more: Partial<FunctionRow> = {},
-): FunctionRow => ({ kind: 'scalar', args, takes: takesArrays, returns, summary, sql: { duckdb, clickhouse: same(name) }, cases, ...more })
+  more: Partial<ScalarSpec> = {},
+): ScalarSpec => ({ args, takes: takesArrays, returns, summary, duckdb, clickhouse: same(name), cases, ...more })
 
 /** What is counted with: numbers among the items, or those of a lambda. */
 export function summed(name: string, args: readonly SqlType[]): SqlType {

@@ -1,14 +1,14 @@
 import { arrayOf, isNamed, scalar } from '../../types/types.ts'
 import { asSum, sumType } from '../aggregates/usual.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { once } from '../cells/duckdb-values.ts'
+import { once, orDefault } from '../cells/duckdb-values.ts'
 import { inSteps, times } from '../makes.ts'
 import { beyond63Bits, beyond64Bits } from '../numbers/arithmetic.ts'
-import { always } from '../results.ts'
+import { always, itemOf } from '../results.ts'
 import type { Arg, CellContext, SqlCell } from '../row.ts'
 import { scalars } from '../scalars.ts'
-import { condition, each, firstArray, itemOf, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
-import { byPosition, orDefault, row, same, summed, together } from './rows.ts'
+import { condition, each, firstArray, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
+import { arrayRow, asWritten, byPosition, summed, together } from './rows.ts'
 
 // Functions of arrays that take a lambda, always as the first argument. Positions count from 1.
 
@@ -79,10 +79,10 @@ const total: SqlCell = (args, context) => {
 const extreme =
   (name: string): SqlCell =>
   (args, context) =>
-    orDefault(`${name}(${mapped(args, context).list})`, context.type)
+    orDefault(`${name}(${mapped(args, context).list})`, context)
 
 export const arrayLambdaFunctions = scalars({
-  arrayMap: row(
+  arrayMap: arrayRow(
     'arrayMap',
     [2, null],
     (args) => arrayOf(mappedType(args)),
@@ -102,7 +102,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayFilter: row(
+  arrayFilter: arrayRow(
     'arrayFilter',
     [2, null],
     (args) => firstArray(args),
@@ -114,31 +114,31 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayFirst: row(
+  arrayFirst: arrayRow(
     'arrayFirst',
     [2, null],
     (args) => itemOf(firstArray(args)),
     'The first item for which the lambda holds.',
-    (args, context) => orDefault(`list_extract(${kept(args, context)}, 1)`, context.type),
+    (args, context) => orDefault(`list_extract(${kept(args, context)}, 1)`, context),
     [
       ['arrayFirst(x -> x > 1, [1, 2, 3])', 2],
       ['arrayFirst(x -> x > 5, [1, 2, 3])', 0],
     ],
     withLambda,
   ),
-  arrayLast: row(
+  arrayLast: arrayRow(
     'arrayLast',
     [2, null],
     (args) => itemOf(firstArray(args)),
     'The last item for which the lambda holds.',
-    (args, context) => orDefault(`list_extract(${kept(args, context)}, -1)`, context.type),
+    (args, context) => orDefault(`list_extract(${kept(args, context)}, -1)`, context),
     [
       ['arrayLast(x -> x < 3, [1, 2, 3])', 2],
       ["arrayLast(x -> x > 'x', ['a'])", ''],
     ],
     withLambda,
   ),
-  arrayFirstIndex: row(
+  arrayFirstIndex: arrayRow(
     'arrayFirstIndex',
     [2, null],
     always('UInt32'),
@@ -150,7 +150,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayLastIndex: row(
+  arrayLastIndex: arrayRow(
     'arrayLastIndex',
     [2, null],
     always('UInt32'),
@@ -162,7 +162,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayExists: row(
+  arrayExists: arrayRow(
     'arrayExists',
     [1, null],
     always('Bool'),
@@ -175,7 +175,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayAll: row(
+  arrayAll: arrayRow(
     'arrayAll',
     [1, null],
     always('Bool'),
@@ -188,7 +188,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayCount: row(
+  arrayCount: arrayRow(
     'arrayCount',
     [1, null],
     always('UInt32'),
@@ -200,7 +200,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayFill: row(
+  arrayFill: arrayRow(
     'arrayFill',
     [2, null],
     (args) => firstArray(args),
@@ -209,7 +209,7 @@ export const arrayLambdaFunctions = scalars({
     [['arrayFill(x -> x > 1, [0, 2, 1, 3, 1])', [0, 2, 2, 3, 3]]],
     withLambda,
   ),
-  arrayReverseFill: row(
+  arrayReverseFill: arrayRow(
     'arrayReverseFill',
     [2, null],
     (args) => firstArray(args),
@@ -218,7 +218,7 @@ export const arrayLambdaFunctions = scalars({
     [['arrayReverseFill(x -> x > 1, [0, 2, 1, 3, 1])', [2, 2, 3, 3, 1]]],
     withLambda,
   ),
-  arraySplit: row(
+  arraySplit: arrayRow(
     'arraySplit',
     [2, null],
     (args) => arrayOf(firstArray(args)),
@@ -227,7 +227,7 @@ export const arrayLambdaFunctions = scalars({
     [['arraySplit(x -> x = 1, [0, 1, 2, 1, 3])', [[0], [1, 2], [1, 3]]]],
     { ...withLambda, makes: times(3) },
   ),
-  arrayReverseSplit: row(
+  arrayReverseSplit: arrayRow(
     'arrayReverseSplit',
     [2, null],
     (args) => arrayOf(firstArray(args)),
@@ -236,7 +236,7 @@ export const arrayLambdaFunctions = scalars({
     [['arrayReverseSplit(x -> x = 1, [0, 1, 2, 1, 3])', [[0, 1], [2, 1], [3]]]],
     { ...withLambda, makes: times(3) },
   ),
-  arraySort: row(
+  arraySort: arrayRow(
     'arraySort',
     [1, null],
     (args) => firstArray(args),
@@ -250,7 +250,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arrayReverseSort: row(
+  arrayReverseSort: arrayRow(
     'arrayReverseSort',
     [1, null],
     (args) => firstArray(args),
@@ -264,7 +264,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arraySum: row(
+  arraySum: arrayRow(
     'arraySum',
     [1, 2],
     (args) => sumType(summed('arraySum', args)),
@@ -284,7 +284,7 @@ export const arrayLambdaFunctions = scalars({
       ],
     },
   ),
-  arrayAvg: row(
+  arrayAvg: arrayRow(
     'arrayAvg',
     [1, 2],
     (args) => {
@@ -299,7 +299,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayMin: row(
+  arrayMin: arrayRow(
     'arrayMin',
     [1, 2],
     mappedType,
@@ -311,7 +311,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arrayMax: row(
+  arrayMax: arrayRow(
     'arrayMax',
     [1, 2],
     mappedType,
@@ -324,7 +324,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arrayCumSum: row(
+  arrayCumSum: arrayRow(
     'arrayCumSum',
     [1, null],
     (args) => arrayOf(sumType(summed('arrayCumSum', args))),
@@ -336,7 +336,7 @@ export const arrayLambdaFunctions = scalars({
     ],
     withLambda,
   ),
-  arrayCumSumNonNegative: row(
+  arrayCumSumNonNegative: arrayRow(
     'arrayCumSumNonNegative',
     [1, null],
     (args) => arrayOf(sumType(summed('arrayCumSumNonNegative', args))),
@@ -376,7 +376,7 @@ export const arrayLambdaFunctions = scalars({
       const start = `{'a': CAST(${args.at(-1)!.sql} AS ${accumulator}), 'x': ${arrays.length === 1 ? `CAST(NULL AS ${duckdbType(item)})` : 'NULL'}}`
       return `list_reduce(${items}, lambda ${s}, ${e}: {'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}, ${start}).a`
     },
-    clickhouse: same('arrayFold'),
+    clickhouse: asWritten('arrayFold'),
     cases: [
       ['arrayFold((acc, x) -> acc + x, [1, 2, 3], toInt(0))', 6],
       ["arrayFold((acc, x) -> concat(acc, toString(x)), [1, 2], '')", '12'],

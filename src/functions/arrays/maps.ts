@@ -5,10 +5,10 @@ import { likeText } from '../cells/duckdb-like.ts'
 import { duckdbType, sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { defaultOf, once, sideBySide, unlessNull } from '../cells/duckdb-values.ts'
 import { inside } from '../makes.ts'
-import { commonType, oneType } from '../results.ts'
+import { commonType, itemOf, oneType } from '../results.ts'
 import { type Arg, type Case, type CellContext, call, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
-import { applied, itemOf, truth } from './lambda.ts'
+import { applied, truth } from './lambda.ts'
 import { clickHouseArg } from './rows.ts'
 
 // Maps. Lambdas take a key and a value.
@@ -16,7 +16,7 @@ import { clickHouseArg } from './rows.ts'
 const keyTypeOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.key : unknownType)
 const valueTypeOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.value : unknownType)
 
-const row = (
+const mapRow = (
   name: string,
   args: FunctionRow['args'],
   returns: FunctionRow['returns'],
@@ -139,7 +139,7 @@ export const mapFunctions = scalars({
       ["length(map('a', 1))", 1],
     ],
   },
-  mapAdd: row(
+  mapAdd: mapRow(
     'mapAdd',
     [2, null],
     (types) => sumOfMaps('mapAdd', types),
@@ -160,7 +160,7 @@ export const mapFunctions = scalars({
       ],
     },
   ),
-  mapSubtract: row(
+  mapSubtract: mapRow(
     'mapSubtract',
     [2, null],
     (types) => sumOfMaps('mapSubtract', types),
@@ -178,7 +178,7 @@ export const mapFunctions = scalars({
       ],
     },
   ),
-  mapApply: row(
+  mapApply: mapRow(
     'mapApply',
     [2, 2],
     ([lambda]) => {
@@ -190,7 +190,7 @@ export const mapFunctions = scalars({
     [["mapApply((k, v) -> (k, v * 2), map('a', 1))", { a: 2 }]],
     withLambda,
   ),
-  mapFilter: row(
+  mapFilter: mapRow(
     'mapFilter',
     [2, 2],
     ([, map]) => map!,
@@ -199,7 +199,7 @@ export const mapFunctions = scalars({
     [["mapFilter((k, v) -> v > 1, map('a', 1, 'b', 2))", { b: 2 }]],
     withLambda,
   ),
-  mapExists: row(
+  mapExists: mapRow(
     'mapExists',
     [1, null],
     () => scalar('Bool'),
@@ -211,7 +211,7 @@ export const mapFunctions = scalars({
     ],
     withLambda,
   ),
-  mapContains: row(
+  mapContains: mapRow(
     'mapContains',
     [2, 2],
     () => scalar('Bool'),
@@ -223,7 +223,7 @@ export const mapFunctions = scalars({
       ["mapContains(map('a', 1), null)", 0],
     ],
   ),
-  mapContainsKeyLike: row(
+  mapContainsKeyLike: mapRow(
     'mapContainsKeyLike',
     [2, 2],
     ([, p]) => scalar('Bool', isNullable(p!)),
@@ -235,7 +235,7 @@ export const mapFunctions = scalars({
       ["mapContainsKeyLike(map('abc', 1), toNullable('b%'))", 0],
     ],
   ),
-  mapExtractKeyLike: row(
+  mapExtractKeyLike: mapRow(
     'mapExtractKeyLike',
     [2, 2],
     ([m]) => m!,
@@ -243,7 +243,7 @@ export const mapFunctions = scalars({
     ([m, p], context) => `map_from_entries(${keysLike(m!, p!, context)})`,
     [["mapExtractKeyLike(map('abc', 1, 'x', 2), 'a%')", { abc: 1 }]],
   ),
-  mapFromArrays: row(
+  mapFromArrays: mapRow(
     'mapFromArrays',
     [2, 2],
     ([k, v]) => mapOf(itemOf(k), itemOf(v)),
@@ -262,13 +262,13 @@ export const mapFunctions = scalars({
       ],
     },
   ),
-  mapKeys: row('mapKeys', [1, 1], ([m]) => arrayOf(keyTypeOf(m)), 'The keys.', call('map_keys'), [
+  mapKeys: mapRow('mapKeys', [1, 1], ([m]) => arrayOf(keyTypeOf(m)), 'The keys.', call('map_keys'), [
     ["mapKeys(map('a', 1, 'b', 2))", ['a', 'b']],
   ]),
-  mapValues: row('mapValues', [1, 1], ([m]) => arrayOf(valueTypeOf(m)), 'The values.', call('map_values'), [
+  mapValues: mapRow('mapValues', [1, 1], ([m]) => arrayOf(valueTypeOf(m)), 'The values.', call('map_values'), [
     ["mapValues(map('a', 1, 'b', 2))", [1, 2]],
   ]),
-  mapPopulateSeries: row(
+  mapPopulateSeries: mapRow(
     'mapPopulateSeries',
     [1, 3],
     (types) => {
@@ -306,7 +306,7 @@ export const mapFunctions = scalars({
       ],
     },
   ),
-  mapUpdate: row(
+  mapUpdate: mapRow(
     'mapUpdate',
     [2, 2],
     ([a, b]) => mapOf(commonType([keyTypeOf(a), keyTypeOf(b)]), commonType([valueTypeOf(a), valueTypeOf(b)])),

@@ -9,9 +9,9 @@ import { histogramFunctions } from '../aggregates/histogram.ts'
 import { perKeyFunctions } from '../aggregates/per-key.ts'
 import { quantileOnClickHouse, statisticsFunctions } from '../aggregates/statistics.ts'
 import { aggregateFunctions } from '../aggregates/usual.ts'
+import { itemOf } from '../results.ts'
 import type { Arg } from '../row.ts'
 import { scalars } from '../scalars.ts'
-import { itemOf } from './lambda.ts'
 
 const plain = {
   ...aggregateFunctions,

@@ -2,10 +2,9 @@ import { QueryError } from '../../errors/errors.ts'
 import { elementPosition, elementType, tupleIn } from '../../types/tuple-elements.ts'
 import { arrayOf, isFloat, isNullable, type ScalarName, type SqlType, scalar, tupleOf, typeName, unknownType } from '../../types/types.ts'
 import { asNumber, once } from '../cells/duckdb-values.ts'
-import { checkBothSame, checkSameSize, commonType, integer, integerShape, nextWidth } from '../results.ts'
+import { checkBothSame, checkSameSize, commonType, integer, integerShape, itemOf, nextWidth } from '../results.ts'
 import { type Arg, type Case, type CellContext, call, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
-import { itemOf } from './lambda.ts'
 
 // Tuples are unnamed STRUCTs on DuckDB; how many items they have is known when the statement is printed.
 

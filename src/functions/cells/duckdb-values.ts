@@ -45,6 +45,11 @@ export function unlessNull(args: readonly Arg[], value: string): string {
   return known.length ? `CASE WHEN ${known.join(' AND ')} THEN ${value} END` : value
 }
 
+export const isNullLiteral = (arg: Arg): boolean => arg.constant === null || isNamed(arg.type, 'Nothing')
+
+/** No number. */
+export const nan = "'nan'::DOUBLE"
+
 /** DuckDB does not count with BOOLEAN. */
 export const asNumber = (arg: Arg): string => (isNamed(arg.type, 'Bool') ? `CAST(${arg.sql} AS UTINYINT)` : arg.sql)
 
@@ -157,3 +162,7 @@ function nestedText(arg: Arg, context: CellContext): string {
 
 /** An argument made of text of ours. */
 export const argOf = (sql: string, type: SqlType = scalar('String')): Arg => ({ sql, type })
+
+/** The default of the type for no value (an aggregate of no rows, an item that there is not), but NULL where the type may be NULL. */
+export const orDefault = (text: string, { type }: { readonly type: SqlType }, empty = defaultOf(type)): string =>
+  isNullable(type) || empty === 'NULL' ? text : `coalesce(${text}, ${empty})`

@@ -11,7 +11,7 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 // Casts to dates and times. A text without an offset is local to the zone of the call, else of the project.
 
 /** The zone that an argument names, for the type of the result. */
-const zoneText = (arg: Arg | undefined): string | undefined => (typeof arg?.constant === 'string' ? arg.constant : undefined)
+const constantZone = (arg: Arg | undefined): string | undefined => (typeof arg?.constant === 'string' ? arg.constant : undefined)
 const dateTime64 = (digits: number, mayBeNull: boolean, zone?: string): SqlType => ({
   ...scalar('DateTime64', mayBeNull),
   parameters: [digits],
@@ -83,8 +83,8 @@ const toDateTimeOnClickhouse =
   }
 const timeType: FunctionRow['returns'] = ([x], { args }) =>
   isText(x!) || x!.kind === 'unknown'
-    ? dateTime64(6, true, zoneText(args[1]))
-    : { ...scalar('DateTime', isNullable(x!)), ...(zoneText(args[1]) ? { zone: zoneText(args[1]) } : {}) }
+    ? dateTime64(6, true, constantZone(args[1]))
+    : { ...scalar('DateTime', isNullable(x!)), ...(constantZone(args[1]) ? { zone: constantZone(args[1]) } : {}) }
 
 const asTime = (
   summary: string,
@@ -242,7 +242,7 @@ export const timeConversionFunctions = scalars({
   ]),
   toDateTime64: {
     args: [1, 3],
-    returns: ([x], { args }) => dateTime64(digitsOf(args[1], 3), isNullable(x!) || isText(x!), zoneText(args[2])),
+    returns: ([x], { args }) => dateTime64(digitsOf(args[1], 3), isNullable(x!) || isText(x!), constantZone(args[2])),
     summary: 'As toDateTime, with the given number of digits of a second (3).',
     duckdb: ([x, digits, zone], context) => {
       const { type, sql } = x!
@@ -262,7 +262,7 @@ export const timeConversionFunctions = scalars({
   },
   parseDateTimeBestEffort: {
     args: [1, 2],
-    returns: (_, { args }) => dateTime64(6, true, zoneText(args[1])),
+    returns: (_, { args }) => dateTime64(6, true, constantZone(args[1])),
     summary: 'The instant a text names, in nearly any spelling; NULL when it names none.',
     duckdb: toDateTime(false),
     clickhouse: toDateTimeOnClickhouse('parseDateTime64BestEffortOrNull'),
@@ -273,7 +273,7 @@ export const timeConversionFunctions = scalars({
   },
   parseDateTime: {
     args: [2, 3],
-    returns: (_, { args }) => ({ ...scalar('DateTime', true), ...(zoneText(args[2]) ? { zone: zoneText(args[2]) } : {}) }),
+    returns: (_, { args }) => ({ ...scalar('DateTime', true), ...(constantZone(args[2]) ? { zone: constantZone(args[2]) } : {}) }),
     summary: 'The instant in a text of a format (%Y-%m-%d %H:%i:%s); NULL when the text has another form.',
     duckdb: ([x, format, zone], context) => {
       const { constant } = format!

@@ -1,12 +1,11 @@
 import { isFloat, isInteger, isNullable, scalar } from '../../types/types.ts'
-import { asFloat, asInteger, asNumber, once, onceAll, unlessNull } from '../cells/duckdb-values.ts'
+import { asFloat, asInteger, asNumber, nan, once, onceAll, unlessNull } from '../cells/duckdb-values.ts'
 import { always, whenAll } from '../results.ts'
 import { type Arg, type Case, type Cell, type CellContext, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Mathematics in floats. Where a function has no value ClickHouse answers nan or inf and DuckDB fails.
 
-const nan = "CAST('nan' AS DOUBLE)"
 const infinity = "CAST('inf' AS DOUBLE)"
 
 type Options = Pick<ScalarSpec, 'caseInsensitive' | 'clickhouse'>

@@ -1,5 +1,5 @@
 import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, typeName } from '../../types/types.ts'
-import { asNumber, toText } from '../cells/duckdb-values.ts'
+import { asNumber, isNullLiteral, toText } from '../cells/duckdb-values.ts'
 import { instantOfText } from '../cells/text-times.ts'
 import { momentOf } from '../cells/zone-text.ts'
 import { always } from '../results.ts'
@@ -8,7 +8,6 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Comparisons never answer NULL: NULL equals NULL and nothing else, and is neither less nor greater than anything.
 
-const isNullLiteral = (arg: Arg): boolean => arg.constant === null || isNamed(arg.type, 'Nothing')
 const isNumberText = (constant: Arg['constant']): constant is string =>
   typeof constant === 'string' && constant.trim() !== '' && Number.isFinite(Number(constant))
 

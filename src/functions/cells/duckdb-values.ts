@@ -8,8 +8,16 @@ import { localTime, zoneOf } from './zone-text.ts'
 
 /** Looked at first: a test of its characters copies a long text that was put together. */
 const longestCheap = 80
-/** A name, a number, a parameter: short enough to be written twice. */
-const isCheap = (sql: string): boolean => sql.length <= longestCheap && /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
+/** A name, a number, a parameter. */
+const isSimple = (sql: string): boolean => /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
+const numberCasts = ['DOUBLE', 'BIGINT', 'UTINYINT'].map((type) => ` AS ${type})`)
+/** What stands in a cast to a number; anything else as it is. */
+function uncast(sql: string): string {
+  const end = sql.startsWith('CAST(') ? numberCasts.find((cast) => sql.endsWith(cast)) : undefined
+  return end ? sql.slice('CAST('.length, -end.length) : sql
+}
+/** To compute it twice costs less than the lambda that would name it. */
+const isCheap = (sql: string): boolean => sql.length <= longestCheap && isSimple(uncast(sql))
 
 type Naming = Pick<CellContext, 'fresh'>
 

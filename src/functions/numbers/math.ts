@@ -49,6 +49,12 @@ const powerSpec = (name: string): ScalarSpec => ({
   ],
 })
 
+/** DuckDB's own function multiplies with 128 bits, which takes ten times as long. */
+const factorials = `[${Array.from({ length: 20 }, (_, i) => `${product(i + 1)}::UBIGINT`).join(', ')}]`
+function product(n: number): bigint {
+  return n <= 1 ? 1n : BigInt(n) * product(n - 1)
+}
+
 const whole = (args: readonly Arg[], context: CellContext, body: (n: string) => string): string => once(context, asInteger(args[0]!), body)
 
 export const mathFunctions = scalars({
@@ -188,7 +194,7 @@ export const mathFunctions = scalars({
         args,
         context,
         (n) =>
-          `CASE WHEN ${n} <= 1 THEN 1 WHEN ${n} > 20 THEN ${context.refuse("'The biggest argument of factorial is 20'")} ELSE CAST(factorial(CAST(${n} AS INTEGER)) AS UBIGINT) END`,
+          `CASE WHEN ${n} <= 1 THEN 1 WHEN ${n} > 20 THEN ${context.refuse("'The biggest argument of factorial is 20'")} ELSE ${factorials}[${n}] END`,
       ),
     cases: [
       ['factorial(5)', 120],

@@ -1,23 +1,7 @@
-import type { Node, NodeOf } from './nodes.ts'
+import { type ChildTable, childFields } from '../lib/tree.ts'
+import type { Node } from './nodes.ts'
 
-// Which fields of a node hold nodes, in order of visit: `true` for a node or lists of them, the same again for a plain part such as a window's frame. A node,
-// or a field with nodes, left out of this table does not compile.
-
-/** True when a value of type T can hold a node, directly, in lists or in plain parts such as a window's frame. */
-type Holds<T> = T extends Node
-  ? true
-  : T extends readonly (infer Item)[]
-    ? Holds<Item>
-    : T extends object
-      ? { [P in keyof T]-?: Holds<NonNullable<T[P]>> }[keyof T]
-      : never
-
-type ChildKey<N> = { [P in keyof N]-?: true extends Holds<NonNullable<N[P]>> ? P : never }[keyof N]
-type Fields<T> = { readonly [P in ChildKey<T>]: PartsOf<NonNullable<T[P]>> }
-type PartsOf<T> = T extends Node ? true : T extends readonly (infer Item)[] ? PartsOf<Item> : T extends object ? Fields<T> : never
-type ChildTable = { readonly [K in Node['kind']]: Fields<NodeOf<K>> }
-
-const table: ChildTable = {
+const table: ChildTable<Node> = {
   // expressions
   literal: {},
   field: {},
@@ -83,18 +67,5 @@ const table: ChildTable = {
   set: { with: true, left: true, right: true, orderBy: true, limit: true },
 }
 
-/** A field that holds nodes; `parts`: the fields of the plain parts in it. */
-export interface ChildField {
-  readonly key: string
-  readonly parts: readonly ChildField[] | null
-}
-interface Table {
-  readonly [key: string]: true | Table
-}
-const fieldsIn = (of: Table): readonly ChildField[] =>
-  Object.entries(of).map(([key, parts]) => ({ key, parts: parts === true ? null : fieldsIn(parts) }))
-
-/** The fields that hold nodes. */
-export const children = Object.fromEntries(Object.entries(table).map(([kind, fields]) => [kind, fieldsIn(fields)])) as unknown as Readonly<
-  Record<Node['kind'], readonly ChildField[]>
->
+/** The fields of each kind of node that hold nodes. */
+export const children = childFields(table)

@@ -7,7 +7,6 @@ import { type AggregateContext, type Arg, type CellContext, isUnsupported } from
 import { type FrameEdge, overText, type WindowContext } from '../functions/windows/window-frame.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import type { Footprint } from '../plan/footprint.ts'
-import { eachSource } from '../plan/rewrite.ts'
 import { groupKeys, holdsQuery } from '../resolver/shape.ts'
 import {
   type CallNode,
@@ -23,6 +22,7 @@ import {
   type TypedSource,
   type TypedWindow,
 } from '../resolver/typed.ts'
+import { eachSource } from '../resolver/typed-walk.ts'
 import { isNamed, isNullable } from '../types/types.ts'
 import { Bounded } from './bounded.ts'
 import type { Dialect, ParameterValue, PrintedQuery, Printing } from './dialect.ts'
@@ -58,7 +58,6 @@ const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
 class Printer implements Printing {
   private readonly values: ParameterValue[] = []
   private readonly dialect: Dialect
-  private readonly settings: PrintSettings
   private readonly bound = new Map<ParameterValue, string>()
   private readonly budget: PlanningBudget
   private readonly idOf: IdOf
@@ -69,10 +68,21 @@ class Printer implements Printing {
   private readonly items = new Set<string>()
   private names = 0
   private readonly bounded: Bounded | null
+  /** What the contexts of all calls have in common. */
+  private readonly common: Omit<CellContext, 'type' | 'params' | 'refuse' | 'within'>
 
   constructor(dialect: Dialect, settings: PrintSettings) {
+    const { timezone, weekStartDay, timeRange, now } = settings
+    this.common = {
+      timezone,
+      weekStartDay,
+      ...(timeRange ? { timeRange } : {}),
+      ...(now === undefined ? {} : { now }),
+      literal: (text) => this.dialect.literal(text),
+      bind: (value) => this.bind(value),
+      fresh: () => this.fresh(),
+    }
     this.dialect = dialect
-    this.settings = settings
     this.bounded = dialect.guards && settings.footprint ? new Bounded(dialect.guards, settings.footprint, this) : null
     this.budget = settings.budget ?? new PlanningBudget()
     this.idOf = settings.idOf ?? identities()
@@ -382,29 +392,48 @@ class Printer implements Printing {
   }
 
   private arg(expr: TypedExpr): Arg {
-    const known = this.args.get(expr)
-    if (known) return known
+    if (this.args.size > 0) {
+      const known = this.args.get(expr)
+      if (known) return known
+    }
     if (expr.kind === 'lambda' && !this.dialect.hasQueriesInLambdas && holdsQuery(expr.body))
       this.refuse('a subquery inside of a lambda; join it in FROM and read its column', expr.span)
-    const arg: Arg = {
-      sql: this.expr(expr),
-      type: expr.type,
-      ...(expr.kind === 'constant' ? { constant: expr.value } : {}),
-      ...(expr.kind === 'array' || expr.kind === 'tuple' ? { items: expr.items.map((item) => this.arg(item)) } : {}),
-      ...(expr.kind === 'call' && isNamed(expr.type, 'Interval')
-        ? { call: { name: expr.name, args: expr.args.map((arg) => this.arg(arg)) } }
-        : {}),
-      ...(expr.kind === 'lambda'
-        ? { lambda: { params: expr.params.map((name) => this.identifier(name)), body: this.expr(expr.body), type: expr.body.type } }
-        : {}),
+    const { type } = expr
+    switch (expr.kind) {
+      case 'constant':
+        return { sql: this.expr(expr), type, constant: expr.value }
+      case 'lambda': {
+        const body = this.expr(expr.body)
+        return { sql: '', type, lambda: { params: expr.params.map((name) => this.identifier(name)), body, type: expr.body.type } }
+      }
+      case 'array':
+      case 'tuple':
+        return this.remembered(expr, { sql: this.expr(expr), type, items: expr.items.map((item) => this.arg(item)) })
+      case 'call':
+        if (isNamed(type, 'Interval'))
+          return this.remembered(expr, {
+            sql: this.expr(expr),
+            type,
+            call: { name: expr.name, args: expr.args.map((arg) => this.arg(arg)) },
+          })
     }
-    if (arg.items || arg.call) this.args.set(expr, arg)
+    return { sql: this.expr(expr), type }
+  }
+
+  private remembered(expr: TypedExpr, arg: Arg): Arg {
+    this.args.set(expr, arg)
     return arg
   }
 
   private argList(exprs: readonly TypedExpr[], span: Span): Arg[] {
-    const args = exprs.map((expr) => this.arg(expr))
-    this.texts(args, (arg) => arg.lambda?.body ?? arg.sql, span)
+    const args: Arg[] = []
+    let length = 0
+    for (const expr of exprs) {
+      const arg = this.arg(expr)
+      length += (arg.lambda?.body ?? arg.sql).length
+      this.budget.allow('sql', length, span)
+      args.push(arg)
+    }
     return args
   }
 
@@ -427,25 +456,26 @@ class Printer implements Printing {
           ...this.over(call.over),
         }
       : undefined
-    const { timezone, weekStartDay, timeRange, now } = this.settings
     const names = this.names
     let refuses = false
+    // Written out: a statement may have thousands of calls, and a copy by spreading costs as much as the rest of this.
+    const { timezone, weekStartDay, timeRange, now, literal, bind, fresh } = this.common
     const context: CellContext = {
-      type: call.type,
       timezone,
       weekStartDay,
-      ...(timeRange ? { timeRange } : {}),
-      ...(now === undefined ? {} : { now }),
+      timeRange,
+      now,
+      literal,
+      bind,
+      fresh,
+      type: call.type,
       params,
-      literal: (text) => this.dialect.literal(text),
-      bind: (value) => this.bind(value),
-      fresh: () => this.fresh(),
-      refuse: (message) => {
+      aggregate,
+      refuse: (message: string) => {
         refuses = true
         return this.dialect.refuse?.(message, call) ?? message
       },
-      within: (bytes, made) => this.bounded?.within(call, bytes, made) ?? made,
-      ...(aggregate ? { aggregate } : {}),
+      within: (bytes: string, made: string) => this.bounded?.within(call, bytes, made) ?? made,
     }
     const { withEqualLengths } = this.dialect
     const { sideBySide } = call.row

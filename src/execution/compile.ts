@@ -63,9 +63,9 @@ function compiled(query: Query, { context, dialect, budget = usualBudget, showsJ
     projectId: context.project.id,
     store: context,
     showsJson,
-    view: (table, fields) => {
+    view: (table, fields, fresh) => {
       if (table !== 'sessions') throw new InternalError(`${table} is no view`)
-      return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName, planning)
+      return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName, planning, fresh)
     },
   }
   const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)

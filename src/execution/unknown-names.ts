@@ -1,10 +1,10 @@
 import { propertyKey, type StoreFacts, shownScope } from '../catalog/store-facts.ts'
 import { isObject } from '../lib/is-object.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
-import { eachSource, rewrite } from '../plan/rewrite.ts'
 import type { AskedQuery } from '../queries/asked-query.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import type { TypedExpr, TypedQuery } from '../resolver/typed.ts'
+import { eachSource, walk } from '../resolver/typed-walk.ts'
 import type { PropertyName } from '../types/property-info.ts'
 import type { Compiled } from './compile.ts'
 
@@ -60,7 +60,7 @@ function eventNamesIn(query: TypedQuery): readonly string[] {
   const add = (expr: TypedExpr | undefined) => {
     if (expr?.kind === 'constant' && typeof expr.value === 'string' && expr.value !== '') found.add(expr.value)
   }
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       if (expr.kind === 'in' && 'items' in expr.set && isName(expr.expr)) expr.set.items.forEach(add)
       if (expr.kind === 'call' && (expr.name === 'equals' || expr.name === 'notEquals')) {
@@ -68,7 +68,6 @@ function eventNamesIn(query: TypedQuery): readonly string[] {
         if (isName(a)) add(b)
         else if (isName(b)) add(a)
       }
-      return expr
     },
   })
   return [...found]

@@ -1,5 +1,5 @@
 import { QueryError } from '../errors/errors.ts'
-import { isNullable, type ScalarName, type ScalarType, type SqlType, scalar, typeName, unknownType } from '../types/types.ts'
+import { arrayOf, isNullable, type ScalarName, type ScalarType, type SqlType, scalar, typeName, unknownType } from '../types/types.ts'
 import { areOfOneType, unifyAll } from '../types/unify.ts'
 import type { FunctionRow } from './row.ts'
 
@@ -24,11 +24,15 @@ export const orNull =
   () =>
     scalar(name, true)
 
+export const listOfTexts: Returns = () => arrayOf(scalar('String'))
+
 /** The type of one argument. */
 export const sameAs =
   (position: number): Returns =>
   (args) =>
     args[position] ?? unknownType
+
+export const itemOf = (type: SqlType | undefined): SqlType => (type?.kind === 'array' ? type.item : unknownType)
 
 const widths = [8, 16, 32, 64, 128, 256] as const
 type Width = (typeof widths)[number]

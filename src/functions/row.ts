@@ -96,6 +96,7 @@ export const differing = (expression: string, duckdb: unknown, clickhouse: unkno
   reason,
 })
 
+/** Made only where a row reads it: it cannot be copied by `...`. */
 export interface ReturnsContext {
   readonly args: readonly Arg[]
   readonly params: readonly Arg[]

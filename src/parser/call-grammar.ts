@@ -138,23 +138,21 @@ export abstract class CallGrammar extends FormGrammar {
     },
   )
 
-  readonly argument: Rule<Expr> = this.rule('argument', () =>
-    this.OR<Expr>([
-      {
-        GATE: () => this.is(2, t.ColonEquals),
-        ALT: () => {
-          const token = this.CONSUME(t.Name)
-          this.CONSUME(t.ColonEquals)
-          const value = this.SUBRULE(this.expression)
-          return this.ACTION(() => ({
-            kind: 'namedArgument',
-            name: this.nameText(token),
-            value,
-            span: this.until(token.startOffset),
-          }))
-        },
+  readonly argument: Rule<Expr> = this.choice<Expr>('argument', [
+    {
+      GATE: () => this.is(2, t.ColonEquals),
+      ALT: () => {
+        const token = this.CONSUME(t.Name)
+        this.CONSUME(t.ColonEquals)
+        const value = this.SUBRULE(this.expression)
+        return this.ACTION(() => ({
+          kind: 'namedArgument',
+          name: this.nameText(token),
+          value,
+          span: this.until(token.startOffset),
+        }))
       },
-      { ALT: () => this.SUBRULE(this.aliased) },
-    ]),
-  )
+    },
+    { ALT: () => this.SUBRULE(this.aliased) },
+  ])
 }

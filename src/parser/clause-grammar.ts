@@ -107,20 +107,19 @@ export abstract class ClauseGrammar extends ExpressionGrammar {
     return { kind: 'groupBy', mode, items, sets, withTotals, span: this.until(start) }
   })
 
-  readonly groupingSet: Rule<readonly Expr[]> = this.rule('groupingSet', () =>
-    this.OR<readonly Expr[]>([
-      { GATE: () => this.is(1, t.LParen), ALT: () => this.SUBRULE(this.parenthesised) },
-      {
-        ALT: () => {
-          const expr = this.SUBRULE(this.expression)
-          return [expr]
-        },
+  readonly groupingSet: Rule<readonly Expr[]> = this.choice<readonly Expr[]>('groupingSet', [
+    { GATE: () => this.is(1, t.LParen), ALT: () => this.SUBRULE(this.parenthesised) },
+    {
+      ALT: () => {
+        const expr = this.SUBRULE(this.expression)
+        return [expr]
       },
-    ]),
-  )
+    },
+  ])
 
-  readonly selectOrder: Rule<{ items: readonly OrderItem[]; all: boolean }> = this.rule('selectOrder', () =>
-    this.OR<{ items: readonly OrderItem[]; all: boolean }>([
+  readonly selectOrder: Rule<{ items: readonly OrderItem[]; all: boolean }> = this.choice<{ items: readonly OrderItem[]; all: boolean }>(
+    'selectOrder',
+    [
       {
         GATE: () => this.is(3, t.All) && !this.is(4, t.LParen),
         ALT: () => {
@@ -131,7 +130,7 @@ export abstract class ClauseGrammar extends ExpressionGrammar {
         },
       },
       { ALT: () => ({ items: this.SUBRULE(this.orderBy), all: false }) },
-    ]),
+    ],
   )
 
   readonly limit: Rule<Limit> = this.rule('limit', () => {

@@ -16,69 +16,75 @@ const operatorFunctions: ReadonlySet<TokenType> = new Set([t.And, t.Or, t.Like, 
 export abstract class ExpressionGrammar extends ValueGrammar {
   /** Operators looser than `loosest` are left to whoever asked. */
   readonly expression: Rule<Expr, [loosest?: number]> = this.rule('expression', (loosest: number = noLevel - 1) => {
-    const stack = this.ACTION(() => {
+    const around = this.stack
+    this.ACTION(() => {
       this.enter(this.begin())
-      return new ExpressionStack()
+      this.stack = new ExpressionStack(loosest)
     })
-    this.SUBRULE(this.operand, { ARGS: [stack] })
-    this.MANY({
-      GATE: () => levelOf(this.LA(1).tokenType, this.LA(2).tokenType) <= loosest,
-      DEF: () => this.SUBRULE(this.operation, { ARGS: [stack] }),
-    })
+    this.SUBRULE(this.operand)
+    this.MANY(this.operations)
     return this.ACTION(() => {
       this.depth--
-      return stack.finish()
+      const expr = this.stack.finish()
+      this.stack = around
+      return expr
     })
   })
 
-  readonly operation: Rule<void, [ExpressionStack]> = this.rule('operation', (stack: ExpressionStack) => {
-    this.OR([
-      {
-        ALT: () => {
-          const token = this.CONSUME(t.BinaryOperator)
-          this.ACTION(() => stack.binary(binaryOperators.get(token.tokenType)!))
-          this.SUBRULE(this.operand, { ARGS: [stack] })
-        },
-      },
-      {
-        ALT: () => {
-          this.CONSUME(t.Not)
-          this.OR2([
-            {
-              ALT: () => {
-                this.CONSUME(t.Like)
-                this.ACTION(() => stack.binary(notLike))
-                this.SUBRULE2(this.operand, { ARGS: [stack] })
-              },
-            },
-            {
-              ALT: () => {
-                this.CONSUME(t.Ilike)
-                this.ACTION(() => stack.binary(notIlike))
-                this.SUBRULE3(this.operand, { ARGS: [stack] })
-              },
-            },
-            { ALT: () => this.SUBRULE(this.membership, { ARGS: [stack, true] }) },
-            { ALT: () => this.SUBRULE(this.between, { ARGS: [stack, true] }) },
-          ])
-        },
-      },
-      { ALT: () => this.SUBRULE2(this.membership, { ARGS: [stack, false] }) },
-      { ALT: () => this.SUBRULE2(this.between, { ARGS: [stack, false] }) },
-      { ALT: () => this.SUBRULE(this.isTest, { ARGS: [stack] }) },
-      {
-        ALT: () => {
-          this.CONSUME(t.Question)
-          const then = this.SUBRULE(this.expression)
-          this.CONSUME(t.Colon)
-          this.ACTION(() => stack.infix({ kind: 'ternary', then, level: level.ternary }))
-          this.SUBRULE4(this.operand, { ARGS: [stack] })
-        },
-      },
-    ])
-  })
+  // What follows runs for every operand: closures of its own for each would cost more than the rest of it.
+  /** Of the expression that is being read. */
+  private stack = new ExpressionStack(noLevel)
+  private readonly operations = {
+    GATE: () => levelOf(this.LA(1).tokenType, this.LA(2).tokenType) <= this.stack.loosest,
+    DEF: () => this.SUBRULE(this.operation),
+  }
 
-  readonly membership: Rule<void, [ExpressionStack, boolean]> = this.rule('membership', (stack: ExpressionStack, not: boolean) => {
+  readonly operation: Rule<unknown> = this.choice<unknown>('operation', [
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.BinaryOperator)
+        this.ACTION(() => this.stack.binary(binaryOperators.get(token.tokenType)!))
+        this.SUBRULE(this.operand)
+      },
+    },
+    {
+      ALT: () => {
+        this.CONSUME(t.Not)
+        this.OR2([
+          {
+            ALT: () => {
+              this.CONSUME(t.Like)
+              this.ACTION(() => this.stack.binary(notLike))
+              this.SUBRULE2(this.operand)
+            },
+          },
+          {
+            ALT: () => {
+              this.CONSUME(t.Ilike)
+              this.ACTION(() => this.stack.binary(notIlike))
+              this.SUBRULE3(this.operand)
+            },
+          },
+          { ALT: () => this.SUBRULE(this.membership, { ARGS: [true] }) },
+          { ALT: () => this.SUBRULE(this.between, { ARGS: [true] }) },
+        ])
+      },
+    },
+    { ALT: () => this.SUBRULE2(this.membership, { ARGS: [false] }) },
+    { ALT: () => this.SUBRULE2(this.between, { ARGS: [false] }) },
+    { ALT: () => this.SUBRULE(this.isTest) },
+    {
+      ALT: () => {
+        this.CONSUME(t.Question)
+        const then = this.SUBRULE(this.expression)
+        this.CONSUME(t.Colon)
+        this.ACTION(() => this.stack.infix({ kind: 'ternary', then, level: level.ternary }))
+        this.SUBRULE4(this.operand)
+      },
+    },
+  ])
+
+  readonly membership: Rule<void, [boolean]> = this.rule('membership', (not: boolean) => {
     let cohort = false
     this.CONSUME(t.In)
     this.OPTION({
@@ -88,7 +94,7 @@ export abstract class ExpressionGrammar extends ValueGrammar {
         cohort = true
       },
     })
-    this.ACTION(() => stack.infix({ kind: 'in', not, cohort, level: level.compare }))
+    this.ACTION(() => this.stack.infix({ kind: 'in', not, cohort, level: level.compare }))
     this.OR([
       {
         GATE: () => !cohort && !this.isQuery(1),
@@ -97,22 +103,22 @@ export abstract class ExpressionGrammar extends ValueGrammar {
           this.CONSUME(t.LParen)
           const list = this.SUBRULE(this.listItems)
           this.CONSUME(t.RParen)
-          this.ACTION(() => stack.operand(setOf(list, this.until(start))))
+          this.ACTION(() => this.stack.operand(setOf(list, this.until(start))))
         },
       },
-      { ALT: () => this.SUBRULE(this.operand, { ARGS: [stack] }) },
+      { ALT: () => this.SUBRULE(this.operand) },
     ])
   })
 
-  readonly between: Rule<void, [ExpressionStack, boolean]> = this.rule('between', (stack: ExpressionStack, not: boolean) => {
+  readonly between: Rule<void, [boolean]> = this.rule('between', (not: boolean) => {
     this.CONSUME(t.Between)
     const low = this.SUBRULE(this.expression, { ARGS: [level.nullish] })
     this.CONSUME(t.And)
-    this.ACTION(() => stack.infix({ kind: 'between', not, low, level: level.between }))
-    this.SUBRULE(this.operand, { ARGS: [stack] })
+    this.ACTION(() => this.stack.infix({ kind: 'between', not, low, level: level.between }))
+    this.SUBRULE(this.operand)
   })
 
-  readonly isTest: Rule<void, [ExpressionStack]> = this.rule('isTest', (stack: ExpressionStack) => {
+  readonly isTest: Rule<void> = this.rule('isTest', () => {
     let not = false
     this.CONSUME(t.Is)
     this.OPTION(() => {
@@ -123,43 +129,44 @@ export abstract class ExpressionGrammar extends ValueGrammar {
       {
         ALT: () => {
           const token = this.CONSUME(t.Null)
-          this.ACTION(() => stack.postfix(not ? 'isNotNull' : 'isNull', endOf(token)))
+          this.ACTION(() => this.stack.postfix(not ? 'isNotNull' : 'isNull', endOf(token)))
         },
       },
       {
         ALT: () => {
           this.CONSUME(t.Distinct)
           this.CONSUME(t.From)
-          this.ACTION(() => stack.binary(not ? isNotDistinctFrom : isDistinctFrom))
-          this.SUBRULE(this.operand, { ARGS: [stack] })
+          this.ACTION(() => this.stack.binary(not ? isNotDistinctFrom : isDistinctFrom))
+          this.SUBRULE(this.operand)
         },
       },
     ])
   })
 
-  readonly operand: Rule<void, [ExpressionStack]> = this.rule('operand', (stack: ExpressionStack) => {
-    this.MANY(() =>
-      this.OR([
-        {
-          ALT: () => {
-            const token = this.CONSUME(t.Minus)
-            this.ACTION(() => stack.prefix('negate', token.startOffset))
-          },
-        },
-        { ALT: () => this.CONSUME(t.Plus) },
-        {
-          ALT: () => {
-            const token = this.CONSUME(t.Not)
-            this.ACTION(() => stack.prefix('not', token.startOffset))
-          },
-        },
-      ]),
-    )
+  private readonly prefix: Rule<unknown> = this.choice<unknown>('prefix', [
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.Minus)
+        this.ACTION(() => this.stack.prefix('negate', token.startOffset))
+      },
+    },
+    { ALT: () => this.CONSUME(t.Plus) },
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.Not)
+        this.ACTION(() => this.stack.prefix('not', token.startOffset))
+      },
+    },
+  ])
+  private readonly prefixes = () => this.SUBRULE(this.prefix)
+
+  readonly operand: Rule<void> = this.rule('operand', () => {
+    this.MANY(this.prefixes)
     let expr = this.SUBRULE(this.primary)
     this.MANY2(() => {
       expr = this.SUBRULE(this.postfix, { ARGS: [expr] })
     })
-    this.ACTION(() => stack.operand(expr))
+    this.ACTION(() => this.stack.operand(expr))
   })
 
   readonly postfix: Rule<Expr, [Expr]> = this.rule('postfix', (object: Expr) =>
@@ -211,64 +218,8 @@ export abstract class ExpressionGrammar extends ValueGrammar {
   )
 
   /** The name or number after a dot. */
-  readonly element: Rule<Expr> = this.rule('element', () =>
-    this.OR<Expr>({
-      DEF: [
-        {
-          ALT: () => {
-            const token = this.CONSUME(t.NumberLiteral)
-            return this.ACTION(() => ({ kind: 'literal', ...parseNumber(token.image), span: spanOf(token) }))
-          },
-        },
-        {
-          ALT: () => {
-            const token = this.CONSUME(t.Word)
-            return this.ACTION(() => ({ kind: 'literal', type: 'string', value: this.nameText(token), span: spanOf(token) }))
-          },
-        },
-      ],
-      ERR_MSG: 'a name or a number',
-    }),
-  )
-
-  readonly primary: Rule<Expr> = this.rule('primary', () =>
-    this.OR<Expr>({
-      DEF: [
-        { ALT: () => this.SUBRULE(this.named) },
-        { ALT: () => this.SUBRULE(this.plainLiteral) },
-        { ALT: () => this.SUBRULE(this.parens) },
-        { ALT: () => this.SUBRULE(this.array) },
-        { GATE: () => this.isPlaceholder(), ALT: () => this.SUBRULE(this.placeholder) },
-        { ALT: () => this.SUBRULE(this.dict) },
-        { ALT: () => this.SUBRULE(this.caseExpression) },
-        { ALT: () => this.SUBRULE(this.template) },
-        {
-          ALT: () => {
-            const start = this.begin()
-            this.CONSUME(t.Asterisk)
-            return this.SUBRULE(this.starOptions, { ARGS: [[], start] })
-          },
-        },
-        { ALT: () => this.SUBRULE(this.tag) },
-        {
-          ALT: () => {
-            const start = this.begin()
-            this.CONSUME(t.Hash)
-            const token = this.CONSUME(t.NumberLiteral)
-            return this.ACTION(() => ({ kind: 'positional', index: Number(token.image), span: this.until(start) }))
-          },
-        },
-        {
-          GATE: () => this.is(2, t.LParen) && operatorFunctions.has(this.LA(1).tokenType),
-          ALT: () => this.SUBRULE(this.operatorCall),
-        },
-      ],
-      ERR_MSG: 'an expression',
-    }),
-  )
-
-  readonly plainLiteral: Rule<Expr> = this.rule('plainLiteral', () =>
-    this.OR<Expr>([
+  readonly element: Rule<Expr> = this.choice<Expr>('element', {
+    DEF: [
       {
         ALT: () => {
           const token = this.CONSUME(t.NumberLiteral)
@@ -277,53 +228,103 @@ export abstract class ExpressionGrammar extends ValueGrammar {
       },
       {
         ALT: () => {
-          const token = this.CONSUME(t.StringLiteral)
-          return this.ACTION(() => ({ kind: 'literal', type: 'string', value: unquote(token.image), span: spanOf(token) }))
+          const token = this.CONSUME(t.Word)
+          return this.ACTION(() => ({ kind: 'literal', type: 'string', value: this.nameText(token), span: spanOf(token) }))
+        },
+      },
+    ],
+    ERR_MSG: 'a name or a number',
+  })
+
+  readonly primary: Rule<Expr> = this.choice<Expr>('primary', {
+    DEF: [
+      { ALT: () => this.SUBRULE(this.named) },
+      { ALT: () => this.SUBRULE(this.plainLiteral) },
+      { ALT: () => this.SUBRULE(this.parens) },
+      { ALT: () => this.SUBRULE(this.array) },
+      { GATE: () => this.isPlaceholder(), ALT: () => this.SUBRULE(this.placeholder) },
+      { ALT: () => this.SUBRULE(this.dict) },
+      { ALT: () => this.SUBRULE(this.caseExpression) },
+      { ALT: () => this.SUBRULE(this.template) },
+      {
+        ALT: () => {
+          const start = this.begin()
+          this.CONSUME(t.Asterisk)
+          return this.SUBRULE(this.starOptions, { ARGS: [[], start] })
+        },
+      },
+      { ALT: () => this.SUBRULE(this.tag) },
+      {
+        ALT: () => {
+          const start = this.begin()
+          this.CONSUME(t.Hash)
+          const token = this.CONSUME(t.NumberLiteral)
+          return this.ACTION(() => ({ kind: 'positional', index: Number(token.image), span: this.until(start) }))
         },
       },
       {
-        ALT: () => {
-          const token = this.CONSUME(t.Null)
-          return this.ACTION(() => ({ kind: 'literal', type: 'null', value: null, span: spanOf(token) }))
-        },
+        GATE: () => this.is(2, t.LParen) && operatorFunctions.has(this.LA(1).tokenType),
+        ALT: () => this.SUBRULE(this.operatorCall),
       },
-      {
-        ALT: () => {
-          const token = this.CONSUME(t.True)
-          return this.ACTION(() => ({ kind: 'literal', type: 'bool', value: true, span: spanOf(token) }))
-        },
+    ],
+    ERR_MSG: 'an expression',
+  })
+
+  readonly plainLiteral: Rule<Expr> = this.choice<Expr>('plainLiteral', [
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.NumberLiteral)
+        return this.ACTION(() => ({ kind: 'literal', ...parseNumber(token.image), span: spanOf(token) }))
       },
-      {
-        ALT: () => {
-          const token = this.CONSUME(t.False)
-          return this.ACTION(() => ({ kind: 'literal', type: 'bool', value: false, span: spanOf(token) }))
-        },
+    },
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.StringLiteral)
+        return this.ACTION(() => ({ kind: 'literal', type: 'string', value: unquote(token.image), span: spanOf(token) }))
       },
-    ]),
-  )
+    },
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.Null)
+        return this.ACTION(() => ({ kind: 'literal', type: 'null', value: null, span: spanOf(token) }))
+      },
+    },
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.True)
+        return this.ACTION(() => ({ kind: 'literal', type: 'bool', value: true, span: spanOf(token) }))
+      },
+    },
+    {
+      ALT: () => {
+        const token = this.CONSUME(t.False)
+        return this.ACTION(() => ({ kind: 'literal', type: 'bool', value: false, span: spanOf(token) }))
+      },
+    },
+  ])
 
   /** Everything that starts with a name: columns, calls, and the forms that a word opens. */
-  readonly named: Rule<Expr> = this.rule('named', () =>
-    this.OR<Expr>([
-      { GATE: () => this.isWordForm(), ALT: () => this.SUBRULE(this.wordForm) },
-      { GATE: () => this.is(2, t.LParen), ALT: () => this.SUBRULE(this.call) },
-      {
-        GATE: () => this.is(2, t.Arrow),
-        ALT: () => {
-          const token = this.CONSUME(t.Name)
-          this.CONSUME(t.Arrow)
-          const body = this.SUBRULE(this.expression)
-          return this.ACTION(() => this.lambda([token], body, token.startOffset))
-        },
+  readonly named: Rule<Expr> = this.choice<Expr>('named', [
+    { GATE: () => this.isWordForm(), ALT: () => this.SUBRULE(this.wordForm) },
+    { GATE: () => this.is(2, t.LParen), ALT: () => this.SUBRULE(this.call) },
+    {
+      GATE: () => this.is(2, t.Arrow),
+      ALT: () => {
+        const token = this.CONSUME(t.Name)
+        this.CONSUME(t.Arrow)
+        const body = this.SUBRULE(this.expression)
+        return this.ACTION(() => this.lambda([token], body, token.startOffset))
       },
-      { ALT: () => this.SUBRULE(this.chain) },
-    ]),
-  )
+    },
+    { ALT: () => this.SUBRULE(this.chain) },
+  ])
 
   readonly chain: Rule<Expr> = this.rule('chain', () => {
     const chain: string[] = []
     const first = this.CONSUME(t.Name)
     this.ACTION(() => chain.push(this.nameText(first)))
+    const field = (): Field => ({ kind: 'field', chain, span: this.until(first.startOffset) })
+    if (!this.RECORDING_PHASE && !this.is(1, t.Dot)) return field()
     this.MANY({
       GATE: () => !this.is(2, t.NumberLiteral, t.Asterisk),
       DEF: () => {
@@ -341,7 +342,7 @@ export abstract class ExpressionGrammar extends ValueGrammar {
         star = this.SUBRULE(this.starOptions, { ARGS: [chain, first.startOffset] })
       },
     })
-    return this.ACTION(() => star ?? ({ kind: 'field', chain, span: this.until(first.startOffset) } satisfies Field))
+    return this.ACTION(() => star ?? field())
   })
 
   readonly starOptions: Rule<Expr, [readonly string[], number]> = this.rule('starOptions', (table: readonly string[], start: number) => {

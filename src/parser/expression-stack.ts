@@ -33,6 +33,12 @@ export class ExpressionStack {
   readonly #pending: Pending[] = []
   /** The AND, OR or || that this run built last: further operands of the same operator join it. */
   #chain: Expr | null = null
+  /** Operators looser than that are left to whoever asked for the expression. */
+  readonly loosest: number
+
+  constructor(loosest: number) {
+    this.loosest = loosest
+  }
 
   operand(expr: Expr): void {
     this.#operands.push(expr)

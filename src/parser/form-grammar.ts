@@ -185,29 +185,27 @@ export abstract class FormGrammar extends ListGrammar {
     return text
   })
 
-  readonly typeArgument: Rule<string> = this.rule('typeArgument', () =>
-    this.OR<string>([
-      { ALT: () => this.CONSUME(t.NumberLiteral).image },
-      {
-        ALT: () => {
-          let text = this.CONSUME(t.StringLiteral).image
-          this.OPTION(() => {
-            this.CONSUME(t.Equals)
-            text += ` = ${this.CONSUME2(t.NumberLiteral).image}`
-          })
-          return text
-        },
+  readonly typeArgument: Rule<string> = this.choice<string>('typeArgument', [
+    { ALT: () => this.CONSUME(t.NumberLiteral).image },
+    {
+      ALT: () => {
+        let text = this.CONSUME(t.StringLiteral).image
+        this.OPTION(() => {
+          this.CONSUME(t.Equals)
+          text += ` = ${this.CONSUME2(t.NumberLiteral).image}`
+        })
+        return text
       },
-      {
-        GATE: () => this.isWord(2),
-        ALT: () => {
-          const name = this.CONSUME(t.Word).image
-          return `${name} ${this.SUBRULE(this.typeName)}`
-        },
+    },
+    {
+      GATE: () => this.isWord(2),
+      ALT: () => {
+        const name = this.CONSUME(t.Word).image
+        return `${name} ${this.SUBRULE(this.typeName)}`
       },
-      { ALT: () => this.SUBRULE2(this.typeName) },
-    ]),
-  )
+    },
+    { ALT: () => this.SUBRULE2(this.typeName) },
+  ])
 
   // looking ahead
 

@@ -48,25 +48,23 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
   // names
 
   /** A name that the statement gives to something. */
-  readonly definedName: Rule<string> = this.rule('definedName', () =>
-    this.OR<string>({
-      DEF: [
-        {
-          ALT: () => {
-            const token = this.CONSUME(t.Word)
-            return this.ACTION(() => this.aliasText(token))
-          },
+  readonly definedName: Rule<string> = this.choice<string>('definedName', {
+    DEF: [
+      {
+        ALT: () => {
+          const token = this.CONSUME(t.Word)
+          return this.ACTION(() => this.aliasText(token))
         },
-        {
-          ALT: () => {
-            const token = this.CONSUME(t.StringLiteral)
-            return this.ACTION(() => this.permitted({ text: unquote(token.image), span: spanOf(token) }))
-          },
+      },
+      {
+        ALT: () => {
+          const token = this.CONSUME(t.StringLiteral)
+          return this.ACTION(() => this.permitted({ text: unquote(token.image), span: spanOf(token) }))
         },
-      ],
-      ERR_MSG: 'a name',
-    }),
-  )
+      },
+    ],
+    ERR_MSG: 'a name',
+  })
 
   readonly nameList: Rule<string[]> = this.rule('nameList', () => {
     const names: string[] = []
@@ -104,6 +102,11 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
 
   protected rule<R, A extends unknown[]>(name: string, build: (...args: A) => R): Rule<R, A> {
     return this.RULE(name, build)
+  }
+
+  /** A rule that is one of several. They are made once: made in the rule they would be made for every token. */
+  protected choice<R>(name: string, options: Parameters<typeof this.OR<R>>[0]): Rule<R> {
+    return this.rule(name, () => this.OR<R>(options))
   }
 
   protected begin(): number {

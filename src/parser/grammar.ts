@@ -162,22 +162,20 @@ export class Grammar extends SourceGrammar {
     })
   })
 
-  readonly setTerm: Rule<SetTerm> = this.rule('setTerm', () =>
-    this.OR<SetTerm>({
-      DEF: [
-        { ALT: () => ({ query: this.SUBRULE(this.select), isParenthesised: false }) },
-        {
-          ALT: () => {
-            this.CONSUME(t.LParen)
-            const query = this.SUBRULE(this.query)
-            this.CONSUME(t.RParen)
-            return { query, isParenthesised: true }
-          },
+  readonly setTerm: Rule<SetTerm> = this.choice<SetTerm>('setTerm', {
+    DEF: [
+      { ALT: () => ({ query: this.SUBRULE(this.select), isParenthesised: false }) },
+      {
+        ALT: () => {
+          this.CONSUME(t.LParen)
+          const query = this.SUBRULE(this.query)
+          this.CONSUME(t.RParen)
+          return { query, isParenthesised: true }
         },
-      ],
-      ERR_MSG: 'SELECT',
-    }),
-  )
+      },
+    ],
+    ERR_MSG: 'SELECT',
+  })
 
   readonly setOperator: Rule<SetOperator> = this.rule('setOperator', () => {
     const op = this.OR<SetOperator['op']>([

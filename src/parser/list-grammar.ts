@@ -166,10 +166,8 @@ export abstract class ListGrammar extends GrammarBase {
     ])
   })
 
-  readonly frameSide: Rule<'preceding' | 'following'> = this.rule('frameSide', () =>
-    this.OR<'preceding' | 'following'>([
-      { ALT: () => this.means(this.CONSUME(t.Preceding), 'preceding') },
-      { ALT: () => this.means(this.CONSUME(t.Following), 'following') },
-    ]),
-  )
+  readonly frameSide: Rule<'preceding' | 'following'> = this.choice<'preceding' | 'following'>('frameSide', [
+    { ALT: () => this.means(this.CONSUME(t.Preceding), 'preceding') },
+    { ALT: () => this.means(this.CONSUME(t.Following), 'following') },
+  ])
 }

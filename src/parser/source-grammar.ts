@@ -216,12 +216,10 @@ export abstract class SourceGrammar extends ClauseGrammar {
     return { kind: 'catalog', described, alias: null, span: this.until(start) }
   })
 
-  readonly describedSource: Rule<TableSource | QuerySource> = this.rule('describedSource', () =>
-    this.OR<TableSource | QuerySource>({
-      DEF: [{ GATE: () => this.isQuery(1), ALT: () => this.SUBRULE(this.querySource) }, { ALT: () => this.SUBRULE(this.table) }],
-      ERR_MSG: 'a table',
-    }),
-  )
+  readonly describedSource: Rule<TableSource | QuerySource> = this.choice<TableSource | QuerySource>('describedSource', {
+    DEF: [{ GATE: () => this.isQuery(1), ALT: () => this.SUBRULE(this.querySource) }, { ALT: () => this.SUBRULE(this.table) }],
+    ERR_MSG: 'a table',
+  })
 
   readonly querySource: Rule<QuerySource> = this.rule('querySource', () => {
     const start = this.begin()

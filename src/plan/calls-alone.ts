@@ -4,8 +4,8 @@ import { plainCall } from '../resolver/call-node.ts'
 import { builtCall } from '../resolver/calls.ts'
 import { constant } from '../resolver/constants.ts'
 import { type CallNode, type CastNode, emptySelect, type TypedExpr, type TypedQuery } from '../resolver/typed.ts'
+import { walk } from '../resolver/typed-walk.ts'
 import { isNumeric, isTime, notNull, type SqlType, scalar } from '../types/types.ts'
-import { rewrite } from './rewrite.ts'
 
 // Each call of a statement alone, over one row of values of the types that its arguments have: an engine that refuses such a statement refuses the call.
 
@@ -122,10 +122,9 @@ function alone(call: CallNode): CallAlone | null {
 /** Casts that stand in the text of a statement. */
 export function castsIn(query: TypedQuery): readonly CastNode[] {
   const found: CastNode[] = []
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       if (expr.kind === 'cast' && isSpanned(expr.span)) found.push(expr)
-      return expr
     },
   })
   return found
@@ -134,10 +133,9 @@ export function castsIn(query: TypedQuery): readonly CastNode[] {
 /** Calls that stand in the text of a statement, inner ones first; null where there are more than `most`. */
 export function callsAlone(query: TypedQuery, most: number): readonly CallAlone[] | null {
   const found: CallNode[] = []
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       if (expr.kind === 'call' && isSpanned(expr.span) && !expr.row.seesRows) found.push(expr)
-      return expr
     },
   })
   const calls: CallAlone[] = []

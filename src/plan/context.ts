@@ -33,8 +33,8 @@ export interface PlanContext extends Planning {
   readonly store: StoreSnapshot
   /** A value that is shown as what it is goes out as JSON, otherwise as its text. */
   readonly showsJson: boolean
-  /** The query behind a table that is none: `sessions`. */
-  view(table: string, fields: readonly string[]): TypedQuery
+  /** The query that a table is: `sessions`. `fresh` names its sources. */
+  view(table: string, fields: readonly string[], fresh: (wanted: string) => string): TypedQuery
 }
 
 /** `(plan, context) => plan` */

@@ -1,9 +1,9 @@
 import type { IdOf } from '../ast/identity.ts'
 import { isGrouped, seesWindows } from '../resolver/grouping.ts'
 import { emptySelect, type TypedColumn, type TypedExpr, type TypedOrder, type TypedQuery, type TypedSelect } from '../resolver/typed.ts'
+import { freshAliases, mapExprs, rewrite } from '../resolver/typed-walk.ts'
 import { isProperty } from '../types/property-values.ts'
 import type { Pass } from './context.ts'
-import { freshAliases, rewrite, withInside } from './rewrite.ts'
 
 /**
  * Properties that are not held as they are shown are told apart by grouping: a group can be ordered by what it holds and show another form of it.
@@ -27,7 +27,7 @@ function grouped(select: TypedSelect, fresh: (wanted: string) => string, idOf: I
   const inner = new Map(select.columns.map((column) => [idOf(column.expr), column]))
   const outside = (expr: TypedExpr): TypedExpr => {
     const column = inner.get(idOf(expr))
-    if (!column) return withInside(expr, outside)
+    if (!column) return mapExprs(expr, outside)
     return { kind: 'column', source: alias, name: column.alias, type: expr.type, span: expr.span }
   }
   const order = (item: TypedOrder): TypedOrder => ({ ...item, expr: outside(item.expr) })

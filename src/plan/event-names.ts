@@ -1,10 +1,9 @@
-import { builtCall } from '../resolver/calls.ts'
 import { constant } from '../resolver/constants.ts'
 import { childrenOf, isAggregateCall, shownParts } from '../resolver/shape.ts'
 import type { ColumnNode, ConstantNode, ScanSource, TypedExpr, TypedQuery, TypedSelect, TypedSource } from '../resolver/typed.ts'
+import { rewrite, walk } from '../resolver/typed-walk.ts'
 import { scalar } from '../types/types.ts'
 import type { Pass, PlanContext } from './context.ts'
-import { rewrite } from './rewrite.ts'
 
 /**
  * Where event names are compared with constants, their numbers in the dictionary are compared.
@@ -15,7 +14,7 @@ export const eventNames: Pass = (query, context) => {
   const { names, grouped } = lookedAt(query)
   if (names.size === 0) return query
   const isName = (expr: TypedExpr | undefined): expr is ColumnNode => expr?.kind === 'column' && names.get(expr.source) === expr.name
-  const idOf = (column: ColumnNode): ColumnNode => ({ ...column, name: '@event_id', type: scalar('Int32') })
+  const idOf = (column: ColumnNode): ColumnNode => ({ ...column, name: '@event_id', type: idType })
 
   const kept = readAfterGrouping(grouped, isName)
   const replaced = rewrite(query, {
@@ -30,7 +29,7 @@ export const eventNames: Pass = (query, context) => {
       const [name, other] = isName(a) ? [a, b] : [b, a]
       if (!isName(name) || !isText(other)) return expr
       const [id] = number(context, other)
-      return id ? builtCall(expr.name, [idOf(name), id], expr.span) : constant(expr.name === 'notEquals', expr.span)
+      return id ? { ...expr, args: [idOf(name), id] } : constant(expr.name === 'notEquals', expr.span)
     },
   })
   return rewrite(replaced, { source: (source) => (isEvents(source) && names.has(source.alias) ? withId(source) : source) })
@@ -51,6 +50,7 @@ function readAfterGrouping(grouped: readonly TypedSelect[], isName: (expr: Typed
   return found
 }
 
+const idType = scalar('Int32')
 const isEvents = (source: TypedSource): source is ScanSource => source.kind === 'scan' && source.table === 'events'
 const isText = (expr: TypedExpr): expr is ConstantNode => expr.kind === 'constant' && typeof expr.value === 'string'
 
@@ -62,21 +62,19 @@ function number({ store }: PlanContext, { value, span }: ConstantNode): Constant
 const withId = (scan: ScanSource): ScanSource =>
   scan.reads.some((read) => read.name === '@event_id')
     ? scan
-    : { ...scan, reads: [...scan.reads, { name: '@event_id', via: [], field: '@event_id', type: scalar('Int32') }] }
+    : { ...scan, reads: [...scan.reads, { name: '@event_id', via: [], field: '@event_id', type: idType }] }
 
 /** Alias of each scan of events → what it calls the event's name; and the selects that group. */
 function lookedAt(query: TypedQuery): { names: ReadonlyMap<string, string>; grouped: readonly TypedSelect[] } {
   const names = new Map<string, string>()
   const grouped: TypedSelect[] = []
-  rewrite(query, {
+  walk(query, {
     source: (source) => {
       const read = isEvents(source) && source.reads.find((r) => r.field === 'event')
       if (read) names.set((source as ScanSource).alias, read.name)
-      return source
     },
-    select: (select) => {
-      if (select.groupBy) grouped.push(select)
-      return select
+    query: (one) => {
+      if (one.kind === 'select' && one.groupBy) grouped.push(one)
     },
   })
   return { names, grouped }

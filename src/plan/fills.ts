@@ -17,9 +17,9 @@ import {
   type TypedSelect,
   type TypedSet,
 } from '../resolver/typed.ts'
+import { freshAliases, rewrite } from '../resolver/typed-walk.ts'
 import { isInteger, isNumeric, isTime, scalar } from '../types/types.ts'
 import type { Pass } from './context.ts'
-import { freshAliases, rewrite } from './rewrite.ts'
 
 /** Rows that one WITH FILL may make. */
 export const mostFilled = 1_000_000

@@ -1,8 +1,8 @@
 import { PlanningBudget } from '../ast/planning-budget.ts'
 import { QueryError } from '../errors/errors.ts'
 import { fixedBytes, headBytes, leastBytes, type Makes } from '../functions/makes.ts'
+import { hasAggregate, hasWindow } from '../resolver/shape.ts'
 import { type CallNode, outputColumns, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSource } from '../resolver/typed.ts'
-import { hasAggregate, hasWindow } from './has-aggregate.ts'
 import { countingKnown, makesOf } from './known-sizes.ts'
 import {
   inProportion,
@@ -188,8 +188,8 @@ class Survey {
     const { groupBy } = select
     const isByKey = groupBy !== null && (groupBy.mode === 'sets' || groupBy.items.some(({ kind }) => kind !== 'constant'))
     const shown = [...select.columns.map(({ expr }) => expr), ...select.orderBy.map(({ expr }) => expr)]
-    const isOfGroups = groupBy !== null || hasAggregate([...shown, ...(select.having ? [select.having] : [])])
-    const isSummed = !select.having && !select.qualify && !select.limitBy && select.distinctOn.length === 0 && !hasWindow(shown)
+    const isOfGroups = groupBy !== null || [...shown, ...(select.having ? [select.having] : [])].some(hasAggregate)
+    const isSummed = !select.having && !select.qualify && !select.limitBy && select.distinctOn.length === 0 && !shown.some(hasWindow)
     const scope = { ...scopeOf(rows, isOfGroups && !isByKey ? 1 : rows), isSummed }
     const columns = select.columns.map(({ alias, expr }) => [alias, this.expr(expr, scope).size] as const)
     const others = [
@@ -254,6 +254,10 @@ class Survey {
   // --- expressions -----------------------------------------------------------------------------
 
   private expr(node: TypedExpr, scope: Scope): Found {
+    if (node.kind === 'constant') {
+      this.planning.spend('expressions', 1, node.span)
+      return this.look(node, scope)
+    }
     const known = scope.found.get(node)
     if (known) return known
     // Each lambda looks anew at what it takes from around it, and lambdas of lambdas at those again.
@@ -323,8 +327,8 @@ class Survey {
     const isAggregate = node.row.kind === 'aggregate' && !node.over
     const inside = isAggregate ? { ...scope, groups: scope.rows } : scope
     const args = node.args.map((arg) => this.expr(arg, inside))
-    const others = [...node.params, ...node.orderBy.map(({ expr }) => expr), ...(node.over ? windowParts(node.over) : [])]
-    const found = [...args, ...[...others, ...(node.filter ? [node.filter] : [])].map((part) => this.expr(part, inside))]
+    const others = otherParts(node)
+    const found = others.length ? [...args, ...others.map((part) => this.expr(part, inside))] : args
     const sizes = args.map(({ size }) => size)
     if (isAggregate || node.over) {
       const isOfGroups = isAggregate || found.some((part) => part.isOfGroups)
@@ -335,7 +339,8 @@ class Survey {
       }
     }
     const isOfGroups = found.some((part) => part.isOfGroups)
-    const here = { ...scope, rows: isOfGroups ? scope.groups : scope.rows }
+    const here = isOfGroups ? { ...scope, rows: scope.groups } : scope
+    if (!node.args.some((arg) => arg.kind === 'lambda')) return this.made(node, here, found, this.result(node, here, sizes, null))
     const each = this.lambdas(node, here, sizes)
     return this.made(node, here, [...found, ...each.found], this.result(node, here, sizes, each.size))
   }
@@ -487,6 +492,12 @@ const leastOfItems = ({ args }: CallNode): number =>
   Math.min(...args.flatMap(({ type }) => (type.kind === 'array' ? [leastBytes(type.item)] : [])), headBytes)
 
 const isNested = ({ type }: TypedExpr): boolean => type.kind === 'array' || type.kind === 'tuple' || type.kind === 'map'
+
+/** What a call has besides its arguments. */
+function otherParts({ params, orderBy, filter, over }: CallNode): readonly TypedExpr[] {
+  if (params.length === 0 && orderBy.length === 0 && !filter && !over) return params
+  return [...params, ...orderBy.map(({ expr }) => expr), ...(over ? windowParts(over) : []), ...(filter ? [filter] : [])]
+}
 
 const windowParts = ({ partitionBy, orderBy }: NonNullable<CallNode['over']>): readonly TypedExpr[] => [
   ...partitionBy,

@@ -17,11 +17,11 @@ import {
   type TypedSource,
   type TypedWindow,
 } from '../resolver/typed.ts'
+import { freshAliases, mapExprs } from '../resolver/typed-walk.ts'
 import { isProperty } from '../types/property-values.ts'
 import { arrayOf, isNullable, scalar } from '../types/types.ts'
-import { unnestCalls } from './array-joins.ts'
 import type { Pass } from './context.ts'
-import { freshAliases, withInside } from './rewrite.ts'
+import { unnestCalls } from './unnest-calls.ts'
 
 /**
  * GROUP BY … WITH TOTALS has one more row behind all others, whatever their order and limit: the aggregates over all rows. The rows are read once.
@@ -112,7 +112,7 @@ const differs = (expr: TypedExpr): boolean =>
 function withoutKeys(expr: TypedExpr, keys: ReadonlySet<number>, isTotal: TypedExpr, idOf: IdOf): TypedExpr {
   const inside = (one: TypedExpr): TypedExpr => {
     if (one.kind === 'constant' || isAggregateCall(one)) return one
-    if (!keys.has(idOf(one))) return withInside(one, inside)
+    if (!keys.has(idOf(one))) return mapExprs(one, inside)
     // Engines put NULL there by themselves.
     if (isNullable(one.type) && !isProperty(one.type)) return one
     const { name, row } = findRow('if', one.span)

@@ -1,8 +1,8 @@
 import type { IdOf } from '../ast/identity.ts'
 import type { TypedColumn, TypedExpr, TypedOrder, TypedQuery, TypedSelect } from '../resolver/typed.ts'
 import { emptySelect } from '../resolver/typed.ts'
+import { freshAliases, rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
-import { freshAliases, rewrite } from './rewrite.ts'
 
 /**
  * LIMIT BY and WITH TIES count rows that DISTINCT, QUALIFY or each other have left. An engine without them numbers rows by windows, which are

@@ -1,5 +1,5 @@
+import { rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
-import { rewrite } from './rewrite.ts'
 
 /** Tables keep the number that a person had when the row was written. Where someone has been merged, numbers are read through the merges. */
 export const merges: Pass = (query, { store }) =>

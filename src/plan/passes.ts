@@ -15,9 +15,11 @@ import { shownProperties } from './shown-properties.ts'
 import { slots } from './slots.ts'
 import { tenantGuard } from './tenant-guard.ts'
 import { unusedReads } from './unused-reads.ts'
+import { views } from './views.ts'
 
 /** In this order. After each one holds, from then on, what is written beside it. */
 export const passes: readonly { readonly name: string; readonly run: Pass; readonly holds: string }[] = [
+  { name: 'views', run: views, holds: 'every table that the statement reads is in the tree, those behind views too' },
   { name: 'group totals', run: groupTotals, holds: 'no grouping has totals' },
   { name: 'fills', run: fills, holds: 'no order is filled' },
   { name: 'distinct properties', run: distinctProperties, holds: 'DISTINCT is about values that are held as they are shown' },
@@ -28,7 +30,7 @@ export const passes: readonly { readonly name: string; readonly run: Pass; reado
   { name: 'person numbers', run: personNumbers, holds: 'persons are counted by number' },
   { name: 'unused reads', run: unusedReads, holds: 'scans answer only what is asked of them' },
   { name: 'late limits', run: lateLimits, holds: 'rows are numbered after whatever leaves rows out' },
-  { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are queries' },
+  { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are derived tables' },
   { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },
   { name: 'planner bounds', run: plannerBounds, holds: 'the planner of the engine is done in a bounded time' },
   { name: 'slots', run: slots, holds: 'every read is a column or a place in a document' },

@@ -1,7 +1,7 @@
 import type { CallNode, ColumnNode, ScanSource, TypedExpr } from '../resolver/typed.ts'
+import { eachSource, rewrite } from '../resolver/typed-walk.ts'
 import { scalar } from '../types/types.ts'
 import type { Pass } from './context.ts'
-import { eachSource, rewrite } from './rewrite.ts'
 
 /**
  * Persons are counted by their number, which is an integer in the row, where their uuid would have to be joined.

@@ -2,10 +2,10 @@ import type { PlanningBudget } from '../ast/planning-budget.ts'
 import { isGrouped } from '../resolver/grouping.ts'
 import { childrenOf, holdsQuery } from '../resolver/shape.ts'
 import type { TypedCte, TypedExpr, TypedQuery, TypedSelect, TypedSource } from '../resolver/typed.ts'
+import { eachSource, rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
 import { correlatedCount } from './correlated-count.ts'
 import { partsOf } from './parts-of.ts'
-import { eachSource, rewrite } from './rewrite.ts'
 
 /**
  * What an engine's planner would be busy with for too long is refused, because it sees neither the time limit nor an interrupt. A name of WITH is
@@ -19,7 +19,12 @@ export const plannerBounds: Pass = (query, { capabilities, budget }) => {
   if (!isHeavy || !capabilities.materializesCtes) return checked(query, plain, budget)
   const reads = readsOf(query)
   const measured = measure(query, { reads, materializes: true })
-  const hinted = rewrite(query, { cte: (cte) => (measured.materialized.has(cte.name) ? { ...cte, materialized: true } : cte) })
+  const hinted = rewrite(query, {
+    query: (one) => {
+      const isHinted = ({ name }: TypedCte) => measured.materialized.has(name)
+      return one.ctes.some(isHinted) ? { ...one, ctes: one.ctes.map((cte) => (isHinted(cte) ? { ...cte, materialized: true } : cte)) } : one
+    },
+  })
   return checked(hinted, measured, budget)
 }
 

@@ -5,9 +5,9 @@ import { plainCall } from '../resolver/call-node.ts'
 import { keyOf } from '../resolver/property-values.ts'
 import { isAggregateCall } from '../resolver/shape.ts'
 import type { TypedExpr, TypedOrder, TypedQuery, TypedSelect } from '../resolver/typed.ts'
+import { mapExprs, rewrite } from '../resolver/typed-walk.ts'
 import { isProperty } from '../types/property-values.ts'
 import type { Pass } from './context.ts'
-import { rewrite, withInside } from './rewrite.ts'
 
 /**
  * Values of one text are one group, and the group is a number when one of them is.
@@ -37,9 +37,9 @@ function byText(select: TypedSelect, idOf: IdOf): TypedQuery & TypedSelect {
     if (isAggregate) return expr
     const ofKey = expr.kind === 'call' && expr.name === propertyRows.unmarked.name ? texts.get(idOf(expr.args[0]!)) : undefined
     if (ofKey) return ofKey
-    if (expr.kind === 'call' && expr.row === groupingRow) return withInside(expr, key)
+    if (expr.kind === 'call' && expr.row === groupingRow) return mapExprs(expr, key)
     const text = texts.get(idOf(expr))
-    if (!text) return withInside(expr, replaced)
+    if (!text) return mapExprs(expr, replaced)
     // A row of totals has no key, but it has values.
     return mode === 'plain' || hidesMissingKeys
       ? { ...plainCall(keyRow.name, keyRow, { args: [expr] }, expr.span), type: expr.type }

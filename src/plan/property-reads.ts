@@ -2,8 +2,8 @@ import { propertyRows } from '../functions/values/property-values.ts'
 import { readSuffix } from '../resolver/bindings.ts'
 import { childrenOf, isAggregateCall, shownParts } from '../resolver/shape.ts'
 import type { CallNode, ColumnNode, JsonRead, Read, ScanSource, TypedExpr, TypedQuery, TypedSelect } from '../resolver/typed.ts'
+import { rewrite, walk } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
-import { rewrite } from './rewrite.ts'
 
 /**
  * What is made of a property is read where the property is, so that a column which holds just that can be used.
@@ -82,15 +82,13 @@ function lookedAt(query: TypedQuery): {
 } {
   const reads = new Map<string, ReadonlyMap<string, Read>>()
   const selects: TypedSelect[] = []
-  rewrite(query, {
+  walk(query, {
     source: (source) => {
       if (source.kind === 'scan' && source.reads.some(({ json }) => json))
         reads.set(source.alias, new Map(source.reads.map((read) => [read.name, read])))
-      return source
     },
-    select: (select) => {
-      if (select.groupBy) selects.push(select)
-      return select
+    query: (one) => {
+      if (one.kind === 'select' && one.groupBy) selects.push(one)
     },
   })
   return { reads, selects }

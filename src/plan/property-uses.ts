@@ -1,7 +1,7 @@
 import type { CallNode, TypedQuery } from '../resolver/typed.ts'
+import { eachSource, walk } from '../resolver/typed-walk.ts'
 import type { PropertyName } from '../types/property-info.ts'
 import { isFloat, isNamed, isText, type SqlType } from '../types/types.ts'
-import { eachSource, rewrite } from './rewrite.ts'
 
 /** A property that a statement reads as numbers, times or booleans. */
 export interface ReadUse extends PropertyName {
@@ -45,7 +45,7 @@ export function propertyUses(query: TypedQuery): readonly PropertyUse[] {
     if (source.kind === 'scan' && source.reads.some(({ json }) => json)) hasProperties = true
   })
   if (!hasProperties) return []
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       const of = expr.type.kind === 'scalar' ? expr.type.property?.of : undefined
       const as = isFloat(expr.type)
@@ -57,7 +57,6 @@ export function propertyUses(query: TypedQuery): readonly PropertyUse[] {
             : null
       if (of && as) for (const name of of) add({ ...name, as })
       if (expr.kind === 'call') for (const name of orderedParts(expr)) add({ ...name, as: 'Order', function: expr.name })
-      return expr
     },
   })
   return [...found.values()]

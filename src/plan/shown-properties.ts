@@ -1,8 +1,8 @@
 import { shownProperty } from '../resolver/property-values.ts'
 import { emptySelect, type OutputColumn, outputColumns, type TypedExpr, type TypedQuery, type TypedSet } from '../resolver/typed.ts'
+import { freshAliases } from '../resolver/typed-walk.ts'
 import { isProperty } from '../types/property-values.ts'
 import type { Pass } from './context.ts'
-import { freshAliases } from './rewrite.ts'
 
 /**
  * An answer shows a property as its text; what `min` and `max` choose, as what it is.

@@ -35,7 +35,8 @@ export interface Size {
   readonly of: ReadonlyMap<Source | Seen, number>
 }
 
-export const sized = (bytes: number): Size => ({ bytes, of: new Map() })
+const noSources: Size['of'] = new Map()
+export const sized = (bytes: number): Size => ({ bytes, of: noSources })
 export const nothing: Size = sized(0)
 export const ofSource = (source: Source | Seen): Size => ({ bytes: 0, of: new Map([[source, 1]]) })
 

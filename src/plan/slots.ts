@@ -1,5 +1,5 @@
+import { rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
-import { rewrite } from './rewrite.ts'
 
 /**
  * A property with a typed column of its own is read from there.

@@ -1,7 +1,7 @@
 import { tables } from '../catalog/tables.ts'
 import { InternalError } from '../errors/errors.ts'
+import { rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
-import { rewrite } from './rewrite.ts'
 
 /**
  * Every table read is the project's. A printer refuses a scan that has not been here.

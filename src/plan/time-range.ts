@@ -1,6 +1,6 @@
 import { parseInstant } from '../resolver/times.ts'
 import type { ScanSource, TypedExpr, TypedQuery } from '../resolver/typed.ts'
-import { rewrite } from './rewrite.ts'
+import { walk } from '../resolver/typed-walk.ts'
 
 /**
  * Between which moments the events of a query lie, in milliseconds, where its conditions say so of its one scan of events. Local times are
@@ -25,14 +25,12 @@ export function timeRange(query: TypedQuery, now: Date, timezone: string): reado
     const isGreater = condition.name.startsWith('greater')
     if (isGreater || condition.name.startsWith('less')) (isGreater !== isFlipped ? lower : upper).push(at)
   }
-  rewrite(query, {
+  walk(query, {
     source: (source) => {
       if (source.kind === 'scan' && source.table === 'events') scans.push(source)
-      return source
     },
-    select: (select) => {
-      if (select.where) see(select.where)
-      return select
+    query: (one) => {
+      if (one.kind === 'select' && one.where) see(one.where)
     },
   })
   if (scans.length !== 1 || lower.length === 0) return undefined

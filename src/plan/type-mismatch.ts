@@ -3,8 +3,8 @@ import { QueryError } from '../errors/errors.ts'
 import { isSpanned } from '../errors/span.ts'
 import { takesOf } from '../functions/row.ts'
 import type { ArrayJoinNode, CallNode, TypedExpr, TypedQuery } from '../resolver/typed.ts'
+import { walk } from '../resolver/typed-walk.ts'
 import { isNamed, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
-import { rewrite } from './rewrite.ts'
 
 // What an engine says of types names neither a function nor a place. The call that it means is the one whose row asks for something else.
 
@@ -50,11 +50,10 @@ export function asTypeMismatch(error: unknown, query: TypedQuery, source: string
     error instanceof QueryError && error.code === 'engine-refused' && (error.data as ErrorData['engine-refused']).isAboutTypes
   if (!isOfTypes) return error
   const found: Misfit[] = []
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       if (expr.kind === 'call') found.push(...misfitsOf(expr))
       if (expr.kind === 'arrayJoin') found.push(...unnested(expr))
-      return expr
     },
   })
   const ofNumbers = found.filter(({ needs }) => needs === 'a number')

@@ -137,7 +137,7 @@ const isNumberText = (expr: TypedExpr): boolean =>
 
 /** Two sides that are compared. Texts equal a number by its text, and have no order with one. */
 export function checkComparison(name: string, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
-  const [a, b] = args.map(({ type }) => groupOf(type))
+  const [a, b] = [groupOf(args[0]!.type), groupOf(args[1]!.type)]
   if (!a || !b || a === b || written.length !== 2) return
   const groups = [a, b]
   const of = (needs: string, i: number, mend: Misfit['mend']) =>

@@ -2,7 +2,7 @@ import type { Call } from '../ast/nodes.ts'
 import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { candidates, lookup } from '../functions/registry.ts'
-import type { Arg, FunctionRow } from '../functions/row.ts'
+import type { Arg, FunctionRow, ReturnsContext } from '../functions/row.ts'
 import type { SqlType } from '../types/types.ts'
 import { asItIsWritten } from './params.ts'
 import type { CallNode, TypedExpr } from './typed.ts'
@@ -31,17 +31,41 @@ export function checkArity(call: Call, name: string, row: FunctionRow): void {
   const kind = row.kind === 'aggregate' ? 'Aggregation' : 'Function'
   const [min, max] = row.args
   const found = call.args.length
-  const form = asItIsWritten({ ...call, name }, row)
-  const use = form === null ? {} : { use: form }
-  if (found < min || (max !== null && found > max)) throw new QueryError('wrong-arity', { name, kind, min, max, found, ...use }, call.span)
+  const use = () => {
+    const form = asItIsWritten({ ...call, name }, row)
+    return form === null ? {} : { use: form }
+  }
+  if (found < min || (max !== null && found > max))
+    throw new QueryError('wrong-arity', { name, kind, min, max, found, ...use() }, call.span)
   if (call.params === null) {
-    if (row.params && row.params[0] > 0) throw new QueryError('missing-parameters', { name, kind, ...use }, call.span)
+    if (row.params && row.params[0] > 0) throw new QueryError('missing-parameters', { name, kind, ...use() }, call.span)
     return
   }
   const [least, most] = row.params ?? [0, 0]
   const given = call.params.length
   if (given < least || (most !== null && given > most))
-    throw new QueryError('wrong-parameters', { name, kind, min: least, max: most, found: given, ...use }, call.span)
+    throw new QueryError('wrong-parameters', { name, kind, min: least, max: most, found: given, ...use() }, call.span)
+}
+
+const none: readonly never[] = []
+const typeOf = ({ type }: TypedExpr): SqlType => type
+
+/** Hardly any row looks at more than the types: the rest is made when a row asks for it. */
+class Given implements ReturnsContext {
+  private readonly parts: Required<Pick<CallNode, 'args' | 'params' | 'orderBy'>>
+
+  constructor(args: CallNode['args'], params: CallNode['params'], orderBy: CallNode['orderBy']) {
+    this.parts = { args, params, orderBy }
+  }
+  get args(): readonly Arg[] {
+    return this.parts.args.map(asArg)
+  }
+  get params(): readonly Arg[] {
+    return this.parts.params.map(asArg)
+  }
+  get orderBy(): readonly SqlType[] {
+    return this.parts.orderBy.map(({ expr }) => expr.type)
+  }
 }
 
 export type CallParts = Pick<CallNode, 'args'> &
@@ -49,11 +73,8 @@ export type CallParts = Pick<CallNode, 'args'> &
 
 /** The call as it stands: its arguments are what the row takes. */
 export function plainCall(name: string, row: FunctionRow, parts: CallParts, span: Span): CallNode {
-  const { args, params = [], orderBy = [] } = parts
-  const types: SqlType[] = args.map((a) => a.type)
-  const type = placed(span, () =>
-    row.returns(types, { args: args.map(asArg), params: params.map(asArg), orderBy: orderBy.map((o) => o.expr.type) }),
-  )
+  const { args, params = none, orderBy = none } = parts
+  const type = placed(span, () => row.returns(args.map(typeOf), new Given(args, params, orderBy)))
   return {
     kind: 'call',
     name,

@@ -76,10 +76,7 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
       return { kind: 'tuple', items, type: tupleOf(items.map((i) => i.type)), span: expr.span }
     }
     case 'dict':
-      return built(
-        'map',
-        expr.entries.flatMap(({ key, value }) => [key, value]),
-      )
+      return resolveExpr(session, spanned(buildCall('map', ...expr.entries.flatMap(({ key, value }) => [key, value])), expr.span), scope)
     case 'between': {
       const [low, high] = [buildCall('greaterOrEquals', expr.expr, expr.low), buildCall('lessOrEquals', expr.expr, expr.high)]
       const inside = spanned(buildCall('and', spanned(low, expr.span), spanned(high, expr.span)), expr.span)
@@ -103,10 +100,6 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
     case 'tag':
       throw new QueryError('unsupported-syntax', { what: `the tag <${expr.name} />` }, expr.span)
   }
-
-  function built(name: string, args: readonly Expr[]): TypedExpr {
-    return resolveExpr(session, spanned(buildCall(name, ...args), expr.span), scope)
-  }
 }
 
 const spanned = (call: Call, span: Span): Call => ({ ...call, span })
@@ -115,11 +108,14 @@ const spanned = (call: Call, span: Span): Call => ({ ...call, span })
 export const resolveAll = (session: Session, exprs: readonly Expr[], scope: Scope): TypedExpr[] =>
   exprs.map((expr) => attempt(session, expr, scope))
 
-export const attempt = (session: Session, expr: Expr, scope: Scope): TypedExpr =>
-  session.attempt(
-    () => resolveExpr(session, expr, scope),
-    () => missing(expr.span),
-  )
+export function attempt(session: Session, expr: Expr, scope: Scope): TypedExpr {
+  try {
+    return resolveExpr(session, expr, scope)
+  } catch (error) {
+    session.note(error)
+    return missing(expr.span)
+  }
+}
 
 // --- names -------------------------------------------------------------------------------------
 

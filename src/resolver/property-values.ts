@@ -135,6 +135,8 @@ export function comparable(a: TypedExpr, b: TypedExpr): readonly [TypedExpr, Typ
 
 /** The parts of a call with every property read as what the row takes. */
 export function readProperties(name: string, row: FunctionRow, parts: CallParts): CallParts {
+  const isPlain = !parts.filter && !parts.orderBy?.length && !parts.args.some(isPropertyExpr)
+  if (isPlain) return parts
   const filter = parts.filter && readAs(parts.filter, 'boolean')
   const isOfNumbers = row.takes === 'number'
   const orderBy = parts.orderBy?.flatMap((item) => (isOfNumbers ? [{ ...item, expr: readAs(item.expr, 'number') }] : ordered(item)))
@@ -216,8 +218,8 @@ function inOrder(name: string, a: PropertyExpr, b: PropertyExpr, span: Span): Ty
 
 /** A call that chooses by the order of properties, in calls that know nothing of them; null for all others. */
 export function ofProperties(name: string, row: FunctionRow, parts: CallParts, span: Span): TypedExpr | null {
-  const [first, second, ...rest] = parts.args
   if (!parts.args.some(isPropertyExpr)) return null
+  const [first, second, ...rest] = parts.args
   if (inequalities.includes(name) && isPropertyExpr(first!) && isPropertyExpr(second!)) return inOrder(name, first, second, span)
   if (name === 'nullif' && isPropertyExpr(first!))
     return call('if', call('equals', ...comparable(first, second!)), constant(null, span), first) // stays a property

@@ -2,6 +2,7 @@ import { identities } from '../ast/identity.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
 import { endsPlanning, PlanningBudget } from '../ast/planning-budget.ts'
 import { QueryError } from '../errors/errors.ts'
+import { uniqueNames } from '../lib/unique-names.ts'
 import type { ResolveContext } from './context.ts'
 import { resolveQuery } from './query.ts'
 import { mostProblems, openSession, type Planning } from './session.ts'
@@ -13,8 +14,10 @@ export function resolve(
   context: ResolveContext,
   nameOf: (expr: Expr) => string,
   planning: Planning = { budget: new PlanningBudget(), idOf: identities() },
+  /** Names the sources, where the query becomes a part of another. */
+  alias = uniqueNames(),
 ): TypedQuery {
-  const session = openSession(context, { query: resolveQuery, nameOf }, planning)
+  const session = openSession(context, { query: resolveQuery, nameOf, alias }, planning)
   let typed: TypedQuery | null = null
   try {
     typed = session.query(query, null)

@@ -30,6 +30,8 @@ export interface Session extends Planning {
   /** The same for names of WITH. */
   cteName(wanted: string): string
   report(error: QueryError): void
+  /** Notes a mistake, so that one answer names several. Throws what ends the statement, and what is no mistake of it. */
+  note(error: unknown): void
   /** Runs `work`; a mistake found there is noted and `otherwise` goes on in its place, so that one answer names several. */
   attempt<T>(work: () => T, otherwise: () => T): T
   /** Names of WITH come from the parent, all others from its own sources and those that `outer` has. */
@@ -49,6 +51,7 @@ export function openSession(
   parts: {
     query(session: Session, query: Query, parent: Scope | null, outer: Outer | null): TypedQuery
     nameOf(expr: Expr): string
+    alias(wanted: string): string
   },
   { budget, idOf }: Planning,
 ): Session {
@@ -66,7 +69,7 @@ export function openSession(
       resolved.set(scope, known)
       return known
     },
-    alias: uniqueNames(),
+    alias: parts.alias,
     cteName: uniqueNames(),
     report(error) {
       const isNew = problems.every(
@@ -79,10 +82,13 @@ export function openSession(
       try {
         return work()
       } catch (error) {
-        if (!(error instanceof QueryError) || endsPlanning(error) || problems.length >= mostProblems) throw error
-        session.report(error)
+        session.note(error)
         return otherwise()
       }
+    },
+    note(error) {
+      if (!(error instanceof QueryError) || endsPlanning(error) || problems.length >= mostProblems) throw error
+      session.report(error)
     },
     query: (query, parent, outer = null) => parts.query(session, query, parent, outer),
     nameOf: parts.nameOf,

@@ -1,37 +1,19 @@
-import type { CallNode, TypedExpr, TypedSelect } from './typed.ts'
+import { eachChild } from '../lib/tree.ts'
+import type { CallNode, TypedExpr, TypedNode, TypedSelect } from './typed.ts'
+import { isExpr, typedChildren } from './typed-children.ts'
 
 // Questions about expressions. An alias used several times is one object: what has been looked at is not looked at again.
 
-/** The expressions directly below one; those of a subquery are its own, but for what it reads of the select around it. */
-export const childrenOf = (expr: TypedExpr): readonly TypedExpr[] => {
-  switch (expr.kind) {
-    case 'call':
-      return [
-        ...expr.params,
-        ...expr.args,
-        ...expr.orderBy.map((item) => item.expr),
-        ...(expr.filter ? [expr.filter] : []),
-        ...(expr.over ? [...expr.over.partitionBy, ...expr.over.orderBy.map((item) => item.expr)] : []),
-      ]
-    case 'array':
-    case 'tuple':
-      return expr.items
-    case 'json':
-    case 'cast':
-    case 'arrayJoin':
-      return [expr.expr]
-    case 'in':
-      return [expr.expr, ...('items' in expr.set ? expr.set.items : 'value' in expr.set ? [expr.set.value] : [])]
-    case 'lambda':
-      return [expr.body]
-    case 'exists':
-      return expr.outer ?? []
-    case 'constant':
-    case 'column':
-    case 'parameter':
-    case 'scalarQuery':
-      return []
-  }
+/** Visits the expressions directly below one; those of a subquery are its own, but for what it reads of the select around it. */
+export const eachBelow = (expr: TypedExpr, visit: (child: TypedExpr) => void): void =>
+  eachChild<TypedNode>(expr, typedChildren[expr.kind], (child) => {
+    if (isExpr(child)) visit(child)
+  })
+export function childrenOf(expr: TypedExpr): readonly TypedExpr[] {
+  if (expr.kind === 'constant' || expr.kind === 'column' || expr.kind === 'parameter') return []
+  const found: TypedExpr[] = []
+  eachBelow(expr, (child) => found.push(child))
+  return found
 }
 
 /** What is grouped by: elements of a tuple each for itself, and no constants, which an engine would take for positions. */
@@ -47,27 +29,51 @@ export const isAggregateCall = (expr: TypedExpr): expr is CallNode =>
 export const isWindowCall = (expr: TypedExpr): expr is CallNode =>
   expr.kind === 'call' && (expr.over !== null || expr.row.seesRows === true)
 
-/** What is somewhere in an expression, as bits: all of it is found in one look. */
-const holds = { aggregate: 1, window: 2, query: 4 }
+/** What is somewhere in an expression, as bits: one look finds all of it. */
+const holds = { aggregate: 1, window: 2, query: 4, arrayJoin: 8 }
 const held = new WeakMap<TypedExpr, number>()
 
 function heldBy(expr: TypedExpr): number {
+  const own = heldItself(expr)
+  if (isLeaf(expr)) return own
+  const known = held.get(expr)
+  if (known !== undefined) return known
+  const around = met
+  met = own
+  eachChild<TypedNode>(expr, typedChildren[expr.kind], meet)
+  const found = met & ~deep
+  // To look at leaves again costs less than to remember what is in them.
+  if (met & deep) held.set(expr, found)
+  met = around
+  return found
+}
+
+/** Below the expression that is looked at there is more than leaves. */
+const deep = 128
+/** What has been found in the expression that is looked at. Not a closure: one for every expression would cost more than the look. */
+let met = 0
+const meet = (child: TypedNode): void => {
+  if (isExpr(child)) met |= heldBy(child) | (isLeaf(child) ? 0 : deep)
+}
+
+/** Nothing that counts here is below it. */
+const isLeaf = ({ kind }: TypedExpr): boolean =>
+  kind === 'constant' || kind === 'column' || kind === 'parameter' || kind === 'scalarQuery' || kind === 'exists'
+
+function heldItself(expr: TypedExpr): number {
   switch (expr.kind) {
-    case 'constant':
-    case 'column':
-    case 'parameter':
-      return 0
+    case 'call':
+      return isAggregateCall(expr) ? holds.aggregate : isWindowCall(expr) ? holds.window : 0
+    case 'in':
+      return 'query' in expr.set ? holds.query : 0
     case 'scalarQuery':
     case 'exists':
       return holds.query
+    case 'arrayJoin':
+      return holds.arrayJoin
+    default:
+      return 0
   }
-  const known = held.get(expr)
-  if (known !== undefined) return known
-  let found = isAggregateCall(expr) ? holds.aggregate : isWindowCall(expr) ? holds.window : 0
-  if (expr.kind === 'in' && 'query' in expr.set) found |= holds.query
-  for (const child of childrenOf(expr)) found |= heldBy(child)
-  held.set(expr, found)
-  return found
 }
 export const hasAggregate = (expr: TypedExpr): boolean => (heldBy(expr) & holds.aggregate) > 0
 export const hasWindow = (expr: TypedExpr): boolean => (heldBy(expr) & holds.window) > 0
@@ -83,6 +89,7 @@ export function aggregateIn(expr: TypedExpr): CallNode | null {
 }
 /** Some part of it is a query. */
 export const holdsQuery = (expr: TypedExpr): boolean => (heldBy(expr) & holds.query) > 0
+export const hasArrayJoin = (expr: TypedExpr): boolean => (heldBy(expr) & holds.arrayJoin) > 0
 
 /** What a select evaluates once its rows are grouped. */
 export const shownParts = ({ columns, having, qualify, orderBy, limitBy, distinctOn }: TypedSelect): TypedExpr[] => [

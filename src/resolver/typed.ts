@@ -147,6 +147,8 @@ export interface ScanSource {
   readonly alias: string
   readonly table: string
   readonly reads: readonly Read[]
+  /** The queries of the tables among those it reads that are queries, by the path that leads to them. */
+  readonly views?: readonly { readonly path: string; readonly query: TypedQuery }[]
   /** The share of distinct ids to keep, and where in the ring it starts. */
   readonly sample: { readonly share: number; readonly start: number } | null
   /** Set by the tenant guard. Printers refuse a scan without it. */
@@ -268,6 +270,8 @@ export interface TypedSet {
 }
 
 export type TypedQuery = TypedSelect | TypedSet
+
+export type TypedNode = TypedExpr | TypedSource | TypedQuery
 
 export interface OutputColumn {
   readonly name: string

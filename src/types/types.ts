@@ -139,7 +139,11 @@ export function sizeOfType(type: SqlType): number {
 
 const floats: ReadonlySet<string> = new Set(['Float32', 'Float64'])
 export const isNamed = (type: SqlType, ...names: ScalarName[]): boolean => type.kind === 'scalar' && names.includes(type.name)
-export const isInteger = (type: SqlType): boolean => type.kind === 'scalar' && /^U?Int\d+$|^Bool$/.test(type.name)
+const integers: ReadonlySet<string> = new Set([
+  'Bool',
+  ...['Int', 'UInt'].flatMap((name) => [8, 16, 32, 64, 128, 256].map((bits) => name + bits)),
+])
+export const isInteger = (type: SqlType): boolean => type.kind === 'scalar' && integers.has(type.name)
 export const isFloat = (type: SqlType): boolean => type.kind === 'scalar' && floats.has(type.name)
 export const isNumeric = (type: SqlType): boolean => isInteger(type) || isFloat(type) || isNamed(type, 'Decimal')
 export const isText = (type: SqlType): boolean => isNamed(type, 'String')

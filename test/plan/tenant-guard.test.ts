@@ -9,10 +9,10 @@ import { InternalError } from '../../src/errors/errors.ts'
 import { noSpan } from '../../src/errors/span.ts'
 import { columnName, compile } from '../../src/execution/compile.ts'
 import { parseQuery } from '../../src/parser/parse.ts'
-import { eachSource } from '../../src/plan/rewrite.ts'
 import { tenantGuard } from '../../src/plan/tenant-guard.ts'
 import { resolve } from '../../src/resolver/resolve.ts'
 import { emptySelect, type ScanSource, type TypedQuery } from '../../src/resolver/typed.ts'
+import { eachSource } from '../../src/resolver/typed-walk.ts'
 
 const project = { id: 7, timezone: 'UTC', weekStartDay: 0 as const }
 const context = { project, now: new Date(0), propertyType: () => null, cohort: () => ({ id: 1 }) }

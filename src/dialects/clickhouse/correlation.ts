@@ -1,7 +1,7 @@
 import type { Span } from '../../errors/span.ts'
-import { rewrite } from '../../plan/rewrite.ts'
 import { childrenOf, holdsQuery, shownParts } from '../../resolver/shape.ts'
 import type { ExistsNode, TypedExpr, TypedQuery } from '../../resolver/typed.ts'
+import { walk } from '../../resolver/typed-walk.ts'
 import { isNullable } from '../../types/types.ts'
 
 type Correlated = ExistsNode & { readonly outer: readonly TypedExpr[] }
@@ -16,20 +16,18 @@ export function refusedCorrelation(query: TypedQuery): Refused | null {
   const refuse = (what: string, { span }: { readonly span: Span }) => {
     refused ??= { what, span }
   }
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       const what = isCorrelated(expr) && refusedSubquery(expr)
       if (what) refuse(what, expr)
-      return expr
     },
-    select: (select) => {
+    query: (select) => {
+      if (select.kind === 'set') return
       const found = [...shownParts(select), ...(select.groupBy?.items ?? [])].map(correlatedBelow).find((node) => node !== undefined)
       if (found) refuse('a correlated subquery outside of WHERE', found)
-      return select
     },
     source: (source) => {
       if (source.kind === 'derived' && source.lateral) refuse('LATERAL that reads the tables before it', source.query)
-      return source
     },
   })
   return refused
@@ -54,15 +52,14 @@ function refusedSubquery(node: Correlated): string | null {
   if (outer.some(({ type }) => isNullable(type))) return 'a correlated subquery that reads what may be null'
   const read = new Set(sourcesOf(node))
   let what: string | null = null
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       if (isCorrelated(expr) && sourcesOf(expr).some((source) => read.has(source)))
         what = 'a correlated subquery inside of another that reads the same table'
-      return expr
     },
-    select: (select) => {
-      if (select.limit || select.limitBy || select.distinct) what = `${select.distinct ? 'DISTINCT' : 'LIMIT'} in a correlated subquery`
-      return select
+    query: (select) => {
+      if (select.kind === 'select' && (select.limit || select.limitBy || select.distinct))
+        what = `${select.distinct ? 'DISTINCT' : 'LIMIT'} in a correlated subquery`
     },
   })
   return what

@@ -12,7 +12,7 @@ import { guards } from './guards.ts'
 import { planningLoad } from './planning-load.ts'
 import { scanQuery } from './tables.ts'
 
-const identifier = (name: string) => `"${name.replaceAll('\0', '').replaceAll('"', '""')}"`
+const identifier = (name: string) => (/["\0]/.test(name) ? `"${name.replaceAll('\0', '').replaceAll('"', '""')}"` : `"${name}"`)
 const literal = (text: string) => `'${text.replaceAll('\0', '').replaceAll("'", "''")}'`
 
 /** A JSON pointer: it takes any key, where DuckDB's own paths know `*` and refuse the empty one. Positions count from zero there. */

@@ -1,5 +1,4 @@
 import { arrayOf, isNamed, isNullable, notNull, nullable, type SqlType, scalar } from '../../types/types.ts'
-import { defaultOf } from '../cells/duckdb-values.ts'
 import type { AggregateContext, Arg, Arity, Case, Cell, CellContext, FunctionRow, ReturnsContext, SqlCell } from '../row.ts'
 
 // What the rows of aggregates are made of. An aggregate says its work twice for DuckDB: over the rows of a group, and over a list. The suffixes
@@ -108,12 +107,6 @@ export const countOf = (args: readonly Arg[], context: CellContext): string => {
   const counted = withoutDistinct(nullables.reduce((c, a) => withFilter(c, `${a.sql} IS NOT NULL`), context))
   return rowsCall('count', ['*'], counted)
 }
-
-/** An aggregate over no values is the type's default, but NULL where the argument may be NULL. */
-export const orDefault = (text: string, context: CellContext, empty = defaultOf(context.type)): string =>
-  isNullable(context.type) || empty === 'NULL' ? text : `coalesce(${text}, ${empty})`
-
-export const nan = "'nan'::DOUBLE"
 
 /** The result may be NULL where one of the arguments may. */
 export const like = (type: SqlType, args: readonly SqlType[]): SqlType => (args.some(isNullable) ? nullable(type) : type)

@@ -1,7 +1,7 @@
 import { isNullable } from '../../types/types.ts'
-import { onceAll } from '../cells/duckdb-values.ts'
+import { nan, onceAll } from '../cells/duckdb-values.ts'
 import type { Arg, Case, CellContext, SqlCell } from '../row.ts'
-import { type AggregateRow, aggregate, aggregates, floatLike, nan, rowsCall, withFilter } from './aggregate.ts'
+import { type AggregateRow, aggregate, aggregates, floatLike, rowsCall, withFilter } from './aggregate.ts'
 
 // How closely two columns go together, from a table of counts by their values.
 

@@ -1,27 +1,17 @@
 import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../../types/types.ts'
-import { itemOf } from '../arrays/lambda.ts'
+
 import { sumOnDuckdb } from '../cells/duckdb-types.ts'
-import { asNumber, defaultOf, once, toText } from '../cells/duckdb-values.ts'
+import { asNumber, defaultOf, once, orDefault, toText } from '../cells/duckdb-values.ts'
 import { fixedBytes, headBytes, inside } from '../makes.ts'
-import { integerShape } from '../results.ts'
-import { type Arg, type Case, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
-import {
-  type AggregateRow,
-  aggregate,
-  aggregateOf,
-  aggregates,
-  arrayOfItems,
-  listOf,
-  orDefault,
-  rowsCall,
-  withFilter,
-} from './aggregate.ts'
+import { integerShape, itemOf, sameAs } from '../results.ts'
+import { type Arg, type Case, type CellContext, type SqlCell, unsupported } from '../row.ts'
+import { scalars } from '../scalars.ts'
+import { type AggregateRow, aggregate, aggregateOf, aggregates, arrayOfItems, listOf, rowsCall, withFilter } from './aggregate.ts'
 import { sumType } from './usual.ts'
 
 // Aggregates that answer arrays, maps and texts, and those that look at the order of rows.
 
 const five = 'from (select arrayJoin([1, 2, 2, 4, 7]) as x)'
-const same = (args: readonly SqlType[]): SqlType => args[0]!
 
 /** ClickHouse has no ORDER BY inside a call: the values are collected with what they are ordered by, and sorted. */
 function collected(arg: Arg, context: CellContext): string {
@@ -46,7 +36,7 @@ const bits = (name: string, engine: string, word: string, value: number): Aggreg
   aggregate({
     args: [1, 1],
     takes: 'integer',
-    returns: same,
+    returns: sameAs(0),
     summary: `All values joined by bitwise ${word}.`,
     clickhouse: name,
     duckdb: ([x], context) =>
@@ -256,7 +246,7 @@ export const collectionFunctions = aggregates({
   sumWithOverflow: aggregate({
     args: [1, 1],
     takes: 'number',
-    returns: same,
+    returns: sameAs(0),
     summary: 'The sum in the type of the values: it wraps around where the type ends.',
     clickhouse: 'sumWithOverflow',
     duckdb: ([x], context) => {
@@ -290,7 +280,7 @@ export const collectionFunctions = aggregates({
   deltaSum: aggregate({
     args: [1, 1],
     takes: 'number',
-    returns: same,
+    returns: sameAs(0),
     keeps: 4,
     summary: 'How much the value has risen from row to row, falls left out.',
     clickhouse: 'deltaSum',
@@ -305,7 +295,7 @@ export const collectionFunctions = aggregates({
     args: [2, 2],
     takes: 'number',
     alsoTakes: 'times',
-    returns: same,
+    returns: sameAs(0),
     keeps: 4,
     summary: 'As `deltaSum`, for rows that come in the order of the second argument.',
     clickhouse: 'deltaSumTimestamp',
@@ -328,13 +318,13 @@ export const collectionFunctions = aggregates({
 })
 
 /** Catalogued among the aggregates, although it is none. */
-export const digestFunctions = functions({
+export const digestFunctions = scalars({
   md5: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: (args) => scalar('String', isNullable(args[0]!)),
     summary: 'MD5 digest of a text, in upper-case hexadecimal.',
-    sql: { duckdb: ([x]) => `upper(md5(${x!.sql}))`, clickhouse: ([x]) => `hex(MD5(${x!.sql}))` },
+    duckdb: ([x]) => `upper(md5(${x!.sql}))`,
+    clickhouse: ([x]) => `hex(MD5(${x!.sql}))`,
     cases: [["md5('a')", '0CC175B9C0F1B6A831C399E269772661']],
-  } satisfies FunctionRow,
+  },
 })

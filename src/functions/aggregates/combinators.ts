@@ -1,6 +1,7 @@
 import type { SqlType, StateType } from '../../types/types.ts'
 import { arrayOf, isNullable, mapOf, nullable, tupleOf, unknownType } from '../../types/types.ts'
 import { defaultOf } from '../cells/duckdb-values.ts'
+import { itemOf } from '../results.ts'
 import { type Arg, type Arity, type Cell, type CellContext, isUnsupported, type SqlCell, takesOf, unsupported } from '../row.ts'
 import {
   type AggregateFamily,
@@ -25,7 +26,6 @@ interface Made extends AggregateRow {
 const single = ([least, most]: Arity): Arity => [least, most === null ? 1 : most]
 const oneState = ([least]: Arity): Arity => [Math.min(least, 1), 1]
 const wider = ([least, most]: Arity, by: number): Arity => [least + by, most === null ? null : most + by]
-const item = (type: SqlType | undefined): SqlType => (type?.kind === 'array' ? type.item : unknownType)
 const typed = (type: SqlType, context: CellContext): CellContext => ({ ...context, type })
 
 function make(
@@ -65,7 +65,8 @@ function addIf(row: Made): Made {
   return make(row, 'If', {
     args: wider(row.args, 1),
     takes: (args) => [...takesOf(row, args.slice(0, -1)), 'boolean'],
-    returns: (args, context) => row.returns(args.slice(0, -1), { ...context, args: context.args.slice(0, -1) }),
+    returns: (types, { args, params, orderBy }) =>
+      row.returns(types.slice(0, -1), { args: args.slice(0, -1), params, ...(orderBy ? { orderBy } : {}) }),
     summary: `${row.summary} Only rows where the last argument holds.`,
     duckdb: cell(row.sql.duckdb),
     clickhouse: isUnsupported(row.sql.clickhouse) ? undefined : (cell(row.sql.clickhouse) as SqlCell),
@@ -146,12 +147,12 @@ const addArray = (row: Made): Made =>
     {
       args: row.args,
       shape: 'array',
-      returns: ([first, ...others], context) => row.returns([item(first), ...others], context),
+      returns: ([first, ...others], context) => row.returns([itemOf(first), ...others], context),
       summary: `${row.summary} Over the items of arrays.`,
     },
     (fold, args, context) => {
       const list = `flatten(${arrays(args[0]!, context)})`
-      return fold(aggregateOf(context).distinct ? `list_distinct(${list})` : list, item(args[0]!.type), context)
+      return fold(aggregateOf(context).distinct ? `list_distinct(${list})` : list, itemOf(args[0]!.type), context)
     },
   )
 
@@ -162,7 +163,7 @@ const addForEach = (row: Made): Made =>
     {
       args: row.args,
       shape: 'array',
-      returns: ([first, ...others], context) => arrayOf(row.returns([item(first), ...others], context)),
+      returns: ([first, ...others], context) => arrayOf(row.returns([itemOf(first), ...others], context)),
       summary: `${row.summary} Separately for the first items of the arrays, the second, and so on.`,
     },
     (fold) => (list, type, context) => {
@@ -172,7 +173,7 @@ const addForEach = (row: Made): Made =>
       // One item of each array, and not the arrays that have it: those would be copied for every position.
       const found = `list_transform(${list}, lambda ${array}: {'has': len(${array}) >= ${position}, 'item': ${array}[${position}]})`
       const items = `list_transform(list_filter(${found}, lambda ${one}: ${one}.has), lambda ${one}: ${one}.item)`
-      return `list_transform(range(1, ${longest} + 1), lambda ${position}: ${fold(items, item(type), typed(inner, context))})`
+      return `list_transform(range(1, ${longest} + 1), lambda ${position}: ${fold(items, itemOf(type), typed(inner, context))})`
     },
   )
 

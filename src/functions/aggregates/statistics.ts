@@ -1,6 +1,6 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isNamed, isNullable, isTime, type SqlType, scalar, tupleOf } from '../../types/types.ts'
-import { asFloat } from '../cells/duckdb-values.ts'
+import { asFloat, nan, orDefault } from '../cells/duckdb-values.ts'
 import type { Arg, Case, CellContext } from '../row.ts'
 import {
   type AggregateRow,
@@ -10,8 +10,6 @@ import {
   aggregates,
   countOf,
   floatLike,
-  nan,
-  orDefault,
   rowsCall,
   withFilter,
 } from './aggregate.ts'

@@ -1,9 +1,9 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isFloat, isNamed, notNull, type SqlType, scalar } from '../../types/types.ts'
-import { asFloat, asNumber } from '../cells/duckdb-values.ts'
+import { asFloat, asNumber, nan, orDefault } from '../cells/duckdb-values.ts'
 import { part } from '../makes.ts'
 import { beyond63Bits, beyond64Bits } from '../numbers/arithmetic.ts'
-import { integer, integerShape } from '../results.ts'
+import { integer, integerShape, sameAs } from '../results.ts'
 import type { Arg, CellContext, SqlCell } from '../row.ts'
 import {
   type AggregateRow,
@@ -15,8 +15,6 @@ import {
   type ListFold,
   like,
   listOf,
-  nan,
-  orDefault,
   rowsCall,
   withFilter,
 } from './aggregate.ts'
@@ -33,7 +31,6 @@ export const asSum = (text: string, type: SqlType): string => (isNamed(type, 'In
 /** The sum behind a mean of HUGEINTs goes on from the other end of 128 bits (DuckDB 1.5). */
 const isWide = (type: SqlType): boolean => (integerShape(type)?.bits ?? 0) > 64
 
-const same = (args: readonly SqlType[]): SqlType => args[0]!
 const count64 = (): SqlType => scalar('UInt64')
 
 const sum: SqlCell = (args, context) => orDefault(asSum(rowsCall('sum', [asNumber(args[0]!)], context), context.type), context, '0')
@@ -152,7 +149,7 @@ export const aggregateFunctions = aggregates({
     args: [1, 1],
     takes: 'order',
     ordersItems: true,
-    returns: same,
+    returns: sameAs(0),
     caseInsensitive: true,
     makes: part,
     summary: 'Smallest value; the default of the type for none.',
@@ -169,7 +166,7 @@ export const aggregateFunctions = aggregates({
     args: [1, 1],
     takes: 'order',
     ordersItems: true,
-    returns: same,
+    returns: sameAs(0),
     caseInsensitive: true,
     makes: part,
     summary: 'Largest value; the default of the type for none.',
@@ -193,7 +190,7 @@ export const aggregateFunctions = aggregates({
   any: aggregate({
     args: [1, 1],
     takes: 'value',
-    returns: same,
+    returns: sameAs(0),
     makes: part,
     summary: 'The first value met that is not NULL.',
     clickhouse: 'any',
@@ -207,7 +204,7 @@ export const aggregateFunctions = aggregates({
   anyLast: aggregate({
     args: [1, 1],
     takes: 'value',
-    returns: same,
+    returns: sameAs(0),
     makes: part,
     summary: 'The last value met that is not NULL.',
     clickhouse: 'anyLast',
@@ -219,7 +216,7 @@ export const aggregateFunctions = aggregates({
   }),
   anyHeavy: aggregate({
     args: [1, 1],
-    returns: same,
+    returns: sameAs(0),
     makes: part,
     summary: 'The most frequent value, when it makes up more than half of the values.',
     clickhouse: 'anyHeavy',

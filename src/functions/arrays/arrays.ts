@@ -1,12 +1,13 @@
 import { readBeside } from '../../types/property-values.ts'
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { defaultOf, once, toText, unlessNull } from '../cells/duckdb-values.ts'
+import { defaultOf, once, orDefault, toText, unlessNull } from '../cells/duckdb-values.ts'
 import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from '../makes.ts'
-import { always, checkBothSame, commonType, integerShape, oneType } from '../results.ts'
-import { type Arg, type CellContext, call, differing, functions } from '../row.ts'
-import { itemOf } from './lambda.ts'
-import { byPosition, cast, distinct, firstType, isFirst, orDefault, type Returns, row, summed, together } from './rows.ts'
+import { always, checkBothSame, commonType, integerShape, itemOf, oneType, sameAs } from '../results.ts'
+import { type Arg, type CellContext, call, differing } from '../row.ts'
+import { scalars } from '../scalars.ts'
+
+import { arrayRow, byPosition, castTo, distinct, isFirst, type Returns, summed, together } from './rows.ts'
 
 // Positions count from 1. Where nothing is found the answer is the default of the item's type, or NULL where items may be NULL.
 
@@ -23,7 +24,7 @@ const wider = (type: SqlType): SqlType => {
 }
 
 /** A whole number that a cell can read when it is printed. */
-const constant = (arg: Arg | undefined): number | null =>
+const constantNumber = (arg: Arg | undefined): number | null =>
   typeof arg?.constant === 'number' || typeof arg?.constant === 'bigint' ? Number(arg.constant) : null
 
 function resized([array, size, fill]: readonly Arg[], context: CellContext): string {
@@ -32,7 +33,7 @@ function resized([array, size, fill]: readonly Arg[], context: CellContext): str
   const list = `CAST(${array!.sql} AS ${duckdbType(context.type)})`
   const right = (a: string, n: string): string => `list_resize(${a}, ${n}, ${value})`
   const left = (a: string, n: string): string => `list_reverse(list_resize(list_reverse(${a}), ${n}, ${value}))`
-  const known = constant(size)
+  const known = constantNumber(size)
   if (known !== null) return known >= 0 ? right(list, String(known)) : left(list, String(-known))
   return `CASE WHEN ${size!.sql} >= 0 THEN ${right(list, size!.sql)} ELSE ${left(list, `-(${size!.sql})`)} END`
 }
@@ -90,7 +91,7 @@ const flatType: Returns = ([array]) => {
 
 const containsAll = (a: Arg, b: Arg, context: CellContext, isAny: boolean): string => {
   const item = commonType([itemOf(a.type), itemOf(b.type)])
-  const both = [cast(a, arrayOf(item)), cast(b, arrayOf(item))]
+  const both = [castTo(a, arrayOf(item)), castTo(b, arrayOf(item))]
   if (item.kind === 'scalar' && !isNullable(item)) return `${isAny ? 'list_has_any' : 'list_has_all'}(${both.join(', ')})`
   const [x, y] = [context.fresh(), context.fresh()]
   const found = `list_filter(${both[1]}, lambda ${x}: len(list_filter(${both[0]}, lambda ${y}: ${y} IS NOT DISTINCT FROM ${x})) > 0)`
@@ -108,16 +109,12 @@ const areaUnderCurve = (scores: Arg, labels: Arg, context: CellContext): string 
   })
 }
 
-export const arrayFunctions = functions({
+export const arrayFunctions = scalars({
   array: {
-    kind: 'scalar',
     args: [0, null],
     returns: (types) => arrayOf(oneType(types, 'The items of an array')),
     summary: 'An array of the arguments; the same as `[a, b]`.',
-    sql: {
-      duckdb: (args, context) => (args.length ? `[${args.map((a) => a.sql).join(', ')}]` : `CAST([] AS ${duckdbType(context.type)})`),
-      clickhouse: call('array'),
-    },
+    duckdb: (args, context) => (args.length ? `[${args.map((a) => a.sql).join(', ')}]` : `CAST([] AS ${duckdbType(context.type)})`),
     cases: [
       ['array(1, 2, 3)', [1, 2, 3]],
       ["array('a', NULL)", ['a', null]],
@@ -128,21 +125,17 @@ export const arrayFunctions = functions({
   },
   arrayElement: {
     takes: (args) => ['text', args[0]?.kind === 'map' ? readBeside(args[0].key) : 'integer'],
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     returns: ([a, index]) => {
       const found = a!.kind === 'map' ? a!.value : itemOf(a)
       return index && isNullable(index) ? nullable(found) : found
     },
     makes: part,
     summary: 'The item at a position, counted from 1, or from the end when negative; of a map the value of a key. The same as `a[n]`.',
-    sql: {
-      duckdb: ([a, index]) => {
-        const [name, item] =
-          a!.type.kind === 'map' ? (['map_extract_value', a!.type.value] as const) : (['list_extract', itemOf(a!.type)] as const)
-        return unlessNull([index!], orDefault(`${name}(${a!.sql}, ${index!.sql})`, item))
-      },
-      clickhouse: call('arrayElement'),
+    duckdb: ([a, index]) => {
+      const [name, item] =
+        a!.type.kind === 'map' ? (['map_extract_value', a!.type.value] as const) : (['list_extract', itemOf(a!.type)] as const)
+      return unlessNull([index!], orDefault(`${name}(${a!.sql}, ${index!.sql})`, { type: item }))
     },
     cases: [
       ['arrayElement([10, 20], 2)', 20],
@@ -160,15 +153,14 @@ export const arrayFunctions = functions({
     ],
   },
   arrayJoin: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: ([a]) => itemOf(a),
     makes: part,
-    summary: 'One row for each item of the array; none for an empty one.',
-    sql: { duckdb: call('unnest'), clickhouse: call('arrayJoin') },
+    summary: 'One arrayRow for each item of the array; none for an empty one.',
+    duckdb: call('unnest'),
     cases: [['select sum(x) from (select arrayJoin([1, 2, 3]) as x)', 6]],
   },
-  arrayProduct: row(
+  arrayProduct: arrayRow(
     'arrayProduct',
     [1, 1],
     (args) => {
@@ -189,7 +181,7 @@ export const arrayFunctions = functions({
       ],
     },
   ),
-  arrayDifference: row(
+  arrayDifference: arrayRow(
     'arrayDifference',
     [1, 1],
     (args) => arrayOf(wider(summed('arrayDifference', args))),
@@ -202,10 +194,10 @@ export const arrayFunctions = functions({
       ),
     [['arrayDifference([1, 4, 2])', [0, 3, -2]]],
   ),
-  arrayCompact: row(
+  arrayCompact: arrayRow(
     'arrayCompact',
     [1, 1],
-    firstType,
+    sameAs(0),
     'Without items that repeat the one before.',
     ([a], context) =>
       once(context, a!.sql, (l) => {
@@ -214,18 +206,18 @@ export const arrayFunctions = functions({
       }),
     [['arrayCompact([1, 1, 2, 2, 1])', [1, 2, 1]]],
   ),
-  arrayConcat: row(
+  arrayConcat: arrayRow(
     'arrayConcat',
     [2, null],
     (types) => arrayOf(commonType(types.map(itemOf).filter((item) => !isNamed(item, 'Nothing')))),
     'All items of the arrays, one array after the other.',
-    (args, { type }) => `list_concat(${args.map((a) => cast(a, type)).join(', ')})`,
+    (args, { type }) => `list_concat(${args.map((a) => castTo(a, type)).join(', ')})`,
     [
       ['arrayConcat([1], [2, 3])', [1, 2, 3]],
       ["arrayConcat(['a'], [], ['b'])", ['a', 'b']],
     ],
   ),
-  arrayDistinct: row(
+  arrayDistinct: arrayRow(
     'arrayDistinct',
     [1, 1],
     ([a]) => arrayOf(notNull(itemOf(a))),
@@ -236,7 +228,7 @@ export const arrayFunctions = functions({
       ['arrayDistinct([NULL, 1, NULL])', [1]],
     ],
   ),
-  arrayEnumerate: row(
+  arrayEnumerate: arrayRow(
     'arrayEnumerate',
     [1, 1],
     () => arrayOf(scalar('UInt32')),
@@ -244,7 +236,7 @@ export const arrayFunctions = functions({
     ([a]) => `range(1, len(${a!.sql}) + 1)`,
     [["arrayEnumerate(['a', 'b'])", [1, 2]]],
   ),
-  arrayEnumerateDense: row(
+  arrayEnumerateDense: arrayRow(
     'arrayEnumerateDense',
     [1, 1],
     () => arrayOf(scalar('UInt32')),
@@ -258,7 +250,7 @@ export const arrayFunctions = functions({
       ),
     [['arrayEnumerateDense([10, 20, 10])', [1, 2, 1]]],
   ),
-  arrayEnumerateUniq: row(
+  arrayEnumerateUniq: arrayRow(
     'arrayEnumerateUniq',
     [2, null],
     () => arrayOf(scalar('UInt32')),
@@ -271,7 +263,7 @@ export const arrayFunctions = functions({
     [['arrayEnumerateUniq([1, 1, 2], [5, 5, 5])', [1, 2, 1]]],
     { sideBySide: [0] },
   ),
-  arrayUniq: row(
+  arrayUniq: arrayRow(
     'arrayUniq',
     [1, null],
     always('UInt32'),
@@ -292,11 +284,11 @@ export const arrayFunctions = functions({
     ],
     { sideBySide: [0] },
   ),
-  arrayFlatten: row('arrayFlatten', [1, 1], flatType, 'All items of nested arrays in one.', ([a]) => flattened(a!), [
+  arrayFlatten: arrayRow('arrayFlatten', [1, 1], flatType, 'All items of nested arrays in one.', ([a]) => flattened(a!), [
     ['arrayFlatten([[[1, 2]], [[3]]])', [1, 2, 3]],
     ['arrayFlatten([1, 2])', [1, 2]],
   ]),
-  arrayIntersect: row(
+  arrayIntersect: arrayRow(
     'arrayIntersect',
     [1, null],
     (types) => arrayOf(commonType(types.map(itemOf))),
@@ -318,34 +310,34 @@ export const arrayFunctions = functions({
       ],
     },
   ),
-  arrayPopBack: row('arrayPopBack', [1, 1], firstType, 'Without the last item.', ([a]) => `list_slice(${a!.sql}, 1, -2)`, [
+  arrayPopBack: arrayRow('arrayPopBack', [1, 1], sameAs(0), 'Without the last item.', ([a]) => `list_slice(${a!.sql}, 1, -2)`, [
     ['arrayPopBack([1, 2])', [1]],
     ['arrayPopBack([1])', []],
   ]),
-  arrayPopFront: row('arrayPopFront', [1, 1], firstType, 'Without the first item.', ([a]) => `list_slice(${a!.sql}, 2, -1)`, [
+  arrayPopFront: arrayRow('arrayPopFront', [1, 1], sameAs(0), 'Without the first item.', ([a]) => `list_slice(${a!.sql}, 2, -1)`, [
     ['arrayPopFront([1, 2])', [2]],
     ['arrayPopFront([1])', []],
   ]),
-  arrayPushBack: row(
+  arrayPushBack: arrayRow(
     'arrayPushBack',
     [2, 2],
     ([a, x]) => arrayOf(commonType([itemOf(a), x!])),
     'With one more item at the end.',
-    ([a, x], { type }) => `list_append(${cast(a!, type)}, ${x!.sql})`,
+    ([a, x], { type }) => `list_append(${castTo(a!, type)}, ${x!.sql})`,
     [['arrayPushBack([1], 2)', [1, 2]]],
   ),
-  arrayPushFront: row(
+  arrayPushFront: arrayRow(
     'arrayPushFront',
     [2, 2],
     ([a, x]) => arrayOf(commonType([itemOf(a), x!])),
     'With one more item at the beginning.',
-    ([a, x], { type }) => `list_prepend(${x!.sql}, ${cast(a!, type)})`,
+    ([a, x], { type }) => `list_prepend(${x!.sql}, ${castTo(a!, type)})`,
     [
       ['arrayPushFront([2], 1)', [1, 2]],
       ['arrayPushFront([2], NULL)', [null, 2]],
     ],
   ),
-  arrayResize: row(
+  arrayResize: arrayRow(
     'arrayResize',
     [2, 3],
     ([a, , fill]) => arrayOf(fill ? commonType([itemOf(a), fill]) : itemOf(a)),
@@ -359,13 +351,13 @@ export const arrayFunctions = functions({
     ],
     { makes: resizedTo },
   ),
-  arrayReverse: row('arrayReverse', [1, 1], firstType, 'The items from the last to the first.', ([a]) => `list_reverse(${a!.sql})`, [
+  arrayReverse: arrayRow('arrayReverse', [1, 1], sameAs(0), 'The items from the last to the first.', ([a]) => `list_reverse(${a!.sql})`, [
     ['arrayReverse([1, 2, 3])', [3, 2, 1]],
   ]),
-  arrayRotateLeft: row(
+  arrayRotateLeft: arrayRow(
     'arrayRotateLeft',
     [2, 2],
-    firstType,
+    sameAs(0),
     'Moved to the left, what falls out comes back at the end.',
     ([a, n], context) => rotated(a!, n!, '', context),
     [
@@ -373,26 +365,33 @@ export const arrayFunctions = functions({
       ['arrayRotateLeft([1, 2, 3], -1)', [3, 1, 2]],
     ],
   ),
-  arrayRotateRight: row(
+  arrayRotateRight: arrayRow(
     'arrayRotateRight',
     [2, 2],
-    firstType,
+    sameAs(0),
     'Moved to the right, what falls out comes back at the beginning.',
     ([a, n], context) => rotated(a!, n!, '-', context),
     [['arrayRotateRight([1, 2, 3], 1)', [3, 1, 2]]],
   ),
-  arraySlice: row('arraySlice', [2, 3], firstType, 'A part from a position on, of a length. Negative ones count from the end.', sliced, [
-    ['arraySlice([1, 2, 3, 4], 2)', [2, 3, 4]],
-    ['arraySlice([1, 2, 3, 4], 2, 2)', [2, 3]],
-    ['arraySlice([1, 2, 3, 4], -2)', [3, 4]],
-    ['arraySlice([1, 2, 3, 4], -3, 2)', [2, 3]],
-    ['arraySlice([1, 2, 3, 4], 2, -1)', [2, 3]],
-    ['arraySlice([1, 2, 3, 4], -3, -1)', [2, 3]],
-    ['arraySlice([1, 2, 3], -5, 3)', [1]],
-    ['arraySlice([1, 2, 3], 0, 2)', []],
-    ['arraySlice([1, 2, 3], null, 2)', [1, 2]],
-  ]),
-  arrayStringConcat: row(
+  arraySlice: arrayRow(
+    'arraySlice',
+    [2, 3],
+    sameAs(0),
+    'A part from a position on, of a length. Negative ones count from the end.',
+    sliced,
+    [
+      ['arraySlice([1, 2, 3, 4], 2)', [2, 3, 4]],
+      ['arraySlice([1, 2, 3, 4], 2, 2)', [2, 3]],
+      ['arraySlice([1, 2, 3, 4], -2)', [3, 4]],
+      ['arraySlice([1, 2, 3, 4], -3, 2)', [2, 3]],
+      ['arraySlice([1, 2, 3, 4], 2, -1)', [2, 3]],
+      ['arraySlice([1, 2, 3, 4], -3, -1)', [2, 3]],
+      ['arraySlice([1, 2, 3], -5, 3)', [1]],
+      ['arraySlice([1, 2, 3], 0, 2)', []],
+      ['arraySlice([1, 2, 3], null, 2)', [1, 2]],
+    ],
+  ),
+  arrayStringConcat: arrayRow(
     'arrayStringConcat',
     [1, 2],
     always('String'),
@@ -413,7 +412,7 @@ export const arrayFunctions = functions({
     ],
     { makes: joinedBy },
   ),
-  arrayWithConstant: row(
+  arrayWithConstant: arrayRow(
     'arrayWithConstant',
     [2, 2],
     ([, x]) => arrayOf(x!),
@@ -422,7 +421,7 @@ export const arrayFunctions = functions({
     [["arrayWithConstant(3, 'x')", ['x', 'x', 'x']]],
     { makes: counted((c) => c.times(c.value(0), c.plus(c.item(1), c.number(8)))), takes: ['integer', 'text'] },
   ),
-  arrayZip: row(
+  arrayZip: arrayRow(
     'arrayZip',
     [2, null],
     (types) => arrayOf(tupleOf(types.map(itemOf))),
@@ -439,7 +438,7 @@ export const arrayFunctions = functions({
     ],
     { makes: ({ args }) => times(2 * args.length), sideBySide: [0] },
   ),
-  arrayAUC: row(
+  arrayAUC: arrayRow(
     'arrayAUC',
     [2, 2],
     always('Float64'),
@@ -448,7 +447,7 @@ export const arrayFunctions = functions({
     [['arrayAUC([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])', 0.75]],
     { sideBySide: [0] },
   ),
-  countEqual: row(
+  countEqual: arrayRow(
     'countEqual',
     [2, 2],
     always('UInt64'),
@@ -459,7 +458,7 @@ export const arrayFunctions = functions({
       ['countEqual([1, NULL, NULL], NULL)', 2],
     ],
   ),
-  has: row(
+  has: arrayRow(
     'has',
     [2, 2],
     always('Bool'),
@@ -473,7 +472,7 @@ export const arrayFunctions = functions({
       ["has([], 'a')", 0],
     ],
   ),
-  hasAll: row(
+  hasAll: arrayRow(
     'hasAll',
     [2, 2],
     always('Bool'),
@@ -485,7 +484,7 @@ export const arrayFunctions = functions({
       ['hasAll([1, NULL], [NULL])', 1],
     ],
   ),
-  hasAny: row(
+  hasAny: arrayRow(
     'hasAny',
     [2, 2],
     always('Bool'),
@@ -499,7 +498,7 @@ export const arrayFunctions = functions({
       differences: [differing('hasAny([NULL, 2], [0])', 0, 1, 'ClickHouse takes NULL among the items for the default of their type, too')],
     },
   ),
-  hasSubstr: row(
+  hasSubstr: arrayRow(
     'hasSubstr',
     [2, 2],
     (types) => {
@@ -520,7 +519,7 @@ export const arrayFunctions = functions({
       ['hasSubstr([1, 2, 3, 4], [3, 2])', 0],
     ],
   ),
-  indexOf: row(
+  indexOf: arrayRow(
     'indexOf',
     [2, 2],
     always('UInt64'),
@@ -540,7 +539,7 @@ export const arrayFunctions = functions({
       ['indexOf([1, NULL], NULL)', 2],
     ],
   ),
-  range: row(
+  range: arrayRow(
     'range',
     [1, 3],
     (types) => arrayOf(notNull(commonType(types))),

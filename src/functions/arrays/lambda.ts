@@ -1,10 +1,9 @@
 import { isNamed, type SqlType, unknownType } from '../../types/types.ts'
 import { asNumber } from '../cells/duckdb-values.ts'
+import { itemOf } from '../results.ts'
 import type { Arg, CellContext, FunctionRow } from '../row.ts'
 
 // How lambdas over one or several arrays are printed for DuckDB, whose own lambdas see one array.
-
-export const itemOf = (type: SqlType | undefined): SqlType => (type?.kind === 'array' ? type.item : unknownType)
 
 /** The list to run over, the name of its item, and the lambda's body in terms of it. */
 export interface Each {

@@ -1,13 +1,14 @@
 import { arrayOf, isNamed, scalar } from '../../types/types.ts'
 import { asSum, sumType } from '../aggregates/usual.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { once } from '../cells/duckdb-values.ts'
+import { once, orDefault } from '../cells/duckdb-values.ts'
 import { inSteps, times } from '../makes.ts'
 import { beyond63Bits, beyond64Bits } from '../numbers/arithmetic.ts'
-import { always } from '../results.ts'
-import { type Arg, type CellContext, functions, type SqlCell } from '../row.ts'
-import { condition, each, firstArray, itemOf, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
-import { byPosition, orDefault, row, same, summed, together } from './rows.ts'
+import { always, itemOf } from '../results.ts'
+import type { Arg, CellContext, SqlCell } from '../row.ts'
+import { scalars } from '../scalars.ts'
+import { condition, each, firstArray, lambdaFirst, mapped, mappedType, numbers, truth } from './lambda.ts'
+import { arrayRow, asWritten, byPosition, summed, together } from './rows.ts'
 
 // Functions of arrays that take a lambda, always as the first argument. Positions count from 1.
 
@@ -78,10 +79,10 @@ const total: SqlCell = (args, context) => {
 const extreme =
   (name: string): SqlCell =>
   (args, context) =>
-    orDefault(`${name}(${mapped(args, context).list})`, context.type)
+    orDefault(`${name}(${mapped(args, context).list})`, context)
 
-export const arrayLambdaFunctions = functions({
-  arrayMap: row(
+export const arrayLambdaFunctions = scalars({
+  arrayMap: arrayRow(
     'arrayMap',
     [2, null],
     (args) => arrayOf(mappedType(args)),
@@ -101,7 +102,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayFilter: row(
+  arrayFilter: arrayRow(
     'arrayFilter',
     [2, null],
     (args) => firstArray(args),
@@ -113,31 +114,31 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayFirst: row(
+  arrayFirst: arrayRow(
     'arrayFirst',
     [2, null],
     (args) => itemOf(firstArray(args)),
     'The first item for which the lambda holds.',
-    (args, context) => orDefault(`list_extract(${kept(args, context)}, 1)`, context.type),
+    (args, context) => orDefault(`list_extract(${kept(args, context)}, 1)`, context),
     [
       ['arrayFirst(x -> x > 1, [1, 2, 3])', 2],
       ['arrayFirst(x -> x > 5, [1, 2, 3])', 0],
     ],
     withLambda,
   ),
-  arrayLast: row(
+  arrayLast: arrayRow(
     'arrayLast',
     [2, null],
     (args) => itemOf(firstArray(args)),
     'The last item for which the lambda holds.',
-    (args, context) => orDefault(`list_extract(${kept(args, context)}, -1)`, context.type),
+    (args, context) => orDefault(`list_extract(${kept(args, context)}, -1)`, context),
     [
       ['arrayLast(x -> x < 3, [1, 2, 3])', 2],
       ["arrayLast(x -> x > 'x', ['a'])", ''],
     ],
     withLambda,
   ),
-  arrayFirstIndex: row(
+  arrayFirstIndex: arrayRow(
     'arrayFirstIndex',
     [2, null],
     always('UInt32'),
@@ -149,7 +150,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayLastIndex: row(
+  arrayLastIndex: arrayRow(
     'arrayLastIndex',
     [2, null],
     always('UInt32'),
@@ -161,7 +162,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayExists: row(
+  arrayExists: arrayRow(
     'arrayExists',
     [1, null],
     always('Bool'),
@@ -174,7 +175,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayAll: row(
+  arrayAll: arrayRow(
     'arrayAll',
     [1, null],
     always('Bool'),
@@ -187,7 +188,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayCount: row(
+  arrayCount: arrayRow(
     'arrayCount',
     [1, null],
     always('UInt32'),
@@ -199,7 +200,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayFill: row(
+  arrayFill: arrayRow(
     'arrayFill',
     [2, null],
     (args) => firstArray(args),
@@ -208,7 +209,7 @@ export const arrayLambdaFunctions = functions({
     [['arrayFill(x -> x > 1, [0, 2, 1, 3, 1])', [0, 2, 2, 3, 3]]],
     withLambda,
   ),
-  arrayReverseFill: row(
+  arrayReverseFill: arrayRow(
     'arrayReverseFill',
     [2, null],
     (args) => firstArray(args),
@@ -217,7 +218,7 @@ export const arrayLambdaFunctions = functions({
     [['arrayReverseFill(x -> x > 1, [0, 2, 1, 3, 1])', [2, 2, 3, 3, 1]]],
     withLambda,
   ),
-  arraySplit: row(
+  arraySplit: arrayRow(
     'arraySplit',
     [2, null],
     (args) => arrayOf(firstArray(args)),
@@ -226,7 +227,7 @@ export const arrayLambdaFunctions = functions({
     [['arraySplit(x -> x = 1, [0, 1, 2, 1, 3])', [[0], [1, 2], [1, 3]]]],
     { ...withLambda, makes: times(3) },
   ),
-  arrayReverseSplit: row(
+  arrayReverseSplit: arrayRow(
     'arrayReverseSplit',
     [2, null],
     (args) => arrayOf(firstArray(args)),
@@ -235,7 +236,7 @@ export const arrayLambdaFunctions = functions({
     [['arrayReverseSplit(x -> x = 1, [0, 1, 2, 1, 3])', [[0, 1], [2, 1], [3]]]],
     { ...withLambda, makes: times(3) },
   ),
-  arraySort: row(
+  arraySort: arrayRow(
     'arraySort',
     [1, null],
     (args) => firstArray(args),
@@ -249,7 +250,7 @@ export const arrayLambdaFunctions = functions({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arrayReverseSort: row(
+  arrayReverseSort: arrayRow(
     'arrayReverseSort',
     [1, null],
     (args) => firstArray(args),
@@ -263,7 +264,7 @@ export const arrayLambdaFunctions = functions({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arraySum: row(
+  arraySum: arrayRow(
     'arraySum',
     [1, 2],
     (args) => sumType(summed('arraySum', args)),
@@ -283,7 +284,7 @@ export const arrayLambdaFunctions = functions({
       ],
     },
   ),
-  arrayAvg: row(
+  arrayAvg: arrayRow(
     'arrayAvg',
     [1, 2],
     (args) => {
@@ -298,7 +299,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayMin: row(
+  arrayMin: arrayRow(
     'arrayMin',
     [1, 2],
     mappedType,
@@ -310,7 +311,7 @@ export const arrayLambdaFunctions = functions({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arrayMax: row(
+  arrayMax: arrayRow(
     'arrayMax',
     [1, 2],
     mappedType,
@@ -323,7 +324,7 @@ export const arrayLambdaFunctions = functions({
     ],
     { ...withLambda, ordersItems: true },
   ),
-  arrayCumSum: row(
+  arrayCumSum: arrayRow(
     'arrayCumSum',
     [1, null],
     (args) => arrayOf(sumType(summed('arrayCumSum', args))),
@@ -335,7 +336,7 @@ export const arrayLambdaFunctions = functions({
     ],
     withLambda,
   ),
-  arrayCumSumNonNegative: row(
+  arrayCumSumNonNegative: arrayRow(
     'arrayCumSumNonNegative',
     [1, null],
     (args) => arrayOf(sumType(summed('arrayCumSumNonNegative', args))),
@@ -350,7 +351,6 @@ export const arrayLambdaFunctions = functions({
     withLambda,
   ),
   arrayFold: {
-    kind: 'scalar',
     args: [3, null],
     // Beginning with `[]`, it is what the lambda makes of it.
     returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? mappedType(args) : args.at(-1)!),
@@ -359,26 +359,24 @@ export const arrayLambdaFunctions = functions({
     sideBySide: [1, -1],
     summary:
       'Goes through the items with an accumulator: the lambda gets it and an item and gives the next one. The last argument is the first accumulator.',
-    sql: {
-      duckdb: (args, context) => {
-        const lambda = args[0]!.lambda!
-        const arrays = args.slice(1, -1)
-        const [s, e, x] = [context.fresh(), context.fresh(), context.fresh()]
-        const { list, item } = together(arrays)
-        const accumulator = duckdbType(context.type)
-        const values = arrays.length === 1 ? [`${e}.x`] : arrays.map((_, i) => `struct_extract_at(${e}.x, ${i + 1})`)
-        const names = [`${s}.a`, ...values]
-        const body = lambda.params.reduceRight(
-          (inner, param, i) => `list_transform([${names[i]}], lambda ${param}: ${inner})[1]`,
-          lambda.body,
-        )
-        // list_reduce wants the accumulator and the items to be of one type: both travel in one.
-        const items = `list_transform(${list}, lambda ${x}: {'a': CAST(NULL AS ${accumulator}), 'x': ${x}})`
-        const start = `{'a': CAST(${args.at(-1)!.sql} AS ${accumulator}), 'x': ${arrays.length === 1 ? `CAST(NULL AS ${duckdbType(item)})` : 'NULL'}}`
-        return `list_reduce(${items}, lambda ${s}, ${e}: {'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}, ${start}).a`
-      },
-      clickhouse: same('arrayFold'),
+    duckdb: (args, context) => {
+      const lambda = args[0]!.lambda!
+      const arrays = args.slice(1, -1)
+      const [s, e, x] = [context.fresh(), context.fresh(), context.fresh()]
+      const { list, item } = together(arrays)
+      const accumulator = duckdbType(context.type)
+      const values = arrays.length === 1 ? [`${e}.x`] : arrays.map((_, i) => `struct_extract_at(${e}.x, ${i + 1})`)
+      const names = [`${s}.a`, ...values]
+      const body = lambda.params.reduceRight(
+        (inner, param, i) => `list_transform([${names[i]}], lambda ${param}: ${inner})[1]`,
+        lambda.body,
+      )
+      // list_reduce wants the accumulator and the items to be of one type: both travel in one.
+      const items = `list_transform(${list}, lambda ${x}: {'a': CAST(NULL AS ${accumulator}), 'x': ${x}})`
+      const start = `{'a': CAST(${args.at(-1)!.sql} AS ${accumulator}), 'x': ${arrays.length === 1 ? `CAST(NULL AS ${duckdbType(item)})` : 'NULL'}}`
+      return `list_reduce(${items}, lambda ${s}, ${e}: {'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}, ${start}).a`
     },
+    clickhouse: asWritten('arrayFold'),
     cases: [
       ['arrayFold((acc, x) -> acc + x, [1, 2, 3], toInt(0))', 6],
       ["arrayFold((acc, x) -> concat(acc, toString(x)), [1, 2], '')", '12'],

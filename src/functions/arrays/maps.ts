@@ -5,9 +5,10 @@ import { likeText } from '../cells/duckdb-like.ts'
 import { duckdbType, sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { defaultOf, once, sideBySide, unlessNull } from '../cells/duckdb-values.ts'
 import { inside } from '../makes.ts'
-import { commonType, oneType } from '../results.ts'
-import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, type SqlCell } from '../row.ts'
-import { applied, itemOf, truth } from './lambda.ts'
+import { commonType, itemOf, oneType } from '../results.ts'
+import { type Arg, type Case, type CellContext, call, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
+import { applied, truth } from './lambda.ts'
 import { clickHouseArg } from './rows.ts'
 
 // Maps. Lambdas take a key and a value.
@@ -15,24 +16,24 @@ import { clickHouseArg } from './rows.ts'
 const keyTypeOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.key : unknownType)
 const valueTypeOf = (type: SqlType | undefined): SqlType => (type?.kind === 'map' ? type.value : unknownType)
 
-const row = (
+const mapRow = (
   name: string,
   args: FunctionRow['args'],
   returns: FunctionRow['returns'],
   summary: string,
   duckdb: SqlCell,
   cases: readonly Case[],
-  more: Partial<FunctionRow> = {},
-): FunctionRow => ({
-  kind: 'scalar',
+  more: Partial<ScalarSpec> = {},
+): ScalarSpec => ({
   args,
   returns,
   summary,
-  sql: { duckdb, clickhouse: (given) => `${name}(${given.map(clickHouseArg).join(', ')})` },
+  duckdb,
+  clickhouse: (given) => `${name}(${given.map(clickHouseArg).join(', ')})`,
   cases,
   ...more,
 })
-const withLambda: Partial<FunctionRow> = {
+const withLambda: Partial<ScalarSpec> = {
   lambdas: (args) => args.map((_, i) => (i === 0 ? [keyTypeOf(args[1]), valueTypeOf(args[1])] : null)),
 }
 
@@ -114,9 +115,8 @@ function populated(args: readonly Arg[], context: CellContext): string {
   })
 }
 
-export const mapFunctions = functions({
+export const mapFunctions = scalars({
   map: {
-    kind: 'scalar',
     args: [0, null],
     returns: (types) =>
       mapOf(
@@ -130,19 +130,16 @@ export const mapFunctions = functions({
         ),
       ),
     summary: 'A map of keys and values, one after the other; the same as `{k: v}`.',
-    sql: {
-      duckdb: (args) => {
-        const [keys, values] = [args.filter((_, i) => i % 2 === 0), args.filter((_, i) => i % 2 === 1)]
-        return args.length ? `map([${keys.map((k) => k.sql).join(', ')}], [${values.map((v) => v.sql).join(', ')}])` : 'MAP {}'
-      },
-      clickhouse: call('map'),
+    duckdb: (args) => {
+      const [keys, values] = [args.filter((_, i) => i % 2 === 0), args.filter((_, i) => i % 2 === 1)]
+      return args.length ? `map([${keys.map((k) => k.sql).join(', ')}], [${values.map((v) => v.sql).join(', ')}])` : 'MAP {}'
     },
     cases: [
       ["map('a', 1, 'b', 2)", { a: 1, b: 2 }],
       ["length(map('a', 1))", 1],
     ],
   },
-  mapAdd: row(
+  mapAdd: mapRow(
     'mapAdd',
     [2, null],
     (types) => sumOfMaps('mapAdd', types),
@@ -163,7 +160,7 @@ export const mapFunctions = functions({
       ],
     },
   ),
-  mapSubtract: row(
+  mapSubtract: mapRow(
     'mapSubtract',
     [2, null],
     (types) => sumOfMaps('mapSubtract', types),
@@ -181,7 +178,7 @@ export const mapFunctions = functions({
       ],
     },
   ),
-  mapApply: row(
+  mapApply: mapRow(
     'mapApply',
     [2, 2],
     ([lambda]) => {
@@ -193,7 +190,7 @@ export const mapFunctions = functions({
     [["mapApply((k, v) -> (k, v * 2), map('a', 1))", { a: 2 }]],
     withLambda,
   ),
-  mapFilter: row(
+  mapFilter: mapRow(
     'mapFilter',
     [2, 2],
     ([, map]) => map!,
@@ -202,7 +199,7 @@ export const mapFunctions = functions({
     [["mapFilter((k, v) -> v > 1, map('a', 1, 'b', 2))", { b: 2 }]],
     withLambda,
   ),
-  mapExists: row(
+  mapExists: mapRow(
     'mapExists',
     [1, null],
     () => scalar('Bool'),
@@ -214,7 +211,7 @@ export const mapFunctions = functions({
     ],
     withLambda,
   ),
-  mapContains: row(
+  mapContains: mapRow(
     'mapContains',
     [2, 2],
     () => scalar('Bool'),
@@ -226,7 +223,7 @@ export const mapFunctions = functions({
       ["mapContains(map('a', 1), null)", 0],
     ],
   ),
-  mapContainsKeyLike: row(
+  mapContainsKeyLike: mapRow(
     'mapContainsKeyLike',
     [2, 2],
     ([, p]) => scalar('Bool', isNullable(p!)),
@@ -238,7 +235,7 @@ export const mapFunctions = functions({
       ["mapContainsKeyLike(map('abc', 1), toNullable('b%'))", 0],
     ],
   ),
-  mapExtractKeyLike: row(
+  mapExtractKeyLike: mapRow(
     'mapExtractKeyLike',
     [2, 2],
     ([m]) => m!,
@@ -246,7 +243,7 @@ export const mapFunctions = functions({
     ([m, p], context) => `map_from_entries(${keysLike(m!, p!, context)})`,
     [["mapExtractKeyLike(map('abc', 1, 'x', 2), 'a%')", { abc: 1 }]],
   ),
-  mapFromArrays: row(
+  mapFromArrays: mapRow(
     'mapFromArrays',
     [2, 2],
     ([k, v]) => mapOf(itemOf(k), itemOf(v)),
@@ -265,13 +262,13 @@ export const mapFunctions = functions({
       ],
     },
   ),
-  mapKeys: row('mapKeys', [1, 1], ([m]) => arrayOf(keyTypeOf(m)), 'The keys.', call('map_keys'), [
+  mapKeys: mapRow('mapKeys', [1, 1], ([m]) => arrayOf(keyTypeOf(m)), 'The keys.', call('map_keys'), [
     ["mapKeys(map('a', 1, 'b', 2))", ['a', 'b']],
   ]),
-  mapValues: row('mapValues', [1, 1], ([m]) => arrayOf(valueTypeOf(m)), 'The values.', call('map_values'), [
+  mapValues: mapRow('mapValues', [1, 1], ([m]) => arrayOf(valueTypeOf(m)), 'The values.', call('map_values'), [
     ["mapValues(map('a', 1, 'b', 2))", [1, 2]],
   ]),
-  mapPopulateSeries: row(
+  mapPopulateSeries: mapRow(
     'mapPopulateSeries',
     [1, 3],
     (types) => {
@@ -309,7 +306,7 @@ export const mapFunctions = functions({
       ],
     },
   ),
-  mapUpdate: row(
+  mapUpdate: mapRow(
     'mapUpdate',
     [2, 2],
     ([a, b]) => mapOf(commonType([keyTypeOf(a), keyTypeOf(b)]), commonType([valueTypeOf(a), valueTypeOf(b)])),

@@ -9,8 +9,9 @@ import { histogramFunctions } from '../aggregates/histogram.ts'
 import { perKeyFunctions } from '../aggregates/per-key.ts'
 import { quantileOnClickHouse, statisticsFunctions } from '../aggregates/statistics.ts'
 import { aggregateFunctions } from '../aggregates/usual.ts'
-import { type Arg, functions } from '../row.ts'
-import { itemOf } from './lambda.ts'
+import { itemOf } from '../results.ts'
+import type { Arg } from '../row.ts'
+import { scalars } from '../scalars.ts'
 
 const plain = {
   ...aggregateFunctions,
@@ -43,9 +44,8 @@ function aggregateNamed([arg, ...arrays]: readonly Arg[]): { name: string; row: 
   return { name, row }
 }
 
-export const arrayReduceFunctions = functions({
+export const arrayReduceFunctions = scalars({
   arrayReduce: {
-    kind: 'scalar',
     args: [2, null],
     returns: (types, { args }): SqlType => {
       const items = types.slice(1).map(itemOf)
@@ -53,26 +53,24 @@ export const arrayReduceFunctions = functions({
     },
     ordersItems: ['min', 'max', 'minMap', 'maxMap', 'minMapState', 'maxMapState'],
     summary: 'An aggregate, named as text, over the items of an array.',
-    sql: {
-      duckdb: (args, context) => {
-        const { name, row } = aggregateNamed(args)
-        const array = args[1]!
-        if (!row.ofList)
-          throw new UnsupportedError('unsupported-function', {
-            name: `arrayReduce('${name}')`,
-            engine: 'DuckDB',
-            reason: 'it cannot be applied to a list',
-          })
-        return row.ofList(array.sql, itemOf(array.type), context)
-      },
-      clickhouse: (args) => {
-        const { name } = aggregateNamed(args)
-        const engine = name === 'median' ? `${quantileOnClickHouse(itemOf(args[1]!.type))}(0.5)` : name.replace(/^uniq/, 'uniqExact')
-        return `arrayReduce('${engine}', ${args
-          .slice(1)
-          .map((a) => a.sql)
-          .join(', ')})`
-      },
+    duckdb: (args, context) => {
+      const { name, row } = aggregateNamed(args)
+      const array = args[1]!
+      if (!row.ofList)
+        throw new UnsupportedError('unsupported-function', {
+          name: `arrayReduce('${name}')`,
+          engine: 'DuckDB',
+          reason: 'it cannot be applied to a list',
+        })
+      return row.ofList(array.sql, itemOf(array.type), context)
+    },
+    clickhouse: (args) => {
+      const { name } = aggregateNamed(args)
+      const engine = name === 'median' ? `${quantileOnClickHouse(itemOf(args[1]!.type))}(0.5)` : name.replace(/^uniq/, 'uniqExact')
+      return `arrayReduce('${engine}', ${args
+        .slice(1)
+        .map((a) => a.sql)
+        .join(', ')})`
     },
     cases: [
       ["arrayReduce('sum', [1, 2])", 3],

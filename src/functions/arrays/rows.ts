@@ -1,16 +1,18 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isNullable, isText, isTime, type SqlType, tupleOf, typeName } from '../../types/types.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { defaultOf, once } from '../cells/duckdb-values.ts'
+import { once } from '../cells/duckdb-values.ts'
+import { itemOf } from '../results.ts'
 import type { Arg, Case, CellContext, FunctionRow, SqlCell, Take } from '../row.ts'
-import { itemOf, mappedType } from './lambda.ts'
+import type { ScalarSpec } from '../scalars.ts'
+import { mappedType } from './lambda.ts'
 
 // What the rows of array functions have in common.
 
 export type Returns = FunctionRow['returns']
 
 /** ClickHouse's cell: the call as it is written, with lambdas in its spelling. */
-export const same =
+export const asWritten =
   (name: string): SqlCell =>
   (args) =>
     `${name}(${args.map(clickHouseArg).join(', ')})`
@@ -19,15 +21,15 @@ export const clickHouseArg = (arg: Arg): string => (arg.lambda ? `(${arg.lambda.
 /** An array first, or arrays behind a lambda. */
 export const takesArrays = (args: readonly SqlType[]): readonly Take[] => (args[0]?.kind === 'lambda' ? ['array'] : ['array', 'text'])
 
-export const row = (
+export const arrayRow = (
   name: string,
   args: FunctionRow['args'],
   returns: Returns,
   summary: string,
   duckdb: SqlCell,
   cases: readonly Case[],
-  more: Partial<FunctionRow> = {},
-): FunctionRow => ({ kind: 'scalar', args, takes: takesArrays, returns, summary, sql: { duckdb, clickhouse: same(name) }, cases, ...more })
+  more: Partial<ScalarSpec> = {},
+): ScalarSpec => ({ args, takes: takesArrays, returns, summary, duckdb, clickhouse: asWritten(name), cases, ...more })
 
 /** What is counted with: numbers among the items, or those of a lambda. */
 export function summed(name: string, args: readonly SqlType[]): SqlType {
@@ -36,11 +38,6 @@ export function summed(name: string, args: readonly SqlType[]): SqlType {
   const use = isText(item) && args[0]?.kind === 'array' ? 'arrayMap(x -> toFloat(x), array)' : null
   throw new QueryError('type-mismatch', { name, needs: 'numbers', found: typeName(item), shown: null, use })
 }
-
-export const firstType: Returns = ([a]) => a!
-
-export const orDefault = (text: string, type: SqlType): string =>
-  isNullable(type) || defaultOf(type) === 'NULL' ? text : `coalesce(${text}, ${defaultOf(type)})`
 
 /** `body` once per position of a list, with the list and the position named. */
 export const byPosition = (list: string, context: CellContext, body: (list: string, position: string) => string): string =>
@@ -64,7 +61,7 @@ export const distinct = (list: string, item: SqlType, context: CellContext): str
   })
 
 /** Every array as the list of one item type, for functions of several arrays. */
-export const cast = (arg: Arg, type: SqlType): string => `CAST(${arg.sql} AS ${duckdbType(type)})`
+export const castTo = (arg: Arg, type: SqlType): string => `CAST(${arg.sql} AS ${duckdbType(type)})`
 
 /** Several arrays side by side are one array of tuples. */
 export const together = (args: readonly Arg[]): { list: string; item: SqlType } =>

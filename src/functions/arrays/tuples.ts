@@ -2,9 +2,9 @@ import { QueryError } from '../../errors/errors.ts'
 import { elementPosition, elementType, tupleIn } from '../../types/tuple-elements.ts'
 import { arrayOf, isFloat, isNullable, type ScalarName, type SqlType, scalar, tupleOf, typeName, unknownType } from '../../types/types.ts'
 import { asNumber, once } from '../cells/duckdb-values.ts'
-import { checkBothSame, checkSameSize, commonType, integer, integerShape, nextWidth } from '../results.ts'
-import { type Arg, type Case, type CellContext, call, type FunctionRow, functions, unsupported } from '../row.ts'
-import { itemOf } from './lambda.ts'
+import { checkBothSame, checkSameSize, commonType, integer, integerShape, itemOf, nextWidth } from '../results.ts'
+import { type Arg, type Case, type CellContext, call, unsupported } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Tuples are unnamed STRUCTs on DuckDB; how many items they have is known when the statement is printed.
 
@@ -40,22 +40,19 @@ const signedGrown: Shape = (a, b) => {
 const float: Shape = () => scalar('Float64')
 
 /** Item by item: `{a}` and `{b}` stand for the items. The second argument may be one number for all items. */
-const itemwise = (name: string, summary: string, shape: Shape, text: string, cases: readonly Case[]): FunctionRow => ({
-  kind: 'scalar',
-  args: [2, 2],
+const itemwise = (name: string, summary: string, shape: Shape, text: string, cases: readonly Case[]): ScalarSpec => ({
+  args: 2,
   returns: ([a, b]) => {
     checkSameSize(name, [a!, b!])
     return tupleOf(itemsOf(a).map((item, i) => shape(item, b?.kind === 'tuple' ? (b.items[i] ?? unknownType) : (b ?? unknownType))))
   },
   summary,
-  sql: {
-    duckdb: (args, context) =>
-      withItems(args, context, ([left, right]) => {
-        const values = left!.map((a, i) => print(text, asNumber(a), asNumber(right![i] ?? right![0]!)))
-        return `row(${values.join(', ')})`
-      }),
-    clickhouse: call(name),
-  },
+  duckdb: (args, context) =>
+    withItems(args, context, ([left, right]) => {
+      const values = left!.map((a, i) => print(text, asNumber(a), asNumber(right![i] ?? right![0]!)))
+      return `row(${values.join(', ')})`
+    }),
+  clickhouse: name,
   cases,
 })
 const print = (text: string, a: string, b: string): string => text.replace('{a}', () => a).replace('{b}', () => b)
@@ -91,17 +88,15 @@ const element = (sql: string, type: SqlType, position: number, context: CellCont
   return `list_transform(${sql}, lambda ${tuple}: ${element(tuple, type.item, position, context)})`
 }
 
-export const tupleFunctions = functions({
+export const tupleFunctions = scalars({
   tuple: {
-    kind: 'scalar',
     args: [0, null],
     returns: (types) => tupleOf(types),
     summary: 'A tuple of the arguments; the same as `(a, b)`.',
-    sql: { duckdb: call('row'), clickhouse: call('tuple') },
+    duckdb: call('row'),
     cases: [["tuple(1, 'a')", [1, 'a']]],
   },
   tupleElement: {
-    kind: 'scalar',
     args: [2, 3],
     returns: ([t, , other], { args }) => {
       const key = args[1]!
@@ -120,16 +115,14 @@ export const tupleFunctions = functions({
     },
     summary:
       'The element of a tuple at a position or by name; the third argument where there is none. Of an array of tuples, the array of the elements. The same as `t.1`.',
-    sql: {
-      duckdb: ([t, key, other], context) => {
-        const position = positionOf(t!.type, key)
-        if (position === null) return other?.sql ?? `struct_extract_at(${t!.sql}, ${key!.sql})`
-        return t!.type.kind === 'tuple' && t!.items ? t!.items[position - 1]!.sql : element(t!.sql, t!.type, position, context)
-      },
-      clickhouse: ([t, key, other]) => {
-        const position = positionOf(t!.type, key)
-        return position === null ? (other?.sql ?? `tupleElement(${t!.sql}, ${key!.sql})`) : `tupleElement(${t!.sql}, ${position})`
-      },
+    duckdb: ([t, key, other], context) => {
+      const position = positionOf(t!.type, key)
+      if (position === null) return other?.sql ?? `struct_extract_at(${t!.sql}, ${key!.sql})`
+      return t!.type.kind === 'tuple' && t!.items ? t!.items[position - 1]!.sql : element(t!.sql, t!.type, position, context)
+    },
+    clickhouse: ([t, key, other]) => {
+      const position = positionOf(t!.type, key)
+      return position === null ? (other?.sql ?? `tupleElement(${t!.sql}, ${key!.sql})`) : `tupleElement(${t!.sql}, ${position})`
     },
     cases: [
       ["tupleElement((1, 'a'), 2)", 'a'],
@@ -170,8 +163,7 @@ export const tupleFunctions = functions({
     ['tupleDivideByNumber((1, 2), 2)', [0.5, 1]],
   ]),
   tupleNegate: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: ([t]) =>
       tupleOf(
         itemsOf(t).map((item) => {
@@ -180,15 +172,11 @@ export const tupleFunctions = functions({
         }),
       ),
     summary: 'The items with the other sign.',
-    sql: {
-      duckdb: (args, context) => withItems(args, context, ([items]) => `row(${items!.map((x) => `-${asNumber(x)}`).join(', ')})`),
-      clickhouse: call('tupleNegate'),
-    },
+    duckdb: (args, context) => withItems(args, context, ([items]) => `row(${items!.map((x) => `-${asNumber(x)}`).join(', ')})`),
     cases: [['tupleNegate((1, -2))', [-1, 2]]],
   },
   tupleHammingDistance: {
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     returns: (tuples) => {
       checkBothSame('tupleHammingDistance', tuples)
       return scalar(
@@ -197,35 +185,29 @@ export const tupleFunctions = functions({
       )
     },
     summary: 'In how many positions two tuples differ; NULL when an item is.',
-    sql: {
-      duckdb: (args, context) =>
-        withItems(args, context, ([a, b]) => `(${a!.map((x, i) => `CAST(${x.sql} <> ${b![i]!.sql} AS INTEGER)`).join(' + ')})`),
-      clickhouse: call('tupleHammingDistance'),
-    },
+    duckdb: (args, context) =>
+      withItems(args, context, ([a, b]) => `(${a!.map((x, i) => `CAST(${x.sql} <> ${b![i]!.sql} AS INTEGER)`).join(' + ')})`),
     cases: [
       ['tupleHammingDistance((1, 2, 3), (1, 3, 3))', 1],
       ['tupleHammingDistance((1, null, 3), (1, 3, 3))', null],
     ],
   },
   tupleToNameValuePairs: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: ([t]) => arrayOf(tupleOf([scalar('String'), commonType(itemsOf(t))])),
     summary: 'The items as pairs of their name (or position) and value.',
-    sql: {
-      duckdb: (args, context) => {
-        const names = namesOf(args[0]!.type)
-        return withItems(
-          args,
-          context,
-          ([items]) => `[${items!.map((x, i) => `row(${context.literal(names?.[i] ?? String(i + 1))}, ${x.sql})`).join(', ')}]`,
-        )
-      },
-      // The engine has no names of elements.
-      clickhouse: ([t], context) => {
-        const [pairs, names] = [`tupleToNameValuePairs(${t!.sql})`, namesOf(t!.type)]
-        return names ? `arrayZip([${names.map((name) => context.literal(name)).join(', ')}], tupleElement(${pairs}, 2))` : pairs
-      },
+    duckdb: (args, context) => {
+      const names = namesOf(args[0]!.type)
+      return withItems(
+        args,
+        context,
+        ([items]) => `[${items!.map((x, i) => `row(${context.literal(names?.[i] ?? String(i + 1))}, ${x.sql})`).join(', ')}]`,
+      )
+    },
+    // The engine has no names of elements.
+    clickhouse: ([t], context) => {
+      const [pairs, names] = [`tupleToNameValuePairs(${t!.sql})`, namesOf(t!.type)]
+      return names ? `arrayZip([${names.map((name) => context.literal(name)).join(', ')}], tupleElement(${pairs}, 2))` : pairs
     },
     cases: [
       [
@@ -245,15 +227,14 @@ export const tupleFunctions = functions({
     ],
   },
   dotProduct: {
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     sideBySide: [0],
     returns: ([a, b]) => {
       checkBothSame('dotProduct', [a!, b!])
       return productType(a, b)
     },
     summary: 'The sum of the products of the items of two tuples or arrays.',
-    sql: { duckdb: product, clickhouse: call('dotProduct') },
+    duckdb: product,
     cases: [
       ['dotProduct((1, 2), (3, 4))', 11],
       ['dotProduct([1.5, 2], [3, 4])', 12.5],
@@ -268,14 +249,11 @@ export const tupleFunctions = functions({
     ],
   },
   untuple: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: () => unknownType,
     summary: 'The items of a tuple as columns.',
-    sql: {
-      duckdb: unsupported('a call answers one column; name the items one by one with `t.1`, `t.2`'),
-      clickhouse: unsupported('a call answers one column; name the items one by one with `t.1`, `t.2`'),
-    },
+    duckdb: unsupported('a call answers one column; name the items one by one with `t.1`, `t.2`'),
+    clickhouse: unsupported('a call answers one column; name the items one by one with `t.1`, `t.2`'),
     cases: [],
   },
 })

@@ -80,7 +80,7 @@ const whereKnown =
     const value = cell(args, context)
     return nullable.length ? `CASE WHEN ${nullable.map((sql) => `${sql} IS NOT NULL`).join(' AND ')} THEN ${value} END` : value
   }
-const row = (
+const vectorRow = (
   args: number,
   summary: string,
   duckdb: SqlCell,
@@ -117,14 +117,14 @@ const family = (
   what: string,
   cases: readonly [length: number, distance: number, part: number],
 ): Record<string, ScalarSpec> => ({
-  [`${name}Norm`]: row(1, `The length of a vector by ${what}.`, ([v], context) => norms[name](items(v!, context), context), [
+  [`${name}Norm`]: vectorRow(1, `The length of a vector by ${what}.`, ([v], context) => norms[name](items(v!, context), context), [
     [`${name}Norm([3, -4])`, cases[0]],
     [`${name}Norm((3, -4))`, cases[0]],
     [`${name}Norm((1, null))`, null],
     [`${name}Norm(null)`, null],
   ]),
   ...distances({
-    [`${name}Distance`]: row(
+    [`${name}Distance`]: vectorRow(
       2,
       `The distance of two vectors by ${what}.`,
       ([a, b], context) => norms[name](difference(a!, b!, context), context),
@@ -144,7 +144,7 @@ const family = (
       ],
     ),
   }),
-  [`${name}Normalize`]: row(
+  [`${name}Normalize`]: vectorRow(
     1,
     `A tuple at the length 1 by ${what}.`,
     normalized(() => norms[name]),
@@ -173,18 +173,18 @@ export const vectorFunctions = scalars({
     ],
   },
   ...family('Linf', 'its biggest part', [4, 4, 0.75]),
-  LpNorm: row(2, 'The length of a vector by a power.', ([v, p], context) => lp(p!.sql)(items(v!, context), context), [
+  LpNorm: vectorRow(2, 'The length of a vector by a power.', ([v, p], context) => lp(p!.sql)(items(v!, context), context), [
     ['LpNorm([1, 2], 3)', 2.080083823051904, { tolerance: 1e-12 }],
   ]),
   ...distances({
-    LpDistance: row(
+    LpDistance: vectorRow(
       3,
       'The distance of two vectors by a power.',
       ([a, b, p], context) => lp(p!.sql)(difference(a!, b!, context), context),
       [['LpDistance([1, 2], [2, 3], 3)', 1.2599210498948732, { tolerance: 1e-12 }]],
     ),
   }),
-  LpNormalize: row(
+  LpNormalize: vectorRow(
     2,
     'A tuple at the length 1 by a power.',
     normalized((args) => lp(args[1]!.sql)),
@@ -195,7 +195,7 @@ export const vectorFunctions = scalars({
     normalizedType,
   ),
   ...distances({
-    cosineDistance: row(
+    cosineDistance: vectorRow(
       2,
       '1 less the cosine of the angle between two vectors.',
       // list_cosine_similarity has an answer for vectors without a length, which have no angle

@@ -8,8 +8,16 @@ import { localTime, zoneOf } from './zone-text.ts'
 
 /** Looked at first: a test of its characters copies a long text that was put together. */
 const longestCheap = 80
-/** A name, a number, a parameter: short enough to be written twice. */
-const isCheap = (sql: string): boolean => sql.length <= longestCheap && /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
+/** A name, a number, a parameter. */
+const isSimple = (sql: string): boolean => /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
+const numberCasts = ['DOUBLE', 'BIGINT', 'UTINYINT'].map((type) => ` AS ${type})`)
+/** What stands in a cast to a number; anything else as it is. */
+function uncast(sql: string): string {
+  const end = sql.startsWith('CAST(') ? numberCasts.find((cast) => sql.endsWith(cast)) : undefined
+  return end ? sql.slice('CAST('.length, -end.length) : sql
+}
+/** To compute it twice costs less than the lambda that would name it. */
+const isCheap = (sql: string): boolean => sql.length <= longestCheap && isSimple(uncast(sql))
 
 type Naming = Pick<CellContext, 'fresh'>
 
@@ -44,6 +52,11 @@ export function unlessNull(args: readonly Arg[], value: string): string {
   const known = args.filter(({ type }) => isNullable(type)).map(({ sql }) => `${sql} IS NOT NULL`)
   return known.length ? `CASE WHEN ${known.join(' AND ')} THEN ${value} END` : value
 }
+
+export const isNullLiteral = (arg: Arg): boolean => arg.constant === null || isNamed(arg.type, 'Nothing')
+
+/** No number. */
+export const nan = "'nan'::DOUBLE"
 
 /** DuckDB does not count with BOOLEAN. */
 export const asNumber = (arg: Arg): string => (isNamed(arg.type, 'Bool') ? `CAST(${arg.sql} AS UTINYINT)` : arg.sql)
@@ -157,3 +170,7 @@ function nestedText(arg: Arg, context: CellContext): string {
 
 /** An argument made of text of ours. */
 export const argOf = (sql: string, type: SqlType = scalar('String')): Arg => ({ sql, type })
+
+/** The default of the type for no value (an aggregate of no rows, an item that there is not), but NULL where the type may be NULL. */
+export const orDefault = (text: string, { type }: { readonly type: SqlType }, empty = defaultOf(type)): string =>
+  isNullable(type) || empty === 'NULL' ? text : `coalesce(${text}, ${empty})`

@@ -5,12 +5,13 @@ import { instantOfText } from '../cells/text-times.ts'
 import { localTime, momentOf, zoneArgument, zoneOf } from '../cells/zone-text.ts'
 import { textTimes, times } from '../makes.ts'
 import { whenAll } from '../results.ts'
-import { type Arg, type CellContext, type Difference, differing, type FunctionRow, functions, type SqlCell } from '../row.ts'
+import { type Arg, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Casts to dates and times. A text without an offset is local to the zone of the call, else of the project.
 
 /** The zone that an argument names, for the type of the result. */
-const zoneText = (arg: Arg | undefined): string | undefined => (typeof arg?.constant === 'string' ? arg.constant : undefined)
+const constantZone = (arg: Arg | undefined): string | undefined => (typeof arg?.constant === 'string' ? arg.constant : undefined)
 const dateTime64 = (digits: number, mayBeNull: boolean, zone?: string): SqlType => ({
   ...scalar('DateTime64', mayBeNull),
   parameters: [digits],
@@ -48,15 +49,15 @@ const toDateOnClickhouse: SqlCell = ([x], context) => {
   return isTime(x!.type) ? `toDate(${x!.sql}, ${clickhouseZone(zoneOf(x!.type, context), context)})` : `toDate(${x!.sql})`
 }
 
-const asDate = (cases: FunctionRow['cases'], differences: readonly Difference[] = []): FunctionRow => ({
-  kind: 'scalar',
+const asDate = (cases: FunctionRow['cases'], differences: readonly Difference[] = []): ScalarSpec => ({
   differences,
-  args: [1, 1],
+  args: 1,
   takes: 'time',
   alsoTakes: 'anything',
   returns: ([x]) => scalar('Date', isNullable(x!) || isText(x!)),
   summary: 'The day of a time, or the date a text names; NULL when it names none. Numbers are days or, from 65536 on, seconds since 1970.',
-  sql: { duckdb: toDate, clickhouse: toDateOnClickhouse },
+  duckdb: toDate,
+  clickhouse: toDateOnClickhouse,
   cases,
 })
 
@@ -82,24 +83,21 @@ const toDateTimeOnClickhouse =
   }
 const timeType: FunctionRow['returns'] = ([x], { args }) =>
   isText(x!) || x!.kind === 'unknown'
-    ? dateTime64(6, true, zoneText(args[1]))
-    : { ...scalar('DateTime', isNullable(x!)), ...(zoneText(args[1]) ? { zone: zoneText(args[1]) } : {}) }
+    ? dateTime64(6, true, constantZone(args[1]))
+    : { ...scalar('DateTime', isNullable(x!)), ...(constantZone(args[1]) ? { zone: constantZone(args[1]) } : {}) }
 
 const asTime = (
   summary: string,
   isMonthFirst: boolean,
   cases: FunctionRow['cases'],
   differences: readonly Difference[] = [],
-): FunctionRow => ({
+): ScalarSpec => ({
   differences,
-  kind: 'scalar',
   args: [1, 2],
   returns: timeType,
   summary,
-  sql: {
-    duckdb: toDateTime(isMonthFirst),
-    clickhouse: toDateTimeOnClickhouse(`parseDateTime64BestEffort${isMonthFirst ? 'US' : ''}OrNull`),
-  },
+  duckdb: toDateTime(isMonthFirst),
+  clickhouse: toDateTimeOnClickhouse(`parseDateTime64BestEffort${isMonthFirst ? 'US' : ''}OrNull`),
   cases,
 })
 
@@ -149,21 +147,18 @@ const cutTo = (digits: number, moment: string): string =>
   digits >= 6 ? moment : `make_timestamp(epoch_us(${moment}) // ${10 ** (6 - digits)} * ${10 ** (6 - digits)})`
 
 /** Not written inside the family: TypeScript would take `toString` for the method of every object. */
-const textOf: FunctionRow = {
-  kind: 'scalar',
+const textOf: ScalarSpec = {
   args: [1, 2],
   returns: whenAll('String'),
   summary: 'The value as text; times in a zone when one is given.',
   makes: ({ args }) => times(textTimes([args[0]!.type])),
-  sql: {
-    duckdb: ([x, zone], context) =>
-      zone && isTime(x!.type) && !isNamed(x!.type, 'Date')
-        ? timeText(x!, context, zoneArgument(zone, x!.type, context))
-        : toText(x!, context),
-    clickhouse: ([x, zone], context) => {
-      if (!zone || !isTime(x!.type) || isNamed(x!.type, 'Date')) return asText(x!, context)
-      return `toString(${x!.sql}, ${clickhouseZone(zoneArgument(zone, x!.type, context), context)})`
-    },
+  duckdb: ([x, zone], context) =>
+    zone && isTime(x!.type) && !isNamed(x!.type, 'Date')
+      ? timeText(x!, context, zoneArgument(zone, x!.type, context))
+      : toText(x!, context),
+  clickhouse: ([x, zone], context) => {
+    if (!zone || !isTime(x!.type) || isNamed(x!.type, 'Date')) return asText(x!, context)
+    return `toString(${x!.sql}, ${clickhouseZone(zoneArgument(zone, x!.type, context), context)})`
   },
   cases: [
     ["toString([toDateTime('2024-01-01 10:00:00')])", "['2024-01-01 10:00:00.000000']"],
@@ -189,7 +184,7 @@ const textOf: FunctionRow = {
   ],
 }
 
-export const timeConversionFunctions = functions({
+export const timeConversionFunctions = scalars({
   toDate: asDate(
     [
       ["toDate('2024-01-31')", '2024-01-31'],
@@ -246,21 +241,18 @@ export const timeConversionFunctions = functions({
     ["toString(toDateTimeUS('02/01/2024'))", '2024-02-01 00:00:00.000000'],
   ]),
   toDateTime64: {
-    kind: 'scalar',
     args: [1, 3],
-    returns: ([x], { args }) => dateTime64(digitsOf(args[1], 3), isNullable(x!) || isText(x!), zoneText(args[2])),
+    returns: ([x], { args }) => dateTime64(digitsOf(args[1], 3), isNullable(x!) || isText(x!), constantZone(args[2])),
     summary: 'As toDateTime, with the given number of digits of a second (3).',
-    sql: {
-      duckdb: ([x, digits, zone], context) => {
-        const { type, sql } = x!
-        if (isTime(type) && !isNamed(type, 'Date')) return cutTo(digitsOf(digits, 3), sql)
-        if (isFloat(type)) return cutTo(digitsOf(digits, 3), `make_timestamp(CAST(floor(${sql} * 1000000) AS BIGINT))`)
-        return cutTo(digitsOf(digits, 3), toDateTime(false)([x!, ...(zone ? [zone] : [])], context))
-      },
-      clickhouse: ([x, digits, zone], context) => {
-        const name = isText(x!.type) ? 'parseDateTime64BestEffortOrNull' : 'toDateTime64'
-        return `${name}(${x!.sql}, ${digitsOf(digits, 3)}, ${clickhouseZone(zoneArgument(zone, unknownType, context), context)})`
-      },
+    duckdb: ([x, digits, zone], context) => {
+      const { type, sql } = x!
+      if (isTime(type) && !isNamed(type, 'Date')) return cutTo(digitsOf(digits, 3), sql)
+      if (isFloat(type)) return cutTo(digitsOf(digits, 3), `make_timestamp(CAST(floor(${sql} * 1000000) AS BIGINT))`)
+      return cutTo(digitsOf(digits, 3), toDateTime(false)([x!, ...(zone ? [zone] : [])], context))
+    },
+    clickhouse: ([x, digits, zone], context) => {
+      const name = isText(x!.type) ? 'parseDateTime64BestEffortOrNull' : 'toDateTime64'
+      return `${name}(${x!.sql}, ${digitsOf(digits, 3)}, ${clickhouseZone(zoneArgument(zone, unknownType, context), context)})`
     },
     cases: [
       ["toString(toDateTime64('2024-01-05 10:11:12.123456', 3))", '2024-01-05 10:11:12.123'],
@@ -269,37 +261,34 @@ export const timeConversionFunctions = functions({
     ],
   },
   parseDateTimeBestEffort: {
-    kind: 'scalar',
     args: [1, 2],
-    returns: (_, { args }) => dateTime64(6, true, zoneText(args[1])),
+    returns: (_, { args }) => dateTime64(6, true, constantZone(args[1])),
     summary: 'The instant a text names, in nearly any spelling; NULL when it names none.',
-    sql: { duckdb: toDateTime(false), clickhouse: toDateTimeOnClickhouse('parseDateTime64BestEffortOrNull') },
+    duckdb: toDateTime(false),
+    clickhouse: toDateTimeOnClickhouse('parseDateTime64BestEffortOrNull'),
     cases: [
       ["toString(parseDateTimeBestEffort('5 Jan 2024'))", '2024-01-05 00:00:00.000000'],
       ["parseDateTimeBestEffort('x')", null],
     ],
   },
   parseDateTime: {
-    kind: 'scalar',
     args: [2, 3],
-    returns: (_, { args }) => ({ ...scalar('DateTime', true), ...(zoneText(args[2]) ? { zone: zoneText(args[2]) } : {}) }),
+    returns: (_, { args }) => ({ ...scalar('DateTime', true), ...(constantZone(args[2]) ? { zone: constantZone(args[2]) } : {}) }),
     summary: 'The instant in a text of a format (%Y-%m-%d %H:%i:%s); NULL when the text has another form.',
-    sql: {
-      duckdb: ([x, format, zone], context) => {
-        const { constant } = format!
-        const year = typeof constant === 'string' ? yearWithout(constant) : null
-        const text = typeof constant === 'string' ? context.literal(`${year ? '%Y ' : ''}${duckdbFormat(constant)}`) : format!.sql
-        const read = `try_strptime(${year ? `'${year} ' || ` : ''}${x!.sql}, ${text})`
-        // A DateTime has 32 bits of seconds since 1970.
-        return once(
-          context,
-          momentOf(read, zoneArgument(zone, unknownType, context), context),
-          (moment) => `CASE WHEN epoch(${moment}) BETWEEN 0 AND ${2 ** 32 - 1} THEN ${moment} END`,
-        )
-      },
-      clickhouse: ([x, format, zone], context) =>
-        `parseDateTimeOrNull(${x!.sql}, ${format!.sql}, ${clickhouseZone(zoneArgument(zone, unknownType, context), context)})`,
+    duckdb: ([x, format, zone], context) => {
+      const { constant } = format!
+      const year = typeof constant === 'string' ? yearWithout(constant) : null
+      const text = typeof constant === 'string' ? context.literal(`${year ? '%Y ' : ''}${duckdbFormat(constant)}`) : format!.sql
+      const read = `try_strptime(${year ? `'${year} ' || ` : ''}${x!.sql}, ${text})`
+      // A DateTime has 32 bits of seconds since 1970.
+      return once(
+        context,
+        momentOf(read, zoneArgument(zone, unknownType, context), context),
+        (moment) => `CASE WHEN epoch(${moment}) BETWEEN 0 AND ${2 ** 32 - 1} THEN ${moment} END`,
+      )
     },
+    clickhouse: ([x, format, zone], context) =>
+      `parseDateTimeOrNull(${x!.sql}, ${format!.sql}, ${clickhouseZone(zoneArgument(zone, unknownType, context), context)})`,
     cases: [
       ["toString(parseDateTime('2024-01-05 10:11:12', '%Y-%m-%d %H:%i:%s'))", '2024-01-05 10:11:12'],
       ["toString(parseDateTime('05/01/2024', '%d/%m/%Y'))", '2024-01-05 00:00:00'],
@@ -311,15 +300,12 @@ export const timeConversionFunctions = functions({
     ],
   },
   UUIDv7ToDateTime: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: ([x]) => dateTime64(3, isNullable(x!)),
     summary: 'The time in a UUID of version 7.',
-    sql: {
-      duckdb: ([x]) => `make_timestamp(CAST(('0x' || left(replace(CAST(${x!.sql} AS VARCHAR), '-', ''), 12)) AS BIGINT) * 1000)`,
-      clickhouse: ([x], context) =>
-        `UUIDv7ToDateTime(${isText(x!.type) ? `toUUID(${x!.sql})` : x!.sql}, ${clickhouseZone(undefined, context)})`,
-    },
+    duckdb: ([x]) => `make_timestamp(CAST(('0x' || left(replace(CAST(${x!.sql} AS VARCHAR), '-', ''), 12)) AS BIGINT) * 1000)`,
+    clickhouse: ([x], context) =>
+      `UUIDv7ToDateTime(${isText(x!.type) ? `toUUID(${x!.sql})` : x!.sql}, ${clickhouseZone(undefined, context)})`,
     cases: [["toString(UUIDv7ToDateTime(toUUID('018f05c9-4ab8-7b86-b64e-c9f03fbd45d1')))", '2024-04-22 12:30:29.048']],
   },
   toString: textOf,

@@ -2,7 +2,8 @@ import { isNamed, isNullable, isTime, nullable, type SqlType, scalar } from '../
 import { isDate, moment, wall } from '../cells/moment.ts'
 import { momentOf, zoneOf } from '../cells/zone-text.ts'
 import { isUtc } from '../cells/zones.ts'
-import { type Arg, type CellContext, call, type FunctionRow, functions } from '../row.ts'
+import type { Arg, CellContext } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 export type IntervalUnit = 'Second' | 'Minute' | 'Hour' | 'Day' | 'Week' | 'Month' | 'Quarter' | 'Year'
 
@@ -57,12 +58,12 @@ export function moved(time: Arg, sign: '+' | '-', interval: string, intervalType
   return momentOf(`(${wall(time, context)} ${sign} ${interval})`, zone, context)
 }
 
-const interval = (unit: IntervalUnit): FunctionRow => ({
-  kind: 'scalar',
-  args: [1, 1],
+const interval = (unit: IntervalUnit): ScalarSpec => ({
+  args: 1,
   returns: ([amount]) => ({ ...scalar('Interval', amount !== undefined && isNullable(amount)), unit }),
   summary: `An interval of so many ${unit.toLowerCase()}s, to be added to a date or moment.`,
-  sql: { duckdb: (args) => intervalOf(unit, args[0]!), clickhouse: call(`toInterval${unit}`) },
+  duckdb: (args) => intervalOf(unit, args[0]!),
+  clickhouse: `toInterval${unit}`,
   cases: [
     [`toDateTime('2024-01-31 10:00:00') + toInterval${unit}(1)`, afterOne[unit]],
     [`toDate('2024-01-31') - toInterval${unit}(1)`, dateBeforeOne[unit]],
@@ -89,17 +90,14 @@ const dateBeforeOne: Readonly<Record<IntervalUnit, string>> = {
   Year: '2023-01-31',
 }
 
-export const intervalFunctions = functions({
+export const intervalFunctions = scalars({
   ...Object.fromEntries(unitNames.map((unit) => [`toInterval${unit}`, interval(unit)])),
   make_interval: {
-    kind: 'scalar',
-    args: [6, 6],
+    args: 6,
     returns: (args) => scalar('Interval', args.some(isNullable)),
     summary: 'An interval of years, months, days, hours, minutes and seconds.',
-    sql: {
-      duckdb: (args) => `(${parts.map((unit, i) => intervalOf(unit, args[i]!)).join(' + ')})`,
-      clickhouse: (args) => `tuple(${parts.map((unit, i) => `toInterval${unit}(${args[i]!.sql})`).join(', ')})`,
-    },
+    duckdb: (args) => `(${parts.map((unit, i) => intervalOf(unit, args[i]!)).join(' + ')})`,
+    clickhouse: (args) => `tuple(${parts.map((unit, i) => `toInterval${unit}(${args[i]!.sql})`).join(', ')})`,
     cases: [["toDateTime('2024-01-31 10:00:00') + make_interval(1, 1, 1, 1, 1, 1)", '2025-03-01 11:01:01']],
   },
 })

@@ -3,7 +3,8 @@ import { asInteger, asNumber, onceAll, unlessNull } from '../cells/duckdb-values
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from '../cells/moment.ts'
 import { localTime, momentOf, zoneArgument } from '../cells/zone-text.ts'
 import { inside } from '../makes.ts'
-import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
+import { type Arg, type CellContext, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Times that come from the clock, from numbers, or from another zone.
 
@@ -22,26 +23,26 @@ const inNamed = (type: ScalarType, zone: Arg | undefined): SqlType => {
 }
 const nowType = (zone?: Arg): SqlType => inNamed({ ...scalar('DateTime64'), parameters: [3] }, zone)
 
-const clock = (summary: string, call: string, args: FunctionRow['args'], isCaseInsensitive = false): FunctionRow => ({
-  kind: 'scalar',
+const clock = (summary: string, call: string, args: FunctionRow['args'], isCaseInsensitive = false): ScalarSpec => ({
   args,
   returns: (_, { args: given }) => nowType(given[0]),
   ...(isCaseInsensitive ? { caseInsensitive: true as const } : {}),
   summary,
   isVolatile: true,
-  sql: { duckdb: now, clickhouse: clickHouseNow },
+  duckdb: now,
+  clickhouse: clickHouseNow,
   cases: [
     [`dateDiff('day', toDate(${call}), today())`, 0],
     [`${call} > toDateTime('2024-01-01 00:00:00')`, 1],
   ],
 })
-const day = (name: string, summary: string, before: 0 | 1, duckdb: SqlCell, clickhouse: SqlCell): FunctionRow => ({
-  kind: 'scalar',
-  args: [0, 0],
+const day = (name: string, summary: string, before: 0 | 1, duckdb: SqlCell, clickhouse: SqlCell): ScalarSpec => ({
+  args: 0,
   returns: () => scalar('Date'),
   summary,
   isVolatile: true,
-  sql: { duckdb, clickhouse },
+  duckdb,
+  clickhouse,
   cases: [[`dateDiff('day', ${name}(), toDate(now()))`, before]],
 })
 
@@ -82,8 +83,7 @@ const timeOf = (args: readonly Arg[], zone: string, context: CellContext): strin
     }),
   )
 
-const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): FunctionRow => ({
-  kind: 'scalar',
+const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): ScalarSpec => ({
   args: [least, 7],
   takes: (args) => args.map((_, i) => (i < 6 ? 'integer' : 'text')),
   returns: (types, { args }) => {
@@ -91,19 +91,16 @@ const makeTimestamp = (least: 6 | 7, cases: FunctionRow['cases']): FunctionRow =
     return types.slice(0, 6).some(isNullable) ? nullable(type) : type
   },
   summary: 'The moment with this year, month, day, hour, minute and second in a zone (of the project unless given).',
-  sql: {
-    duckdb: (args, context) => timeOf(args.slice(0, 6), zoneArgument(args[6], scalar('DateTime'), context), context),
-    clickhouse: (args, context) =>
-      `makeDateTime(${args
-        .slice(0, 6)
-        .map((a) => a.sql)
-        .join(', ')}, ${args[6]?.sql ?? context.literal(context.timezone)})`,
-  },
+  duckdb: (args, context) => timeOf(args.slice(0, 6), zoneArgument(args[6], scalar('DateTime'), context), context),
+  clickhouse: (args, context) =>
+    `makeDateTime(${args
+      .slice(0, 6)
+      .map((a) => a.sql)
+      .join(', ')}, ${args[6]?.sql ?? context.literal(context.timezone)})`,
   cases,
 })
 
-const toTimestamp = (summary: string, most: 1 | 2, cases: FunctionRow['cases']): FunctionRow => ({
-  kind: 'scalar',
+const toTimestamp = (summary: string, most: 1 | 2, cases: FunctionRow['cases']): ScalarSpec => ({
   args: [1, most],
   takes: ['number', 'text'],
   returns: ([x], { args }) => {
@@ -111,15 +108,12 @@ const toTimestamp = (summary: string, most: 1 | 2, cases: FunctionRow['cases']):
     return x && isNullable(x) ? nullable(type) : type
   },
   summary,
-  sql: {
-    duckdb: ([x]) => `make_timestamp(CAST(trunc(${asNumber(x!)}) AS BIGINT) * 1000000)`,
-    clickhouse: ([x]) => `fromUnixTimestamp(${isFloat(x!.type) ? `toInt64(${x!.sql})` : x!.sql})`,
-  },
+  duckdb: ([x]) => `make_timestamp(CAST(trunc(${asNumber(x!)}) AS BIGINT) * 1000000)`,
+  clickhouse: ([x]) => `fromUnixTimestamp(${isFloat(x!.type) ? `toInt64(${x!.sql})` : x!.sql})`,
   cases,
 })
 
-const rezoned = (time: 0 | 1, zone: 0 | 1, least: 1 | 2, summary: string, cases: FunctionRow['cases']): FunctionRow => ({
-  kind: 'scalar',
+const rezoned = (time: 0 | 1, zone: 0 | 1, least: 1 | 2, summary: string, cases: FunctionRow['cases']): ScalarSpec => ({
   args: [least, 2],
   takes: time === 0 ? ['time', 'text'] : ['text', 'time'],
   returns: (types, { args }) => {
@@ -128,16 +122,14 @@ const rezoned = (time: 0 | 1, zone: 0 | 1, least: 1 | 2, summary: string, cases:
     return type.kind === 'scalar' && !isNamed(type, 'Date', 'String') && name ? { ...type, zone: name } : dateTimeLike(type, args[zone])
   },
   summary,
-  sql: {
-    duckdb: (args, context) => {
-      zoneArgument(args[zone], args[time]!.type, context)
-      return moment(args[time]!, context)
-    },
-    clickhouse: (args, context) => {
-      const x = args[time]!
-      const value = isDate(x) ? `toDateTime(${x.sql}, ${context.literal(context.timezone)})` : clickHouseMoment(x, context)
-      return `toTimeZone(${value}, ${args[zone]?.sql ?? context.literal(context.timezone)})`
-    },
+  duckdb: (args, context) => {
+    zoneArgument(args[zone], args[time]!.type, context)
+    return moment(args[time]!, context)
+  },
+  clickhouse: (args, context) => {
+    const x = args[time]!
+    const value = isDate(x) ? `toDateTime(${x.sql}, ${context.literal(context.timezone)})` : clickHouseMoment(x, context)
+    return `toTimeZone(${value}, ${args[zone]?.sql ?? context.literal(context.timezone)})`
   },
   cases,
 })
@@ -145,7 +137,7 @@ const rezoned = (time: 0 | 1, zone: 0 | 1, least: 1 | 2, summary: string, cases:
 const t = "toDateTime('2024-01-07 15:05:06')"
 const rowNumbers = 'a row has no number of its own in DuckDB; use row_number() OVER ()'
 
-export const dateMakerFunctions = functions({
+export const dateMakerFunctions = scalars({
   now: clock('The current moment, with milliseconds.', 'now()', [0, 1], true),
   current_timestamp: clock('The current moment, with milliseconds.', 'current_timestamp()', [0, 0]),
   nowInBlock: clock('The current moment.', "nowInBlock('UTC')", [1, 1]),
@@ -159,12 +151,12 @@ export const dateMakerFunctions = functions({
     (args, context) => `(${clickHouseToday(args, context)} - 1)`,
   ),
   make_date: {
-    kind: 'scalar',
-    args: [3, 3],
+    args: 3,
     takes: 'integer',
     returns: (types) => scalar('Date', types.some(isNullable)),
     summary: 'The date of a year, month and day. Days past the end of the month run on into the next one.',
-    sql: { duckdb: dateOf, clickhouse: (args) => `makeDate(${args.map((a) => a.sql).join(', ')})` },
+    duckdb: dateOf,
+    clickhouse: (args) => `makeDate(${args.map((a) => a.sql).join(', ')})`,
     cases: [
       ['make_date(2024, 2, 29)', '2024-02-29'],
       ['make_date(2024, 2, 30)', '2024-03-01'],
@@ -195,15 +187,12 @@ export const dateMakerFunctions = functions({
     ['to_timestamp(1704067200)', '2024-01-01 00:00:00'],
   ]),
   fromUnixTimestamp64Milli: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     takes: 'integer',
     returns: ([x]) => ({ ...scalar('DateTime64', x ? isNullable(x) : false), parameters: [3] }),
     summary: 'The moment so many milliseconds after 1970.',
-    sql: {
-      duckdb: ([x]) => `make_timestamp(CAST(${asNumber(x!)} AS BIGINT) * 1000)`,
-      clickhouse: ([x], context) => `fromUnixTimestamp64Milli(toInt64(${x!.sql}), ${context.literal(context.timezone)})`,
-    },
+    duckdb: ([x]) => `make_timestamp(CAST(${asNumber(x!)} AS BIGINT) * 1000)`,
+    clickhouse: ([x], context) => `fromUnixTimestamp64Milli(toInt64(${x!.sql}), ${context.literal(context.timezone)})`,
     cases: [['fromUnixTimestamp64Milli(1704067200123)', '2024-01-01 00:00:00.123']],
   },
   toTimeZone: rezoned(0, 1, 1, 'The same moment, shown and cut in another zone.', [
@@ -215,67 +204,55 @@ export const dateMakerFunctions = functions({
     [`toHour(timezone('America/New_York', ${t}))`, 10],
   ]),
   timeZoneOf: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: () => scalar('String'),
     summary: 'Name of the zone a moment is shown in.',
-    sql: {
-      duckdb: ([x], context) => context.literal(zoneArgument(undefined, x!.type, context)),
-      clickhouse: ([x], context) => context.literal(zoneArgument(undefined, x!.type, context)),
-    },
+    duckdb: ([x], context) => context.literal(zoneArgument(undefined, x!.type, context)),
+    clickhouse: ([x], context) => context.literal(zoneArgument(undefined, x!.type, context)),
     cases: [
       [`timeZoneOf(${t})`, 'UTC'],
       [`timeZoneOf(toTimeZone(${t}, 'Asia/Tokyo'))`, 'Asia/Tokyo'],
     ],
   },
   timeZoneOffset: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     takes: 'time',
     returns: ([x]) => whenTime(scalar('Int32'), x),
     summary: 'Seconds that the zone of a moment is ahead of UTC then.',
-    sql: {
-      duckdb: ([x], context) => `date_diff('second', ${moment(x!, context)}, ${wall(x!, context)})`,
-      clickhouse: ([x], context) => `timeZoneOffset(toTimeZone(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)}))`,
-    },
+    duckdb: ([x], context) => `date_diff('second', ${moment(x!, context)}, ${wall(x!, context)})`,
+    clickhouse: ([x], context) => `timeZoneOffset(toTimeZone(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)}))`,
     cases: [[`timeZoneOffset(toTimeZone(${t}, 'America/New_York'))`, -18000]],
   },
   toTime: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     takes: 'time',
     returns: ([x]) => dateTimeLike(x),
     summary: 'The time of day, on 2 January 1970.',
-    sql: {
-      duckdb: ([x], context) => {
-        const local = wall(x!, context)
-        const clockTime = `(TIMESTAMP '1970-01-02 00:00:00' + (date_trunc('second', ${local}) - date_trunc('day', ${local})))`
-        return momentOf(clockTime, zoneArgument(undefined, x!.type, context), context)
-      },
-      clickhouse: ([x], context) => `toTimeWithFixedDate(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)})`,
+    duckdb: ([x], context) => {
+      const local = wall(x!, context)
+      const clockTime = `(TIMESTAMP '1970-01-02 00:00:00' + (date_trunc('second', ${local}) - date_trunc('day', ${local})))`
+      return momentOf(clockTime, zoneArgument(undefined, x!.type, context), context)
     },
+    clickhouse: ([x], context) => `toTimeWithFixedDate(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)})`,
     cases: [[`toTime(${t})`, '1970-01-02 15:05:06']],
   },
   timeSlots: {
-    kind: 'scalar',
     args: [2, 3],
     returns: ([x]) => arrayOf(notNull(dateTimeLike(x))),
     makes: inside,
     summary: 'The beginnings of the slots (half hours, or of a number of seconds) that a time of so many seconds touches.',
-    sql: {
-      duckdb: ([x, duration, size], context) => {
-        const [slot, seconds] = [context.fresh(), size ? in32Bits(asInteger(size)) : '1800']
-        const from = `CAST(epoch(${moment(x!, context)}) AS BIGINT)`
-        const to = in32Bits(`${from} + ${in32Bits(asInteger(duration!))}`)
-        const [first, last] = [`(${from} // ${seconds})`, `(${to} // ${seconds} + 1)`]
-        const slots = context.within(`(CAST(${last} AS DOUBLE) - CAST(${first} AS DOUBLE)) * 16`, `range(${first}, ${last})`)
-        const list = `list_transform(${slots}, lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
-        return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NULL THEN [] ELSE ${list} END` : list
-      },
-      clickhouse: ([x, duration, size], context) => {
-        const slots = `timeSlots(assumeNotNull(toDateTime(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)})), toUInt32(${duration!.sql})${size ? `, toUInt32(${size.sql})` : ''})`
-        return isNullable(x!.type) ? `if(isNull(${x!.sql}), [], ${slots})` : slots
-      },
+    duckdb: ([x, duration, size], context) => {
+      const [slot, seconds] = [context.fresh(), size ? in32Bits(asInteger(size)) : '1800']
+      const from = `CAST(epoch(${moment(x!, context)}) AS BIGINT)`
+      const to = in32Bits(`${from} + ${in32Bits(asInteger(duration!))}`)
+      const [first, last] = [`(${from} // ${seconds})`, `(${to} // ${seconds} + 1)`]
+      const slots = context.within(`(CAST(${last} AS DOUBLE) - CAST(${first} AS DOUBLE)) * 16`, `range(${first}, ${last})`)
+      const list = `list_transform(${slots}, lambda ${slot}: make_timestamp(${slot} * ${seconds} * 1000000))`
+      return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NULL THEN [] ELSE ${list} END` : list
+    },
+    clickhouse: ([x, duration, size], context) => {
+      const slots = `timeSlots(assumeNotNull(toDateTime(${clickHouseMoment(x!, context)}, ${clickHouseZone(x!, context)})), toUInt32(${duration!.sql})${size ? `, toUInt32(${size.sql})` : ''})`
+      return isNullable(x!.type) ? `if(isNull(${x!.sql}), [], ${slots})` : slots
     },
     cases: [
       ["timeSlots(toDateTime('2024-01-01 00:10:00'), 3600)", ['2024-01-01 00:00:00', '2024-01-01 00:30:00', '2024-01-01 01:00:00']],
@@ -286,21 +263,21 @@ export const dateMakerFunctions = functions({
     ],
   },
   rowNumberInBlock: {
-    kind: 'scalar',
-    args: [0, 0],
+    args: 0,
     returns: () => scalar('UInt64'),
     summary: 'Number of the row in its block of the engine.',
     isVolatile: true,
-    sql: { duckdb: unsupported(rowNumbers), clickhouse: () => 'rowNumberInBlock()' },
+    duckdb: unsupported(rowNumbers),
+    clickhouse: () => 'rowNumberInBlock()',
     cases: [['select groupArray(n) from (select rowNumberInBlock() as n from numbers(3))', [0, 1, 2]]],
   },
   rowNumberInAllBlocks: {
-    kind: 'scalar',
-    args: [0, 0],
+    args: 0,
     returns: () => scalar('UInt64'),
     summary: 'Number of the row in the order the engine reads.',
     isVolatile: true,
-    sql: { duckdb: unsupported(rowNumbers), clickhouse: () => 'rowNumberInAllBlocks()' },
+    duckdb: unsupported(rowNumbers),
+    clickhouse: () => 'rowNumberInAllBlocks()',
     cases: [['select groupArray(n) from (select rowNumberInAllBlocks() as n from numbers(3))', [0, 1, 2]]],
   },
 })

@@ -1,15 +1,16 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isInteger, type ScalarName, scalar, typeName } from '../../types/types.ts'
 import { before1970, clickHouseMoment, clickHouseZone, inZone, isDate, moment, wall, whenTime } from '../cells/moment.ts'
-import { type Arg, type Case, type Difference, differing, type FunctionRow, functions, type SqlCell } from '../row.ts'
+import { type Arg, type Case, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 /** A number read off the calendar or the clock on the wall. `{}` stands for it. */
-const part = (name: string, type: ScalarName, duckdb: string, summary: string, cases: readonly Case[]): FunctionRow => ({
-  kind: 'scalar',
-  args: [1, 1],
+const part = (name: string, type: ScalarName, duckdb: string, summary: string, cases: readonly Case[]): ScalarSpec => ({
+  args: 1,
   returns: ([x]) => whenTime(scalar(type), x),
   summary,
-  sql: { duckdb: (args, context) => duckdb.replaceAll('{}', () => wall(args[0]!, context)), clickhouse: inZone(name) },
+  duckdb: (args, context) => duckdb.replaceAll('{}', () => wall(args[0]!, context)),
+  clickhouse: inZone(name),
   cases,
 })
 
@@ -85,7 +86,7 @@ const clickHouseWeek =
     })
   }
 
-export const datePartFunctions = functions({
+export const datePartFunctions = scalars({
   toYear: {
     ...part('toYear', 'UInt16', 'year({})', 'Year.', [
       [`toYear(${t})`, 2024],
@@ -120,15 +121,12 @@ export const datePartFunctions = functions({
     [[`toYYYYMMDDhhmmss(${t})`, 20240107150509]],
   ),
   toDayOfWeek: {
-    kind: 'scalar',
     args: [1, 3],
     returns: withWeekMode('toDayOfWeek', ([x]) => whenTime(scalar('UInt8'), x), weekdays.length - 1),
     summary: 'Weekday number, Monday = 1 to Sunday = 7. Modes: 1 Monday = 0, 2 Sunday = 0, 3 Sunday = 1.',
-    sql: {
-      // dayofweek() would count from Sunday = 0
-      duckdb: (args, context) => `(${byMode(weekdays, args[1], (day) => day.replaceAll('{}', () => wall(args[0]!, context, args[2])))})`,
-      clickhouse: clickHouseWeek('toDayOfWeek', weekdays.length),
-    },
+    // dayofweek() would count from Sunday = 0
+    duckdb: (args, context) => `(${byMode(weekdays, args[1], (day) => day.replaceAll('{}', () => wall(args[0]!, context, args[2])))})`,
+    clickhouse: clickHouseWeek('toDayOfWeek', weekdays.length),
     cases: [
       [`toDayOfWeek(${t})`, 7],
       [`toDayOfWeek(${t}, 1)`, 6],
@@ -140,14 +138,11 @@ export const datePartFunctions = functions({
     differences: [differing("toDayOfWeek(toDate('1969-12-31'))", 3, 4, before1970)],
   },
   toWeek: {
-    kind: 'scalar',
     args: [1, 3],
     returns: withWeekMode('toWeek', ([x]) => whenTime(scalar('UInt8'), x)),
     summary: 'Week of the year by one of ten modes: 0 (weeks from Sunday, week 1 has the first Sunday) unless given.',
-    sql: {
-      duckdb: (args, context) => byMode(weekModes, args[1], (mode) => week(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),
-      clickhouse: clickHouseWeek('toWeek'),
-    },
+    duckdb: (args, context) => byMode(weekModes, args[1], (mode) => week(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),
+    clickhouse: clickHouseWeek('toWeek'),
     cases: [
       [`toWeek(${t})`, 1],
       ["toWeek(toDate('2024-01-01'))", 0],
@@ -164,14 +159,11 @@ export const datePartFunctions = functions({
     ],
   },
   toYearWeek: {
-    kind: 'scalar',
     args: [1, 3],
     returns: withWeekMode('toYearWeek', ([x]) => whenTime(scalar('UInt32'), x)),
     summary: 'Year and week as one number, by the modes of `toWeek`; the year is the one the week belongs to.',
-    sql: {
-      duckdb: (args, context) => byMode(weekModes, args[1], (mode) => yearWeek(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),
-      clickhouse: clickHouseWeek('toYearWeek'),
-    },
+    duckdb: (args, context) => byMode(weekModes, args[1], (mode) => yearWeek(`CAST(${wall(args[0]!, context, args[2])} AS DATE)`, mode)),
+    clickhouse: clickHouseWeek('toYearWeek'),
     cases: [
       [`toYearWeek(${t})`, 202401],
       [`toYearWeek(${d}, 1)`, 202501],
@@ -180,17 +172,14 @@ export const datePartFunctions = functions({
     ],
   },
   toUnixTimestamp: {
-    kind: 'scalar',
     args: [1, 2],
     returns: ([x]) => whenTime(scalar('UInt32'), x),
     summary: 'Seconds since 1970. A text is a local time of the zone given, or of the project.',
-    sql: {
-      duckdb: (args, context) => `CAST(floor(epoch(${isDate(args[0]!) ? args[0]!.sql : moment(args[0]!, context, args[1])})) AS BIGINT)`,
-      clickhouse: (args, context) =>
-        args[0]!.type.kind === 'scalar' && args[0]!.type.name === 'String'
-          ? `toUnixTimestamp(parseDateTime64BestEffortOrNull(${args[0]!.sql}, 6, ${clickHouseZone(args[0]!, context, args[1])}))`
-          : `toUnixTimestamp(${clickHouseMoment(args[0]!, context)})`,
-    },
+    duckdb: (args, context) => `CAST(floor(epoch(${isDate(args[0]!) ? args[0]!.sql : moment(args[0]!, context, args[1])})) AS BIGINT)`,
+    clickhouse: (args, context) =>
+      args[0]!.type.kind === 'scalar' && args[0]!.type.name === 'String'
+        ? `toUnixTimestamp(parseDateTime64BestEffortOrNull(${args[0]!.sql}, 6, ${clickHouseZone(args[0]!, context, args[1])}))`
+        : `toUnixTimestamp(${clickHouseMoment(args[0]!, context)})`,
     cases: [
       ["toUnixTimestamp(toDateTime('2024-01-07 10:00:00'))", 1704621600],
       ["toUnixTimestamp('2024-01-07 10:00:00', 'America/New_York')", 1704639600],
@@ -214,42 +203,33 @@ export const datePartFunctions = functions({
     ],
   },
   toUnixTimestamp64Milli: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: ([x]) => whenTime(scalar('Int64'), x),
     summary: 'Milliseconds since 1970.',
-    sql: {
-      duckdb: (args, context) => `epoch_ms(${moment(args[0]!, context)})`,
-      clickhouse: (args, context) =>
-        `toUnixTimestamp64Milli(toDateTime64(${clickHouseMoment(args[0]!, context)}, 3, ${clickHouseZone(args[0]!, context)}))`,
-    },
+    duckdb: (args, context) => `epoch_ms(${moment(args[0]!, context)})`,
+    clickhouse: (args, context) =>
+      `toUnixTimestamp64Milli(toDateTime64(${clickHouseMoment(args[0]!, context)}, 3, ${clickHouseZone(args[0]!, context)}))`,
     cases: [["toUnixTimestamp64Milli(toDateTime64('2024-01-01 00:00:00.123', 3))", 1704067200123]],
   },
   toModifiedJulianDay: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     takes: 'text',
     returns: () => scalar('Int32', true),
     summary: 'Days since 17 November 1858 of a date written as text; NULL for anything else.',
-    sql: {
-      duckdb: (args) => `(TRY_CAST(${args[0]!.sql} AS DATE) - DATE '1858-11-17')`,
-      clickhouse: (args) => `toModifiedJulianDayOrNull(toString(${args[0]!.sql}))`,
-    },
+    duckdb: (args) => `(TRY_CAST(${args[0]!.sql} AS DATE) - DATE '1858-11-17')`,
+    clickhouse: (args) => `toModifiedJulianDayOrNull(toString(${args[0]!.sql}))`,
     cases: [
       ["toModifiedJulianDay('2020-01-01')", 58849],
       ["toModifiedJulianDay('soon')", null],
     ],
   },
   fromModifiedJulianDay: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     takes: 'integer',
     returns: () => scalar('String', true),
     summary: 'The date, as text, that lies so many days after 17 November 1858.',
-    sql: {
-      duckdb: (args) => `CAST(DATE '1858-11-17' + CAST(${args[0]!.sql} AS INTEGER) AS VARCHAR)`,
-      clickhouse: (args) => `fromModifiedJulianDayOrNull(toInt32(${args[0]!.sql}))`,
-    },
+    duckdb: (args) => `CAST(DATE '1858-11-17' + CAST(${args[0]!.sql} AS INTEGER) AS VARCHAR)`,
+    clickhouse: (args) => `fromModifiedJulianDayOrNull(toInt32(${args[0]!.sql}))`,
     cases: [['fromModifiedJulianDay(58849)', '2020-01-01']],
   },
 })

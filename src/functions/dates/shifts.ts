@@ -1,16 +1,8 @@
 import { isNullable, type SqlType, scalar } from '../../types/types.ts'
 import { before1970, clickHouseLocal, clickHouseMoment, clickHouseZone, moment, wall, whenTime } from '../cells/moment.ts'
 import { isShiftedByWhole, zoneArgument } from '../cells/zone-text.ts'
-import {
-  type Arg,
-  type Case,
-  type CellContext,
-  type Difference,
-  differing,
-  type FunctionFamily,
-  type FunctionRow,
-  functions,
-} from '../row.ts'
+import { type Arg, type Case, type CellContext, type Difference, differing } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 import { type IntervalUnit, intervalOf, isInterval, moved, movedType, unitNames } from './intervals.ts'
 import { unitOf } from './starts.ts'
 
@@ -21,17 +13,14 @@ const intervalType = (unit: IntervalUnit, amount: SqlType | undefined): SqlType 
   unit,
 })
 
-const shift = (verb: 'add' | 'subtract', unit: IntervalUnit, cases: readonly Case[]): FunctionRow => ({
-  kind: 'scalar',
-  args: [2, 2],
+const shift = (verb: 'add' | 'subtract', unit: IntervalUnit, cases: readonly Case[]): ScalarSpec => ({
+  args: 2,
   takes: ['time', 'integer'],
   returns: ([time, amount]) => movedType(time, intervalType(unit, amount)),
   summary: `The time ${verb === 'add' ? 'plus' : 'minus'} so many ${unit.toLowerCase()}s${lastDay[unit] ? '; the last day of the month stands in for a missing day' : ''}.`,
-  sql: {
-    duckdb: ([time, amount], context) =>
-      moved(time!, verb === 'add' ? '+' : '-', intervalOf(unit, amount!), intervalType(unit, amount!.type), context),
-    clickhouse: ([time, amount], context) => `${verb}${unit}s(${clickHouseLocal(time!, context)}, ${amount!.sql})`,
-  },
+  duckdb: ([time, amount], context) =>
+    moved(time!, verb === 'add' ? '+' : '-', intervalOf(unit, amount!), intervalType(unit, amount!.type), context),
+  clickhouse: ([time, amount], context) => `${verb}${unit}s(${clickHouseLocal(time!, context)}, ${amount!.sql})`,
   cases,
 })
 const lastDay: Readonly<Partial<Record<IntervalUnit, true>>> = { Month: true, Quarter: true, Year: true }
@@ -47,8 +36,8 @@ const added: Readonly<Record<IntervalUnit, readonly [string, string]>> = {
   Quarter: ['2024-06-30 10:30:00', '2023-12-31 10:30:00'],
   Year: ['2025-03-31 10:30:00', '2023-03-31 10:30:00'],
 }
-const shifts: FunctionFamily = Object.fromEntries(
-  unitNames.flatMap((unit): [string, FunctionRow][] => [
+const shifts: Readonly<Record<string, ScalarSpec>> = Object.fromEntries(
+  unitNames.flatMap((unit): [string, ScalarSpec][] => [
     [
       `add${unit}s`,
       shift('add', unit, [
@@ -62,7 +51,7 @@ const shifts: FunctionFamily = Object.fromEntries(
 )
 
 /** `dateAdd(time, interval)`, `dateAdd(interval, time)` and `dateAdd('unit', amount, time)`. */
-function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Case[], summary: string): FunctionRow {
+function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Case[], summary: string): ScalarSpec {
   const read = (args: readonly Arg[]): { time: Arg; interval: string; type: SqlType; clickhouse: string } => {
     if (args.length === 3) {
       const unit = unitNames.find((u) => u.toLowerCase() === unitOf(args[0])) ?? 'Day'
@@ -77,7 +66,6 @@ function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Ca
     return { time, interval: by.sql, type: by.type, clickhouse: by.sql }
   }
   return {
-    kind: 'scalar',
     args: [2, most],
     alsoTakes: 'times and intervals',
     takes: (args) => (args.length === 3 ? ['text', 'integer', 'time'] : ['time']),
@@ -86,15 +74,13 @@ function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Ca
       return movedType(time.type, type)
     },
     summary,
-    sql: {
-      duckdb: (args, context) => {
-        const { time, interval, type } = read(args)
-        return moved(time, sign, interval, type, context)
-      },
-      clickhouse: (args, context) => {
-        const { time, clickhouse } = read(args)
-        return `(${clickHouseLocal(time, context)} ${sign} ${clickhouse})`
-      },
+    duckdb: (args, context) => {
+      const { time, interval, type } = read(args)
+      return moved(time, sign, interval, type, context)
+    },
+    clickhouse: (args, context) => {
+      const { time, clickhouse } = read(args)
+      return `(${clickHouseLocal(time, context)} ${sign} ${clickhouse})`
     },
     cases: [[`${name}(${t}, toIntervalDay(1))`, added.Day[sign === '+' ? 0 : 1]], ...cases],
   }
@@ -152,19 +138,16 @@ function difference(
   summary: string,
   cases: readonly Case[],
   differences: readonly Difference[] = [],
-): FunctionRow {
+): ScalarSpec {
   return {
     differences,
-    kind: 'scalar',
-    args: [3, 3],
+    args: 3,
     takes: ['text', 'time'],
     returns: ([, a, b]) => whenTime(whenTime(scalar('Int64'), a), b),
     summary,
-    sql: {
-      duckdb: (args, context) => duckdb(unitOf(args[0]), args[1]!, args[2]!, context),
-      clickhouse: (args, context) =>
-        `${engine}('${unitOf(args[0])}', ${clickHouseMoment(args[1]!, context)}, ${clickHouseMoment(args[2]!, context)}, ${clickHouseZone(args[1]!, context)})`,
-    },
+    duckdb: (args, context) => duckdb(unitOf(args[0]), args[1]!, args[2]!, context),
+    clickhouse: (args, context) =>
+      `${engine}('${unitOf(args[0])}', ${clickHouseMoment(args[1]!, context)}, ${clickHouseMoment(args[2]!, context)}, ${clickHouseZone(args[1]!, context)})`,
     cases: cases.map(([text, value]) => [text.replace('{}', name), value] as const),
   }
 }
@@ -185,7 +168,7 @@ const firstWeek = (name: string): Difference =>
     0,
     'the week of 1 January 1970 and the one before it are one week on ClickHouse',
   )
-const dateDiff = (name: string): FunctionRow =>
+const dateDiff = (name: string): ScalarSpec =>
   difference(
     name,
     'dateDiff',
@@ -204,7 +187,7 @@ const dateDiff = (name: string): FunctionRow =>
     ],
   )
 
-export const dateShiftFunctions = functions({
+export const dateShiftFunctions = scalars({
   ...shifts,
   addDays: {
     ...shifts.addDays!,

@@ -2,7 +2,8 @@ import { QueryError } from '../../errors/errors.ts'
 import { type ScalarName, type SqlType, scalar } from '../../types/types.ts'
 import { before1970, clickHouseMoment, clickHouseZone, dateTimeLike, inZone, isDate, moment, wall, whenTime } from '../cells/moment.ts'
 import { isShiftedByWhole, midnightOf, momentOf, startOfLocalDay, zoneArgument } from '../cells/zone-text.ts'
-import { type Arg, type Case, type CellContext, differing, type FunctionRow, functions, type SqlCell } from '../row.ts'
+import { type Arg, type Case, type CellContext, differing, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 import { byMode, weekModes, weekStart, withWeekMode } from './parts.ts'
 
 // Cutting dates and moments down to the beginning of something. Days and longer give a Date where ClickHouse does; the rest gives a moment.
@@ -11,12 +12,12 @@ const dateResult: FunctionRow['returns'] = ([x]) => whenTime(scalar('Date'), x)
 const timeResult: FunctionRow['returns'] = ([x], { args }) => dateTimeLike(x, args[1])
 
 /** First day of a calendar unit, as a Date. `{}` stands for the local date or time. */
-const firstDay = (name: string, duckdb: string, summary: string, cases: readonly Case[]): FunctionRow => ({
-  kind: 'scalar',
-  args: [1, 1],
+const firstDay = (name: string, duckdb: string, summary: string, cases: readonly Case[]): ScalarSpec => ({
+  args: 1,
   returns: dateResult,
   summary,
-  sql: { duckdb: (args, context) => duckdb.replaceAll('{}', () => wall(args[0]!, context)), clickhouse: inZone(name) },
+  duckdb: (args, context) => duckdb.replaceAll('{}', () => wall(args[0]!, context)),
+  clickhouse: inZone(name),
   cases,
 })
 
@@ -36,12 +37,12 @@ export function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg):
   return whole ? cut(moment(arg, context, zone)) : momentOf(cut(`CAST(${wall(arg, context, zone)} AS TIMESTAMP)`), where, context)
 }
 
-const cutTime = (name: string, step: number, summary: string, cases: readonly Case[]): FunctionRow => ({
-  kind: 'scalar',
-  args: [1, 1],
+const cutTime = (name: string, step: number, summary: string, cases: readonly Case[]): ScalarSpec => ({
+  args: 1,
   returns: timeResult,
   summary,
-  sql: { duckdb: (args, context) => cutTo(step, args[0]!, context), clickhouse: inZone(name) },
+  duckdb: (args, context) => cutTo(step, args[0]!, context),
+  clickhouse: inZone(name),
   cases,
 })
 
@@ -90,22 +91,19 @@ function truncatedType(unit: Unit, arg: SqlType | undefined, zone?: Arg): SqlTyp
   return digits && type.kind === 'scalar' ? { ...type, name: 'DateTime64' as ScalarName, parameters: [digits] } : type
 }
 
-const dateTrunc = (summary: string, name: string): FunctionRow => ({
-  kind: 'scalar',
+const dateTrunc = (summary: string, name: string): ScalarSpec => ({
   args: [2, 3],
   takes: ['text', 'time', 'text'],
   returns: ([, x], { args }) => truncatedType(unitOf(args[0]), x, args[2]),
   summary,
-  sql: {
-    duckdb: (args, context) => truncated(unitOf(args[0]), args[1]!, context, args[2]),
-    clickhouse: (args, context) => {
-      const unit = unitOf(args[0])
-      const zone = isDate(args[1]!) && givesDate(unit) ? '' : `, ${clickHouseZone(args[1]!, context, args[2])}`
-      const text = `dateTrunc('${unit}', ${clickHouseMoment(args[1]!, context)}${zone})`
-      // Of a DateTime64 it is a DateTime64 or a Date32 there
-      if (givesDate(unit)) return `toDate(${text})`
-      return unit === 'millisecond' || unit === 'microsecond' ? text : `toDateTime(${text})`
-    },
+  duckdb: (args, context) => truncated(unitOf(args[0]), args[1]!, context, args[2]),
+  clickhouse: (args, context) => {
+    const unit = unitOf(args[0])
+    const zone = isDate(args[1]!) && givesDate(unit) ? '' : `, ${clickHouseZone(args[1]!, context, args[2])}`
+    const text = `dateTrunc('${unit}', ${clickHouseMoment(args[1]!, context)}${zone})`
+    // Of a DateTime64 it is a DateTime64 or a Date32 there
+    if (givesDate(unit)) return `toDate(${text})`
+    return unit === 'millisecond' || unit === 'microsecond' ? text : `toDateTime(${text})`
   },
   cases: [
     [`${name}('month', ${t})`, '2024-02-01'],
@@ -133,7 +131,7 @@ const weekOnClickHouse =
     )
   }
 
-export const dateStartFunctions = functions({
+export const dateStartFunctions = scalars({
   toStartOfYear: firstDay('toStartOfYear', "CAST(date_trunc('year', {}) AS DATE)", 'First day of the year.', [
     [`toStartOfYear(${t})`, '2024-01-01'],
   ]),
@@ -165,15 +163,12 @@ export const dateStartFunctions = functions({
     differences: [differing("toMonday(toDate('1969-12-31'))", '1969-12-29', '1970-01-01', before1970)],
   },
   toStartOfWeek: {
-    kind: 'scalar',
     args: [1, 3],
     returns: withWeekMode('toStartOfWeek', dateResult),
     summary:
       "First day of the week, in the zone of the third argument. Weeks begin on the project's first day, or by a mode of `toWeek` (0 Sunday, 1 Monday).",
-    sql: {
-      duckdb: startOfWeek,
-      clickhouse: weekOnClickHouse('toStartOfWeek'),
-    },
+    duckdb: startOfWeek,
+    clickhouse: weekOnClickHouse('toStartOfWeek'),
     cases: [
       [`toStartOfWeek(${t}, 0)`, '2024-02-04'],
       [`toStartOfWeek(${t}, 1)`, '2024-02-05'],
@@ -185,14 +180,11 @@ export const dateStartFunctions = functions({
     differences: [differing("toStartOfWeek(toDate('1969-12-31'))", '1969-12-28', '1970-01-01', before1970)],
   },
   toLastDayOfWeek: {
-    kind: 'scalar',
     args: [1, 3],
     returns: withWeekMode('toLastDayOfWeek', dateResult),
     summary: "Last day of the week, in the zone of the third argument. Weeks begin on the project's first day, or by a mode of `toWeek`.",
-    sql: {
-      duckdb: (args, context) => `(${startOfWeek(args, context)} + 6)`,
-      clickhouse: weekOnClickHouse('toLastDayOfWeek'),
-    },
+    duckdb: (args, context) => `(${startOfWeek(args, context)} + 6)`,
+    clickhouse: weekOnClickHouse('toLastDayOfWeek'),
     cases: [
       [`toLastDayOfWeek(${t}, 0)`, '2024-02-10'],
       [`toLastDayOfWeek(${t}, 1)`, '2024-02-11'],
@@ -207,14 +199,11 @@ export const dateStartFunctions = functions({
         reason: timesBefore1970,
       },
     ],
-    kind: 'scalar',
     args: [1, 2],
     returns: timeResult,
     summary: 'Midnight of the day, in the zone of the project or the one given.',
-    sql: {
-      duckdb: (args, context) => startOfDay(args[0]!, context, args[1]),
-      clickhouse: (args, context) => `toStartOfDay(${clickHouseMoment(args[0]!, context)}, ${clickHouseZone(args[0]!, context, args[1])})`,
-    },
+    duckdb: (args, context) => startOfDay(args[0]!, context, args[1]),
+    clickhouse: (args, context) => `toStartOfDay(${clickHouseMoment(args[0]!, context)}, ${clickHouseZone(args[0]!, context, args[1])})`,
     cases: [
       [`toStartOfDay(${t})`, '2024-02-07 00:00:00'],
       ["toUnixTimestamp(toStartOfDay(toDateTime('2024-03-10 12:00:00'), 'America/New_York'))", 1710046800],
@@ -247,15 +236,12 @@ export const dateStartFunctions = functions({
   },
   timeSlot: cutTime('timeSlot', 1800, 'Cut to half an hour.', [[`timeSlot(${t})`, '2024-02-07 15:30:00']]),
   toStartOfSecond: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: timeResult,
     summary: 'The moment without a fraction of a second.',
-    sql: {
-      duckdb: (args, context) => `date_trunc('second', ${moment(args[0]!, context)})`,
-      clickhouse: (args, context) =>
-        `toStartOfSecond(toDateTime64(${clickHouseMoment(args[0]!, context)}, 6), ${clickHouseZone(args[0]!, context)})`,
-    },
+    duckdb: (args, context) => `date_trunc('second', ${moment(args[0]!, context)})`,
+    clickhouse: (args, context) =>
+      `toStartOfSecond(toDateTime64(${clickHouseMoment(args[0]!, context)}, 6), ${clickHouseZone(args[0]!, context)})`,
     cases: [["toUnixTimestamp(toStartOfSecond(toDateTime64('2024-02-07 15:47:09.75', 6)))", 1707320829]],
   },
   dateTrunc: dateTrunc('Cut to a unit: a Date for week, month, quarter and year, else a moment.', 'dateTrunc'),

@@ -4,7 +4,8 @@ import { once } from '../cells/duckdb-values.ts'
 import { clickHouseMoment, clickHouseZone, isDate, moment, wall, whenTime } from '../cells/moment.ts'
 import { times } from '../makes.ts'
 import { mustBeConstant } from '../must-be-constant.ts'
-import { type Arg, type CellContext, type FunctionRow, functions } from '../row.ts'
+import type { Arg, CellContext } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Times as text. The letters are those of ClickHouse's formatDateTime; DuckDB's strftime has other ones for some.
 
@@ -93,20 +94,17 @@ function piecesOf(format: string): readonly Piece[] {
 
 const t = "toDateTime('2024-01-07 15:05:06')"
 
-const format = (name: string, summary: string): FunctionRow => ({
-  kind: 'scalar',
+const format = (name: string, summary: string): ScalarSpec => ({
   args: [2, 3],
   takes: ['time', 'text'],
   returns: ([x]) => whenTime(scalar('String'), x),
   summary,
   // %W is Wednesday.
   makes: times(8),
-  sql: {
-    duckdb: formatted,
-    clickhouse: ([time, text, zone], context) => {
-      const x = clickHouseMoment(time!, context)
-      return `formatDateTime(${x}, ${text!.sql}${isDate(time!) ? '' : `, ${clickHouseZone(time!, context, zone)}`})`
-    },
+  duckdb: formatted,
+  clickhouse: ([time, text, zone], context) => {
+    const x = clickHouseMoment(time!, context)
+    return `formatDateTime(${x}, ${text!.sql}${isDate(time!) ? '' : `, ${clickHouseZone(time!, context, zone)}`})`
   },
   cases: [
     [`${name}(${t}, '%Y-%m-%d %H:%i:%S')`, '2024-01-07 15:05:06'],
@@ -164,24 +162,21 @@ const clickHouseParts: Readonly<Record<string, string>> = {
 }
 const partOf = (arg: Arg | undefined): string => (typeof arg?.constant === 'string' ? arg.constant.toLowerCase() : '')
 
-export const dateTextFunctions = functions({
+export const dateTextFunctions = scalars({
   formatDateTime: format(
     'formatDateTime',
     'The time as text, by ClickHouse’s letters: %Y-%m-%d %H:%i:%S (%i minutes, %M the name of the month).',
   ),
   to_char: format('to_char', 'The same as `formatDateTime`: the letters are ClickHouse’s, not PostgreSQL’s.'),
   dateName: {
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     takes: ['text', 'time'],
     returns: ([, x]) => whenTime(scalar('String'), x),
     summary: 'A part of a date as text: names of months and weekdays, numbers of the rest.',
-    sql: {
-      duckdb: ([unit, x], context) => names[nameUnit(unit)]!.replaceAll('{}', () => wall(x!, context)),
-      clickhouse: ([unit, x], context) => {
-        const time = clickHouseMoment(x!, context)
-        return `dateName('${nameUnit(unit)}', ${time}${isDate(x!) ? '' : `, ${clickHouseZone(x!, context)}`})`
-      },
+    duckdb: ([unit, x], context) => names[nameUnit(unit)]!.replaceAll('{}', () => wall(x!, context)),
+    clickhouse: ([unit, x], context) => {
+      const time = clickHouseMoment(x!, context)
+      return `dateName('${nameUnit(unit)}', ${time}${isDate(x!) ? '' : `, ${clickHouseZone(x!, context)}`})`
     },
     cases: [
       [`dateName('weekday', ${t})`, 'Sunday'],
@@ -191,37 +186,31 @@ export const dateTextFunctions = functions({
     ],
   },
   monthName: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     takes: 'time',
     returns: ([x]) => whenTime(scalar('String'), x),
     summary: 'Name of the month.',
-    sql: {
-      duckdb: ([x], context) => `monthname(${wall(x!, context)})`,
-      clickhouse: ([x], context) =>
-        `dateName('month', ${clickHouseMoment(x!, context)}${isDate(x!) ? '' : `, ${clickHouseZone(x!, context)}`})`,
-    },
+    duckdb: ([x], context) => `monthname(${wall(x!, context)})`,
+    clickhouse: ([x], context) =>
+      `dateName('month', ${clickHouseMoment(x!, context)}${isDate(x!) ? '' : `, ${clickHouseZone(x!, context)}`})`,
     cases: [[`monthName(${t})`, 'January']],
   },
   date_part: {
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     takes: ['text', 'time'],
     returns: ([, x], { args: [unit] }) => {
       mustBeConstant(unit, 'The part of a date')
       return partOf(unit) === 'year' || partOf(unit) === 'doy' ? whenTime(scalar('UInt16', true), x) : scalar('UInt8', true)
     },
     summary: 'PostgreSQL’s parts: year, month, day, hour, minute, second, dow (Sunday = 0), doy, quarter; NULL for others.',
-    sql: {
-      duckdb: ([unit, x], context) =>
-        Object.hasOwn(parts, partOf(unit)) ? parts[partOf(unit)]!.replaceAll('{}', () => wall(x!, context)) : 'NULL',
-      clickhouse: ([unit, x], context) => {
-        const [time, zone] = [clickHouseMoment(x!, context), isDate(x!) ? '' : `, ${clickHouseZone(x!, context)}`]
-        if (partOf(unit) === 'dow') return `toNullable(toDayOfWeek(${time}, 2${zone}))`
-        return Object.hasOwn(clickHouseParts, partOf(unit))
-          ? `toNullable(${clickHouseParts[partOf(unit)]}(${time}${zone}))`
-          : 'CAST(NULL AS Nullable(UInt8))'
-      },
+    duckdb: ([unit, x], context) =>
+      Object.hasOwn(parts, partOf(unit)) ? parts[partOf(unit)]!.replaceAll('{}', () => wall(x!, context)) : 'NULL',
+    clickhouse: ([unit, x], context) => {
+      const [time, zone] = [clickHouseMoment(x!, context), isDate(x!) ? '' : `, ${clickHouseZone(x!, context)}`]
+      if (partOf(unit) === 'dow') return `toNullable(toDayOfWeek(${time}, 2${zone}))`
+      return Object.hasOwn(clickHouseParts, partOf(unit))
+        ? `toNullable(${clickHouseParts[partOf(unit)]}(${time}${zone}))`
+        : 'CAST(NULL AS Nullable(UInt8))'
     },
     cases: [
       [`date_part('year', ${t})`, 2024],

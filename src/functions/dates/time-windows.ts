@@ -2,7 +2,8 @@ import { isNullable, nullable, type SqlType, scalar, tupleOf } from '../../types
 import { once } from '../cells/duckdb-values.ts'
 import { clickHouseMoment, clickHouseZone, dateTimeLike, isDate, moment, wall, whenTime } from '../cells/moment.ts'
 import { isShiftedByWhole, midnightOf, momentOf, zoneArgument } from '../cells/zone-text.ts'
-import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell } from '../row.ts'
+import type { Arg, CellContext, FunctionRow, SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 import { intervalUnits, moved, unitOfInterval } from './intervals.ts'
 import { startOfDay } from './starts.ts'
 
@@ -105,61 +106,52 @@ const edge =
     const window = isHop ? hopping(args[0]!, args[1]!, args[2] ?? args[1]!, context) : tumbling(args[0]!, args[1]!, context, args[2])
     return which === 1 ? window.start : window.end
   }
-const edgeRow = (name: string, which: 1 | 2, isHop: boolean, cases: FunctionRow['cases']): FunctionRow => ({
-  kind: 'scalar',
+const edgeRow = (name: string, which: 1 | 2, isHop: boolean, cases: FunctionRow['cases']): ScalarSpec => ({
   args: [1, 3],
   alsoTakes: 'anything',
   returns: ([x, interval], { args }) =>
     x?.kind === 'tuple' ? (x.items[which - 1] ?? scalar('DateTime')) : windowType(x, interval, isHop ? undefined : args[2]),
   summary: `${which === 1 ? 'Beginning' : 'End'} of the ${isHop ? 'first of the overlapping windows' : 'window'} a moment lies in.`,
-  sql: {
-    duckdb: edge(which, isHop),
-    clickhouse: (args, context) => {
-      if (isTuple(args[0]!)) return `tupleElement(${args[0]!.sql}, ${which})`
-      const zone = isHop ? undefined : args[2]
-      const inner = [wholeSeconds(args[0]!, context), ...args.slice(1, isHop ? 3 : 2).map((a) => a.sql)]
-      return `${name}(${[...inner, clickHouseZone(args[0]!, context, zone)].join(', ')})`
-    },
+  duckdb: edge(which, isHop),
+  clickhouse: (args, context) => {
+    if (isTuple(args[0]!)) return `tupleElement(${args[0]!.sql}, ${which})`
+    const zone = isHop ? undefined : args[2]
+    const inner = [wholeSeconds(args[0]!, context), ...args.slice(1, isHop ? 3 : 2).map((a) => a.sql)]
+    return `${name}(${[...inner, clickHouseZone(args[0]!, context, zone)].join(', ')})`
   },
   cases,
 })
-const windowRow = (name: 'tumble' | 'hop', cases: FunctionRow['cases']): FunctionRow => ({
-  kind: 'scalar',
+const windowRow = (name: 'tumble' | 'hop', cases: FunctionRow['cases']): ScalarSpec => ({
   args: name === 'hop' ? [3, 3] : [2, 2],
   returns: ([x, interval]) => tupleOf([windowType(x, interval), windowType(x, interval)]),
   summary:
     name === 'hop'
       ? 'Beginning and end of the first of the overlapping windows a moment lies in: hop is the step, then the length.'
       : 'Beginning and end of the window of this length that a moment lies in.',
-  sql: {
-    duckdb: (args, context) => {
-      const { start, end } = name === 'hop' ? hopping(args[0]!, args[1]!, args[2]!, context) : tumbling(args[0]!, args[1]!, context)
-      return `row(${start}, ${end})`
-    },
-    clickhouse: (args, context) =>
-      `${name}(${wholeSeconds(args[0]!, context)}, ${args
-        .slice(1)
-        .map((a) => a.sql)
-        .join(', ')}, ${clickHouseZone(args[0]!, context)})`,
+  duckdb: (args, context) => {
+    const { start, end } = name === 'hop' ? hopping(args[0]!, args[1]!, args[2]!, context) : tumbling(args[0]!, args[1]!, context)
+    return `row(${start}, ${end})`
   },
+  clickhouse: (args, context) =>
+    `${name}(${wholeSeconds(args[0]!, context)}, ${args
+      .slice(1)
+      .map((a) => a.sql)
+      .join(', ')}, ${clickHouseZone(args[0]!, context)})`,
   cases,
 })
 
-export const timeWindowFunctions = functions({
+export const timeWindowFunctions = scalars({
   toStartOfInterval: {
-    kind: 'scalar',
     args: [2, 3],
     returns: ([x, interval], { args }) =>
       args[2] && !isZoneText(args[2]) ? (isNullable(args[2].type) ? nullable(x!) : x!) : startType(x, interval, args[2]),
     summary: 'Cut to stretches of an interval; the third argument is the time they count from (or a zone).',
-    sql: {
-      duckdb: ([x, interval, third], context) =>
-        third && !isZoneText(third) ? startFromOrigin(x!, interval!, third, context) : startOf(x!, interval!, context, third),
-      clickhouse: ([x, interval, third], context) =>
-        third && !isZoneText(third)
-          ? `toStartOfInterval(${clickHouseMoment(x!, context)}, ${interval!.sql}, ${clickHouseMoment(third, context)})`
-          : clickHouseStart(x!, interval!, context, third),
-    },
+    duckdb: ([x, interval, third], context) =>
+      third && !isZoneText(third) ? startFromOrigin(x!, interval!, third, context) : startOf(x!, interval!, context, third),
+    clickhouse: ([x, interval, third], context) =>
+      third && !isZoneText(third)
+        ? `toStartOfInterval(${clickHouseMoment(x!, context)}, ${interval!.sql}, ${clickHouseMoment(third, context)})`
+        : clickHouseStart(x!, interval!, context, third),
     cases: [
       [`toStartOfInterval(${t}, toIntervalMinute(15))`, '2024-03-12 12:00:00'],
       [`toStartOfInterval(${t}, toIntervalMinute(7))`, '2024-03-12 12:04:00'],
@@ -179,16 +171,13 @@ export const timeWindowFunctions = functions({
     ],
   },
   date_bin: {
-    kind: 'scalar',
-    args: [3, 3],
+    args: 3,
     takes: ['text', 'time'],
     returns: ([, x, origin]) => (origin && isNullable(origin) ? nullable(x!) : x!),
     summary: 'Cut to stretches of an interval that count from a given time (interval, time, origin).',
-    sql: {
-      duckdb: ([interval, x, origin], context) => startFromOrigin(x!, interval!, origin!, context),
-      clickhouse: ([interval, x, origin], context) =>
-        `toStartOfInterval(${clickHouseMoment(x!, context)}, ${interval!.sql}, ${clickHouseMoment(origin!, context)})`,
-    },
+    duckdb: ([interval, x, origin], context) => startFromOrigin(x!, interval!, origin!, context),
+    clickhouse: ([interval, x, origin], context) =>
+      `toStartOfInterval(${clickHouseMoment(x!, context)}, ${interval!.sql}, ${clickHouseMoment(origin!, context)})`,
     cases: [
       [`date_bin(toIntervalMinute(15), toDateTime('2024-03-12 12:19:00'), toDateTime('2024-03-12 12:05:00'))`, '2024-03-12 12:05:00'],
     ],

@@ -17,7 +17,8 @@ import { clickHouseLocal } from '../cells/moment.ts'
 import { isInterval, moved, movedType } from '../dates/intervals.ts'
 import { mustBeConstant } from '../must-be-constant.ts'
 import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from '../results.ts'
-import { type Arg, type CellContext, call, type Difference, differing, type FunctionRow, functions, type SqlCell } from '../row.ts'
+import { type Arg, type CellContext, call, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Types grow as on ClickHouse (UInt8 + UInt8 is UInt16); DuckDB counts in 64 bits, where it says "overflow" and ClickHouse wraps around.
 
@@ -175,13 +176,13 @@ const binary = (
   duckdb: SqlCell,
   clickhouse: string | SqlCell,
   cases: FunctionRow['cases'],
-  more: Partial<FunctionRow> = {},
-): FunctionRow => ({
-  kind: 'scalar',
-  args: [2, 2],
+  more: Partial<ScalarSpec> = {},
+): ScalarSpec => ({
+  args: 2,
   returns,
   summary,
-  sql: { duckdb, clickhouse: typeof clickhouse === 'string' ? call(clickhouse) : clickhouse },
+  duckdb,
+  clickhouse: typeof clickhouse === 'string' ? call(clickhouse) : clickhouse,
   cases,
   ...more,
 })
@@ -218,16 +219,17 @@ const addition = (
   name: string,
   cases: FunctionRow['cases'],
   differences: readonly Difference[],
-): FunctionRow => ({
+): ScalarSpec => ({
   ...binary(summary, returns, additive(symbol), name, cases, {
     differences,
     takes: symbol === '+' ? takesOfSum : takesOfDifference,
     alsoTakes: 'times and intervals',
   }),
-  sql: { duckdb: additive(symbol), clickhouse: additiveOnClickHouse(symbol, name) },
+  duckdb: additive(symbol),
+  clickhouse: additiveOnClickHouse(symbol, name),
 })
 
-export const arithmeticFunctions = functions({
+export const arithmeticFunctions = scalars({
   plus: addition(
     'The sum; a time plus an interval, or plus days (dates) or seconds.',
     sum,
@@ -324,15 +326,14 @@ export const arithmeticFunctions = functions({
     ],
   ),
   negate: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     alsoTakes: 'intervals',
     returns: ([x]) => {
       const shape = integerShape(x!)
       return shape ? integer({ bits: shape.signed ? shape.bits : nextWidth(shape.bits), signed: true }, isNullable(x!)) : x!
     },
     summary: 'The number with the other sign.',
-    sql: { duckdb: ([x]) => `(-${isInteger(x!.type) ? wide(x!) : x!.sql})`, clickhouse: call('negate') },
+    duckdb: ([x]) => `(-${isInteger(x!.type) ? wide(x!) : x!.sql})`,
     cases: [
       ['negate(5)', -5],
       ['negate(-1.5)', 1.5],
@@ -340,15 +341,14 @@ export const arithmeticFunctions = functions({
     ],
   },
   abs: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     caseInsensitive: true,
     returns: ([x]) => {
       const shape = integerShape(x!)
       return shape ? integer({ bits: shape.bits, signed: false }, isNullable(x!)) : x!
     },
     summary: 'The number without its sign.',
-    sql: { duckdb: ([x]) => `abs(${asNumber(x!)})`, clickhouse: call('abs') },
+    duckdb: ([x]) => `abs(${asNumber(x!)})`,
     cases: [
       ['abs(-5)', 5],
       ['abs(-1.5)', 1.5],
@@ -380,22 +380,20 @@ export const arithmeticFunctions = functions({
     { caseInsensitive: true },
   ),
   divideDecimal: {
-    kind: 'scalar',
     args: [2, 3],
     returns: decimal,
     summary: 'The quotient of two decimals, cut at a scale: the bigger of both, or the third argument.',
-    sql: { duckdb: decimalCell('/'), clickhouse: call('divideDecimal') },
+    duckdb: decimalCell('/'),
     cases: [
       ['divideDecimal(toDecimal(10, 2), toDecimal(3, 2))', 3.33],
       ['divideDecimal(toDecimal(-12, 0), toDecimal(2.1, 1), 4)', -5.7142],
     ],
   },
   multiplyDecimal: {
-    kind: 'scalar',
     args: [2, 3],
     returns: decimal,
     summary: 'The product of two decimals, cut at a scale: the bigger of both, or the third argument.',
-    sql: { duckdb: decimalCell('*'), clickhouse: call('multiplyDecimal') },
+    duckdb: decimalCell('*'),
     cases: [['multiplyDecimal(toDecimal(1.5, 2), toDecimal(3, 2))', 4.5]],
   },
 })

@@ -58,7 +58,13 @@ const rotate =
       shape,
     )
   }
-const test = (x: Arg, place: Arg): string => `((${shiftedRight(bitsOf(x), `least(${asInteger(place)}, 127)`)} & 1) = 1)`
+function test(x: Arg, place: Arg): string {
+  const { bits, signed } = shapeOf(x.type)
+  const at = typeof place.constant === 'number' && Number.isInteger(place.constant) ? place.constant : -1
+  // One step where BIGINT holds the number and the bit.
+  if (at >= 0 && at < Math.min(bits, 63) && bits <= 64 && (signed || bits < 64)) return `((${asInteger(x)} & ${1n << BigInt(at)}) <> 0)`
+  return `((${shiftedRight(bitsOf(x), `least(${asInteger(place)}, 127)`)} & 1) = 1)`
+}
 const tests =
   (operator: 'AND' | 'OR'): SqlCell =>
   ([x, ...places]) =>
@@ -176,6 +182,11 @@ export const bitFunctions = scalars({
       ['bitTest(5, 0)', 1],
       ['bitTest(5, 1)', 0],
       ['bitTest(-1, 5)', 1],
+      ['select bitTest(x, 31) from (select arrayJoin([-1::Int32]) as x)', 1],
+      ['select bitTest(x, 62) from (select arrayJoin([toInt64(4611686018427387904)]) as x)', 1],
+      ['select bitTest(x, 63) from (select arrayJoin([-1::Int64]) as x)', 1],
+      ['bitTest(18446744073709551615, 63)', 1],
+      ['bitTest(4294967295, 31)', 1],
     ],
   },
   bitTestAll: {

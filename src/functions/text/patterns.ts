@@ -1,17 +1,15 @@
 import { QueryError } from '../../errors/errors.ts'
-import { arrayOf, isNamed, isNullable, type SqlType, scalar } from '../../types/types.ts'
+import { arrayOf, isNullable, scalar } from '../../types/types.ts'
 import { asText } from '../cells/clickhouse-values.ts'
 import { likeText } from '../cells/duckdb-like.ts'
-import { asTextOrNull, once, toText, unlessNull } from '../cells/duckdb-values.ts'
+import { asTextOrNull, isNullLiteral, once, toText, unlessNull } from '../cells/duckdb-values.ts'
 import { type MadeCall, parts } from '../makes.ts'
-import { always, whenAll } from '../results.ts'
+import { always, listOfTexts, whenAll } from '../results.ts'
 import { type Arg, type Case, type CellContext, type FunctionFamily, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 import { allIndexes, firstIndex, indexed, inVariants } from './search-variants.ts'
 
 // LIKE and regular expressions: RE2 on both engines, `.` matches line ends too.
-
-const isNullLiteral = (arg: Arg): boolean => arg.constant === null || isNamed(arg.type, 'Nothing')
 
 /** Patterns compare like values: NULL fits NULL and nothing else, and the answer is never NULL. */
 function patternMatch(
@@ -75,7 +73,6 @@ const extracted = (name: 'regexp_extract' | 'regexp_extract_all', text: string, 
 const texts = arrayOf(scalar('String'))
 /** Every group may hold the whole match. */
 const ofGroups = ({ args }: MadeCall) => parts(1 + (typeof args[1]?.constant === 'string' ? groupCount(args[1].constant) : 0))
-const listOfTexts = (): SqlType => texts
 /** A constant pattern is needed where the number of groups decides about the answer. */
 const withGroups =
   (body: (text: string, pattern: Arg, groups: readonly number[]) => string): SqlCell =>

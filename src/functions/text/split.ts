@@ -1,13 +1,13 @@
-import { arrayOf, isNullable, type SqlType, scalar } from '../../types/types.ts'
+import { isNullable } from '../../types/types.ts'
 import { once } from '../cells/duckdb-values.ts'
 import { counted, headBytes, parts } from '../makes.ts'
+import { listOfTexts } from '../results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 import { wordPattern } from './search.ts'
 
 // Texts into arrays. An array cannot be NULL on ClickHouse: a NULL text is split like ''.
 
-const texts = (): SqlType => arrayOf(scalar('String'))
 const filled = (arg: Arg): string => (isNullable(arg.type) ? `coalesce(${arg.sql}, '')` : arg.sql)
 const filledOnClickhouse = (arg: Arg): string => (isNullable(arg.type) ? `ifNull(${arg.sql}, '')` : arg.sql)
 
@@ -35,7 +35,7 @@ const divided = (
 ): ScalarSpec => ({
   differences,
   args: [2, 3],
-  returns: texts,
+  returns: listOfTexts,
   summary,
   makes: parts(),
   duckdb: ([separator, text, most], context) => upTo(duckdb(filled(text!), separator!, context), most),
@@ -45,7 +45,7 @@ const divided = (
 })
 const pieces = (name: string, summary: string, pattern: string, cases: readonly Case[]): ScalarSpec => ({
   args: [1, 2],
-  returns: texts,
+  returns: listOfTexts,
   summary,
   makes: parts(),
   duckdb: ([text, most]) => upTo(`regexp_extract_all(${filled(text!)}, '${pattern}')`, most),
@@ -110,7 +110,7 @@ export const splitFunctions = scalars({
   tokens: { ...pieces('tokens', 'The words of a text.', wordPattern, [["tokens('a-b c_d é')", ['a', 'b', 'c', 'd', 'é']]]), args: 1 },
   ngrams: {
     args: 2,
-    returns: texts,
+    returns: listOfTexts,
     summary: 'All runs of a number of characters in a text.',
     // A run begins at every letter, and each letter is in so many of them.
     makes: counted((c) => c.times(c.bytes(0), c.plus(c.number(headBytes), c.least(c.value(1), c.bytes(0))))),

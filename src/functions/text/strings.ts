@@ -201,11 +201,17 @@ export const stringFunctions = scalars({
     returns: whenAll('Int32'),
     summary: 'The first byte as a number; 0 for an empty text.',
     duckdb: ([x], context) =>
-      once(context, x!.sql, (t) => `CASE WHEN ${t} = '' THEN 0 ELSE CAST('0x' || left(hex(left(${t}, 1)), 2) AS INTEGER) END`),
+      // The first byte of the character's UTF-8, by its number.
+      once(context, x!.sql, (t) => {
+        const number = `unicode(${t})`
+        return `CASE WHEN ${t} = '' THEN 0 WHEN ${number} < 128 THEN ${number} WHEN ${number} < 2048 THEN 192 + (${number} >> 6) WHEN ${number} < 65536 THEN 224 + (${number} >> 12) ELSE 240 + (${number} >> 18) END`
+      }),
     cases: [
       ["ascii('A')", 65],
       ["ascii('')", 0],
       ["ascii('é')", 195],
+      ["ascii('€')", 226],
+      ["ascii('😀')", 240],
     ],
   },
   startsWith: {

@@ -1,7 +1,7 @@
-import { arrayOf, isNullable, type SqlType, scalar } from '../../types/types.ts'
+import { isNullable } from '../../types/types.ts'
 import { asInteger, once, unlessNull } from '../cells/duckdb-values.ts'
 import { counted, type Makes, parts, times } from '../makes.ts'
-import { whenAll } from '../results.ts'
+import { listOfTexts, whenAll } from '../results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
@@ -62,11 +62,10 @@ const netlocOf = (url: string, context: CellContext): string =>
   })
 
 /** Arrays cannot be NULL on ClickHouse: NULL is taken like ''. */
-const texts = (): SqlType => arrayOf(scalar('String'))
 const listed = (name: string, summary: string, makes: Makes, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
   makes,
   args: 1,
-  returns: texts,
+  returns: listOfTexts,
   summary,
   duckdb: ([url], context) => duckdb([{ ...url!, sql: isNullable(url!.type) ? `coalesce(${url!.sql}, '')` : url!.sql }], context),
   clickhouse: ([url]) => `${name}(${isNullable(url!.type) ? `ifNull(${url!.sql}, '')` : url!.sql})`,

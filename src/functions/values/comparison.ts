@@ -1,13 +1,13 @@
 import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, typeName } from '../../types/types.ts'
-import { asNumber, toText } from '../cells/duckdb-values.ts'
+import { asNumber, isNullLiteral, toText } from '../cells/duckdb-values.ts'
 import { instantOfText } from '../cells/text-times.ts'
 import { momentOf } from '../cells/zone-text.ts'
 import { always } from '../results.ts'
-import { type Arg, type Case, type CellContext, type FunctionRow, functions } from '../row.ts'
+import type { Arg, Case, CellContext, FunctionRow } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Comparisons never answer NULL: NULL equals NULL and nothing else, and is neither less nor greater than anything.
 
-const isNullLiteral = (arg: Arg): boolean => arg.constant === null || isNamed(arg.type, 'Nothing')
 const isNumberText = (constant: Arg['constant']): constant is string =>
   typeof constant === 'string' && constant.trim() !== '' && Number.isFinite(Number(constant))
 
@@ -122,16 +122,15 @@ function ordering(operator: string, name: string): FunctionRow['sql'] {
   }
 }
 
-const comparison = (summary: string, sql: FunctionRow['sql'], cases: readonly Case[]): FunctionRow => ({
-  kind: 'scalar',
-  args: [2, 2],
+const comparison = (summary: string, sql: FunctionRow['sql'], cases: readonly Case[]): ScalarSpec => ({
+  args: 2,
   returns: always('Bool'),
   summary,
-  sql,
+  ...sql,
   cases,
 })
 
-export const comparisonFunctions = functions({
+export const comparisonFunctions = scalars({
   equals: comparison('Equality; NULL equals NULL.', equality(true), [
     ['equals(1, 1.0)', 1],
     ["equals('a', 'b')", 0],

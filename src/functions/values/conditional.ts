@@ -1,6 +1,7 @@
 import { part } from '../makes.ts'
 import { commonType } from '../results.ts'
-import { call, functions, type SqlCell } from '../row.ts'
+import type { SqlCell } from '../row.ts'
+import { scalars } from '../scalars.ts'
 
 /** Conditions stand at the even places, except for the last argument. */
 const caseWhen: SqlCell = (args) => {
@@ -8,16 +9,15 @@ const caseWhen: SqlCell = (args) => {
   return `CASE ${branches.join(' ')} ELSE ${args.at(-1)!.sql} END`
 }
 
-export const conditionalFunctions = functions({
+export const conditionalFunctions = scalars({
   if: {
-    kind: 'scalar',
-    args: [3, 3],
+    args: 3,
     takes: ['boolean', 'alike'],
     caseInsensitive: true,
     returns: ([, yes, no]) => commonType([yes!, no!]),
     makes: part,
     summary: 'The second argument when the first is true, else the third; NULL counts as false.',
-    sql: { duckdb: caseWhen, clickhouse: call('if') },
+    duckdb: caseWhen,
     cases: [
       ["if(1 = 1, 'yes', 'no')", 'yes'],
       ['if(null, 1, 2)', 2],
@@ -29,13 +29,12 @@ export const conditionalFunctions = functions({
     ],
   },
   multiIf: {
-    kind: 'scalar',
     args: [3, null],
     takes: (args) => args.map((_, i) => (i % 2 === 0 && i < args.length - 1 ? 'boolean' : 'alike')),
     returns: (args) => commonType(args.filter((_, i) => i % 2 === 1 || i === args.length - 1)),
     makes: part,
     summary: 'The value behind the first true condition, else the last argument.',
-    sql: { duckdb: caseWhen, clickhouse: call('multiIf') },
+    duckdb: caseWhen,
     cases: [
       ["multiIf(1 = 2, 'a', 2 = 2, 'b', 'c')", 'b'],
       ['multiIf(0, 1, null, 2, 3.5)', 3.5],

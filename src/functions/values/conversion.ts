@@ -15,7 +15,8 @@ import { duckdbType } from '../cells/duckdb-types.ts'
 import { asNumber, once, toText } from '../cells/duckdb-values.ts'
 import { mustBeConstant } from '../must-be-constant.ts'
 import { always, orNull } from '../results.ts'
-import { type Arg, type CellContext, type FunctionRow, functions, type SqlCell, sql } from '../row.ts'
+import { type Arg, type CellContext, type FunctionRow, type SqlCell, sql } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Casts that answer NULL for what they cannot read: numbers, flags, text, UUIDs. Times are in conversion-times.ts.
 
@@ -83,43 +84,40 @@ const castOrNull =
     isNamed(x!.type, 'Nothing') ? `CAST(NULL AS Nullable(${name}))` : `accurateCastOrNull(${x!.sql}, '${name}')`
 
 /** `toInt`, `toIntOrNull`, `toInt64`, `toInt64OrNull`: one cast under several names. */
-const cast = (name: ScalarName, summary: string, duckdb: SqlCell, cases: FunctionRow['cases']): FunctionRow => ({
-  kind: 'scalar',
-  args: [1, 1],
+const cast = (name: ScalarName, summary: string, duckdb: SqlCell, cases: FunctionRow['cases']): ScalarSpec => ({
+  args: 1,
   takes: name === 'Float64' ? 'number' : 'integer',
   alsoTakes: 'anything',
   returns: orNull(name),
   summary,
-  sql: { duckdb, clickhouse: castOrNull(name) },
+  duckdb,
+  clickhouse: castOrNull(name),
   cases,
 })
 const toInteger: SqlCell = ([x], context) => duckdbInteger(x!, context)
 const toFloat: SqlCell = ([x], context) => duckdbFloat(x!, context)
 
 /** The value where the cast has one, else the default; a NULL stays NULL when no default was given. */
-function castOrDefault(name: 'Int64' | 'Float64', duckdb: SqlCell): Pick<FunctionRow, 'returns' | 'sql'> {
+function castOrDefault(name: 'Int64' | 'Float64', duckdb: SqlCell): Pick<ScalarSpec, 'returns' | 'duckdb' | 'clickhouse'> {
   const type = name === 'Int64' ? 'BIGINT' : 'DOUBLE'
   return {
     returns: ([x, fallback]) => scalar(name, fallback ? isNullable(fallback) : isNullable(x!)),
-    sql: {
-      duckdb: (args, context) => {
-        const [x, fallback] = args
-        if (fallback) return `coalesce(${duckdb(args, context)}, CAST(${fallback.sql} AS ${type}))`
-        if (isNamed(x!.type, 'Nothing')) return `CAST(NULL AS ${type})`
-        if (!isNullable(x!.type)) return `coalesce(${duckdb(args, context)}, 0)`
-        return once(context, x!.sql, (v) => `CASE WHEN ${v} IS NOT NULL THEN coalesce(${duckdb([{ ...x!, sql: v }], context)}, 0) END`)
-      },
-      clickhouse: (args, context) => {
-        const [x, fallback] = args
-        const value = castOrNull(name)(args, context)
-        if (fallback) return `ifNull(${value}, to${name}(${fallback.sql}))`
-        return isNullable(x!.type) ? `if(isNull(${x!.sql}), NULL, ifNull(${value}, 0))` : `ifNull(${value}, 0)`
-      },
+    duckdb: (args, context) => {
+      const [x, fallback] = args
+      if (fallback) return `coalesce(${duckdb(args, context)}, CAST(${fallback.sql} AS ${type}))`
+      if (isNamed(x!.type, 'Nothing')) return `CAST(NULL AS ${type})`
+      if (!isNullable(x!.type)) return `coalesce(${duckdb(args, context)}, 0)`
+      return once(context, x!.sql, (v) => `CASE WHEN ${v} IS NOT NULL THEN coalesce(${duckdb([{ ...x!, sql: v }], context)}, 0) END`)
+    },
+    clickhouse: (args, context) => {
+      const [x, fallback] = args
+      const value = castOrNull(name)(args, context)
+      if (fallback) return `ifNull(${value}, to${name}(${fallback.sql}))`
+      return isNullable(x!.type) ? `if(isNull(${x!.sql}), NULL, ifNull(${value}, 0))` : `ifNull(${value}, 0)`
     },
   }
 }
-const orDefault = (name: 'Int64' | 'Float64', most: 1 | 2, summary: string, cases: FunctionRow['cases']): FunctionRow => ({
-  kind: 'scalar',
+const orDefault = (name: 'Int64' | 'Float64', most: 1 | 2, summary: string, cases: FunctionRow['cases']): ScalarSpec => ({
   args: [1, most],
   ...castOrDefault(name, name === 'Int64' ? toInteger : toFloat),
   summary,
@@ -154,10 +152,10 @@ const renamed = (cases: FunctionRow['cases'], from: string, to: string): Functio
 
 const integerSummary = 'The value as a whole number; NULL when it is none.'
 const floatSummary = 'The value as a float; NULL when it is no number.'
-const integerCast = (name: string): FunctionRow => cast('Int64', integerSummary, toInteger, renamed(intCases, 'toInt', name))
-const floatCast = (name: string): FunctionRow => cast('Float64', floatSummary, toFloat, renamed(floatCases, 'toFloat', name))
+const integerCast = (name: string): ScalarSpec => cast('Int64', integerSummary, toInteger, renamed(intCases, 'toInt', name))
+const floatCast = (name: string): ScalarSpec => cast('Float64', floatSummary, toFloat, renamed(floatCases, 'toFloat', name))
 
-export const conversionFunctions = functions({
+export const conversionFunctions = scalars({
   toInt: cast('Int64', integerSummary, toInteger, intCases),
   toIntOrNull: integerCast('toIntOrNull'),
   toInt64: integerCast('toInt64'),
@@ -198,17 +196,14 @@ export const conversionFunctions = functions({
     ["toFloat64OrDefault('bla', 1.5)", 1.5],
   ]),
   toDecimal: {
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     returns: (_, { args: [, scale] }) => {
       mustBeConstant(scale, 'The scale of a decimal')
       return { kind: 'scalar', name: 'Decimal', nullable: true, parameters: [18, Number(scale?.constant ?? 0)] }
     },
     summary: 'The value as a decimal with a scale, cut there; NULL when it is no number.',
-    sql: {
-      duckdb: ([x, scale], context) => duckdbDecimal(x!, Number(scale!.constant ?? 0), context),
-      clickhouse: ([x, scale]) => `accurateCastOrNull(${x!.sql}, 'Decimal64(${Number(scale!.constant ?? 0)})')`,
-    },
+    duckdb: ([x, scale], context) => duckdbDecimal(x!, Number(scale!.constant ?? 0), context),
+    clickhouse: ([x, scale]) => `accurateCastOrNull(${x!.sql}, 'Decimal64(${Number(scale!.constant ?? 0)})')`,
     cases: [
       ["toDecimal('1.239', 2)", 1.23],
       ["toDecimal('-1.239', 2)", -1.23],
@@ -221,11 +216,11 @@ export const conversionFunctions = functions({
     ],
   },
   toBool: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: orNull('Bool'),
     summary: "Numbers other than 0, and texts such as 'true', 'yes', 'on', '1'; NULL for other texts.",
-    sql: { duckdb: ([x]) => duckdbFlag(x!), clickhouse: castOrNull('Bool') },
+    duckdb: ([x]) => duckdbFlag(x!),
+    clickhouse: castOrNull('Bool'),
     cases: [
       ["toBool('true')", 1],
       ["toBool('No')", 0],
@@ -235,47 +230,41 @@ export const conversionFunctions = functions({
     ],
   },
   toUUID: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: orNull('UUID'),
     summary: 'The text as a UUID; NULL when it is none.',
-    sql: { duckdb: sql`TRY_CAST(${0} AS UUID)`, clickhouse: castOrNull('UUID') },
+    duckdb: sql`TRY_CAST(${0} AS UUID)`,
+    clickhouse: castOrNull('UUID'),
     cases: [
       ["toUUID('59f0c404-5cb3-11e7-907b-a6006ad3dba0')", '59f0c404-5cb3-11e7-907b-a6006ad3dba0'],
       ["toUUID('x')", null],
     ],
   },
   toUUIDOrDefault: {
-    kind: 'scalar',
-    args: [2, 2],
+    args: 2,
     returns: ([, fallback]) => fallback!,
     summary: 'The text as a UUID, or the second argument when it is none.',
-    sql: {
-      duckdb: sql`coalesce(TRY_CAST(${0} AS UUID), ${1})`,
-      clickhouse: ([x, fallback]) => `ifNull(accurateCastOrNull(${x!.sql}, 'UUID'), ${fallback!.sql})`,
-    },
+    duckdb: sql`coalesce(TRY_CAST(${0} AS UUID), ${1})`,
+    clickhouse: ([x, fallback]) => `ifNull(accurateCastOrNull(${x!.sql}, 'UUID'), ${fallback!.sql})`,
     cases: [["toString(toUUIDOrDefault('x', toUUID('59f0c404-5cb3-11e7-907b-a6006ad3dba0')))", '59f0c404-5cb3-11e7-907b-a6006ad3dba0']],
   },
   toNullableString: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: orNull('String'),
     summary: 'The value as text.',
-    sql: { duckdb: ([x], context) => toText(x!, context), clickhouse: castOrNull('String') },
+    duckdb: ([x], context) => toText(x!, context),
+    clickhouse: castOrNull('String'),
     cases: [
       ['toNullableString(5)', '5'],
       ['toNullableString(null)', null],
     ],
   },
   toTypeName: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     returns: always('String'),
     summary: 'The name of the type of the value.',
-    sql: {
-      duckdb: ([x], context) => context.literal(shownName(x!.type)),
-      clickhouse: ([x], context) => context.literal(shownName(x!.type)),
-    },
+    duckdb: ([x], context) => context.literal(shownName(x!.type)),
+    clickhouse: ([x], context) => context.literal(shownName(x!.type)),
     cases: [
       ['toTypeName(1)', 'UInt8'],
       ['toTypeName(-129)', 'Int16'],

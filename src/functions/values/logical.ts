@@ -1,6 +1,6 @@
 import { isNullable, scalar } from '../../types/types.ts'
-import type { FunctionRow } from '../row.ts'
-import { type Arg, functions, type SqlCell } from '../row.ts'
+import type { Arg, FunctionRow, SqlCell } from '../row.ts'
+import { scalars } from '../scalars.ts'
 
 const returns: FunctionRow['returns'] = (args) => scalar('Bool', args.some(isNullable))
 
@@ -19,13 +19,13 @@ const called =
     `${name}(${decidingFirst(args, decides).join(', ')})`
 
 /** Any number that is not 0 is true; NULL is neither, but a false argument decides `and`, a true one `or`. */
-export const logicalFunctions = functions({
+export const logicalFunctions = scalars({
   and: {
-    kind: 'scalar',
     args: [2, null],
     returns,
     summary: 'True when all arguments are true.',
-    sql: { duckdb: joined('AND', false), clickhouse: called('and', false) },
+    duckdb: joined('AND', false),
+    clickhouse: called('and', false),
     cases: [
       ['and(1, 1, 1)', 1],
       ['and(1, 0)', 0],
@@ -35,11 +35,11 @@ export const logicalFunctions = functions({
     ],
   },
   or: {
-    kind: 'scalar',
     args: [2, null],
     returns,
     summary: 'True when at least one argument is true.',
-    sql: { duckdb: joined('OR', true), clickhouse: called('or', true) },
+    duckdb: joined('OR', true),
+    clickhouse: called('or', true),
     cases: [
       ['or(0, 0, 1)', 1],
       ['or(null, 1)', 1],
@@ -48,14 +48,11 @@ export const logicalFunctions = functions({
     ],
   },
   xor: {
-    kind: 'scalar',
     args: [2, null],
     returns,
     summary: 'True when an odd number of arguments is true.',
-    sql: {
-      duckdb: (args) => args.map((arg) => `CAST(${arg.sql} AS BOOLEAN)`).reduce((left, right) => `(${left} <> ${right})`),
-      clickhouse: (args) => `xor(${args.map((arg) => arg.sql).join(', ')})`,
-    },
+    duckdb: (args) => args.map((arg) => `CAST(${arg.sql} AS BOOLEAN)`).reduce((left, right) => `(${left} <> ${right})`),
+    clickhouse: (args) => `xor(${args.map((arg) => arg.sql).join(', ')})`,
     cases: [
       ['xor(1, 0)', 1],
       ['xor(1, 1, 1)', 1],
@@ -64,12 +61,12 @@ export const logicalFunctions = functions({
     ],
   },
   not: {
-    kind: 'scalar',
-    args: [1, 1],
+    args: 1,
     caseInsensitive: true,
     returns,
     summary: 'The opposite; NULL stays NULL.',
-    sql: { duckdb: ([x]) => `(NOT ${x!.sql})`, clickhouse: ([x]) => `not(${x!.sql})` },
+    duckdb: ([x]) => `(NOT ${x!.sql})`,
+    clickhouse: ([x]) => `not(${x!.sql})`,
     cases: [
       ['not(1)', 0],
       ['not(0)', 1],

@@ -1,5 +1,6 @@
 import { scalar } from '../../types/types.ts'
-import { type Arg, type Case, type CellContext, type FunctionRow, functions } from '../row.ts'
+import type { Arg, Case, CellContext } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // `in(x, (1, 2))`: the operators `IN` and `NOT IN` as calls. NULL is found among NULLs.
 
@@ -9,30 +10,25 @@ function found(value: Arg, set: Arg, context: CellContext, isEqual: (a: string, 
   return `(len(list_filter(${set.sql}, lambda ${x}: ${isEqual(x, value.sql)})) > 0)`
 }
 
-const membership = (name: 'in' | 'notIn', summary: string, cases: readonly Case[]): FunctionRow => ({
-  kind: 'scalar',
-  args: [2, 2],
+const membership = (name: 'in' | 'notIn', summary: string, cases: readonly Case[]): ScalarSpec => ({
+  args: 2,
   returns: () => scalar('Bool'),
   summary,
-  sql: {
-    duckdb: ([value, set], context) => {
-      const text = found(value!, set!, context, (a, b) => `${a} IS NOT DISTINCT FROM ${b}`)
-      return name === 'in' ? text : `(NOT ${text})`
-    },
-    clickhouse: ([value, set]) => {
-      const items = set!.items
-      if (!items) return `${name === 'in' ? '' : 'not'}(has(${set!.sql}, ${value!.sql}))`
-      const tests = items.map((item) =>
-        item.constant === null ? `isNull(${value!.sql})` : `ifNull(equals(${value!.sql}, ${item.sql}), 0)`,
-      )
-      const text = tests.length ? tests.join(' OR ') : '0'
-      return name === 'in' ? `(${text})` : `not(${text})`
-    },
+  duckdb: ([value, set], context) => {
+    const text = found(value!, set!, context, (a, b) => `${a} IS NOT DISTINCT FROM ${b}`)
+    return name === 'in' ? text : `(NOT ${text})`
+  },
+  clickhouse: ([value, set]) => {
+    const items = set!.items
+    if (!items) return `${name === 'in' ? '' : 'not'}(has(${set!.sql}, ${value!.sql}))`
+    const tests = items.map((item) => (item.constant === null ? `isNull(${value!.sql})` : `ifNull(equals(${value!.sql}, ${item.sql}), 0)`))
+    const text = tests.length ? tests.join(' OR ') : '0'
+    return name === 'in' ? `(${text})` : `not(${text})`
   },
   cases,
 })
 
-export const membershipFunctions = functions({
+export const membershipFunctions = scalars({
   in: membership('in', 'Whether the value is in the tuple or array.', [
     ['in(1, (1, 2))', 1],
     ['in(3, [1, 2])', 0],

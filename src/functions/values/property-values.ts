@@ -44,7 +44,7 @@ export function duckdbNumberText(number: string): string {
 }
 const clickhouseNumberText = (number: string): string => `replaceRegexpOne(toString(${number}), 'e(\\\\d)', 'e+\\\\1')`
 
-const row = (name: string, returns: SqlType, duckdb: SqlCell, clickhouse: SqlCell): FunctionRow & { readonly name: string } => ({
+const propertyRow = (name: string, returns: SqlType, duckdb: SqlCell, clickhouse: SqlCell): FunctionRow & { readonly name: string } => ({
   name,
   kind: 'scalar',
   args: [1, 1],
@@ -56,38 +56,38 @@ const row = (name: string, returns: SqlType, duckdb: SqlCell, clickhouse: SqlCel
 
 /** By what they make of a value: those of texts take a text, whatever their name says. */
 export const propertyRows = {
-  number: row(
+  number: propertyRow(
     '@number',
     readTypes.number,
     ([x]) => duckdbNumber(x!.sql),
     ([x]) => clickhouseNumber(x!.sql),
   ),
-  boolean: row(
+  boolean: propertyRow(
     '@boolean',
     readTypes.boolean,
     ([x]) => duckdbFlag(x!.sql),
     ([x]) => clickhouseFlag(x!.sql),
   ),
-  time: row(
+  time: propertyRow(
     '@time',
     readTypes.time,
     ([x], context) => `CASE WHEN ${whole('duckdb', x!.sql, timeText)} THEN ${instantOfText(x!.sql, context)} END`,
     ([x], context) =>
       `if(${whole('clickhouse', x!.sql, timeText)}, parseDateTime64BestEffortOrNull(${x!.sql}, 6, ${context.literal(context.timezone)}), NULL)`,
   ),
-  numberText: row(
+  numberText: propertyRow(
     '@numberText',
     readTypes.text,
     ([x], context) => once(context, x!.sql, duckdbNumberText),
     ([x]) => clickhouseNumberText(x!.sql),
   ),
-  marked: row(
+  marked: propertyRow(
     '@marked',
     readTypes.text,
     ([x]) => duckdbMarked(x!.sql),
     ([x]) => clickhouseMarked(x!.sql),
   ),
-  unmarked: row(
+  unmarked: propertyRow(
     '@unmarked',
     readTypes.text,
     ([x]) => `replace(${x!.sql}, chr(0), '')`,
@@ -97,7 +97,7 @@ export const propertyRows = {
 
 /** The value of a group whose values have one text: the JSON number among them, where there is one. */
 export const keyRow: FunctionRow & { readonly name: string } = {
-  ...row('@key', scalar('String', true), ([x], context) => rowsCall('max', [x!.sql], context), call('max')),
+  ...propertyRow('@key', scalar('String', true), ([x], context) => rowsCall('max', [x!.sql], context), call('max')),
   kind: 'aggregate',
   returns: ([x]) => (isNullable(x!) ? x! : readTypes.text),
 }

@@ -2,7 +2,8 @@ import { QueryError } from '../../errors/errors.ts'
 import { isFloat, isNamed, isNullable, isTime, nullable, type SqlType, scalar } from '../../types/types.ts'
 import { asNumber, defaultOf } from '../cells/duckdb-values.ts'
 import { commonType } from '../results.ts'
-import { type Arg, type FunctionRow, functions } from '../row.ts'
+import type { Arg } from '../row.ts'
+import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Values of rows before and behind without OVER, in the order in which the rows come: from a subquery with ORDER BY.
 
@@ -28,21 +29,18 @@ const numeric = (x: SqlType): SqlType => {
   return isNullable(x) ? nullable(type) : type
 }
 
-const neighbor: FunctionRow = {
-  kind: 'scalar',
+const neighbor: ScalarSpec = {
   seesRows: true,
   args: [2, 3],
   takes: ['alike', 'integer', 'alike'],
   returns: ([x, , other]) => (other ? commonType([x!, other]) : x!),
   summary:
     'The value so many rows behind, or before with a negative number; the default of the type or the third argument where there is none.',
-  sql: {
-    duckdb: ([x, by, other], context) => shifted('duckdb', x!.sql, offsetOf(by!), other?.sql ?? defaultOf(context.type)),
-    clickhouse: ([x, by, other]) => {
-      const offset = offsetOf(by!)
-      if (other) return shifted('clickhouse', x!.sql, offset, other.sql)
-      return `${offset < 0 ? 'lagInFrame' : 'leadInFrame'}(${x!.sql}, ${Math.abs(offset)}) ${whole}`
-    },
+  duckdb: ([x, by, other], context) => shifted('duckdb', x!.sql, offsetOf(by!), other?.sql ?? defaultOf(context.type)),
+  clickhouse: ([x, by, other]) => {
+    const offset = offsetOf(by!)
+    if (other) return shifted('clickhouse', x!.sql, offset, other.sql)
+    return `${offset < 0 ? 'lagInFrame' : 'leadInFrame'}(${x!.sql}, ${Math.abs(offset)}) ${whole}`
   },
   cases: [
     ['select groupArray(v) from (select neighbor(number, 1) as v from numbers(3))', [1, 2, 0]],
@@ -54,28 +52,25 @@ const neighbor: FunctionRow = {
   ],
 }
 
-const runningDifference: FunctionRow = {
-  kind: 'scalar',
+const runningDifference: ScalarSpec = {
   seesRows: true,
-  args: [1, 1],
+  args: 1,
   takes: 'number',
   alsoTakes: 'times',
   returns: ([x]) => numeric(x!),
   summary: 'The difference to the row before, of times in seconds and of dates in days; 0 in the first row.',
-  sql: {
-    duckdb: ([x], context) => {
-      const number = isNamed(x!.type, 'Date')
-        ? `date_diff('day', DATE '1970-01-01', ${x!.sql})`
-        : isTime(x!.type)
-          ? `floor(epoch(${x!.sql}))`
-          : asNumber(x!)
-      const value = `CAST(${number} AS ${isFloat(context.type) ? 'DOUBLE' : 'BIGINT'})`
-      return `(${value} - ${shifted('duckdb', value, -1, value)})`
-    },
-    clickhouse: ([x], context) => {
-      const value = `${isFloat(context.type) ? 'toFloat64' : 'toInt64'}(${x!.sql})`
-      return `(${value} - ${shifted('clickhouse', value, -1, value)})`
-    },
+  duckdb: ([x], context) => {
+    const number = isNamed(x!.type, 'Date')
+      ? `date_diff('day', DATE '1970-01-01', ${x!.sql})`
+      : isTime(x!.type)
+        ? `floor(epoch(${x!.sql}))`
+        : asNumber(x!)
+    const value = `CAST(${number} AS ${isFloat(context.type) ? 'DOUBLE' : 'BIGINT'})`
+    return `(${value} - ${shifted('duckdb', value, -1, value)})`
+  },
+  clickhouse: ([x], context) => {
+    const value = `${isFloat(context.type) ? 'toFloat64' : 'toInt64'}(${x!.sql})`
+    return `(${value} - ${shifted('clickhouse', value, -1, value)})`
   },
   cases: [
     ['select groupArray(v) from (select runningDifference(x) as v from (select arrayJoin([1, 4, 2]) as x))', [0, 3, -2]],
@@ -85,4 +80,4 @@ const runningDifference: FunctionRow = {
   ],
 }
 
-export const neighbourFunctions = functions({ neighbor, runningDifference })
+export const neighbourFunctions = scalars({ neighbor, runningDifference })

@@ -1,0 +1,32 @@
+import { tables } from '../catalog/tables.ts'
+import type { TypedQuery } from '../resolver/typed.ts'
+import { freshAliases, rewrite } from '../resolver/typed-walk.ts'
+import type { Pass } from './context.ts'
+import { reachedTables } from './reached-tables.ts'
+
+/**
+ * A table that is a query brings that query, so that every pass behind this one sees all tables that the statement reads.
+ * Before: a scan of `sessions`. After: the same scan with `SELECT … FROM events GROUP BY $session_id` beside it; a later pass puts it in its place.
+ */
+export const views: Pass = (query, { view }) => {
+  let given: ((wanted: string) => string) | null = null
+  const fresh = (wanted: string) => {
+    given ??= freshAliases(query)
+    return given(wanted)
+  }
+  const withViews = (part: TypedQuery): TypedQuery =>
+    rewrite(part, {
+      source: (source) => {
+        if (source.kind !== 'scan') return source
+        const found = [...reachedTables(source)].flatMap(([path, { table, reads }]) => {
+          const key = tables[table]!.isView
+          if (!key) return []
+          const fields = [...new Set([...reads.values()].map(({ field }) => field))]
+          // Rows can be counted without reading anything from them.
+          return [{ path, query: withViews(view(table, fields.length ? fields : [key], fresh)) }]
+        })
+        return found.length ? { ...source, views: found } : source
+      },
+    })
+  return withViews(query)
+}

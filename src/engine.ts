@@ -90,7 +90,7 @@ const check = (options: OpenOptions) => {
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
   checkIsolate(options)
-  mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that answers a Date')
+  mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that returns a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
   mustBe([undefined, 'complete', 'partial'].includes(options.recovery), 'recovery', 'must be "complete" or "partial"')
   mustBe(options.onError === undefined || typeof options.onError === 'function', 'onError', 'must be a function')
@@ -99,22 +99,26 @@ const check = (options: OpenOptions) => {
   mustBe(
     isPositive(options.logRetention?.days) && isPositive(options.logRetention?.bytes),
     'logRetention',
-    'must hold numbers of days and bytes',
+    'must contain numbers of days and bytes',
   )
 }
 
 const checkIsolate = ({ isolate, dataDir, engine }: OpenOptions) => {
   mustBe(isolate === undefined || typeof isolate === 'boolean', 'isolate', 'must be true or false')
   if (!isolate) return
-  mustBe(dataDir !== ':memory:', 'isolate', 'needs a directory: two processes have no memory in common')
-  mustBe(!(engine && 'client' in engine.clickhouse), 'engine.clickhouse.client', 'cannot be given to another process: give its url')
+  mustBe(dataDir !== ':memory:', 'isolate', 'needs a data directory: two processes cannot share an in-memory store')
+  mustBe(
+    !(engine && 'client' in engine.clickhouse),
+    'engine.clickhouse.client',
+    'must be a URL here: a client cannot be passed to another process',
+  )
 }
 
 const checkEngine = (engine: EngineChoice | undefined) => {
   if (engine === undefined) return
   mustKnow(engine, ['clickhouse'], 'engine')
   const { clickhouse } = engine
-  mustBe(typeof clickhouse === 'object' && clickhouse !== null, 'engine.clickhouse', 'must hold the address of a server, or a client')
+  mustBe(typeof clickhouse === 'object' && clickhouse !== null, 'engine.clickhouse', 'must be the URL of a server, or a client')
   mustKnow(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password'], 'engine.clickhouse')
   if ('client' in clickhouse) return
   mustBe(
@@ -201,7 +205,7 @@ const warnOfRecovery = (notice: RecoveryNotice & { readonly project: number }) =
 /** Accounts, keys and events are for the owner of the directory alone. */
 async function closeToOthers(dataDir: string, onError: (error: unknown) => void): Promise<void> {
   const open = await makeDirectoryPrivate(dataDir)
-  if (open.length > 0) onError(new Error(`Other users may read ${open.join(', ')}, and this user cannot change that.`))
+  if (open.length > 0) onError(new Error(`Other users can read ${open.join(', ')}, and this user has no permission to change that.`))
 }
 
 const takeDirectory = async (dataDir: string): Promise<Lock> => {
@@ -216,11 +220,11 @@ const takeDirectory = async (dataDir: string): Promise<Lock> => {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there.',
-  EPERM: 'this user may not write there.',
+  EACCES: 'permission denied.',
+  EPERM: 'permission denied.',
   EROFS: 'the file system is read-only.',
   ENOSPC: 'the disk is full.',
-  EEXIST: 'there is a file of that name.',
+  EEXIST: 'a file with that name exists.',
   ENOTDIR: 'a part of the path is a file.',
 }
 
@@ -240,7 +244,7 @@ const sweepRemoved = async (dataDir: string, backends: Backends, { projects, con
 async function mustHaveControl(dataDir: string): Promise<void> {
   if (await isThere(join(dataDir, 'control.duckdb'))) return
   if (!(await readdir(join(dataDir, 'projects'))).some((name) => /^[1-9]\d*$/.test(name))) return
-  const reason = 'control.duckdb is gone, and there are projects. Put it back from a backup, or move the folders in projects/ away.'
+  const reason = 'control.duckdb is missing, but projects exist. Restore it from a backup, or move the folders in projects/ away.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 
@@ -258,7 +262,7 @@ const openControl = async (
     })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
-    const reason = `${error.message}. Accounts and keys are in no log: put control.duckdb and its write-ahead log back from a backup.`
+    const reason = `${error.message}. Accounts and keys are not in a log: restore control.duckdb and its write-ahead log from a backup.`
     throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason }, { cause: error })
   }
 }

@@ -217,7 +217,7 @@ export class Project {
     if (rows !== undefined) mustBeRowLimits(rows)
     const refresh = refreshMode(options.refresh)
     if (client_query_id !== null && !isQueryId(client_query_id)) {
-      const message = `client_query_id must be a text of 1 to ${longestQueryId} characters`
+      const message = `client_query_id must be a string of 1 to ${longestQueryId} characters`
       throw new WaymarkError('validation-failed', { message, attr: 'client_query_id' })
     }
     const asked = { query: queryAsked(query), refresh, client_query_id, wantsStatus: false }

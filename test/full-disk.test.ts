@@ -38,7 +38,7 @@ test.skipIf(!isMounted)(
     fillDisk() // some of the events are in the log only
     await expect(project.ingest({ batch: batch(acknowledged) })).rejects.toMatchObject({ code: 'disk-full', isRetryable: true })
     const closed = await waymark.close().catch((error: unknown) => error)
-    if (closed) expect(closed).toMatchObject({ code: 'unclean-close', message: expect.stringContaining('Nothing acknowledged is lost') })
+    if (closed) expect(closed).toMatchObject({ code: 'unclean-close', message: expect.stringContaining('No acknowledged event is lost') })
     expect(existsSync(join(dataDir, 'control.duckdb'))).toBe(true)
 
     rmSync(ballast)

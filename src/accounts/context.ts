@@ -65,7 +65,7 @@ export const post = async ({ mailer, outside, report }: AccountContext, organiza
   const server = mailer()
   if (!server) return
   const sent = await Promise.allSettled(mails.map((mail) => outside.mails(organizationId, () => server.send(mail))))
-  for (const one of sent) if (one.status === 'rejected') report('a mail could not be sent', one.reason)
+  for (const one of sent) if (one.status === 'rejected') report('failed to send an e-mail', one.reason)
 }
 
 export interface Change {

@@ -102,7 +102,7 @@ export const createDomains = (context: AccountContext) => {
       if (asked.verified_at) throw invalid('This domain has already been verified.', null, 'already_verified')
       const lookUp = () => context.lookupTxt(challengeName(asked.domain))
       const texts = await context.outside.names(asked.organization_id, lookUp).catch((error: unknown): readonly string[] => {
-        context.report('the name servers could not be asked', error)
+        context.report('DNS lookup failed', error)
         return []
       })
       return writeAs(context, by, async (tables) => {

@@ -51,7 +51,7 @@ export const createJoining = (context: AccountContext) => {
       throw invalid('This invite is intended for another email address.', null, 'invalid_recipient')
     if (isExpired(context, invite)) throw invalid('This invite has expired. Please ask your admin for a new one.', null, 'expired')
     if (!(await isBacked(tables, invite)))
-      throw invalid('Whoever sent this invite may not invite you any more. Please ask your admin for a new one.', null, 'expired')
+      throw invalid('The sender of this invite is no longer allowed to invite you. Please ask your admin for a new one.', null, 'expired')
     if (user && (await tables.memberships.first({ user_id: user.id, organization_id: invite.organization_id })))
       throw invalid('You already are a member of this organization.', null, 'user_already_member')
     if (!user && (await findUserByEmail(tables, invite.target_email)))

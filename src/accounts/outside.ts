@@ -6,7 +6,7 @@ import { createGate } from '../lib/gate.ts'
 const busy = (what: string) => () => new WaymarkError('busy', { what })
 
 export const createOutside = () => ({
-  names: createGate({ atOnce: 4, waiting: 256, waitingOfGroup: 64, refusal: busy('names are being looked up') }),
-  mails: createGate({ atOnce: 2, waiting: 1000, waitingOfGroup: 200, refusal: busy('mails are being sent') }),
+  names: createGate({ atOnce: 4, waiting: 256, waitingOfGroup: 64, refusal: busy('DNS lookups') }),
+  mails: createGate({ atOnce: 2, waiting: 1000, waitingOfGroup: 200, refusal: busy('outgoing e-mails') }),
 })
 export type Outside = ReturnType<typeof createOutside>

@@ -5,7 +5,7 @@ import { hashPassword, passwordMatches } from './secrets.ts'
 // Passwords are made costly to try: a hash takes a tenth of a second, 32 MB, and a thread of those that the engine and the log work on. One is made at
 // a time, whoever asks for it.
 
-const busy = () => new WaymarkError('busy', { what: 'passwords are being checked' })
+const busy = () => new WaymarkError('busy', { what: 'password checks' })
 
 export const createPasswords = () => {
   const gate = createGate({ atOnce: 1, waiting: 64, waitingOfGroup: 8, refusal: busy })

@@ -176,7 +176,7 @@ export const createPersonalKeys = (context: AccountContext) => {
       if (key.last_used_at && Math.abs(now.getTime() - key.last_used_at.getTime()) < hour) return
       await store
         .write((tables) => tables.personal_keys.update({ id: key.id }, { last_used_at: now }))
-        .catch((error: unknown) => context.report('the use of a key could not be noted', error))
+        .catch((error: unknown) => context.report('failed to record the last use of a key', error))
     },
   }
 }

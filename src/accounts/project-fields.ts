@@ -34,7 +34,7 @@ const timezone = () =>
       const { rule, message } = noChoice(value)
       issues.addIssue({ code: 'custom', params: { rule, choices: { candidates: likelyZones(value) } }, message })
     })
-    .meta({ description: 'A name of the IANA time zone database' })
+    .meta({ description: 'An IANA time zone name' })
 
 const notAMap = 'Must provide a dictionary or null.'
 const linkedFlag = z

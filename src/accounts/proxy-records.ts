@@ -59,8 +59,8 @@ export const createProxyRecords = (context: AccountContext) => {
   const findingFor = (record: ProxyRecord, pointsAt: string | null): Finding => {
     if (pointsAt !== null && bare(pointsAt) === bare(record.target_cname)) return { status: 'valid', message: null }
     if (pointsAt !== null)
-      return { status: 'erroring', message: `${record.domain} points at ${bare(pointsAt)}, not at ${record.target_cname}.` }
-    const missing = `${record.domain} has no CNAME record that points at ${record.target_cname}.`
+      return { status: 'erroring', message: `${record.domain} points to ${bare(pointsAt)}, not to ${record.target_cname}.` }
+    const missing = `${record.domain} has no CNAME record that points to ${record.target_cname}.`
     if (record.status === 'valid' || record.status === 'warning') return { status: 'warning', message: missing }
     const isLate = context.clock().getTime() - record.updated_at.getTime() > patience
     if (record.status === 'timed_out' || isLate) return { status: 'timed_out', message: missing }
@@ -86,7 +86,7 @@ export const createProxyRecords = (context: AccountContext) => {
     try {
       pointsAt = await context.outside.names(record.organization_id, () => context.lookupCname(record.domain))
     } catch (error) {
-      context.report('the name servers could not be asked', error)
+      context.report('DNS lookup failed', error)
       return record
     }
     return settle(record, findingFor(record, pointsAt), by)
@@ -120,7 +120,7 @@ export const createProxyRecords = (context: AccountContext) => {
 
     /** Asks the name servers at once, also for a record that had been given up. */
     retry: async ({ user: by }: Acting, record: ProxyRecord): Promise<ProxyRecord> => {
-      if (!retriable.has(record.status)) throw invalid(`A record that is ${record.status} cannot be tried again.`)
+      if (!retriable.has(record.status)) throw invalid(`A record with the status ${record.status} cannot be retried.`)
       const anew = record.status === 'timed_out' ? await settle(record, { status: 'waiting', message: null }, by) : record
       return check(anew, by)
     },

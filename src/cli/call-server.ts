@@ -2,15 +2,15 @@ import { WaymarkError } from '../errors/errors.ts'
 import { wrongUsage } from './command.ts'
 
 const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ENOTFOUND: 'the host is not known',
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'unknown host',
   ETIMEDOUT: 'it does not answer',
-  ECONNRESET: 'it broke the connection',
+  ECONNRESET: 'the connection was reset',
 }
 
 /** A request to a server that somebody named; when it does not get there, the reason is said in one line. */
 export async function callServer(url: string, path: string, init: RequestInit): Promise<Response> {
-  if (!URL.canParse(url)) throw wrongUsage(`--url takes an address such as http://127.0.0.1:8000, not ${url}.`)
+  if (!URL.canParse(url)) throw wrongUsage(`--url must be a URL such as http://127.0.0.1:8000, but got ${url}.`)
   try {
     return await fetch(new URL(path, url), init)
   } catch (error) {

@@ -54,7 +54,7 @@ export const readValues = (command: Command, args: readonly string[], env: Envir
     const strange = /^Unknown option '--?([^']*)'/.exec(message)?.[1]
     const likely = strange === undefined ? undefined : likelyName(strange, known)
     const hint = likely === undefined ? '' : ` Did you mean --${likely}?`
-    throw wrongUsage(`${message}${message.endsWith('.') ? '' : '.'}${hint} \`waymark help ${command.name}\` shows what there is.`)
+    throw wrongUsage(`${message}${message.endsWith('.') ? '' : '.'}${hint} \`waymark help ${command.name}\` lists the options.`)
   }
   const text = (name: string) => {
     const given = parsed.values[name] ?? env[variable(name)]

@@ -14,24 +14,24 @@ export const directoryOptions = { data: dataOption, clickhouse: clickhouseOption
 /** Also for a server: how much it may take is the operator's to say. */
 export const memoryOption = {
   value: 'SIZE',
-  summary: "most memory of the store, such as 512MB; the smaller of 40 % of the container's and 2 GiB when not given",
+  summary: "memory limit of the store, such as 512MB; default: 40 % of the container's memory, at most 2 GiB",
 } as const
 export const recoveryOption = {
   value: 'HOW',
-  summary: 'complete refuses a project of which something is lost; partial goes on without it, and says what it was',
+  summary: 'complete: refuse a project that has lost records; partial: open it without them and log which ones',
   default: 'complete',
 } as const
-export const projectOption = { value: 'ID', summary: 'the number of the project' } as const
+export const projectOption = { value: 'ID', summary: 'ID of the project' } as const
 
 export function projectId(values: Values): number {
   const text = values.required('project')
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw wrongUsage(`--project takes the number of a project, not ${text}.`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw wrongUsage(`--project must be the ID of a project (a number), but got ${text}.`)
   return Number(text)
 }
 
 export function recoveryOf(values: Values): 'complete' | 'partial' {
   const text = values.required('recovery')
-  if (text !== 'complete' && text !== 'partial') throw wrongUsage(`--recovery is complete or partial, not ${text}.`)
+  if (text !== 'complete' && text !== 'partial') throw wrongUsage(`--recovery must be complete or partial, but got ${text}.`)
   return text
 }
 

@@ -17,11 +17,11 @@ import { type RunningServer, runningServer } from './running-server.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Checks a data directory, its logs and its stores, says what it found and what opening it would do, and changes nothing.',
+  summary: 'Checks a data directory, its logs and its stores. Reports problems and what opening would do. Read-only.',
   options: {
     ...directoryOptions,
     recovery: recoveryOption,
-    hosted: { summary: 'say what holds for imports when it is served with --hosted' },
+    hosted: { summary: 'report the import limits that apply with serve --hosted' },
   },
   run: async (values, output) => {
     const dataDir = values.required('data')
@@ -41,7 +41,7 @@ export const doctor: Command = {
 }
 
 async function askServer(server: RunningServer, output: Output): Promise<number> {
-  output.out(`Server           ${server.url} owns it and answers; logs and stores are checked when no server runs`)
+  output.out(`Server           ${server.url} has it open and responds; stop it to check logs and stores`)
   const failures = await server.do('failures', {})
   for (const { project, message } of failures) output.out(`Project ${String(project).padEnd(8)} ${message}`)
   sayImports(await server.do('imports', {}), output)
@@ -50,9 +50,9 @@ async function askServer(server: RunningServer, output: Output): Promise<number>
 
 const left: Readonly<Record<LastOwner, string | null>> = {
   closed: null,
-  killed: 'a process that ended without closing it',
-  rebooted: 'a process of before the machine was started, or of another machine, that did not close it',
-  copied: 'nobody: it was copied while a process had the original open',
+  killed: 'a process that exited without closing it',
+  rebooted: 'a process on another machine, or before the last reboot, that did not close it',
+  copied: 'none: this is a copy, made while a process had the original open',
 }
 
 /** Everything is opened to be read only. */
@@ -75,12 +75,9 @@ async function inspect(
     for (const { id, isKnown } of await projectsOf(dataDir, accounts)) {
       const hadEvents = (await accounts.projects.byId(id))?.ingested_event ?? false
       const inspection = isKnown
-        ? await inspectProject(inspector, id, lastOwner, hadEvents, onServer ? () => onServer.inspect(id) : undefined).catch(asMessage)
-        : 'of no project that control.duckdb knows'
-      const lines =
-        typeof inspection === 'string'
-          ? [inspection]
-          : await describe(dataDir, id, inspection, { isPartial, isOnServer: onServer !== null })
+        ? await inspectProject(inspector, id, lastOwner, hadEvents).catch(asMessage)
+        : 'not listed in control.duckdb'
+      const lines = typeof inspection === 'string' ? [inspection] : await describe(dataDir, id, inspection, isPartial)
       const [first = '', ...more] = lines
       output.out(`Project ${String(id).padEnd(8)} ${first}`)
       for (const line of more) output.out(`  ${line}`)
@@ -126,22 +123,19 @@ async function describe(
   const bytes = (await stat(found.file).catch(() => null))?.size ?? 0
   const events = 'events' in store ? `${number(store.events ?? 0)} events, ` : ''
   const waiting = log.lastSeq - plan.appliedSeq
-  const place = isOnServer ? 'store on the server' : `store ${bytesText(bytes)}`
-  const lines = [`${events}${place}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
-  if (plan.from === 'store' && waiting > 0)
-    lines.push(`${number(waiting)} records of the log are not in the store yet; opening applies them`)
+  const lines = [`${events}store ${bytesText(bytes)}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
+  if (plan.from === 'store' && waiting > 0) lines.push(`${number(waiting)} records of the log are not applied yet; opening applies them`)
   if (plan.from === 'checkpoint')
-    lines.push(`the store can be read up to its last checkpoint only (${reasonOf(store)}); opening takes what came after from the log`)
-  if (plan.from === 'log') lines.push(`${reasonOf(store)}; opening makes the store again from the log`)
+    lines.push(`the store is readable only up to its last checkpoint (${reasonOf(store)}); opening replays the rest from the log`)
+  if (plan.from === 'log') lines.push(`${reasonOf(store)}; opening rebuilds the store from the log`)
   for (const damage of plan.harmless) lines.push(recoveryText({ kind: 'log-damaged', ...damage }))
   for (const lost of plan.lost) lines.push(recoveryText({ kind: 'records-lost', ...lost }))
-  if (plan.refusal)
-    lines.push(isPartial ? 'opening with --recovery partial goes on without them' : `opening is refused: ${plan.refusal.message}`)
+  if (plan.refusal) lines.push(isPartial ? 'opening with --recovery partial skips them' : `opening is refused: ${plan.refusal.message}`)
   for (const { kind, count } of ('warnings' in store && store.warnings) || []) lines.push(`warning ${kind}: ${number(count)}`)
   return lines
 }
 
-const reasonOf = (store: ProjectInspection['found']['store']) => ('reason' in store ? store.reason : 'the store is gone')
+const reasonOf = (store: ProjectInspection['found']['store']) => ('reason' in store ? store.reason : 'the store is missing')
 
 function sayImports(states: readonly ImportState[], { out }: Output): void {
   for (const state of states) out(`Imports          project ${state.project} (${state.name}): ${importsText(state)}`)
@@ -152,9 +146,9 @@ function importsText(state: ImportState): string {
   const { is_approved: isApproved, total_events: total, events_per_minute: speed } = state
   const bounds = [total !== null && `${number(total)} events`, speed !== null && `${number(speed)} a minute`].filter(Boolean).join(', ')
   const by = state.approved_by === null ? '' : ` by ${state.approved_by} on ${state.approved_at?.slice(0, 10)}`
-  const counted = bounds === '' ? '' : `; ${number(state.imported_events)} came in`
+  const counted = bounds === '' ? '' : `; ${number(state.imported_events)} imported so far`
   if (isApproved) return `approved${by}, ${bounds || 'unlimited'}${counted}`
-  return `not approved, so at most ${bounds}${counted}; \`waymark imports approve --project ${state.project}\` approves more`
+  return `not approved, so limited to ${bounds}${counted}; raise the limit with \`waymark imports approve --project ${state.project}\``
 }
 
 async function sizeOf(folder: string): Promise<number> {

@@ -94,7 +94,7 @@ export function toServer(url: string, key: string): Target {
         if (tries === mostTries) throw refusal(url, `${waits.details ?? waits.result}`)
       } else if (response && response.status !== 429 && response.status !== 503)
         throw refusal(url, answer?.detail ?? response.statusText, response.status)
-      else if (tries === mostTries) throw refusal(url, answer?.detail ?? 'it does not answer any more', response?.status)
+      else if (tries === mostTries) throw refusal(url, answer?.detail ?? 'it stopped responding', response?.status)
       const seconds = Number(response?.headers.get('retry-after') ?? 0)
       await new Promise((resume) => setTimeout(resume, seconds * 1000 || retryAfterMs))
     }

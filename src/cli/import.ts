@@ -16,16 +16,17 @@ export const importFiles: Command = {
   options: {
     ...directoryOptions,
     project: projectOption,
-    from: { value: 'FORMAT', summary: `what the files are, when looking at them does not tell: ${importFormats.join(', ')}` },
+    from: { value: 'FORMAT', summary: `format of the files, if it is not detected: ${importFormats.join(', ')}` },
     map: {
       value: 'FIELD=COLUMN,…',
-      summary: 'columns of a plain file: event, distinct_id, timestamp, uuid, properties; FIELD==TEXT for a constant',
+      summary:
+        'column for each field of a CSV, JSONL or Parquet file: event, distinct_id, timestamp, uuid, properties; FIELD==TEXT sets a constant',
     },
-    url: { value: 'URL', summary: 'send to this server instead of a directory; needs --key' },
+    url: { value: 'URL', summary: 'send events to this server instead of opening a directory; needs --key' },
     key: { value: 'KEY', summary: "the project's API key, with --url" },
     memory: memoryOption,
     recovery: recoveryOption,
-    'dry-run': { summary: 'store nothing; say what would be stored' },
+    'dry-run': { summary: 'store nothing; report what would be stored' },
     json: { summary: 'print the summary as one line of JSON' },
   },
   run: async (values, output) => {
@@ -55,7 +56,7 @@ const refused = (error: unknown): never => {
 
 function formatOf(text: string | undefined): ImportFormat | undefined {
   if (text === undefined || (importFormats as readonly string[]).includes(text)) return text as ImportFormat | undefined
-  throw wrongUsage(`--from is one of ${importFormats.join(', ')}, not ${text}.`)
+  throw wrongUsage(`--from must be one of ${importFormats.join(', ')}, but got ${text}.`)
 }
 
 const fields = ['event', 'distinct_id', 'timestamp', 'uuid', 'properties'] as const
@@ -66,7 +67,7 @@ function mappingOf(text: string | undefined): Mapping {
     const at = part.indexOf('=')
     const field = part.slice(0, at).trim()
     if (at < 0 || !(fields as readonly string[]).includes(field))
-      throw wrongUsage(`--map takes FIELD=COLUMN with a field of ${fields.join(', ')}, not ${part}.`)
+      throw wrongUsage(`--map expects FIELD=COLUMN, where FIELD is one of ${fields.join(', ')}, but got ${part}.`)
     mapping[field] = fieldSource(part.slice(at + 1))
   }
   return mapping
@@ -141,5 +142,5 @@ function report(summary: ImportSummary, values: Values, { out }: Output, done: s
   if (summary.unreadable > 0) out(`Not readable     ${number(summary.unreadable)} rows, such as:`)
   for (const { file, row, problem } of summary.problems.slice(0, 5)) out(`  ${file ? `${file} row ${row}: ` : ''}${problem}`)
   if (summary.isAborted)
-    throw new WaymarkError('command-failed', { message: 'Interrupted. Call it again to go on from here; nothing is stored twice.' })
+    throw new WaymarkError('command-failed', { message: 'Interrupted. Run the command again to resume; no event is stored twice.' })
 }

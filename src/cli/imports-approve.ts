@@ -7,7 +7,7 @@ import type { Approval } from './directory-commands.ts'
 const amount = (values: Values, name: string): number | null => {
   const text = values.text(name)
   if (text === undefined) return null
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw wrongUsage(`--${name} is a number of events, not ${text}.`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw wrongUsage(`--${name} must be a number of events, but got ${text}.`)
   return Number(text)
 }
 
@@ -17,10 +17,10 @@ export const approveImports: Command = {
   options: {
     ...directoryOptions,
     project: projectOption,
-    total: { value: 'N', summary: 'events in all; unlimited when not given' },
-    speed: { value: 'N', summary: 'events a minute; unlimited when not given' },
-    revoke: { summary: 'take the approval back' },
-    url: { value: 'URL', summary: 'ask this server instead of a directory; needs --key' },
+    total: { value: 'N', summary: 'limit of events in total (default: unlimited)' },
+    speed: { value: 'N', summary: 'limit of events per minute (default: unlimited)' },
+    revoke: { summary: 'withdraw the approval' },
+    url: { value: 'URL', summary: 'send the request to this server instead of opening a directory; needs --key' },
     key: { value: 'KEY', summary: 'the personal key of an admin of the project, with --url' },
   },
   run: async (values, { out }) => {

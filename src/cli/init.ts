@@ -19,8 +19,8 @@ export const bootstrapKeys = ({ env }: Values) => ({
 
 export const init: Command = {
   name: 'init',
-  summary: 'Makes the first organization, owner, project and keys.',
-  options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
+  summary: 'Creates the first organization, owner, project and keys.',
+  options: { data: dataOption, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const waymark = await open({ dataDir: values.required('data'), engine: engineOf(values) })
     const start = await waymark.accounts.firstStart(bootstrapKeys(values)).finally(() => waymark.close())
@@ -29,6 +29,6 @@ export const init: Command = {
     out(`Organization     ${facts.organization_id}`)
     out(`Project          ${facts.project_id}`)
     out(`Project key      ${facts.project_api_key}`)
-    out(start.personalKey === null ? 'Personal key     made earlier' : `Personal key     ${start.personalKey}   (shown this once)`)
+    out(start.personalKey === null ? 'Personal key     created earlier' : `Personal key     ${start.personalKey}   (shown this once)`)
   },
 }

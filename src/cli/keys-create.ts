@@ -3,12 +3,12 @@ import { directoryOptions, withDirectory } from './directory.ts'
 
 export const createKey: Command = {
   name: 'keys create',
-  summary: 'Makes a personal key for a user; it is shown once.',
+  summary: 'Creates a personal API key for a user. The key is shown once.',
   options: {
     ...directoryOptions,
     user: { value: 'EMAIL', summary: 'whose key' },
-    label: { value: 'L', summary: 'what it is for, up to 40 characters' },
-    scopes: { value: 'a,b', summary: 'what it may do, such as query:read,project:write, or *' },
+    label: { value: 'L', summary: 'label of the key, up to 40 characters' },
+    scopes: { value: 'a,b', summary: 'scopes of the key, such as query:read,project:write, or * for all' },
     json: { summary: 'print one line of JSON' },
   },
   run: async (values, { out }) => {

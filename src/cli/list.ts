@@ -24,10 +24,6 @@ const listing = (things: 'projects' | 'users' | 'keys', summary: string, name: L
   },
 })
 
-export const listProjects = listing('projects', 'Lists the projects with their keys for sending events.', 'list-projects')
-export const listUsers = listing('users', 'Lists the users with their organizations and levels.', 'list-users')
-export const listKeys = listing(
-  'keys',
-  'Lists the personal keys: whose they are and what they may do, not the keys themselves.',
-  'list-keys',
-)
+export const listProjects = listing('projects', 'Lists the projects and their project API keys.', 'list-projects')
+export const listUsers = listing('users', 'Lists the users, their organizations and levels.', 'list-users')
+export const listKeys = listing('keys', 'Lists the personal API keys: user, label and scopes, without the secrets.', 'list-keys')

@@ -23,7 +23,7 @@ process.exitCode = await runCommand(process.argv.slice(2), process.env, {
 // Nothing is left to do; what is open all the same must not keep the process.
 const lingering = setInterval(() => {
   if (process.stdout.writableLength > 0) return // a slow reader of the output
-  process.stderr.write(`waymark: ended although still open: ${process.getActiveResourcesInfo().join(', ')}\n`)
+  process.stderr.write(`waymark: exited with open handles: ${process.getActiveResourcesInfo().join(', ')}\n`)
   process.exit()
 }, 5_000)
 lingering.unref()

@@ -7,8 +7,8 @@ const types = ['Numeric', 'String', 'Boolean', 'DateTime']
 
 export const listProperties: Command = {
   name: 'properties list',
-  summary: 'Lists the properties of a project: their declared types and how many values of each kind were sent.',
-  options: { ...directoryOptions, project: projectOption, json: { summary: 'print one line of JSON' } },
+  summary: 'Lists the properties of a project: declared type, and the number of values received of each type.',
+  options: { data: dataOption, project: projectOption, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const project = projectId(values)
     const rows = await withDirectory(values, (directory) => directory.do('list-properties', { project }))
@@ -35,7 +35,7 @@ export const listProperties: Command = {
 
 export const defineProperty: Command = {
   name: 'properties define',
-  summary: 'Declares the type that queries read a property by.',
+  summary: 'Declares the type of a property. Queries read it as this type.',
   takes: 'NAME',
   options: {
     ...directoryOptions,
@@ -46,11 +46,11 @@ export const defineProperty: Command = {
   run: async (values, { out }) => {
     const project = projectId(values)
     const [name, ...others] = values.rest
-    if (name === undefined || others.length > 0) throw wrongUsage('properties define takes the name of one property.')
+    if (name === undefined || others.length > 0) throw wrongUsage('properties define expects the name of one property.')
     const [of, property_type] = [values.required('of'), values.required('type')]
     const group = /^group_([0-4])$/.exec(of)
-    if (!group && of !== 'event' && of !== 'person') throw wrongUsage(`--of is event, person, or group_0 to group_4, not ${of}.`)
-    if (!types.includes(property_type)) throw wrongUsage(`--type is one of ${types.join(', ')}, not ${property_type}.`)
+    if (!group && of !== 'event' && of !== 'person') throw wrongUsage(`--of must be event, person, or group_0 to group_4, but got ${of}.`)
+    if (!types.includes(property_type)) throw wrongUsage(`--type must be one of ${types.join(', ')}, but got ${property_type}.`)
     const row = { name, property_type, ...(group ? { type: 'group', group_type_index: Number(group[1]) } : { type: of }) }
     await withDirectory(values, (directory) => directory.do('define-property', { project, row: row as PropertyTypeInput }))
     out(`${of} property ${name} is read as ${property_type}.`)

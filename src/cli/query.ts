@@ -17,7 +17,7 @@ interface Rows {
 
 export const query: Command = {
   name: 'query',
-  summary: 'Answers one query, as SQL or as JSON of any kind.',
+  summary: 'Runs one query, given as SQL or as JSON of any query kind.',
   takes: "'SQL or JSON'",
   options: {
     ...directoryOptions,
@@ -27,9 +27,9 @@ export const query: Command = {
   },
   run: async (values, { out, err }) => {
     const [text, ...more] = values.rest
-    if (text === undefined || more.length > 0) throw wrongUsage('query takes one statement, in quotes.')
+    if (text === undefined || more.length > 0) throw wrongUsage('query expects one statement, in quotes.')
     const format = values.required('format') as Format
-    if (!formats.includes(format)) throw wrongUsage(`--format is one of ${formats.join(', ')}, not ${format}.`)
+    if (!formats.includes(format)) throw wrongUsage(`--format must be one of ${formats.join(', ')}, but got ${format}.`)
     const asked = queryOf(text)
     const project = projectId(values)
     const ask = (directory: Directory) => directory.do('query', { project, query: asked })
@@ -44,7 +44,7 @@ export const query: Command = {
       return
     }
     out(tableText(rows.columns, rows.rows))
-    if ((answer as { hasMore?: boolean }).hasMore) out('(there are more rows; LIMIT and OFFSET choose which are shown)')
+    if ((answer as { hasMore?: boolean }).hasMore) out('(more rows are available; use LIMIT and OFFSET)')
   },
 }
 

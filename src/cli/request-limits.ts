@@ -7,28 +7,28 @@ import { type Option, type Values, wrongUsage } from './command.ts'
 export const limitOptions = {
   'queries-per-hour': {
     value: 'N',
-    summary: 'queries that the keys of one user may ask one project in an hour; 0 for no limit; 120 with --hosted, else none',
+    summary: 'queries per hour that the keys of one user may run on one project; 0: no limit; default: 120 with --hosted, else no limit',
   },
   'api-limit': {
     value: 'N',
-    summary: 'requests that one key may make in a minute, ten times that in an hour; 0 for no limit',
+    summary: 'requests per minute for one key, and ten times that per hour; 0: no limit',
     default: '480',
   },
   'concurrent-queries': {
     value: 'N',
-    summary: 'queries of one project that keys may have waiting or running at once; 0 for no limit',
+    summary: 'queries of one project that API keys may have queued or running at a time; 0: no limit',
     default: String(defaultConcurrency.perProject),
   },
   'queries-per-user': {
     value: 'N',
-    summary: 'queries of one user that may wait or run at once; 0 for no limit',
+    summary: 'queries of one user that may be queued or running at a time; 0: no limit',
     default: String(defaultConcurrency.perUser),
   },
 } satisfies Readonly<Record<string, Option>>
 
 export const countOf = (values: Values, name: string): number => {
   const text = values.required(name)
-  if (!/^\d{1,9}$/.test(text)) throw wrongUsage(`--${name} is a whole number, not ${text}.`)
+  if (!/^\d{1,9}$/.test(text)) throw wrongUsage(`--${name} must be a whole number, but got ${text}.`)
   return Number(text)
 }
 

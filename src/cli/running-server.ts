@@ -56,7 +56,7 @@ export class RunningServer {
       headers: { authorization: `Bearer ${this.secret}`, 'content-type': 'application/json' },
       body: JSON.stringify(input),
     }).catch((cause: unknown) => {
-      throw new WaymarkError('command-failed', { message: `The server at ${this.url} went away.` }, { cause })
+      throw new WaymarkError('command-failed', { message: `Lost the connection to the server at ${this.url}.` }, { cause })
     })
     const answer = (await response.json()) as { code?: ErrorCode; data?: never; span?: Span; source?: string; detail?: string }
     if (response.ok) return answer as Outcome<N>

@@ -21,7 +21,7 @@ import { announce, newSecret } from './running-server.ts'
 import { listenForStop } from './stopping.ts'
 
 const portOf = (text: string): number => {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port is a number up to 65535, not ${text}.`)
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port must be a number from 0 to 65535, but got ${text}.`)
   return Number(text)
 }
 
@@ -98,32 +98,37 @@ export const serve: Command = {
   options: {
     data: dataOption,
     host: { value: 'H', summary: 'the address to listen on', default: '127.0.0.1' },
-    port: { value: 'N', summary: 'the port; 0 takes a free one', default: '8000' },
-    demo: { summary: 'a first start makes a demo project' },
+    port: { value: 'N', summary: 'the port to listen on; 0 picks a free one', default: '8000' },
+    demo: { summary: 'create a demo project at the first start' },
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
-    clickhouse: clickhouseOption,
-    'one-process': { summary: 'run queries in the process that takes events: less memory, and a query that ends the process ends both' },
+    clickhouse: {
+      value: 'URL',
+      summary: 'store events on a ClickHouse server, http://user:password@host:8123/database; needs the package @clickhouse/client',
+    },
+    'one-process': {
+      summary: 'run the engine inside the server process: uses less memory, but a query that crashes the engine stops the server',
+    },
     recovery: recoveryOption,
     ...limitOptions,
-    'drain-seconds': { value: 'N', summary: 'how long a stop waits for requests and queries that run', default: '20' },
+    'drain-seconds': { value: 'N', summary: 'on shutdown, how long to wait for running requests and queries', default: '20' },
     'public-url': {
       value: 'URL',
-      summary: 'where people reach it: links in mails and pages begin with it, and https makes cookies Secure',
+      summary: 'public URL of the server: base of links in e-mails and pages; with https, cookies are Secure',
     },
     'trusted-proxies': {
       value: 'LIST',
-      summary: 'addresses and networks of proxies, a.b.c.d/n,…, whose X-Forwarded-Proto, -Host and -For count; none when not given',
+      summary: 'proxies whose X-Forwarded-Proto, -Host and -For headers are trusted, as addresses or CIDR networks (default: none)',
     },
     'stop-seconds': {
       value: 'N',
-      summary: 'after so long a stop ends the process with 1, whatever is still open; 10 more than --drain-seconds when not given',
+      summary: 'on shutdown, exit with code 1 after this time, whatever is still open (default: --drain-seconds plus 10)',
     },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
-    'mail-from': { value: 'ADDRESS', summary: 'whom mails come from' },
-    dns: { value: 'SERVERS', summary: "name servers that prove domains and proxy records, address:port,…; the system's when not given" },
-    'proxy-base': { value: 'NAME', summary: 'the name below which proxy records have their targets' },
-    hosted: { summary: 'run for customers: domains must be proven' },
+    'mail-from': { value: 'ADDRESS', summary: 'sender address of e-mails' },
+    dns: { value: 'SERVERS', summary: "name servers that verify domains and proxy records, address:port,… (default: the system's)" },
+    'proxy-base': { value: 'NAME', summary: 'base domain for the CNAME targets of proxy records' },
+    hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
@@ -142,7 +147,7 @@ export const serve: Command = {
         ...(server?.running ? [`${server.running} requests`] : []),
         ...(waymark ? waymark.stillOpen : ['the data directory']),
       ]
-      log('error', `not everything was closed ${stopMs / 1000} seconds after the signal`, { still_open })
+      log('error', `shutdown did not finish within ${stopMs / 1000} seconds of the signal`, { still_open })
     })
     try {
       const surroundings = await surroundingsOf(values, () => url, log)
@@ -177,7 +182,7 @@ export const serve: Command = {
         out(`Project key      ${start.project.api_token}`)
         out(`Owner            ${start.user.email}`)
         if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
-        else out(`Personal key     shown at the first start; a new one: ${newKeyCommand(start, values.required('data'))}`)
+        else out(`Personal key     was shown at the first start; create another: ${newKeyCommand(start, values.required('data'))}`)
         for (const line of firstSteps(url, start, values.required('data'))) out(line)
       }
       await stopping.asked

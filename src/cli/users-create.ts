@@ -4,7 +4,7 @@ import { directoryOptions, withDirectory } from './directory.ts'
 
 export const createUser: Command = {
   name: 'users create',
-  summary: 'Makes a user in an organization, and a personal key for it.',
+  summary: 'Creates a user in an organization, and a personal API key for the user.',
   options: {
     ...directoryOptions,
     organization: { value: 'ID', summary: 'the organization to belong to' },
@@ -14,10 +14,10 @@ export const createUser: Command = {
   },
   run: async (values, { out }) => {
     const wanted = values.required('level')
-    if (!Object.hasOwn(level, wanted)) throw wrongUsage(`--level is member, admin or owner, not ${wanted}.`)
+    if (!Object.hasOwn(level, wanted)) throw wrongUsage(`--level must be member, admin or owner, but got ${wanted}.`)
     const [organization, email] = [values.required('organization'), values.required('email')]
-    if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw wrongUsage(`--email takes an address, not ${email}.`)
-    const facts = await withDirectory(values, (directory) =>
+    if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw wrongUsage(`--email must be an e-mail address, but got ${email}.`)
+    const facts = await withDirectory(values.required('data'), (directory) =>
       directory.do('create-user', { organization, email, level: wanted as LevelName }),
     )
     if (values.isOn('json')) return out(JSON.stringify(facts))

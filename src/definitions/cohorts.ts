@@ -148,7 +148,10 @@ export function cohortService(store: DefinitionStore): CohortService {
         const isInGroups = (fields as { groups?: readonly unknown[] | null }).groups?.length && !(fields as { filters?: unknown }).filters
         const definition = written({ ...known, ...(isInGroups ? { filters: null } : {}), ...(fields as object) })
         if (definition.is_static !== known.is_static)
-          throw new WaymarkError('validation-failed', { message: 'A cohort stays static or dynamic. Make another one.', attr: 'is_static' })
+          throw new WaymarkError('validation-failed', {
+            message: 'A cohort cannot change between static and dynamic. Create a new one.',
+            attr: 'is_static',
+          })
         return save({ ...known, ...definition, id, updated_at: store.clock().toISOString() }, fields)
       }),
     remove: (id) =>
@@ -209,7 +212,7 @@ function assertNoCircle(cohort: StoredCohort, all: ReadonlyMap<number, StoredCoh
     return filters ? cohortsNamed(filters.properties).some((named) => reach(named, seen)) : false
   }
   const isCircle = cohort.filters ? cohortsNamed(cohort.filters.properties).some((named) => reach(named, new Set())) : false
-  if (isCircle) throw new WaymarkError('validation-failed', { message: 'A cohort cannot be a condition of itself.', attr: 'filters' })
+  if (isCircle) throw new WaymarkError('validation-failed', { message: 'A cohort cannot refer to itself.', attr: 'filters' })
 }
 
 /** null when the caller says nothing about members. Ids that are nobody's are left out. */
@@ -231,7 +234,7 @@ async function personsIn(query: string | { readonly kind: string }, store: Defin
   const found = typeof query === 'string' ? await store.texts(parseQuery(query)) : await store.actors(query)
   const strange = found.find((id) => !isUuid(id))
   if (strange === undefined) return found
-  const message = `The first column of the query must hold ids of persons, found ${JSON.stringify(strange)}.`
+  const message = `The first column of the query must contain person ids, but got ${JSON.stringify(strange)}.`
   throw new WaymarkError('validation-failed', { message, attr: 'query' })
 }
 

@@ -123,13 +123,13 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
   const tables = physicalTables(engine)
   return (scan, read) => {
     const physical = tables[scan.table]
-    if (!physical) throw new InternalError(`${scan.table} has no place in the engine`)
+    if (!physical) throw new InternalError(`${scan.table} has no physical column in the engine`)
     const own = (name: string) => engine.table(name, scan.project)
     const personNo = scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : 't.person_no'
     const needs = new Set<Need>(physical.needs)
     const columns = scan.reads.map((wanted) => {
       const place = physical.fields[wanted.field]
-      if (place === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no place in the engine`)
+      if (place === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no physical column in the engine`)
       const { sql, needs: more = [] } = typeof place === 'string' ? { sql: place } : place
       for (const need of more) needs.add(need)
       return read(wanted, place === person ? personNo : sql)

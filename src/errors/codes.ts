@@ -132,11 +132,11 @@ const countOf = (noun: string, { min, max }: { min: number; max: number | null }
   return max === null ? `at least ${plural(min, noun)}` : `${min} to ${plural(max, noun)}`
 }
 /** Who comes from MySQL or BigQuery writes texts so. */
-const quotedHint = (name: string) => `Double quotes name a column; a text stands in single quotes: '${name.replaceAll("'", "''")}'`
+const quotedHint = (name: string) => `Double quotes mark an identifier; write a string in single quotes: '${name.replaceAll("'", "''")}'`
 
 /** As the reference system names what its engine says of types. */
 const aboutTypes = 'illegal_type_of_argument'
-const goOn = "open with `--recovery partial` (in the library `recovery: 'partial'`)"
+const openPartial = "open with `--recovery partial` (in the library `recovery: 'partial'`)"
 const count = (limit: number) => limit.toLocaleString('en-US')
 const exceeded = {
   text: (limit: number) => `The statement exceeds ${count(limit)} characters. Split it, or pass long lists in \`values\` as {name}.`,
@@ -148,24 +148,24 @@ const exceeded = {
   columns: (limit: number) => `A SELECT exceeds ${count(limit)} columns once each \`*\` is resolved. Name the columns that you need.`,
   types: (limit: number) => `A type in the statement has more than ${count(limit)} parts. Nest fewer tuples and arrays in each other.`,
   sql: (limit: number) =>
-    `The generated SQL exceeds ${count(limit)} characters. An alias is written out wherever it is used: compute it in a subquery and read it from there.`,
+    `The generated SQL exceeds ${count(limit)} characters. An alias is expanded at every use: compute it once in a subquery.`,
   sources: (limit: number) =>
-    `The statement reads more than ${count(limit)} tables once its subqueries and WITH are written out. Read a table once, or write AS MATERIALIZED.`,
+    `The statement reads more than ${count(limit)} tables once subqueries and WITH are expanded. Read a table once, or use AS MATERIALIZED.`,
   selects: (limit: number) =>
-    `The generated SQL exceeds ${count(limit)} SELECTs. An alias for a subquery is written out wherever it is used: read it from one table instead.`,
+    `The generated SQL exceeds ${count(limit)} SELECTs. A subquery alias is expanded at every use: put it in FROM once instead.`,
   joins: (limit: number) =>
-    `The joins of the statement exceed ${count(limit)} pairs of tables to put in order. Join some of them in a subquery WITH … AS MATERIALIZED.`,
+    `Ordering the joins of the statement takes more than ${count(limit)} pairs of tables. Join some of them in a WITH … AS MATERIALIZED subquery.`,
   groupings: (limit: number) =>
-    `The statement groups inside more than ${count(limit)} subqueries of each other. Write the inner ones as WITH … AS MATERIALIZED.`,
+    `The statement nests more than ${count(limit)} levels of GROUP BY subqueries. Write the inner ones as WITH … AS MATERIALIZED.`,
   correlated: (limit: number) =>
-    `The statement exceeds ${count(limit)} subqueries that read the statement around them. Join a grouped subquery instead, or split the statement.`,
+    `The statement exceeds ${count(limit)} correlated subqueries. Join a grouped subquery instead, or split the statement.`,
   conditions: (limit: number) =>
-    `The conditions of the statement exceed ${count(limit)} pairs to compare for the engine. Use IN with a list instead of many AND and OR.`,
+    `The conditions of the statement give the engine more than ${count(limit)} pairs to compare. Use IN with a list instead of many AND and OR.`,
   aggregates: (limit: number) =>
     `A SELECT exceeds ${count(limit)} aggregates with a condition or DISTINCT. Group by the condition, or split the statement.`,
   windows: (limit: number) => `A SELECT opens more than ${count(limit)} different windows. Split the statement, or use fewer windows.`,
   nesting: (limit: number) =>
-    `The expressions of the statement are too many for how deeply they are nested (limit ${count(limit)}). Compute inner values in a subquery.`,
+    `The statement has too many nested expressions (expressions times depth exceed ${count(limit)}). Compute inner values in a subquery.`,
 } as const satisfies Readonly<Record<string, (limit: number) => string>>
 
 export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
@@ -259,7 +259,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     text: (d) => d.message,
     status: 400,
     wire: (d) => (d.isAboutTypes ? aboutTypes : undefined),
-    wireNote: `\`${aboutTypes}\`, where it is about types`,
+    wireNote: `\`${aboutTypes}\` for a type mismatch`,
     isOfStatement: true,
   },
   'unequal-lengths': {
@@ -272,39 +272,39 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'makes-too-much': {
     text: ({ name, bytes, most }) => {
       if (name === filledSeries)
-        return `WITH FILL would make ${bytes === null ? 'more rows' : `${(bytes / bytesOfStep).toLocaleString('en-US')} rows`} for one series; at most ${Math.floor(most / bytesOfStep).toLocaleString('en-US')} may be made there.`
-      return `${name === null ? 'The statement' : `'${name}'`} would make ${bytes === null ? 'more' : byteText(bytes)} for one row; at most ${byteText(most)} may be made there.`
+        return `WITH FILL would make ${bytes === null ? 'more rows' : `${(bytes / bytesOfStep).toLocaleString('en-US')} rows`} for one series; the limit is ${Math.floor(most / bytesOfStep).toLocaleString('en-US')}.`
+      return `${name === null ? 'The statement' : `'${name}'`} would make ${bytes === null ? 'more' : byteText(bytes)} for one row; the limit is ${byteText(most)} per row.`
     },
     suggestion: ({ name }) =>
       name === filledSeries
-        ? 'Use a larger STEP, or nearer FROM and TO, or give the server more memory (--memory): series of several groups are made at once.'
-        : 'Rows are computed some thousand at a time, and all that is made of them has to fit in memory: make less for each row, or give the server more memory (--memory).',
+        ? 'Use a larger STEP, a shorter range from FROM to TO, or give the server more memory (--memory): the series of several groups are filled at the same time.'
+        : 'The engine computes thousands of rows at a time, and their values must fit in memory: produce less per row, or give the server more memory (--memory).',
     status: 400,
   },
   'query-timeout': {
     text: (d) => `The query took longer than ${d.seconds} seconds and was stopped: waited ${d.waited} s, ran ${d.ran} s`,
     suggestion: (d) =>
       d.waited > d.ran
-        ? 'Other queries had their turn before it: ask again later, or fewer at once.'
-        : 'A shorter date range or fewer breakdown values make it lighter.',
+        ? 'It waited in the queue for most of that time: retry later, or run fewer queries at a time.'
+        : 'Use a shorter date range or fewer breakdown values.',
     status: 504,
   },
   'query-memory': {
-    text: () => 'The query needed more memory than it may use and was stopped. A shorter date range or fewer columns make it lighter.',
+    text: () => 'The query exceeded its memory limit and was stopped. Use a shorter date range or fewer columns.',
     status: 504,
   },
   'answer-too-large': {
-    text: (d) => `The answer is larger than ${Math.floor(d.bytes / 1024 ** 2)} MiB, which is the most that is sent as JSON`,
+    text: (d) => `The answer is larger than ${Math.floor(d.bytes / 1024 ** 2)} MiB, the limit for JSON`,
     suggestion: () =>
-      'Ask for fewer rows or columns, or for `text/csv` or `application/vnd.apache.arrow.stream` in the Accept header: those are streamed, however long they are.',
+      'Select fewer rows or columns, or send `Accept: text/csv` or `Accept: application/vnd.apache.arrow.stream`: those are streamed without a size limit.',
     status: 400,
   },
   'engine-ended': {
-    text: () => "The engine's process ended while it worked on this request, and has been started again. Nothing acknowledged is lost.",
+    text: () => 'The engine process exited while it worked on this request, and was restarted. No acknowledged event is lost.',
     suggestion: ({ isChange }) =>
       isChange
-        ? 'Look whether the change was made before you send it again.'
-        : 'If this query is what ended it, a shorter date range or fewer columns make it lighter.',
+        ? 'Check whether the change was made before you retry.'
+        : 'If this query caused it, use a shorter date range or fewer columns.',
     status: 503,
   },
   'engine-unreachable': {
@@ -321,7 +321,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     type: (d) => (d.place ? 'invalid_request' : undefined),
     wire: (d) => (d.place ? 'parse_error' : undefined),
     wireText: (d) => (d.place ? requestMisfit(d.place, d.message) : d.message),
-    wireNote: '`parse_error`, of type `invalid_request`, for what does not fit the schema of a query',
+    wireNote: '`parse_error`, of type `invalid_request`, for a query that does not match its schema',
   },
   'unknown-query-kind': {
     text: (d) => `Unsupported query kind: ${excerpt(d.kind)}`,
@@ -353,7 +353,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     expected: oneOfAllowed,
     status: 400,
     wire: (d) => d.rule,
-    wireNote: 'says what rule is broken',
+    wireNote: 'names the rule that was broken',
     isTerse: true,
   },
   'not-allowed': { text: (d) => d.message, status: 403 },
@@ -371,7 +371,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'store-broken': {
     text: (d) =>
       `${d.file} cannot be opened, and the log no longer has ${d.lostTo === null ? 'any record' : `the records up to ${d.lostTo}`} to rebuild it from. ` +
-      `Put the project's folder back from a backup, or ${goOn} to rebuild what the log has.`,
+      `Restore the project's folder from a backup, or ${openPartial} to rebuild what the log still has.`,
     status: 503,
   },
   'cannot-listen': { text: (d) => `Cannot listen on ${d.host}:${d.port}: ${d.reason}.`, status: 409 },
@@ -379,8 +379,8 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   'command-failed': { text: (d) => d.message, status: 400 },
   'unclean-close': {
     text: (d) =>
-      `The directory was closed, but not all of it could be written into its files: ${d.reason.replace(/\.$/, '')}. ` +
-      `Nothing acknowledged is lost: the next opening takes it out of the logs.`,
+      `The directory was closed, but its checkpoint failed: ${d.reason.replace(/\.$/, '')}. ` +
+      `No acknowledged event is lost: the next open replays the log.`,
     status: 503,
   },
   busy: { text: (d) => `Too many ${d.what} at once. Try again shortly.`, status: 503, isRetryable: true },
@@ -388,8 +388,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   stopping: { text: () => 'The server is stopping.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },
   'batch-too-large': {
-    text: (d) =>
-      `The batch takes more than ${d.limit} bytes in the log by its event ${d.events}, the most that one batch may take. Send it in smaller batches.`,
+    text: (d) => `The batch exceeds ${d.limit} bytes in the log at event ${d.events}. Send smaller batches.`,
     status: 413,
   },
   'queue-full': {
@@ -399,20 +398,20 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   },
   'disk-full': {
     text: (d) =>
-      `${d.free < d.floor ? `Only ${d.free} bytes are free on the disk, less than the floor of ${d.floor}` : 'The disk is full'}. Nothing is taken until there is space.`,
+      `${d.free < d.floor ? `Only ${d.free} bytes are free on the disk, below the minimum of ${d.floor}` : 'The disk is full'}. No events are accepted until there is space.`,
     status: 503,
     isRetryable: true,
   },
   'no-space': {
-    text: () => 'The disk is full, so nothing was changed. Free some space and send the request again.',
+    text: () => 'The disk is full, so nothing was changed. Free some space and retry.',
     status: 503,
     isRetryable: true,
   },
-  'log-failed': { text: (d) => `The log could not be written: ${d.reason}`, status: 503, isRetryable: true },
+  'log-failed': { text: (d) => `Writing the log failed: ${d.reason}`, status: 503, isRetryable: true },
   'log-damaged': {
     text: (d) =>
-      `${d.file} ${d.isGone ? 'is gone' : `is damaged at byte ${d.offset}`}: records ${d.fromSeq} to ${d.toSeq ?? 'the end'} of the log cannot be read, and the store still needs them. ` +
-      `Put it back from a backup, or ${goOn} to go on without them.`,
+      `${d.file} ${d.isGone ? 'is missing' : `is damaged at byte ${d.offset}`}: records ${d.fromSeq} to ${d.toSeq ?? 'the end'} of the log cannot be read, and the store still needs them. ` +
+      `Restore it from a backup, or ${openPartial} to continue without them.`,
     status: 503,
   },
 }

@@ -61,14 +61,14 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<Reques
   'body-too-large': { text: () => 'Request too large.', status: 413, type: 'client_error', wire: 'request_too_large' },
   'body-too-slow': {
     text: (d) =>
-      `The body came too slowly: it must bring ${Math.round(d.bytesPerSecond * seconds(d.measuredMs))} bytes every ${seconds(d.measuredMs)} seconds and be whole within ${seconds(d.longestMs)}.`,
+      `The request body arrived too slowly: at least ${Math.round(d.bytesPerSecond * seconds(d.measuredMs))} bytes every ${seconds(d.measuredMs)} seconds are required, and the whole body within ${seconds(d.longestMs)} seconds.`,
     status: 408,
     type: 'client_error',
     wire: 'request_timeout',
     headers: () => ({ connection: 'close' }),
   },
   'bodies-too-many': {
-    text: (d) => `The server holds as many bytes of requests as it may (${d.bytes}). Try again shortly.`,
+    text: (d) => `The server has reached its limit of ${d.bytes} bytes of request bodies in memory. Try again shortly.`,
     status: 503,
     wire: 'server_error',
     isRetryable: true,
@@ -83,7 +83,7 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<Reques
   },
   'too-many-queries': { text: (d) => d.message, status: 429, type: 'throttled_error', wire: 'throttled' },
   'server-busy': {
-    text: (d) => `The server is busy: ${d.most} queries wait or run already. Ask again shortly.`,
+    text: (d) => `The server is busy: ${d.most} queries are already queued or running. Try again shortly.`,
     status: 503,
     isRetryable: true,
   },

@@ -8,9 +8,9 @@ import { unknownNames } from './unknown-names.ts'
 import { unusedFilters } from './unused-filters.ts'
 
 const words = {
-  Numeric: { code: 'not-numbers', asked: 'a number', is: 'neither a number nor a text that is one' },
-  DateTime: { code: 'not-times', asked: 'a time', is: 'no time in the form 2024-01-31T10:00:00Z' },
-  Boolean: { code: 'not-booleans', asked: 'a boolean', is: 'numbers, neither true nor false' },
+  Numeric: { code: 'not-numbers', asked: 'a number', is: 'neither numbers nor numeric text' },
+  DateTime: { code: 'not-times', asked: 'a time', is: 'not times in the form 2024-01-31T10:00:00Z' },
+  Boolean: { code: 'not-booleans', asked: 'a boolean', is: 'numbers, not true or false' },
 } as const
 
 /** What is known of the properties that were read as numbers or times, from the counts that are kept of them. */
@@ -28,11 +28,11 @@ export function warningsOf(
     if (count === 0) return []
     const found = `Of the ${countAll(counts)} values that were sent of the ${scope} property ${JSON.stringify(property)}, ${count} are`
     if (use.as === 'Order') {
-      const message = `${found} numbers, and '${use.function}' has them in the order of their texts: '100' before '9'. Read them with toFloat before they go into a list.`
+      const message = `${found} numbers, and '${use.function}' sorts them as text: '100' before '9'. Convert them with toFloat before they go into an array.`
       return [{ code: 'ordered-as-texts', property, scope, function: use.function, count, message }]
     }
     const { code, asked, is } = words[use.as]
-    const message = `${found} ${is}: where ${asked} is asked for they count as null.`
+    const message = `${found} ${is}: read as ${asked}, they are null.`
     return [{ code, property, scope, type: use.as, count, message }]
   })
 }

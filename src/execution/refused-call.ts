@@ -72,7 +72,7 @@ async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, so
     const data = { name, needs: taken.join(' or '), found: typeName(type), shown, use }
     return new QueryError('type-mismatch', data, isSpanned(place) ? place : span)
   }
-  const message = `'${name}' takes no ${args.map(({ type }) => typeName(type)).join(' and ')} together`
+  const message = `Type mismatch: ${name}(${args.map(({ type }) => typeName(type)).join(', ')})`
   return new QueryError('wrong-type', { message }, span)
 }
 

@@ -38,7 +38,7 @@ function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, is
     const scope = shownScope(kept, groupTypes)
     const known = [...propertyKeys.values()].filter((key) => key.scope === kept).map((key) => key.name)
     const suggestions = nearestSpellings(property, known)
-    const message = `No ${scope} was ever sent with the property ${JSON.stringify(property)}.${didYouMean(suggestions)}`
+    const message = `No ${scope} has ever had the property ${JSON.stringify(property)}.${didYouMean(suggestions)}`
     return suggestions.length > 0 ? [{ code: 'unknown-property', property, scope, suggestions, message }] : []
   })
 }
@@ -82,7 +82,7 @@ function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts,
       code: 'unknown-event',
       event,
       suggestions,
-      message: `No event ${JSON.stringify(event)} was ever sent.${didYouMean(suggestions)}`,
+      message: `No event named ${JSON.stringify(event)} has ever been received.${didYouMean(suggestions)}`,
     }
   })
 }
@@ -98,7 +98,7 @@ function unknownActions(request: unknown, facts: Pick<StoreFacts, 'actions'>, fo
   return [...found].map((action) => ({
     code: 'unknown-action',
     action,
-    message: `There is no action ${action}: its series is left out, and as a step it matches no event.`,
+    message: `There is no action ${action}: a series of it is left out, and a step with it matches no event.`,
   }))
 }
 

@@ -8,6 +8,6 @@ const says = (value: unknown): boolean =>
 /** A statement has its filters where it says `{filters}`, and nowhere else. */
 export function unusedFilters({ query, filters }: AskedQuery): readonly AnswerWarning[] {
   if (!says(filters) || typeof query !== 'string' || /\{\s*filters\s*\}/.test(query)) return []
-  const message = 'The statement has no {filters}, so its filters change nothing. Write it into the condition: WHERE {filters}.'
+  const message = 'The statement has no {filters} placeholder, so the filters have no effect. Add it to the condition: WHERE {filters}.'
   return [{ code: 'unused-filters', message }]
 }

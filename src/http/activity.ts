@@ -29,7 +29,7 @@ export const activitySchema = z.object({
   previous: z.string().nullable(),
   total_count: z.int(),
 })
-export const activityParameters = { page: 'Which page, from 1', limit: 'How many entries a page has; 10 when not given' }
+export const activityParameters = { page: 'Page number, from 1', limit: 'Entries per page (default 10)' }
 
 const whole = (text: string | null, fallback: number): number => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : fallback)
 

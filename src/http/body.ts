@@ -55,7 +55,7 @@ const parseForm = async (bytes: Uint8Array, type: string, takesFiles: boolean): 
     }
     return Object.fromEntries(fields)
   } catch (error) {
-    throw failures.parse(error instanceof FormError ? `The form cannot be read: ${error.message}.` : 'The form cannot be read.')
+    throw failures.parse(error instanceof FormError ? `Invalid form body: ${error.message}.` : 'Invalid form body.')
   }
 }
 

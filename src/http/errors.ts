@@ -39,7 +39,7 @@ export const failures = {
   projectKeyOutside: () => denied('API keys with scoped projects are only supported on project-based endpoints.'),
   organizationKeyOutside: () => denied('API keys with scoped organizations are only supported on organization-based endpoints.'),
   oldLogin: () => denied('This action requires you to be recently authenticated.'),
-  foreignSite: () => denied('Requests from other sites cannot use a login session.'),
+  foreignSite: () => denied('Cross-site requests cannot use a login session.'),
   notFound: (message = 'Not found.') => new WaymarkError('no-record', { message }),
   wrongMethod: (method: string, allowed: readonly string[]) => new WaymarkError('wrong-method', { method, allowed }),
   notAcceptable: () => new WaymarkError('not-acceptable', {}),
@@ -53,10 +53,12 @@ export const failures = {
   required: (attr: string) => new WaymarkError('invalid-value', { message: 'This field is required.', rule: 'required', attr }),
   throttled: (seconds: number, headers: Readonly<Record<string, string>>) => new WaymarkError('throttled', { seconds, headers }),
   tooManyQueries: (most: number) =>
-    new WaymarkError('too-many-queries', { message: `Too many queries at once: a project answers ${most} at a time to keys.` }),
+    new WaymarkError('too-many-queries', {
+      message: `Too many concurrent queries: API keys can have ${most} of one project queued or running at a time.`,
+    }),
   tooManyOfUser: (most: number) =>
     new WaymarkError('too-many-queries', {
-      message: `Too many queries at once: ${most} of yours wait or run already. Ask again when one of them has ended, or cancel one.`,
+      message: `Too many concurrent queries: you already have ${most} queued or running. Retry when one of them has finished, or cancel one.`,
     }),
   busyWithQueries: (most: number) => new WaymarkError('server-busy', { most }),
   unready: (message: string) => new WaymarkError('unready', { message }),
@@ -93,7 +95,7 @@ const filesFail: ReadonlySet<ErrorCode> = new Set(['store-broken', 'log-damaged'
 
 /** What callers are told instead when the files of a project fail: why is in the log. */
 const told = (error: WaymarkError): WaymarkError =>
-  filesFail.has(error.code) ? failures.unready(`The project cannot be opened (${error.code}). The log of the server says why.`) : error
+  filesFail.has(error.code) ? failures.unready(`The project cannot be opened (${error.code}). See the server log for the reason.`) : error
 
 export const failureOf = (error: WaymarkError): Failure => {
   const known = told(error)

@@ -18,12 +18,12 @@ const boundaryOf = (type: string): string | undefined => /;\s*boundary=("?)([^";
 
 export async function multipartFields(bytes: Uint8Array, type: string): Promise<FormData> {
   const boundary = boundaryOf(type)
-  if (boundary === undefined) throw new FormError('the Content-Type names no boundary between the parts')
+  if (boundary === undefined) throw new FormError('the Content-Type header has no boundary')
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const mark = `--${boundary}`
   let fields = 0
   for (let at = whole.indexOf(mark); at >= 0; at = whole.indexOf(mark, at + mark.length)) if (++fields > mostFormFields) throw tooMany()
   return new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData().catch((cause: unknown) => {
-    throw new FormError('the multipart body cannot be read', { cause })
+    throw new FormError('invalid multipart body', { cause })
   })
 }

@@ -65,7 +65,7 @@ export const createIdempotency = (accounts: Accounts) => {
         })
       })
       // It has happened: who asked must hear so, also when it cannot be kept for a repeat.
-      await kept.catch((error: unknown) => report('an answer could not be kept for a repeat of its request', error))
+      await kept.catch((error: unknown) => report('failed to store the response for its idempotency key', error))
       return answer
     } finally {
       running.delete(id)

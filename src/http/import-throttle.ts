@@ -20,7 +20,7 @@ const minute = 60_000
 const hourInSeconds = 3_600
 
 const number = (value: number) => value.toLocaleString('en')
-const ask = (projectId: number) => `needs the operator's approval; see /api/projects/${projectId}/historical_import/.`
+const ask = (projectId: number) => `needs the approval of the operator; see /api/projects/${projectId}/historical_import/.`
 
 export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
   const paces = new Map<number, Pace>()

@@ -21,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use',
   EACCES: 'the port needs more rights than this user has',
   EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the host is not known',
+  ENOTFOUND: 'unknown host',
 }
 
 export interface Exchange {

@@ -21,14 +21,14 @@ const errorBody: Schema = {
     code: { type: 'string' },
     detail: { type: 'string' },
     attr: { type: ['string', 'null'] },
-    extra: { type: 'object', description: 'What is known of a mistake in a statement: position, suggestions, expected, others.' },
+    extra: { type: 'object', description: 'Details of an error in a statement: position, suggestions, expected, others.' },
   },
 }
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same request with the same key within a day gets the first answer again, less secrets',
+  description: 'A retry with the same key within a day gets the stored response, without secrets',
   schema: { type: 'string', maxLength: 255 },
 }
 
@@ -82,7 +82,12 @@ export const openApi = () => {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Waymark', version: '1', description: 'Product analytics in one process.', license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'Waymark',
+      version: '1',
+      description: 'Product analytics that you npm install.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/' }],
     tags: resources.map((one) => ({ name: one.name, description: one.summary })),
     paths,

@@ -42,7 +42,7 @@ export const pageOf = <T>(all: readonly T[], asked: Asked): Page<T> => {
 }
 
 /** The parameters of a page, in words. */
-export const paging = { limit: 'How many results a page has; 100 when not given', offset: 'Where the page starts' }
+export const paging = { limit: 'Results per page (default 100)', offset: 'Index of the first result' }
 
 export const pageSchema = (of: z.ZodType) =>
   z.object({ count: z.int(), next: z.string().nullable(), previous: z.string().nullable(), results: z.array(of) })

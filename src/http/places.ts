@@ -18,7 +18,7 @@ export const placesOf = (all: readonly Resource[]): Place[] => {
     for (const row of resource.rows) {
       const path = join(resource.path, row.path)
       const place = places.get(path) ?? { path, resource, rows: new Map<string, Row>() }
-      if (place.rows.has(row.method)) throw new TypeError(`${row.method} ${path} has two rows`)
+      if (place.rows.has(row.method)) throw new TypeError(`${row.method} ${path} is declared twice`)
       place.rows.set(row.method, row)
       places.set(path, place)
     }

@@ -217,7 +217,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       c.set('route', place.path)
       const breakOff = (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error)
-        log({ level: knownFailure(error) ? 'info' : 'warn', message: 'an answer broke off', request_id: c.get('id'), error: message })
+        log({ level: knownFailure(error) ? 'info' : 'warn', message: 'a response was aborted', request_id: c.get('id'), error: message })
         c.env.cut?.()
         return c.env.cut !== undefined
       }

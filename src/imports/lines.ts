@@ -63,7 +63,7 @@ export async function* readLines(path: string, onBytes: (count: number) => void 
   const head = await firstBytes(path, 6)
   const wrapping = wrappingOf(head)
   if (wrapping === 'zstd' && windowOf(head) > largestWindow)
-    throw new Error(`it needs a window of ${windowOf(head)} bytes to unpack; ${largestWindow} is the most. Pack it without --long`)
+    throw new Error(`decompressing it needs a window of ${windowOf(head)} bytes; the limit is ${largestWindow}. Compress it without --long`)
   const file = createReadStream(path, { highWaterMark: 1 << 19 })
   let rest: Buffer[] = []
   let restLength = 0
@@ -87,7 +87,7 @@ export async function* readLines(path: string, onBytes: (count: number) => void 
       if (start < chunk.length) {
         rest.push(Buffer.from(chunk.subarray(start)))
         restLength += chunk.length - start
-        if (restLength > longestLine) throw new Error(`it has a line of more than ${longestLine} bytes; this is not a file of events`)
+        if (restLength > longestLine) throw new Error(`a line exceeds ${longestLine} bytes; this does not look like a file of events`)
       }
       if (lines.length > 0) yield lines
     }

@@ -65,7 +65,7 @@ export async function openSource(
   const sample = isParquet ? [] : await sampleLines(path)
   const format = options.format ?? guess(path, isParquet, sample)
   const isTable = isParquet || format === 'csv' || format === 'parquet'
-  if (format === 'parquet' && !isParquet) throw new ImportFileError(`${path} is no Parquet file`)
+  if (format === 'parquet' && !isParquet) throw new ImportFileError(`${path} is not a Parquet file`)
   const mapping = options.mapping ?? {}
   const base = {
     path,
@@ -81,7 +81,7 @@ export async function openSource(
   }
   if (format === 'access-log') return { ...base, rows: (reading) => readable(path, lineRows(path, accessLogEvent, reading)) }
   const first = sample.map(parseRow).find(isRow)
-  if (!first) throw new ImportFileError(`${path} holds no lines of JSON objects`)
+  if (!first) throw new ImportFileError(`${path} has no lines with JSON objects`)
   const { convert, chosen } = converterOf(format, mapping, Object.keys(first))
   const ofLine = (line: string) => {
     const row = parseRow(line)
@@ -143,7 +143,7 @@ function guess(path: string, isParquet: boolean, sample: readonly string[]): Imp
   const isBinary = sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
   if (!isBinary && (/\.csv(\.(gz|zst))?$/i.test(path) || sample[0]?.includes(','))) return 'csv'
   throw new ImportFileError(
-    `${path} is neither JSON lines, CSV, Parquet nor an access log${isBinary ? ' (it is a binary file)' : ''}; --from says what it is: ${importFormats.join(', ')}`,
+    `${path} is neither JSON lines, CSV, Parquet nor an access log${isBinary ? ' (it is a binary file)' : ''}; set the format with --from: ${importFormats.join(', ')}`,
   )
 }
 

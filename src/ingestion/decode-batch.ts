@@ -26,7 +26,7 @@ export function eventsOf(body: unknown): readonly unknown[] {
     throw new WaymarkError('bad-event', { message: '"batch" must be an array of events.', index: null, attr: 'batch' })
   }
   if (isObject(body) && 'event' in body) return [body]
-  throw new WaymarkError('bad-event', { message: 'There is no event in this: give { batch: [...] }.', index: null, attr: 'batch' })
+  throw new WaymarkError('bad-event', { message: 'The batch has no events: pass { batch: [...] }.', index: null, attr: 'batch' })
 }
 
 const asSentAt = (value: unknown): string | null => (value === undefined || value === null || value === '' ? null : String(sentTime(value)))
@@ -165,7 +165,7 @@ function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written
     return prepareEvent(item, receipt, index, written)
   } catch (cause) {
     if (cause instanceof WaymarkError) throw cause
-    const message = `Event ${index} of the batch: It holds values that JSON cannot hold.`
+    const message = `Event ${index} of the batch: It has values that JSON cannot represent.`
     throw new WaymarkError('bad-event', { message, index, attr: 'event' }, { cause })
   }
 }

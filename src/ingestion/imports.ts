@@ -56,7 +56,7 @@ const propertiesOf = (value: unknown, attr: string): Record<string, unknown> => 
   try {
     return JSON.parse(readableJson(value)) as Record<string, unknown>
   } catch (cause) {
-    throw new WaymarkError('validation-failed', { message: 'properties hold what JSON cannot hold.', attr }, { cause })
+    throw new WaymarkError('validation-failed', { message: 'properties have values that JSON cannot represent.', attr }, { cause })
   }
 }
 
@@ -65,7 +65,7 @@ const timeOf = (value: unknown, now: number, attr: string): number =>
 
 const textOf = (value: unknown, limit: number, attr: string): string => {
   const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && text !== '' ? cut(readable(text), limit) : refuse(`${attr} must be text and not empty.`, attr)
+  return typeof text === 'string' && text !== '' ? cut(readable(text), limit) : refuse(`${attr} must be a non-empty string.`, attr)
 }
 
 /** `now` in microseconds, for those who do not say when they were made. */

@@ -127,7 +127,8 @@ export class People {
   private keep(found: FoundPerson, mayRefuse: boolean): void {
     if (this.moved.has(found.personNo) || this.people.get(found.personNo)) return
     this.loaded += found.properties.length
-    if (mayRefuse && this.loaded > this.keptLength * 4) throw new TooMuchAtOnce('the people of these events are too much at once')
+    if (mayRefuse && this.loaded > this.keptLength * 4)
+      throw new TooMuchAtOnce('the persons of these events need too much memory at a time')
     this.people.set(found.personNo, {
       no: found.personNo,
       uuid: found.uuid,

@@ -223,7 +223,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     const how = { isPersonless, givesFacts: !isPersonless && givesVisitFacts(name) }
     written = writeProperties(writer, fields, given, additions, how)
   } catch (cause) {
-    const reason = cause instanceof RangeError ? `nested more than ${nestingLimit} levels deep` : 'not what JSON can hold'
+    const reason = cause instanceof RangeError ? `nested more than ${nestingLimit} levels deep` : 'not representable in JSON'
     return refuse(`Its properties are ${reason}.`, index, 'properties')
   }
   const isTooLarge = written.to - written.from + chain.length > eventBytesLimit

@@ -8,21 +8,20 @@ interface Kind {
 export const warningKinds = {
   ignored_invalid_timestamp: {
     effect: 'altered',
-    means:
-      'A time cannot be read, `field` says which; the event has the time of receipt, or its `timestamp` without a correction by `sent_at`.',
+    means: 'Invalid time in `field`. The event gets the time of receipt, or its `timestamp` without the correction by `sent_at`.',
   },
   historical_event_without_timestamp: {
     effect: 'altered',
-    means: 'A historical event has neither `timestamp` nor `offset`; it has the time of receipt.',
+    means: 'A historical event has neither `timestamp` nor `offset`. It gets the time of receipt.',
   },
   event_timestamp_in_future: {
     effect: 'altered',
-    means: 'The time is more than 23 hours ahead; the event has the time of receipt.',
+    means: 'The time is more than 23 hours in the future. The event gets the time of receipt.',
   },
-  message_size_too_large: { effect: 'dropped', means: 'The properties have more than 1,000,000 bytes.' },
+  message_size_too_large: { effect: 'dropped', means: 'The properties exceed 1,000,000 bytes.' },
   text_too_long: {
     effect: 'altered',
-    means: 'An event name or a distinct id was cut to 200 characters, or a group type or key to 400; `field` says which.',
+    means: 'The value of `field` was truncated: an event name or distinct id to 200 characters, a group type or key to 400.',
   },
   invalid_person_properties: {
     effect: 'in part',
@@ -34,17 +33,16 @@ export const warningKinds = {
   },
   unknown_event_field: {
     effect: 'in part',
-    means:
-      'An event or its batch has a field that is not read, `field` says which and `suggestion` what may have been meant; it was ignored.',
+    means: 'An event or its batch has the unknown field `field`, which was ignored. `suggestion` is the likely name.',
   },
-  merge_without_alias: { effect: 'in part', means: '`$create_alias` or `$merge_dangerously` has no `alias`; nobody was merged.' },
+  merge_without_alias: { effect: 'in part', means: '`$create_alias` or `$merge_dangerously` has no `alias`; no persons were merged.' },
   cannot_merge_with_illegal_distinct_id: {
     effect: 'in part',
-    means: 'An id such as `null` or `anonymous`, which many people share; nobody was merged.',
+    means: 'A reserved distinct id such as `null` or `anonymous`, which many clients share; no persons were merged.',
   },
   cannot_merge_already_identified: {
     effect: 'in part',
-    means: 'The other id belongs to somebody who is identified already; nobody was merged.',
+    means: 'The other distinct id belongs to a person who is already identified; no persons were merged.',
   },
   invalid_process_person_profile: {
     effect: 'altered',
@@ -55,13 +53,22 @@ export const warningKinds = {
     means: 'An event about a person or group with `$process_person_profile: false`.',
   },
   too_many_group_types: { effect: 'in part', means: 'A project has five group types; a sixth was ignored.' },
-  too_many_event_names: { effect: 'altered', means: 'Beyond 200,000 names of events, one with a new name is stored as `$other`.' },
+  too_many_event_names: {
+    effect: 'altered',
+    means: 'The project has 200,000 event names; an event with a new name is stored as `$other`.',
+  },
   too_many_property_keys: {
     effect: 'in part',
-    means: 'Beyond 20,000 keys of one scope, or 400 characters, a key is not counted; it can still be asked for.',
+    means: 'A property key beyond 20,000 per scope, or longer than 400 characters, is not counted. Queries can still read it.',
   },
-  person_properties_too_large: { effect: 'in part', means: 'A person has no room for what the event says of it (512,000 characters).' },
-  group_properties_too_large: { effect: 'in part', means: 'A group has no room for what was said of it (512,000 characters).' },
+  person_properties_too_large: {
+    effect: 'in part',
+    means: 'The properties of a person would exceed 512,000 characters; the change was not stored.',
+  },
+  group_properties_too_large: {
+    effect: 'in part',
+    means: 'The properties of a group would exceed 512,000 characters; the change was not stored.',
+  },
   person_history_too_large: { effect: 'in part', means: 'Changes of people of which no version was kept.' },
 } as const satisfies Record<string, Kind>
 

@@ -56,7 +56,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
   let parts: { readonly opened: OpenedStores; readonly stores: Stores; readonly admission: Admission } | null = null
 
   const started = () => {
-    if (!parts) throw new InternalError('The engine has not been started')
+    if (!parts) throw new InternalError('The engine is not started')
     return parts
   }
   const tell = <N extends keyof EngineTellings>(name: N, value: EngineTellings[N]) => channel.tell(name, value)
@@ -207,7 +207,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
 
       async next({ stream: id }: StreamHead): Promise<Piece> {
         const found = streams.get(id)
-        if (!found) throw new InternalError('The rows are not there any more')
+        if (!found) throw new InternalError('The rows have expired')
         try {
           const { done, value } = await found.bytes.next()
           if (done) streams.delete(id)

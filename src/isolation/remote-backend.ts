@@ -101,7 +101,7 @@ export class RemoteBackend implements ProjectBackend {
       count: service('cohorts', 'count', true),
       states: service('cohorts', 'states', true),
       get refreshes(): CohortService['refreshes'] {
-        throw new InternalError('Refreshes are counted in the process of the engine')
+        throw new InternalError('Refreshes are counted in the engine process')
       },
     }
   }

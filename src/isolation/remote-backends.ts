@@ -98,7 +98,7 @@ export class RemoteBackends implements Backends {
 
   get stillOpen(): readonly string[] {
     const { running } = this.engine.load
-    return running > 0 ? [`${running} queries in the engine's process`] : []
+    return running > 0 ? [`${running} queries in the engine process`] : []
   }
 
   close(): Promise<void> {

@@ -102,7 +102,7 @@ class Compiler {
     if (character === '(') {
       this.at++
       if (this.source[this.at] === '?') {
-        if (this.source[this.at + 1] !== ':') throw new SyntaxError('Only (?: may follow a bracket')
+        if (this.source[this.at + 1] !== ':') throw new SyntaxError('Unsupported group: only (?: is allowed after (')
         this.at += 2
       }
       this.either()
@@ -115,7 +115,7 @@ class Compiler {
       const one = /\[\^?(?:\\.|[^\]\\])+\]|\\[dDwWsStnr]|\\[^A-Za-z0-9]|[^*+?{}[\]\\]/suy
       one.lastIndex = this.at
       const match = one.exec(this.source)
-      if (!match) throw new SyntaxError(`Nothing to read at "${this.source.slice(this.at, this.at + 10)}"`)
+      if (!match) throw new SyntaxError(`Invalid pattern at "${this.source.slice(this.at, this.at + 10)}"`)
       this.at += match[0].length
       this.add({ kind: 'read', character: new RegExp(`^${match[0]}$`, this.flags) })
     }

@@ -23,7 +23,7 @@ export const isUnit = (word: string): boolean => Object.hasOwn(intervals, singul
 /** `INTERVAL 2 DAY`, `INTERVAL '2' DAY`, `INTERVAL '2 days'`; a text says what is missing. */
 export function intervalCall(amount: Expr, unit: string | null, span: Span): Call | string {
   if (amount.kind !== 'literal' || amount.type !== 'string')
-    return unit ? callNode(intervals[singular(unit)]!, [amount], span) : 'expected the unit of the interval'
+    return unit ? callNode(intervals[singular(unit)]!, [amount], span) : 'expected an interval unit'
   const parts = /^([+-]?\d+)\s*([a-z]*)$/i.exec(String(amount.value).trim())
   const name = parts && (unit ?? parts[2]!)
   if (!parts || !name || !isUnit(name) || (unit && parts[2]))

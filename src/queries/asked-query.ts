@@ -90,8 +90,8 @@ export function queryAsked(given: unknown, path: readonly string[] = []): AskedQ
   }
   if (isWrapper.has(kind)) {
     if (path.length >= mostWrappings)
-      throw misfit(`A query stands inside ${mostWrappings} nodes at most that say how it is shown.`, [...path, 'kind'])
-    if (given.source === undefined) throw misfit(`${kind} needs a source: the query that it shows.`, [...path, 'source'])
+      throw misfit(`A query can be wrapped in at most ${mostWrappings} visualization nodes.`, [...path, 'kind'])
+    if (given.source === undefined) throw misfit(`${kind} needs a source: the query to show.`, [...path, 'source'])
     return queryAsked(given.source, [...path, 'source'])
   }
   if (Object.hasOwn(queryKinds, kind)) return given as AskedQuery

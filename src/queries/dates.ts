@@ -163,7 +163,7 @@ function parseField(text: string, name: 'date_from' | 'date_to', { zone }: Calen
 }
 
 export const notADate = (text: string, attr: string): QueryError => {
-  const help = 'Write 2026-01-31, 2026-01-31T08:00:00Z, or a time before now such as -7d, -24h or mStart.'
+  const help = 'Write 2026-01-31, 2026-01-31T08:00:00Z, or a relative time such as -7d, -24h or mStart.'
   return new QueryError('validation-failed', { message: `${JSON.stringify(text)} is not a date. ${help}`, attr })
 }
 
@@ -196,7 +196,7 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
     const shift = parseDate(compareTo, calendar.zone)
     if (shift?.kind !== 'relative' || !shift.unit || shift.count === 0)
       throw new QueryError('validation-failed', {
-        message: `${JSON.stringify(compareTo)} is not a length of time to compare with. Write -1d, -2w, -1m or -1y.`,
+        message: `${JSON.stringify(compareTo)} is not a period to compare with. Write -1d, -2w, -1m or -1y.`,
         attr: 'compareFilter__compare_to',
       })
     return moved(add(shift.unit, -shift.count, range.from, calendar), add(shift.unit, -shift.count, range.to, calendar))

@@ -104,4 +104,4 @@ export function fields<S extends z.ZodRawShape, P extends Presented>(shape: S, p
   )
 }
 
-const notAnswered = (name: string) => z.null({ error: `${name} is not answered here: leave it out.` }).optional()
+const notAnswered = (name: string) => z.null({ error: `${name} is not supported: leave it out.` }).optional()

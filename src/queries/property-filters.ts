@@ -93,7 +93,7 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): 
       }
     case 'group': {
       const index = filter.groupTypeIndex ?? 0
-      if (!groupIndices.includes(index)) throw wrongFilter(place, 'The index of a group type is a number from 0 to 4.', 'group_type_index')
+      if (!groupIndices.includes(index)) throw wrongFilter(place, 'The group type index must be a number from 0 to 4.', 'group_type_index')
       const declared = env.propertyType(`group_${index}`, key) ?? 'own'
       if (scope !== 'group') return { expr: field(`group_${index}`, 'properties', key), type: declared }
       if (key === 'created_at' || key === 'updated_at') return { expr: field(key), type: 'DateTime' }
@@ -138,7 +138,7 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
   const values = (Array.isArray(value) ? value : [value]).filter((one) => one !== undefined && one !== null).map(String)
   if (key === 'selector' || key === 'tag_name') {
     if (!['exact', 'is_not'].includes(operator))
-      throw wrongFilter(place, `The ${key} of an element takes exact and is_not only.`, 'operator')
+      throw wrongFilter(place, `The ${key} of an element supports the operators exact and is_not only.`, 'operator')
     if (values.length === 0) return literal(true)
     const mistake = key === 'selector' && values.map(selectorMistake).find((one) => one !== null)
     if (mistake) throw wrongFilter(place, mistake, 'value')
@@ -158,7 +158,7 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
     not_regex: ['regex', true],
   }
   const how = own(matching, operator)
-  if (!how) throw wrongFilter(place, `The ${key} of an element takes no operator ${operator}.`, 'operator')
+  if (!how) throw wrongFilter(place, `The ${key} of an element does not support the operator ${operator}.`, 'operator')
   if (values.length === 0) return literal(true)
   const found = or(...values.map((one) => attributeIs(attribute, one, how[0])))
   return how[1] ? not(found) : found

@@ -24,20 +24,20 @@ export const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'se
 export type BreakdownType = (typeof breakdownTypes)[number]
 
 const breakdownType = z.enum(breakdownTypes)
-const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown is the name of a property, or the number of a cohort.' })
+const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown is the name of a property, or the id of a cohort.' })
 const binCount = z.number().int().min(1).max(10_000)
 
 export const mostBreakdowns = 3
 
-const tooMany = (found: number) => `A query breaks down by ${mostBreakdowns} properties at most, found ${found}.`
+const tooMany = (found: number) => `A query supports at most ${mostBreakdowns} breakdowns, but got ${found}.`
 
-const groupNeeded = 'A group breakdown needs the index of a group type.'
+const groupNeeded = 'A group breakdown needs a group type index.'
 
 export const breakdownFilterSchema = fields(
   {
     breakdown: nullish(
       z.union([cohortOrName, z.array(cohortOrName)], {
-        error: 'A breakdown is the name of a property, the number of a cohort, or a list of these.',
+        error: 'A breakdown is the name of a property, the id of a cohort, or a list of these.',
       }),
     ),
     breakdown_type: nullish(breakdownType),

@@ -51,7 +51,7 @@ const shared = {
 export const eventsNodeFields = { kind: z.literal('EventsNode'), event: z.string().nullish(), ...shared }
 export const actionsNodeFields = {
   kind: z.literal('ActionsNode'),
-  id: z.number({ error: 'An action is named by its number.' }).int(),
+  id: z.number({ error: 'An action is given by its numeric id.' }).int(),
   ...shared,
 }
 export const eventsNodeSchema = fields(eventsNodeFields, 'node')

@@ -43,7 +43,7 @@ export function constantNumber(expr: TypedExpr): number | null {
 export function rowCount(expr: TypedExpr, clause: string): number {
   const value = constantNumber(expr)
   if (value === null || !Number.isSafeInteger(value) || value < 0)
-    throw new QueryError('wrong-type', { message: `${clause} must be a whole number that is not negative` }, expr.span)
+    throw new QueryError('wrong-type', { message: `${clause} must be a non-negative integer` }, expr.span)
   return value
 }
 

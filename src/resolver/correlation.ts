@@ -42,7 +42,7 @@ export function readOuter(outer: Outer, field: Field, resolve: (scope: Scope) =>
   const expr = resolve({ ...outer.scope, parameters: new Map(), aggregate: null })
   const what = hasAggregate(expr) ? 'an aggregate' : hasWindow(expr) ? 'a window function' : holdsQuery(expr) ? 'a subquery' : null
   if (what) {
-    const message = `A subquery cannot read '${field.chain.join('.')}' of the statement around it: that is ${what}. Make it a column of a subquery in FROM.`
+    const message = `A correlated subquery cannot read '${field.chain.join('.')}' of the outer query: it is ${what}. Make it a column of a subquery in FROM.`
     throw new QueryError('invalid-query', { message }, field.span)
   }
   for (const column of columnsIn(expr)) outer.reads.add(column)
@@ -66,7 +66,7 @@ export function columnsIn(expr: TypedExpr): ReadonlySet<ColumnNode> {
 export function checkFolded({ name, span }: Call, args: readonly TypedExpr[], { sources }: Scope): void {
   const columns = args.flatMap((arg) => [...columnsIn(arg)])
   if (columns.length === 0 || columns.some(({ source }) => sources.some(({ alias }) => alias === source))) return
-  const message = `'${name}' in a subquery needs a column of the subquery: all that it reads here belongs to the statement around it`
+  const message = `'${name}' in a subquery needs a column of the subquery: here it reads only columns of the outer query`
   throw new QueryError('invalid-query', { message }, span)
 }
 
@@ -78,7 +78,7 @@ export function correlatedIn(
 ): TypedExpr {
   for (const expr of sought)
     if (!isValueOfRow(expr))
-      throw new QueryError('unsupported-syntax', { what: 'a correlated IN of what is no value of one row' }, expr.span)
+      throw new QueryError('unsupported-syntax', { what: 'a correlated IN whose left side is not a value of one row' }, expr.span)
   const columns = sought.flatMap((expr) => [...columnsIn(expr)])
   const exists: ExistsNode = {
     kind: 'exists',
@@ -130,8 +130,7 @@ export function checkCorrelation(session: Session, parts: readonly TypedExpr[]):
     seen.add(expr)
     const read = expr.kind === 'exists' && expr.outer?.[0]
     if (read) {
-      const message =
-        'Behind GROUP BY a subquery cannot read the rows of the statement around it: group in a subquery of FROM, and read its columns'
+      const message = 'A subquery cannot read rows of the outer query after its GROUP BY: group in a subquery in FROM, and read its columns'
       session.report(new QueryError('invalid-query', { message }, expr.span))
     } else for (const child of childrenOf(expr)) check(child)
   }

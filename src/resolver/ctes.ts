@@ -46,7 +46,7 @@ function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean,
     if (body.kind !== 'set' || body.op !== 'union' || mentioned(body.left))
       throw new QueryError(
         'invalid-query',
-        { message: `'${cte.name}' needs a beginning that does not refer to it, and UNION before what does` },
+        { message: `The recursive CTE '${cte.name}' needs a first SELECT that does not refer to it, then UNION and the recursive SELECT` },
         cte.span,
       )
     if (body.orderBy.length || body.limit)
@@ -94,7 +94,11 @@ function mentions(session: Session, query: Query, name: string): boolean {
 /** Names for columns: not more than there are columns, and each once. */
 export function checkNames(names: readonly string[], columns: number, span: Span): void {
   if (names.length > columns)
-    throw new QueryError('invalid-query', { message: `There are names for ${names.length} columns, and ${columns} columns` }, span)
+    throw new QueryError(
+      'invalid-query',
+      { message: `The column list has ${names.length} names, but the query has ${columns} columns` },
+      span,
+    )
   const twice = names.find((name, i) => names.indexOf(name) !== i)
   if (twice !== undefined) throw new QueryError('invalid-query', { message: `Two columns are called '${twice}'` }, span)
 }

@@ -217,8 +217,9 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
 }
 
 const ofStatementAround =
-  'It belongs to the statement around this subquery, which only EXISTS, IN and LATERAL read: use `LEFT JOIN LATERAL (SELECT …) t ON true`, or join a subquery that groups.'
-const ofLambda = 'It is a parameter of the lambda around this subquery, which reads no parameters: use ARRAY JOIN and a join.'
+  'It is a column of the outer query, which only EXISTS, IN and LATERAL can read: use `LEFT JOIN LATERAL (SELECT …) t ON true`, or join a grouped subquery.'
+const ofLambda =
+  'It is a parameter of the lambda around this subquery. A subquery cannot read lambda parameters: use ARRAY JOIN and a join.'
 
 /** What may be meant by a name. */
 const namesIn = ({ sources, aliases, outer }: Scope): string[] => [
@@ -373,7 +374,7 @@ function distinctTuple({ args, span }: Call, name: string, { args: [least], para
     throw new QueryError(
       'wrong-type',
       {
-        message: `'${name}' takes its arguments one by one, and DISTINCT makes one tuple of them. Leave DISTINCT out`,
+        message: `'${name}' takes separate arguments, but DISTINCT makes one tuple of them. Leave DISTINCT out`,
         expected: 'a call without DISTINCT',
       },
       span,
@@ -402,7 +403,7 @@ function resolveArgs(
   return call.args.map((arg, i) => {
     if (arg.kind !== 'lambda') return plain[i]!
     const params = given[i]
-    if (!params) throw new QueryError('wrong-type', { message: `'${call.name}' takes no lambda there` }, arg.span)
+    if (!params) throw new QueryError('wrong-type', { message: `'${call.name}' does not take a lambda as this argument` }, arg.span)
     return resolveLambda(session, arg, params, scope)
   })
 }

@@ -34,7 +34,7 @@ export function resolveFill(session: Session, fill: OrderFill, { expr, descendin
   const [from, to] = [edge(fill.from), edge(fill.to)]
   const { step, unit } = stepOf(session, fill, expr, descending)
   if (step === 0 || step < 0 !== descending)
-    refuse(`STEP of WITH FILL is ${descending ? 'below zero where ORDER BY is descending' : 'above zero'}, found ${step}`, fill)
+    refuse(`STEP of WITH FILL must be ${descending ? 'negative when ORDER BY is descending' : 'positive'}, found ${step}`, fill)
   return { from, to, step, unit, span: fill.span }
 }
 
@@ -42,17 +42,17 @@ export function resolveFill(session: Session, fill: OrderFill, { expr, descendin
 function edgeOf(session: Session, given: TypedExpr, filled: TypedExpr): TypedExpr {
   const edge = asTime(given, filled, session.context.project.timezone)
   if (!isTime(filled.type)) {
-    if (!isNumeric(edge.type)) return refuse('FROM and TO of WITH FILL are numbers, like what is filled', edge)
+    if (!isNumeric(edge.type)) return refuse('FROM and TO of WITH FILL must be numbers, like the filled column', edge)
     if (!Number.isFinite(constantNumber(edge) ?? Number.NaN))
-      return refuse('FROM and TO of WITH FILL are constant numbers, such as `5` or `2 * 3`', edge)
+      return refuse('FROM and TO of WITH FILL must be constant numbers, such as `5` or `2 * 3`', edge)
     return edge
   }
-  if (!isTime(edge.type)) return refuse('FROM and TO of WITH FILL are dates or times, like what is filled', edge)
+  if (!isTime(edge.type)) return refuse('FROM and TO of WITH FILL must be dates or times, like the filled column', edge)
   if (!isConstantTime(edge))
-    return refuse("FROM and TO of WITH FILL are constant dates or times, such as `'2024-01-01'` or `now() - interval 7 day`", edge)
+    return refuse("FROM and TO of WITH FILL must be constant dates or times, such as `'2024-01-01'` or `now() - interval 7 day`", edge)
   const isDay = isNamed(edge.type, 'Date')
   if (isNamed(filled.type, 'Date'))
-    return isDay ? edge : refuse('FROM and TO of WITH FILL are dates where dates are filled: use `toDate(…)`', edge)
+    return isDay ? edge : refuse('FROM and TO of WITH FILL must be dates when the filled column is a date: use `toDate(…)`', edge)
   return isDay ? builtCall('toDateTime', [edge], edge.span) : edge
 }
 
@@ -74,13 +74,16 @@ function stepOf(session: Session, fill: OrderFill, { type }: TypedExpr, descendi
   const step = resolveExpr(session, fill.step, openScope())
   const unit = step.kind === 'call' ? units[step.name] : undefined
   if (isNamed(type, 'Date') && (unit === 'second' || unit === 'minute' || unit === 'hour'))
-    refuse('STEP of WITH FILL is at least a day where dates are filled: use `toDateTime(…)` in ORDER BY for shorter steps', fill.step)
-  if (unit && !ofNumbers) refuse('STEP of WITH FILL is a number where numbers are filled', fill.step)
+    refuse(
+      'STEP of WITH FILL must be at least one day when the filled column is a date: use `toDateTime(…)` in ORDER BY for shorter steps',
+      fill.step,
+    )
+  if (unit && !ofNumbers) refuse('STEP of WITH FILL must be a number when the filled column is a number', fill.step)
   const count = constantNumber(unit && step.kind === 'call' ? step.args[0]! : step)
   const isWhole = ofNumbers !== null || isInteger(type)
   if (count === null || !Number.isFinite(count) || (isWhole && !Number.isInteger(count)))
     return refuse(
-      `STEP of WITH FILL is a ${ofNumbers ? 'whole number or an interval' : isWhole ? 'whole number, like what is filled' : 'number'}`,
+      `STEP of WITH FILL must be a ${ofNumbers ? 'whole number or an interval' : isWhole ? 'whole number, like the filled column' : 'number'}`,
       fill.step,
     )
   return { step: count, unit: unit ?? ofNumbers }

@@ -37,11 +37,11 @@ export function checkClause(session: Session, clause: string, expr: TypedExpr | 
     if (found) session.report(new QueryError('invalid-query', { message: `${clause} cannot hold ${what}` }, found.span))
   }
   if (!allowsAggregates && hasAggregate(expr))
-    note(find(expr, isAggregateCall), clause === 'WHERE' ? 'an aggregate: that is what HAVING is for' : 'an aggregate')
+    note(find(expr, isAggregateCall), clause === 'WHERE' ? 'an aggregate: use HAVING' : 'an aggregate')
   if (hasWindow(expr))
     note(
       find(expr, isWindowCall),
-      `a window function: ${clause === 'WHERE' || clause === 'HAVING' ? 'that is what QUALIFY is for' : 'compute it in a subquery'}`,
+      `a window function: ${clause === 'WHERE' || clause === 'HAVING' ? 'use QUALIFY' : 'compute it in a subquery'}`,
     )
 }
 

@@ -87,13 +87,13 @@ function checkKind({ type, strictness, on, using, span }: JoinSource): void {
   if (refused) throw new QueryError('unsupported-syntax', { what: kind }, span)
   const hasCondition = on !== null || using.length > 0
   if (hasCondition && (type === 'cross' || type === 'positional' || type === 'natural'))
-    throw new QueryError('invalid-query', { message: `${type.toUpperCase()} JOIN takes no condition` }, (on ?? using[0]!).span)
+    throw new QueryError('invalid-query', { message: `${type.toUpperCase()} JOIN does not take a condition` }, (on ?? using[0]!).span)
 }
 
 /** An outer join is computed as a whole, and not once for each row of a statement around it. */
 function checkOwn(on: TypedExpr, { sources }: Scope, kind: string): void {
   const foreign = [...columnsIn(on)].find(({ source }) => sources.every(({ alias }) => alias !== source))
-  if (foreign) throw new QueryError('unsupported-syntax', { what: `ON of a ${kind} that reads the statement around it` }, foreign.span)
+  if (foreign) throw new QueryError('unsupported-syntax', { what: `ON of a ${kind} that reads the outer query` }, foreign.span)
 }
 
 const inequalities = new Set(['less', 'lessOrEquals', 'greater', 'greaterOrEquals'])
@@ -102,7 +102,7 @@ function checkAsOf(on: TypedExpr, span: Span): void {
   const nearest = conditions.filter((c) => c.kind === 'call' && inequalities.has(c.name))
   const equal = conditions.filter((c) => c.kind === 'call' && c.name === 'equals')
   if (nearest.length !== 1 || nearest.length + equal.length !== conditions.length)
-    throw new QueryError('invalid-query', { message: 'An ASOF join needs one inequality, and equalities beside it' }, span)
+    throw new QueryError('invalid-query', { message: 'An ASOF join needs exactly one inequality, and at least one equality' }, span)
 }
 
 /** Of the other side of a SEMI or ANTI join nothing can be read. */
@@ -113,7 +113,7 @@ function shut(binding: Binding, strictness: 'semi' | 'anti'): void {
     throw new QueryError(
       'invalid-query',
       {
-        message: `Nothing can be read from ${binding.name === null ? 'the other side' : `'${binding.name}'`} behind ${strictness.toUpperCase()} JOIN`,
+        message: `Columns of ${binding.name === null ? 'the other side' : `'${binding.name}'`} are not available after ${strictness.toUpperCase()} JOIN`,
       },
       span,
     )

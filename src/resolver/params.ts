@@ -9,8 +9,8 @@ import type { TypedExpr } from './typed.ts'
 
 const kinds: Readonly<Record<ParamKind, { readonly words: string; readonly example: number; fits(value: number): boolean }>> = {
   share: { words: 'a number from 0 to 1', example: 0.5, fits: (value) => value >= 0 && value <= 1 },
-  count: { words: 'a whole number above 0', example: 10, fits: (value) => Number.isSafeInteger(value) && value > 0 },
-  whole: { words: 'a whole number from 0 on', example: 1000, fits: (value) => Number.isSafeInteger(value) && value >= 0 },
+  count: { words: 'a positive integer', example: 10, fits: (value) => Number.isSafeInteger(value) && value > 0 },
+  whole: { words: 'a non-negative integer', example: 1000, fits: (value) => Number.isSafeInteger(value) && value >= 0 },
 }
 
 export function checkParams(
@@ -24,7 +24,7 @@ export function checkParams(
     const { words, fits } = kinds[paramKinds[Math.min(i, paramKinds.length - 1)]!]
     const value = constantNumber(param)
     if (value !== null && fits(value)) continue
-    const message = `The parameter of '${name}' is ${words}, but got ${print(written[i]!)}`
+    const message = `The parameter of '${name}' must be ${words}, but got ${print(written[i]!)}`
     throw new QueryError('wrong-type', { message, expected: words }, param.span)
   }
 }

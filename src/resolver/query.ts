@@ -55,7 +55,7 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
   }
 
   if (columns.length === 0 && session.problems.length === 0)
-    throw new QueryError('invalid-query', { message: 'No column is left in the select list' }, select.columns[0]!.span)
+    throw new QueryError('invalid-query', { message: 'The select list is empty: EXCEPT removes every column' }, select.columns[0]!.span)
   const orderBy = select.orderByAll
     ? columns.flatMap((column) => ordered({ expr: column.expr, descending: false, nulls: 'last' }))
     : select.orderBy.flatMap(order)
@@ -93,7 +93,7 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
     checkGrouping(session, whole, new Set(scope.sources.map(({ alias }) => alias)))
     if (whole.having && !isGrouped(whole))
       session.report(
-        new QueryError('invalid-query', { message: 'HAVING needs groups or an aggregate: rows are chosen by WHERE' }, whole.having.span),
+        new QueryError('invalid-query', { message: 'HAVING needs GROUP BY or an aggregate: filter rows with WHERE' }, whole.having.span),
       )
   }
   return whole

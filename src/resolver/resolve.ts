@@ -27,7 +27,7 @@ export function resolve(
   }
   const problems = inOrder(session.problems)
   if (session.hasMoreProblems) {
-    const message = `The statement has more than ${mostProblems} mistakes; these are the first`
+    const message = `The statement has more than ${mostProblems} errors; these are the first`
     problems.push(new QueryError('invalid-query', { message }, query.span))
   }
   const [first, ...others] = problems

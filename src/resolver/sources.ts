@@ -159,7 +159,7 @@ const ownNames = ({ context }: Session, table: string): OwnNames =>
 function sampleShare(expr: TypedExpr, { percent, span }: Sample): number {
   const value = (constantNumber(expr) ?? Number.NaN) / (percent ? 100 : 1)
   if (!(value >= 0 && value <= 1))
-    throw new QueryError('unsupported-syntax', { what: 'SAMPLE of anything but a share between 0 and 1' }, span)
+    throw new QueryError('unsupported-syntax', { what: 'SAMPLE with anything but a fraction between 0 and 1' }, span)
   return value
 }
 

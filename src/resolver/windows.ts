@@ -49,7 +49,7 @@ function resolveFrame(
   const [a, b] = [frame.start, frame.end].map((edge) => (edge?.offset ? constantNumber(edge.offset) : null))
   const isTurned = from === to && a !== null && b !== null && (start.type === 'preceding' ? a! < b! : a! > b!)
   if (from > to || isTurned || start.type === 'unbounded following' || end?.type === 'unbounded preceding')
-    throw new QueryError('invalid-query', { message: 'The frame of the window ends before it begins' }, (end ?? start).span)
+    throw new QueryError('invalid-query', { message: 'The window frame ends before it begins' }, (end ?? start).span)
   return frame
 }
 
@@ -57,13 +57,17 @@ function resolveFrame(
 function checkRange(offset: TypedExpr, orderBy: readonly TypedOrder[]): void {
   const [key] = orderBy
   if (!key || orderBy.length > 1)
-    throw new QueryError('invalid-query', { message: 'A frame by RANGE with an offset needs one expression in ORDER BY' }, offset.span)
+    throw new QueryError('invalid-query', { message: 'A RANGE frame with an offset needs exactly one ORDER BY expression' }, offset.span)
   const { type } = key.expr
   const isInterval = isNamed(offset.type, 'Interval')
   if (isTime(type) ? !isInterval : !isNumeric(type) || constantNumber(offset) === null)
     throw new QueryError(
       'wrong-type',
-      { message: isTime(type) ? 'A frame over times needs an interval' : 'A frame by RANGE needs a number to count from, and a number' },
+      {
+        message: isTime(type)
+          ? 'A RANGE frame over times needs an interval'
+          : 'A RANGE frame with an offset needs a numeric ORDER BY expression and a numeric offset',
+      },
       offset.span,
     )
 }

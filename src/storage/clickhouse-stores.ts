@@ -31,7 +31,7 @@ const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
   if (dataDir === ':memory:' || !(await isThere(idFile(dataDir)))) return
   const reason =
-    'its events are on a ClickHouse server. Give the address of that server: `--clickhouse URL` or `WAYMARK_CLICKHOUSE`, or `engine` in `open`.'
+    'its events are on a ClickHouse server. Open it with that server: `waymark serve --clickhouse URL`, or the option `engine` of `open`.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 

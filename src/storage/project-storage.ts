@@ -258,7 +258,7 @@ export function recoveryOf(
   made: Pick<Rebuilt, 'keptAs' | 'fromSeq' | 'toSeq'>,
 ): Recovery | null {
   if (from === 'store' || from === 'nothing') return null
-  const reason = 'reason' in store ? store.reason : 'the file is gone'
+  const reason = 'reason' in store ? store.reason : 'the file is missing'
   return { kind: from === 'checkpoint' ? 'store-rolled-back' : 'store-rebuilt', reason, ...made }
 }
 

@@ -155,9 +155,9 @@ describe.skipIf(!isPossible)('a directory of damaged projects', () => {
     const partialDoctor = await run(['doctor', '--data', dataDir, '--recovery', 'partial'])
     expect(fingerprint(dataDir), 'doctor changes nothing').toEqual(before)
     expect([doctor.code, doctor.err]).toEqual([1, 'waymark: 5 things need attention.\n'])
-    expect(doctor.out).toMatch(/^Project 1 +60 events, store [^\n]+\n {2}30 records of the log are not in the store yet[^\n]+\nProject 2 /m)
+    expect(doctor.out).toMatch(/^Project 1 +60 events, store [^\n]+\n {2}30 records of the log are not applied yet[^\n]+\nProject 2 /m)
     expect(doctor.out.match(/^ {2}opening is refused: /gm)).toHaveLength(4)
-    expect(partialDoctor.out.match(/^ {2}opening with --recovery partial goes on without them$/gm)).toHaveLength(4)
+    expect(partialDoctor.out.match(/^ {2}opening with --recovery partial skips them$/gm)).toHaveLength(4)
 
     const [all, refused] = [{ count: events.all }, whole.map(expectedOf)]
     const complete = refused.map((expected) => (expected.is === 'whole' ? all : { code: expected.code }))

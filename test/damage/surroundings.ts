@@ -134,7 +134,7 @@ export const surroundings: Readonly<Record<string, Check>> = {
     await asked
     assert.ok(performance.now() - began < 15_000)
     assert.ok(code === 1 || code === 0, err)
-    if (code === 1) assert.match(err, /not everything was closed 2 seconds after the signal","still_open":\[/)
+    if (code === 1) assert.match(err, /shutdown did not finish within 2 seconds of the signal","still_open":\[/)
     await mustCount(built, dataDir, events.all)
   },
 

@@ -380,7 +380,7 @@ export const explanations: readonly Explanation[] = [
     reason: 'a group is chosen when the statement is made for DuckDB, also beside NULL',
     functions: 'regexpExtract',
     expression: /^regexpExtract\((NULL|c\d)/,
-    duckdb: /^refused: (No function or operator takes|Group index must be)/,
+    duckdb: /^refused: (Type mismatch: no function or operator takes|Group index must be)/,
     clickhouse: /^(null|"")$/,
   },
   {
@@ -394,7 +394,7 @@ export const explanations: readonly Explanation[] = [
     reason: 'a position of NULL has no type on DuckDB',
     functions: 'tupleElement',
     expression: /\[NULL\]/,
-    duckdb: /^refused: No function or operator takes a tuple, a (number|value of this type)$/,
+    duckdb: /^refused: Type mismatch: no function or operator takes a tuple, a (number|value of this type)$/,
     clickhouse: /^null$/,
   },
   {

@@ -25,7 +25,7 @@ const refusal = {
   type: 'validation_error',
   code: 'invalid_input',
   detail: expect.stringMatching(
-    /^The answer is larger than \d+ MiB, which is the most that is sent as JSON\. Ask for fewer rows or columns, or for `text\/csv` /,
+    /^The answer is larger than \d+ MiB, the limit for JSON\. Select fewer rows or columns, or send `Accept: text\/csv` /,
   ),
   attr: null,
 }

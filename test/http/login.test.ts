@@ -112,7 +112,7 @@ test('of one place a few passwords wait, the others are refused', async () => {
 })
 
 test('whose password was not looked at has not used up a try', async () => {
-  const busy = new WaymarkError('busy', { what: 'passwords are being checked' })
+  const busy = new WaymarkError('busy', { what: 'password checks' })
   vi.spyOn(waymark.accounts.context.passwords, 'matches').mockRejectedValue(busy)
   for (let i = 0; i < 20; i++) {
     const refused = await login(password, '203.0.113.8')

@@ -43,7 +43,7 @@ test('a query answers what was captured', async () => {
 const misfits: [string, unknown, string][] = [
   ['no query', {}, 'query'],
   ['an unknown field', { query: trends, extra: 1 }, 'Unknown field "extra". Known fields: async, client_query_id'],
-  ['a query that is not in its field', trends, 'A query stands in the field "query": {"query": {"kind": "TrendsQuery", …}}'],
+  ['a query that is not in its field', trends, 'Put the query in the field "query": {"query": {"kind": "TrendsQuery", …}}'],
   ['a statement that is not in its field', { kind: 'SqlLikeQuery', query: 'select 1' }, '{"query": {"kind": "SqlLikeQuery", …}}'],
   ['no kind', { query: {} }, 'A query needs a kind, as in'],
   [
@@ -189,7 +189,9 @@ test('keys have three queries of a project at once, people any', async () => {
   const stop = (id: string) => call('DELETE', `${path}${id}/`, { as })
   for (const id of ['a', 'b', 'c']) expect((await start(id)).status).toBe(200)
   const refusal = await start('d')
-  expect(refusal).toMatchObject(refused(429, 'throttled', 'Too many queries at once: a project answers 3 at a time to keys.'))
+  expect(refusal).toMatchObject(
+    refused(429, 'throttled', 'Too many concurrent queries: API keys can have 3 of one project queued or running at a time.'),
+  )
   expect(refusal.headers.get('retry-after')).toBe(null)
   expect((await call('POST', path, { as, body: { query: endless }, headers: { accept: 'text/csv' } })).status).toBe(429)
   expect((await start('e', member)).status).toBe(200)
@@ -274,10 +276,10 @@ test('what a user has waiting and running has a limit, and so has what everybody
   const { take } = createConcurrency(() => ({ perProject: 2, perUser: 3, inAll: 5 }))
   const by = (userId: number, projectId: number, via: 'key' | 'session' = 'session') => take({ userId, projectId, via })
   const given = [by(1, 1, 'key'), by(1, 1, 'key')]
-  expect(() => by(1, 1, 'key')).toThrow('Too many queries at once: a project answers 2 at a time to keys.')
+  expect(() => by(1, 1, 'key')).toThrow('Too many concurrent queries: API keys can have 2 of one project queued or running at a time.')
   expect(() => by(2, 1, 'key')).toThrow('a project answers 2 at a time')
   given.push(by(1, 2))
-  const mine = { status: 429, message: expect.stringContaining('Too many queries at once: 3 of yours wait or run already.') }
+  const mine = { status: 429, message: expect.stringContaining('Too many concurrent queries: you already have 3 queued or running.') }
   expect(() => by(1, 3, 'key')).toThrow(expect.objectContaining(mine))
   expect(() => by(1, 3)).toThrow(expect.objectContaining(mine))
   given.push(by(2, 1), by(2, 1))

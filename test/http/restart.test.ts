@@ -75,6 +75,6 @@ test('told to stop: requests that run are answered, queries that do not end are 
   expect(await status('endless')).toMatchObject({
     complete: true,
     error: true,
-    error_message: 'The query was stopped because the server was stopping.',
+    error_message: 'The query was stopped because the server is shutting down.',
   })
 })

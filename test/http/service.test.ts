@@ -113,7 +113,7 @@ test('capture may be called from any site with its cookies, and with any header'
 test('a login cookie counts only for pages of our own', async () => {
   const { call, admin } = held.home
   const body = { name: 'Mine' }
-  const foreign = refused(403, 'permission_denied', 'Requests from other sites cannot use a login session.')
+  const foreign = refused(403, 'permission_denied', 'Cross-site requests cannot use a login session.')
   expect(
     await call('PATCH', '/api/organizations/@current/', { as: admin, body, headers: { 'sec-fetch-site': 'cross-site' } }),
   ).toMatchObject(foreign)

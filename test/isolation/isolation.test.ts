@@ -278,7 +278,7 @@ describe('when the engine ends', () => {
     await isSuspect()
     process.kill(enginePid(waymark), 'SIGKILL')
     expect(await count(project)).toEqual([1, 1])
-    expect(await heavy).toMatchObject({ code: 'engine-ended', message: expect.stringContaining('ended while it worked on this request') })
+    expect(await heavy).toMatchObject({ code: 'engine-ended', message: expect.stringContaining('exited while it worked on this request') })
     expect(errors.map(String)).toEqual([expect.stringContaining('started again')])
   })
 
@@ -380,7 +380,7 @@ test('an engine whose door was killed ends, and the directory opens again', asyn
 })
 
 test.each([
-  [{ dataDir: ':memory:', isolate: true }, 'isolate', 'two processes have no memory in common'],
+  [{ dataDir: ':memory:', isolate: true }, 'isolate', 'two processes cannot share an in-memory store'],
   [{ isolate: 'yes' }, 'isolate', 'must be true or false'],
   [{ isolate: true, engine: { clickhouse: { client: {} } } }, 'engine.clickhouse.client', 'give its url'],
 ])('%j is refused', async (options, attr, message) => {

@@ -40,7 +40,7 @@ const rows: readonly (readonly [
     'select count() from events where event = ["signup"]',
     {
       code: 'unknown-field',
-      message: "Unable to resolve field: signup. Double quotes name a column; a text stands in single quotes: 'signup'.",
+      message: "Unable to resolve field: signup. Double quotes mark an identifier; write a string in single quotes: 'signup'.",
     },
   ],
   ['select [{missing}]', { code: 'unknown-placeholder' }],
@@ -169,7 +169,7 @@ const rows: readonly (readonly [
     {
       code: 'unknown-field',
       message:
-        'Unable to resolve field: x. It is a parameter of the lambda around this subquery, which reads no parameters: use ARRAY JOIN and a join.',
+        'Unable to resolve field: x. It is a parameter of the lambda around this subquery. A subquery cannot read lambda parameters: use ARRAY JOIN and a join.',
     },
   ],
   [
@@ -177,7 +177,7 @@ const rows: readonly (readonly [
     {
       code: 'unknown-field',
       message:
-        'Unable to resolve field: e.event. It belongs to the statement around this subquery, which only EXISTS, IN and LATERAL read: use `LEFT JOIN LATERAL (SELECT …) t ON true`, or join a subquery that groups.',
+        'Unable to resolve field: e.event. It is a column of the outer query, which only EXISTS, IN and LATERAL can read: use `LEFT JOIN LATERAL (SELECT …) t ON true`, or join a grouped subquery.',
     },
   ],
   ['select event from events e join (select count() as n from events f where f.event = [e.event]) t on true', { code: 'unknown-field' }],
@@ -274,7 +274,7 @@ test('a property that nobody sent, called nearly as one that was, is answered wi
       property: 'prise',
       scope: 'event',
       suggestions: ['price'],
-      message: 'No event was ever sent with the property "prise". Did you mean: price?',
+      message: 'No event has ever had the property "prise". Did you mean: price?',
     },
   ])
   expect(await warningsOf('select properties.price, properties.something_else from events')).toBeUndefined()

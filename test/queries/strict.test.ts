@@ -104,7 +104,7 @@ test('fields of the reference system that change no number are accepted, and cha
   expect(numbers(dressed)).toEqual(numbers(plain))
   await expect(answerQuery(trends({ conversionGoal: { x: 1 } }), project)).rejects.toMatchObject({
     attr: 'conversionGoal',
-    detail: expect.stringContaining('conversionGoal is not answered here: leave it out.'),
+    detail: expect.stringContaining('conversionGoal is not supported: leave it out.'),
   })
   await project.close()
 })

@@ -218,7 +218,7 @@ describe('numbers in lists are texts, and where their order counts an answer say
         scope: 'event',
         count: 3,
         function: name,
-        message: `Of the 4 values that were sent of the event property "n", 3 are numbers, and '${name}' has them in the order of their texts: '100' before '9'. Read them with toFloat before they go into a list.`,
+        message: `Of the 4 values that were sent of the event property "n", 3 are numbers, and '${name}' sorts them as text: '100' before '9'. Convert them with toFloat before they go into an array.`,
       },
     ])
   })
@@ -252,6 +252,6 @@ test('a property of a group is said of the type that the groups are called by', 
     { code: 'not-numbers', scope: 'company', message: expect.stringContaining('values that were sent of the company property "size"') },
   ])
   expect((await ask('select company.properties.sise from events')).warnings).toMatchObject([
-    { code: 'unknown-property', scope: 'company', suggestions: ['size'], message: expect.stringContaining('No company was ever sent') },
+    { code: 'unknown-property', scope: 'company', suggestions: ['size'], message: expect.stringContaining('No company has ever had') },
   ])
 })

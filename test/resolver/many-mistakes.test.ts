@@ -11,7 +11,7 @@ test('fifty mistakes are listed, and that there are more', async () => {
       )
     const many = await mistakesOf(60)
     expect(many.filter(({ message }) => message.includes('gone'))).toHaveLength(50)
-    expect(many.map(({ message }) => message)).toContain('The statement has more than 50 mistakes; these are the first')
+    expect(many.map(({ message }) => message)).toContain('The statement has more than 50 errors; these are the first')
     expect(await mistakesOf(50)).toHaveLength(50)
     expect(await mistakesOf(2)).toHaveLength(2)
   } finally {

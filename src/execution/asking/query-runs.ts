@@ -72,7 +72,7 @@ export interface Working {
 export type Work = (signal: AbortSignal, begin: () => void, working?: Working) => Promise<Answer>
 
 const ending = new Error('the process is about to end')
-const stoppedByEnd = 'The query was stopped because the server was stopping.'
+const stoppedByEnd = 'The query was stopped because the server is shutting down.'
 
 /** A query somebody waits for. */
 export interface Attended {
@@ -123,7 +123,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     await tables.query_runs.update({ is_complete: false }, { ...change, expiration_time: new Date(end_time.getTime() + keptFor) })
     await answers.keepOnly(await tables.query_runs.find({}))
   })
-  recovered.catch((error: unknown) => report('interrupted queries could not be closed', error))
+  recovered.catch((error: unknown) => report('failed to close the interrupted queries', error))
 
   const find = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
     const running = active.get(place(projectId, id))
@@ -199,14 +199,14 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
           const failed = (error_message: string) => ({ is_error: true, error_message, text: null })
           if (stop.signal.reason === ending) return failed(stoppedByEnd)
           if (error instanceof WaymarkError) return failed(said(error))
-          report('a query in the background failed', error)
+          report('an async query failed', error)
           return failed('The query failed.')
         }
       }
       const whole = async () => {
         try {
           await isWritten
-          await finish(run, await outcome()).catch((error: unknown) => report('the end of a query could not be written', error))
+          await finish(run, await outcome()).catch((error: unknown) => report('failed to store the result of a query', error))
         } finally {
           if (active.get(key) === held) active.delete(key)
         }

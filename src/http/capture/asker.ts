@@ -50,7 +50,8 @@ type IsProject = (token: string) => Promise<boolean>
 export async function mustBeWhole({ token, distinctId, malformed }: Asker, isProject: IsProject): Promise<void> {
   if (malformed !== null) throw new CaptureRefusal('malformed-data', malformed)
   if (token === '' || !(await isProject(token))) throw unknownProject(token)
-  if (distinctId === '') throw new CaptureRefusal('missing-distinct-id', 'Flags are decided for somebody: the body needs a "distinct_id".')
+  if (distinctId === '')
+    throw new CaptureRefusal('missing-distinct-id', 'The body needs a "distinct_id": flags are evaluated for one person.')
 }
 
 /** Newer ones are answered whatever they ask, but not in the name of a project that is not there. */

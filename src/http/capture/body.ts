@@ -48,7 +48,7 @@ export async function decodeBody(request: CaptureRequest): Promise<DecodedBody> 
     compressionNamed(form.get('compression')) ??
     compressionNamed(request.headers.get('content-encoding'))
   const json = trimmed(await unpacked(data, compression, request))
-  if (json.length === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
+  if (json.length === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
   return { json, form }
 }
 
@@ -143,7 +143,7 @@ function unzip(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8
       }
       chunks.push(chunk)
     })
-    stream.on('error', (cause) => fail(malformed('the body is broken gzip', cause)))
+    stream.on('error', (cause) => fail(malformed('the gzip body is corrupt', cause)))
     stream.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
     stream.end(data)
   })
@@ -200,7 +200,7 @@ export const malformed = (why: string, cause?: unknown) => {
   refusal.cause = cause
   return refusal
 }
-const tooLarge = (limit: number) => new CaptureRefusal('too-large', `The body unpacks to more than ${limit} bytes, the most that is taken.`)
+const tooLarge = (limit: number) => new CaptureRefusal('too-large', `The decompressed body exceeds ${limit} bytes.`)
 
 const longestLiteral = 64
 const isGzip = (data: Uint8Array) => data[0] === 0x1f && data[1] === 0x8b && data[2] === 0x08

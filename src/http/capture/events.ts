@@ -44,7 +44,7 @@ export async function readCapture(
   const { items, value } = await inTurns(scanJson(json), sliceMs)
   const batch = items && isObject(value) ? value : null
   const list = items ?? oneItem(value, json.length)
-  if (list.count === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
+  if (list.count === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
   const token = checkedToken(await inTurns(tokenOf(list, batch, form, request.query), sliceMs))
   const [first] = !batch && list.count === 1 ? list : []
   const sentAt = sentAtOf(request.query, batch ?? (isObject(first) ? first : null), form, now)
@@ -62,7 +62,7 @@ export async function readCapture(
 function oneItem(value: unknown, bytes: number): EventSource {
   if (!isObject(value)) throw invalid(`All events must be dictionaries not '${kindOf(value)}'!`)
   if ('batch' in value) throw invalid(`All events must be dictionaries not '${kindOf(value.batch)}'!`)
-  if (Object.keys(value).length === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
+  if (Object.keys(value).length === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
   return { count: 1, bytes, [Symbol.iterator]: () => [value][Symbol.iterator]() }
 }
 
@@ -174,7 +174,7 @@ function forwardedFor(headers: Headers): string | null {
 /** Numbers and containers become text; the keys of an object in order, so that the same id is the same text. */
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(inOrder(value)))
 function inOrder(value: unknown, level = 0): unknown {
-  if (level > mostLevels) throw invalid(`a name or an id is nested more than ${mostLevels} levels deep`)
+  if (level > mostLevels) throw invalid(`an event name or distinct id is nested more than ${mostLevels} levels deep`)
   if (Array.isArray(value)) return value.map((one) => inOrder(one, level + 1))
   if (!isObject(value)) return value
   return Object.fromEntries(

@@ -162,8 +162,7 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
   return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })
 }
 
-const tooLarge = (limit: number) => () =>
-  new CaptureRefusal('too-large', `The body is larger than ${limit} bytes, the most this path takes.`)
+const tooLarge = (limit: number) => () => new CaptureRefusal('too-large', `The body exceeds ${limit} bytes, the limit of this path.`)
 
 function refusal(request: Request, path: string, services: CaptureServices, error: unknown): Response {
   if (error instanceof CaptureRefusal) {

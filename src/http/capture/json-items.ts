@@ -87,7 +87,7 @@ function without(json: Uint8Array, lists: readonly { readonly start: number; rea
 
 function mustBeShort(json: Uint8Array): Uint8Array {
   if (json.length <= longestItem) return json
-  throw new CaptureRefusal('too-large', `An event is ${json.length} bytes of JSON; ${longestItem} is the most that is read for one.`)
+  throw new CaptureRefusal('too-large', `An event has ${json.length} bytes of JSON; the limit is ${longestItem}.`)
 }
 
 class Scan {
@@ -113,10 +113,7 @@ class Scan {
         this.skipValue()
         if (this.at - from > longestItem) mustBeShort(json.subarray(from, this.at))
         if (starts.length === mostItems)
-          throw new CaptureRefusal(
-            'too-large',
-            `The request holds more than ${mostItems} events, the most that one may hold. Send them in smaller batches.`,
-          )
+          throw new CaptureRefusal('too-large', `The request exceeds ${mostItems} events. Send smaller batches.`)
         starts.push(from)
         ends.push(this.at)
         this.skipBlanks()

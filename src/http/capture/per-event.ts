@@ -45,12 +45,12 @@ const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 export async function readPerEventBatch(request: CaptureRequest): Promise<PerEventBatch> {
   const token = /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   if (token === undefined)
-    throw new CaptureRefusal('missing-token', 'The project API key belongs in the Authorization header, as a bearer.')
+    throw new CaptureRefusal('missing-token', 'Send the project API key in the Authorization header, as a Bearer token.')
   if (token.startsWith('phx_')) throw new CaptureRefusal('token-personal', 'API key is not valid: personal_api_key')
   const { json } = await decodeBody(request)
   const { items, value } = await inTurns(scanJson(json), sliceMs)
   if (!items || !isObject(value)) throw new CaptureRefusal('invalid-payload', 'Invalid payload: the body needs a list "batch".')
-  if (items.count === 0) throw new CaptureRefusal('no-data', 'The request holds no event.')
+  if (items.count === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
   return {
     token,
     items,
@@ -68,7 +68,7 @@ const eventsOf = (items: JsonItems, results: EventResults): EventSource<OwnedEve
     let index = 0
     for (const item of items) {
       if (!isObject(item) || typeof item.uuid !== 'string' || !uuidShape.test(item.uuid))
-        throw new CaptureRefusal('invalid-payload', `Invalid payload: event ${index} has no uuid to answer for.`)
+        throw new CaptureRefusal('invalid-payload', `Invalid payload: event ${index} has no uuid.`)
       index++
       const problem = problemOf(item)
       if (problem === null) yield eventOf(item, item.uuid)

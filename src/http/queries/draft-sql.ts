@@ -82,7 +82,7 @@ export const draftSql = (prompt: string | null): string => {
     if (found) return sql(...found.slice(1))
   }
   throw invalid(
-    'The prompt is not understood. Try "top 10 events in the last 7 days" or "how many users did sign up per week".',
+    'Cannot write a statement for this prompt. Try "top 10 events in the last 7 days" or "how many users did sign up per week".',
     'prompt',
     'unclear',
   )

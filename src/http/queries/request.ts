@@ -18,14 +18,14 @@ const isUnknown = (issue: { readonly code?: string; readonly keys?: readonly str
   issue.code === 'unrecognized_keys' ? unknownField(issue.keys![0]!, Object.keys(shape)) : undefined
 
 const shape = {
-  query: object.meta({ description: 'A query of one of the kinds, with its `kind`' }),
+  query: object.meta({ description: 'A query object with its `kind`' }),
   async: z.boolean().nullish(),
   client_query_id: z.string().max(longestQueryId).nullish(),
   refresh: z.union([z.boolean(), z.enum(refreshModes)]).nullish(),
   filters_override: object
     .nullish()
-    .meta({ description: '`date_from`, `date_to` and `properties` laid over an insight, or over `filters` of a statement' }),
-  variables_override: object.nullish().meta({ description: 'Variables of a statement by their ids, laid over its own' }),
+    .meta({ description: '`date_from`, `date_to` and `properties` that override those of an insight, or the `filters` of a statement' }),
+  variables_override: object.nullish().meta({ description: 'Variables of a statement by id; they override its own' }),
   name: z.string().max(128).nullish(),
 }
 export const queryRequestSchema = z.strictObject(shape, { error: isUnknown })
@@ -40,7 +40,7 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
   if (!isObject(body)) throw misfit('The body must be an object with a query.', null, [])
   const { personal_api_key: _, ...given } = body // read where the caller is known by it
   if (typeof given.kind === 'string' && !isObject(given.query))
-    throw misfit(`A query stands in the field "query": {"query": {"kind": ${JSON.stringify(excerpt(given.kind))}, …}}`, 'query', ['query'])
+    throw misfit(`Put the query in the field "query": {"query": {"kind": ${JSON.stringify(excerpt(given.kind))}, …}}`, 'query', ['query'])
   const read = readAs(besideSchema, given)
   if ('misfit' in read) throw new WaymarkError('validation-failed', misfitData(read.misfit, []))
   const { async: isAsync, client_query_id, refresh, filters_override: filters, variables_override: variables } = read.data

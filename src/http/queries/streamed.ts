@@ -85,7 +85,7 @@ export function pacedBody(pieces: AsyncGenerator<Uint8Array>, { stop, ended, bre
         }
         controller.enqueue(value)
         waiting = setTimeout(() => {
-          fail(new Error('The client took nothing of its answer for too long.'))
+          fail(new Error('The client stopped reading the response.'))
           void pieces.return(undefined)
         }, patience)
         waiting.unref()

@@ -14,7 +14,7 @@ const actionInput = z.object({
   description: text({ blank: true }).nullish(),
   steps: z.array(actionStepSchema, { error: 'Expected a list of items.' }).optional(),
 })
-const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Kept when it is free' }) })
+const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
 
 const actionSchema = z.object({
   id: z.int(),

@@ -29,7 +29,7 @@ const cohortInput = z.object({
     .nullish()
     .meta({ description: 'Members of a static cohort: a statement, by its first column, or any query that has actors' }),
 })
-const creating = cohortInput.extend({ id: z.int().positive().optional().meta({ description: 'Kept when it is free' }) })
+const creating = cohortInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
 const csvParameters = { name: 'The name, when the body is `text/csv`' }
 
 const cohortSchema = z.object({

@@ -51,7 +51,7 @@ export function chooseColumns(mapping: Mapping, columns: readonly string[]): Cho
   }
   for (const field of ['event', 'distinct_id', 'timestamp'] as const)
     if (!sources[field])
-      throw new Error(`no column for ${field}; say --map ${field}=COLUMN (or ${field}==CONSTANT). The columns are ${columns.join(', ')}`)
+      throw new Error(`no column for ${field}; use --map ${field}=COLUMN (or ${field}==CONSTANT). The columns are ${columns.join(', ')}`)
   return sources
 }
 

@@ -51,13 +51,13 @@ const groups = (query: Query, index: number, columns: readonly string[], key: Ex
 /** A statement names its actors by a column: an alias made for it, or the first column that looks like an id. */
 function sqlTable(source: { readonly kind: string; readonly query?: unknown }, env: QueryContext): ActorTable {
   if (typeof source.query !== 'string')
-    throw new QueryError('validation-failed', { message: 'The source has no statement.', attr: 'source__query' })
+    throw new QueryError('validation-failed', { message: 'The source has no `query`.', attr: 'source__query' })
   const query = queryOf(source.query, 'source__query', env)
   const names = columnNames(query)
   const column = ['group_key', 'actor_id', 'person_id'].find((name) => names.includes(name)) ?? names.find((name) => /id/i.test(name))
   if (!column)
     throw new QueryError('validation-failed', {
-      message: 'The source must select a column that names the actors: person_id, actor_id or group_key.',
+      message: 'The source must select a column with the actor: person_id, actor_id or group_key.',
       attr: 'source__query',
     })
   const others = names.filter((name) => name !== column)

@@ -35,7 +35,7 @@ function timeBounds({ after, before }: EventsQuery, env: QueryContext): Expr[] {
     const instant = dateInstant(text, now, calendarOf(env.project))
     if (instant !== null) return instant
     throw new QueryError('validation-failed', {
-      message: `${JSON.stringify(text)} is not a date. Write 2026-01-31, 2026-01-31T08:00:00Z, or a time before now such as -24h or -7d.`,
+      message: `${JSON.stringify(text)} is not a date. Write 2026-01-31, 2026-01-31T08:00:00Z, or a relative time such as -24h or -7d.`,
       attr,
     })
   }

@@ -52,10 +52,10 @@ const wrong = (message: string, attr: string) => new QueryError('validation-fail
 function* actorsBehind(point: FunnelPoint, env: QueryContext): Asking<ActorList> {
   const query = point.source
   if (actorKindOf(query) === 'expression')
-    throw wrong('A funnel that aggregates by an expression has no people to list.', 'source__funnelsFilter__funnelAggregateByHogQL')
+    throw wrong('A funnel that aggregates by an expression has no persons to list.', 'source__funnelsFilter__funnelAggregateByHogQL')
   const planned = yield* planFunnel(query, env)
   const range = point.compare === 'previous' ? planned.previous : planned.scan.range
-  if (!range) throw wrong('The funnel compares with no other period.', 'compare')
+  if (!range) throw wrong('The funnel has no comparison period.', 'compare')
   const scan = inAskedCohort(point, { ...planned.scan, range, withEvents: point.includeRecordings === true })
   const place = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
@@ -79,9 +79,8 @@ function inAskedCohort({ funnelStepBreakdown: asked }: FunnelPoint, scan: Funnel
 function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { settings }: FunnelScan): ActorPlace {
   const { steps, optional } = settings
   if (depths?.length) return { kind: 'depths', depths }
-  if (step == null) throw wrong('Say which step: funnelStep 1 is the first, -2 those who dropped off before the second.', 'funnelStep')
-  if (step === 0 || step === -1)
-    throw wrong(`There is nobody behind funnelStep ${step}: 1 is the first step, -2 the first drop-off.`, 'funnelStep')
+  if (step == null) throw wrong('Set funnelStep: 1 is the first step, -2 are those who dropped off before the second.', 'funnelStep')
+  if (step === 0 || step === -1) throw wrong(`Invalid funnelStep ${step}: 1 is the first step, -2 the first drop-off.`, 'funnelStep')
   if (Math.abs(step) > steps) throw wrong(`The funnel has ${steps} steps, so there is no funnelStep ${step}.`, 'funnelStep')
   if (step > 0) return { kind: 'step', reached: step - 1, missed: null }
   let reached = -step - 2
@@ -91,7 +90,7 @@ function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { 
 
 function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryContext): ActorPlace {
   const start = point.funnelTrendsEntrancePeriodStart
-  if (start == null) throw wrong('Say which period: its start as YYYY-MM-DD HH:MM:SS.', 'funnelTrendsEntrancePeriodStart')
+  if (start == null) throw wrong('Set the period by its start, as YYYY-MM-DD HH:MM:SS.', 'funnelTrendsEntrancePeriodStart')
   const instant = dateInstant(start, micros(env.now), range.calendar)
   if (instant === null) throw wrong(`${JSON.stringify(start)} is not a date.`, 'funnelTrendsEntrancePeriodStart')
   const edges = bucketEdges(range)

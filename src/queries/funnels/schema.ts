@@ -67,7 +67,7 @@ export type Exclusion = z.infer<typeof exclusionSchema>
 type Wrong = (message: string, ...path: (string | number)[]) => void
 
 function checkBreakdown({ breakdown_histogram_bin_count: bins, breakdowns }: BreakdownFilter, wrong: Wrong): void {
-  const noBins = 'A funnel is not split into bins: leave the number of bins out.'
+  const noBins = 'Only time-to-convert funnels have bins: leave the number of bins out.'
   if (bins != null) wrong(noBins, 'breakdownFilter', 'breakdown_histogram_bin_count')
   for (const [i, item] of (breakdowns ?? []).entries())
     if (item.histogram_bin_count != null) wrong(noBins, 'breakdownFilter', 'breakdowns', i, 'histogram_bin_count')
@@ -78,9 +78,9 @@ function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong:
   const from = filter.funnelFromStep ?? 0
   const to = filter.funnelToStep ?? last
   if (from > last - 1)
-    wrong(`There is no step to convert to behind step ${from}; the last one is ${last}.`, 'funnelsFilter', 'funnelFromStep')
+    wrong(`There is no step to convert to after step ${from}; the last one is ${last}.`, 'funnelsFilter', 'funnelFromStep')
   else if (to > last) wrong(`There is no step ${to}; the last one is ${last}.`, 'funnelsFilter', 'funnelToStep')
-  else if (to <= from) wrong('funnelToStep must come behind funnelFromStep.', 'funnelsFilter', 'funnelToStep')
+  else if (to <= from) wrong('funnelToStep must be greater than funnelFromStep.', 'funnelsFilter', 'funnelToStep')
 
   const isUnordered = filter.funnelOrderType === 'unordered'
   if (filter.breakdownAttributionType === 'step') {
@@ -88,16 +88,17 @@ function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong:
     if (step > last)
       wrong(`There is no step ${step} to attribute to; the last one is ${last}.`, 'funnelsFilter', 'breakdownAttributionValue')
     if (isUnordered && step !== 0)
-      wrong('An unordered funnel can be attributed to its first step only.', 'funnelsFilter', 'breakdownAttributionValue')
+      wrong('An unordered funnel supports attribution to its first step only.', 'funnelsFilter', 'breakdownAttributionValue')
   }
   series.forEach((node, i) => {
     if (!node.optionalInFunnel) return
     if (i === 0) wrong('The first step cannot be optional.', 'series', i, 'optionalInFunnel')
     if (isUnordered) wrong('An unordered funnel has no optional steps.', 'series', i, 'optionalInFunnel')
-    if ((filter.funnelVizType ?? 'steps') !== 'steps') wrong('Only the view by steps has optional steps.', 'series', i, 'optionalInFunnel')
+    if ((filter.funnelVizType ?? 'steps') !== 'steps')
+      wrong('Only the steps view supports optional steps.', 'series', i, 'optionalInFunnel')
     const next = series[i + 1]
     if (next && !next.optionalInFunnel && takes(next, node))
-      wrong('An optional step cannot be the same as the required step behind it.', 'series', i)
+      wrong('An optional step cannot be the same as the required step after it.', 'series', i)
   })
 }
 
@@ -106,11 +107,11 @@ function checkExclusions(series: readonly SeriesNode[], filter: FunnelsFilter, w
   for (const [i, exclusion] of (filter.exclusions ?? []).entries()) {
     const place = ['funnelsFilter', 'exclusions', i] as const
     const { funnelFromStep: from, funnelToStep: to } = exclusion
-    if (from >= to) wrong('An exclusion must end behind the step where it begins.', ...place, 'funnelToStep')
+    if (from >= to) wrong('An exclusion must end after the step where it begins.', ...place, 'funnelToStep')
     else if (from > last - 1) wrong(`An exclusion cannot begin at step ${from}; the last one is ${last}.`, ...place, 'funnelFromStep')
     else if (to > last) wrong(`An exclusion cannot end at step ${to}; the last one is ${last}.`, ...place, 'funnelToStep')
     else if (filter.funnelOrderType === 'unordered' && (from !== 0 || to !== last))
-      wrong('In an unordered funnel an exclusion spans all steps.', ...place)
+      wrong('In an unordered funnel an exclusion must span all steps.', ...place)
     else if (series.slice(from, to + 1).some((step) => takes(exclusion, step) || takes(step, exclusion)))
       wrong('An exclusion cannot be an event of a step that it spans.', ...place)
   }

@@ -20,7 +20,7 @@ export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContex
   const values = given.values ?? {}
   const variables = new Map(Object.values(given.variables ?? {}).map((v) => [v.code_name, v.isNull ? null : (v.value ?? null)]))
   if (Object.hasOwn(values, 'filters') && given.filters)
-    throw new QueryError('invalid-query', { message: 'There is both a value named filters and the field filters: keep one of them' })
+    throw new QueryError('invalid-query', { message: 'The query has a value named filters and the field filters: keep one of them' })
 
   let asksForFilters = false
   walk(query, (node) => {

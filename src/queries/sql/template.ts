@@ -2,7 +2,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { mistakeOfValue, shown } from './values.ts'
 
 const noTemplate =
-  "project.sql is the tag of a template: project.sql`select …`, without parentheses. A statement in a variable is asked with project.query({ kind: 'SqlLikeQuery', query })."
+  "project.sql is a template tag: write project.sql`select …`, without parentheses. Run a statement from a variable with project.query({ kind: 'SqlLikeQuery', query })."
 
 /**
  * A statement from a tagged template: each value becomes a placeholder, so that it travels as a parameter and is never text of the statement.

@@ -37,7 +37,7 @@ export function parseFormula(text: string, seriesCount: number): { readonly form
   for (let at = 0; text.slice(at).trim() !== ''; ) {
     shape.lastIndex = at
     const match = shape.exec(text)
-    if (!match) return { problem: `The formula ${JSON.stringify(text)} cannot be read from ${JSON.stringify(text.slice(at).trim())} on.` }
+    if (!match) return { problem: `Invalid formula ${JSON.stringify(text)}: unexpected ${JSON.stringify(text.slice(at).trim())}.` }
     const token = match[1] ?? match[2] ?? (match[3] === '**' ? '^' : match[3]!)
     tokens.push({ text: token, at: shape.lastIndex - token.length })
     at = shape.lastIndex
@@ -53,17 +53,17 @@ export function parseFormula(text: string, seriesCount: number): { readonly form
   }
   const operand = (): Formula => {
     const token = tokens[next++]
-    if (!token) return fail(`The formula ${JSON.stringify(text)} ends too early.`)
+    if (!token) return fail(`Invalid formula ${JSON.stringify(text)}: unexpected end.`)
     if (token.text === '-') return { kind: 'minus', of: expression(unary) }
     if (token.text === '+') return expression(unary)
     if (token.text === '(') {
       const inner = expression(0)
-      if (tokens[next++]?.text !== ')') return fail(`The formula ${JSON.stringify(text)} lacks a closing parenthesis.`)
+      if (tokens[next++]?.text !== ')') return fail(`Invalid formula ${JSON.stringify(text)}: missing closing parenthesis.`)
       return inner
     }
     if (/^[\d.]/.test(token.text)) return { kind: 'number', value: Number(token.text) }
     if (!/^[A-Za-z]/.test(token.text))
-      return fail(`The formula ${JSON.stringify(text)} has ${token.text} where a series or a number should be.`)
+      return fail(`Invalid formula ${JSON.stringify(text)}: expected a series or a number, but found ${token.text}.`)
     const index = letterIndex(token.text)
     if (index >= seriesCount)
       return fail(
@@ -84,8 +84,7 @@ export function parseFormula(text: string, seriesCount: number): { readonly form
   }
   const formula = expression(0)
   const rest = tokens[next]
-  if (!problem && rest)
-    problem = `The formula ${JSON.stringify(text)} cannot be read from ${JSON.stringify(text.slice(rest.at).trim())} on.`
+  if (!problem && rest) problem = `Invalid formula ${JSON.stringify(text)}: unexpected ${JSON.stringify(text.slice(rest.at).trim())}.`
   return problem ? { problem } : { formula }
 }
 

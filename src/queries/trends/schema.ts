@@ -27,9 +27,7 @@ export const displays = [
 /** Charts whose numbers are no rows of buckets: asked for, they are refused instead of being answered as something else. */
 const notAnswered = ['CalendarHeatmap', 'BoxPlot', 'SlopeGraph']
 const displayProblem = ({ input }: { readonly input?: unknown }): string | undefined =>
-  notAnswered.includes(String(input))
-    ? `The display ${String(input)} is not answered here. Choose one of ${displays.join(', ')}.`
-    : undefined
+  notAnswered.includes(String(input)) ? `The display ${String(input)} is not supported. Choose one of ${displays.join(', ')}.` : undefined
 export type Display = (typeof displays)[number]
 
 /** Data warehouses are not held here; older clients name the property's own table. */
@@ -75,7 +73,7 @@ export const trendsSchema = fields(
     }
     if (series.math === 'hogql' && !series.math_hogql) wrong('The math hogql needs an expression.', 'series', i, 'math_hogql')
     if (series.math === 'unique_group' && series.math_group_type_index == null)
-      wrong('The math unique_group needs the index of a group type.', 'series', i, 'math_group_type_index')
+      wrong('The math unique_group needs a group type index.', 'series', i, 'math_group_type_index')
   })
   for (const { formula, path } of formulasOf(query.trendsFilter)) {
     const parsed = parseFormula(formula, query.series.length)

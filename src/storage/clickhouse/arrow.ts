@@ -152,8 +152,7 @@ function wideData(data: Data, width: number, scale: number, isSigned: boolean, i
     data.getValid(row) ? readWide(data.values as Uint8Array | Uint32Array, row, width, isSigned) : 0n,
   )
   if (scale === 0 && !isStream && values.every(fitsIn(64))) return scaled(data, new Int64(), BigInt64Array.from(values))
-  if (!values.every(fitsIn(128)))
-    throw new QueryError('engine-refused', { message: 'A number is beyond 128 bits: ask for it as toString(…)' })
+  if (!values.every(fitsIn(128))) throw new QueryError('engine-refused', { message: 'A number exceeds 128 bits: select it as toString(…)' })
   const words = new BigUint64Array(values.length * 2)
   values.forEach((value, i) => {
     words[2 * i] = BigInt.asUintN(64, value)

@@ -151,7 +151,7 @@ export class WideColumns {
     if (!this.narrow[column] || fits) return this.narrow[column]
     this.narrow[column] = false
     this.widened = true
-    throw new QueryError('engine-refused', { message: 'A sum is beyond 64 bits: ask for it as toString(…)' })
+    throw new QueryError('engine-refused', { message: 'A sum exceeds 64 bits: select it as toString(…)' })
   }
 
   /** Since it was last asked: is there a column that goes as 128 bits from now on? */

@@ -55,17 +55,23 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
     /(?:Unimplemented|Unsupported) type for cast \((.+?) -> (.+?)\)(?:\s|$)/s,
     (from, to) => `Cannot convert ${kindOf(from)} to ${kindOf(to)}`,
   ],
-  [/Type (\S+) with value .*? can't be cast .*?type (\S+)/s, (from, to) => `A value that is ${kindOf(from)} cannot be ${kindOf(to)}`],
-  [/Cannot compare values of type (.+?) and (?:values of )?type (.+?)(?: in | - |$)/s, (a, b) => `The statement compares ${both(a, b)}`],
-  [/Cannot mix values of type (.+?) and (.+?) in /s, (a, b) => `Type mismatch in one place: ${both(a, b)}`],
-  [/Cannot combine types of (.+?) and (.+?)(?: - |$)/s, (a, b) => `Type mismatch in one place: ${both(a, b)}`],
-  [/for the function call "[^(]*\((.*?)\)"/s, (types) => `No function or operator takes ${listed(types)}`],
-  [/given name and argument types '[^(]*\((.*)\)'/s, (types) => `No function or operator takes ${listed(types)}`],
-  [/Invalid LIST argument|UNNEST not supported here/, () => 'A function that takes an array got a value that is none'],
-  [/could not convert blob to UTF8/, () => 'The decoded bytes are not text in UTF-8'],
+  [
+    /Type (\S+) with value .*? can't be cast .*?type (\S+)/s,
+    (from, to) => `Type mismatch: cannot convert ${kindOf(from)} to ${kindOf(to)}`,
+  ],
+  [
+    /Cannot compare values of type (.+?) and (?:values of )?type (.+?)(?: in | - |$)/s,
+    (a, b) => `Type mismatch: cannot compare ${both(a, b)}`,
+  ],
+  [/Cannot mix values of type (.+?) and (.+?) in /s, (a, b) => `Type mismatch: cannot combine ${both(a, b)}`],
+  [/Cannot combine types of (.+?) and (.+?)(?: - |$)/s, (a, b) => `Type mismatch: cannot combine ${both(a, b)}`],
+  [/for the function call "[^(]*\((.*?)\)"/s, (types) => `Type mismatch: no function or operator takes ${listed(types)}`],
+  [/given name and argument types '[^(]*\((.*)\)'/s, (types) => `Type mismatch: no function or operator takes ${listed(types)}`],
+  [/Invalid LIST argument|UNNEST not supported here/, () => 'Type mismatch: a function needs an array, but got another type'],
+  [/could not convert blob to UTF8/, () => 'The decoded bytes are not valid UTF-8'],
   [/nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i, () => 'Invalid regular expression'],
-  [/pattern too large/i, () => 'The pattern is too long: write a shorter one, or compare with several'],
-  [/Malformed JSON/i, () => 'A text in the statement is not valid JSON'],
+  [/pattern too large/i, () => 'The regular expression is too large: write a shorter one, or match several'],
+  [/Malformed JSON/i, () => 'Invalid JSON in a string of the statement'],
   [/More than one row returned by a subquery/i, () => 'A subquery used as a value returned more than one row'],
 ]
 
@@ -79,7 +85,7 @@ export function inOurWords(message: string): string {
     if (found) return words(...found.slice(1))
   }
   const [line = ''] = message.replace(userErrors, '').split('\n')
-  return line.length > 0 && !engineWords.test(line) ? line.trim() : 'The engine cannot run this statement: check the types of its values'
+  return line.length > 0 && !engineWords.test(line) ? line.trim() : 'The engine rejected this statement: check the types of its values'
 }
 
 const quoted = (text: string): string => `'${text.length > 60 ? `${text.slice(0, 60)}…` : text}'`

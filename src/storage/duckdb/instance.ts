@@ -328,7 +328,7 @@ async function formatOf(instance: Instance, name: string, path: string, { versio
       throw new BrokenFileError(path, error)
     })
   const found = Number(rows[0]?.value)
-  if (!Number.isInteger(found)) throw new BrokenFileError(path, 'it does not say its format')
+  if (!Number.isInteger(found)) throw new BrokenFileError(path, 'its format version is missing')
   if (found > version) throw new WaymarkError('newer-format', { file: basename(path), found, supported: version })
   return found
 }

@@ -172,7 +172,7 @@ export class RawChunk {
       const vector = duckdb.data_chunk_get_vector(chunk.chunk, columns.indexOf(texts[0]!))
       duckdb.vector_assign_string_element_len(vector, 0, arena.bytes.subarray(0, arena.length))
       const words = new Uint32Array(duckdb.vector_get_data(vector, stringBytes).slice().buffer)
-      if (words[0] !== arena.length) throw new InternalError('DuckDB keeps texts in another way than this version of Waymark knows')
+      if (words[0] !== arena.length) throw new InternalError('Unsupported version of DuckDB: its string layout is unknown')
       for (const column of texts) column.locate(rows, words[2]!, words[3]!)
     }
     for (const [i, { buffer, bytesPerRow }] of columns.entries())

@@ -84,7 +84,7 @@ function readFrom(file: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length)
   for (let done = 0; done < length; ) {
     const n = readSync(file, bytes, done, length - done, offset + done)
-    if (n === 0) throw new Error('the file of uuids ends too early')
+    if (n === 0) throw new Error('the uuid file is truncated')
     done += n
   }
   return bytes
@@ -237,7 +237,7 @@ export class DamagedRunError extends Error {
   override readonly name = 'DamagedRunError'
 
   constructor() {
-    super('A page of a file of uuids is damaged')
+    super('A page of a uuid file is damaged')
   }
 }
 

@@ -249,7 +249,7 @@ describe('the time of a query', () => {
     await expect(waiting.result).rejects.toThrow('stopped')
     expect(late.signal.reason).toMatchObject({ code: 'query-timeout', data: { seconds: 60, waited: 41, ran: 19 } })
     expect(late.signal.reason.message).toBe(
-      'The query took longer than 60 seconds and was stopped: waited 41 s, ran 19 s. Other queries had their turn before it: ask again later, or fewer at once.',
+      'The query took longer than 60 seconds and was stopped: waited 41 s, ran 19 s. It waited in the queue for most of that time: retry later, or run fewer queries at a time.',
     )
   })
 

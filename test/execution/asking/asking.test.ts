@@ -118,7 +118,7 @@ test('options that mean nothing are refused', async () => {
   })
   for (const client_query_id of ['', 'x'.repeat(201)])
     await expect(project.answer(trends, { client_query_id })).rejects.toMatchObject({
-      message: 'client_query_id must be a text of 1 to 200 characters',
+      message: 'client_query_id must be a string of 1 to 200 characters',
       attr: 'client_query_id',
     })
   const gone = AbortSignal.abort()
@@ -136,7 +136,7 @@ test('closing a directory writes down how its queries in the background ended', 
     expect(await (await second.project(made.id)).queryStatus('long')).toMatchObject({
       complete: true,
       error: true,
-      error_message: 'The query was stopped because the server was stopping.',
+      error_message: 'The query was stopped because the server is shutting down.',
     })
     await second.close()
   } finally {

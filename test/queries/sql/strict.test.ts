@@ -24,7 +24,7 @@ test.each([
 test('LIMIT below zero is refused where it stands', async () => {
   for (const query of ['select number from numbers(5) limit -1', 'select number from numbers(5) limit -2'])
     await expect(project.query(statement(query))).rejects.toMatchObject({
-      message: 'LIMIT must be a whole number that is not negative',
+      message: 'LIMIT must be a non-negative integer',
       position: { line: 1, column: 37 },
     })
 })

@@ -38,12 +38,12 @@ describe('a formula', () => {
 
   test.each([
     ['A + C', 'uses C, but the query has 2 series: A to B'],
-    ['A + ', 'ends too early'],
-    ['(A', 'lacks a closing parenthesis'],
-    ['A B', 'cannot be read from "B" on'],
+    ['A + ', 'unexpected end'],
+    ['(A', 'missing closing parenthesis'],
+    ['A B', 'unexpected "B"'],
     ['A + "x"', 'cannot be read'],
-    ['A * / B', 'has / where a series or a number should be'],
-    ['', 'ends too early'],
+    ['A * / B', 'expected a series or a number, but found /'],
+    ['', 'unexpected end'],
   ])('%j is refused', (text, problem) => {
     expect(parseFormula(text, 2)).toEqual({ problem: expect.stringContaining(problem) })
   })

@@ -166,14 +166,14 @@ describe('what the engine refuses', () => {
   const cases: readonly (readonly [sql: string, code: string, text: string])[] = [
     ["SELECT CAST('x' AS INTEGER)", 'engine-refused', "'x' is not a number"],
     ['SELECT 9223372036854775807 + 1', 'engine-refused', 'A number or a time in the statement is out of range'],
-    ["SELECT 'a' + 1", 'engine-refused', 'No function or operator takes a text, a number'],
-    ["SELECT DATE '2024-01-01' + ['x']", 'engine-refused', 'No function or operator takes a time, an array'],
-    ["SELECT coalesce(x, 1) FROM (VALUES ('a')) t(x)", 'engine-refused', 'Type mismatch in one place: a text and a number'],
+    ["SELECT 'a' + 1", 'engine-refused', 'Type mismatch: no function or operator takes a text, a number'],
+    ["SELECT DATE '2024-01-01' + ['x']", 'engine-refused', 'Type mismatch: no function or operator takes a time, an array'],
+    ["SELECT coalesce(x, 1) FROM (VALUES ('a')) t(x)", 'engine-refused', 'Type mismatch: cannot combine a text and a number'],
     ["SELECT CAST(UUID '00000000-0000-0000-0000-000000000000' AS DOUBLE)", 'engine-refused', 'Cannot convert a UUID to a number'],
     ["SELECT CAST('soon' AS TIMESTAMP)", 'engine-refused', "'soon' is not a time"],
     ["SELECT regexp_matches('a', x) FROM (VALUES ('(')) t(x)", 'engine-refused', 'Invalid regular expression'],
     ["SELECT error('Say this.')", 'engine-refused', 'Say this.'],
-    ['SELECT i, count(*) FROM range(3) t(i)', 'engine-refused', 'The engine cannot run this statement: check the types of its values'],
+    ['SELECT i, count(*) FROM range(3) t(i)', 'engine-refused', 'The engine rejected this statement: check the types of its values'],
   ]
   for (const [sql, code, text] of cases)
     test(sql, async () => {

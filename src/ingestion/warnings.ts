@@ -69,7 +69,7 @@ export const warningKinds = {
     effect: 'in part',
     means: 'The properties of a group would exceed 512,000 characters; the change was not stored.',
   },
-  person_history_too_large: { effect: 'in part', means: 'Changes of people of which no version was kept.' },
+  person_history_too_large: { effect: 'in part', means: 'The history of a person is full; no version was kept for this change.' },
 } as const satisfies Record<string, Kind>
 
 export type WarningType = keyof typeof warningKinds

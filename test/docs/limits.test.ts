@@ -40,11 +40,11 @@ test.each<[string, string]>([
   ],
   ['the time', `within ${intakeDefaults.longestMs / 1000} seconds`],
   ['patience', `arriving for ${['zero', 'one', 'two'][intakeDefaults.patienceMs / 1000]} seconds`],
-  ['a time', `more than ${longestTime} characters is no time`],
+  ['a time', `A time of more than ${longestTime} characters is invalid`],
   ['properties of an event', `${number(eventBytesLimit)} bytes of properties`],
   ['properties of a person', `${number(propertiesLimit)} characters of properties`],
-  ['names of events', `Beyond ${number(nameLimit)} names`],
-  ['keys', `${number(keyLimit)} keys of one scope, or ${longestKey} characters`],
+  ['names of events', `has ${number(nameLimit)} event names`],
+  ['keys', `beyond ${number(keyLimit)} per scope, or longer than ${longestKey} characters`],
 ])('%s', (_, text) => {
   expect(page.replaceAll('\n', ' ')).toContain(text)
 })

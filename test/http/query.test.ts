@@ -103,7 +103,7 @@ test('a query inside the node that says how it is shown', async () => {
   expect(await ask({ query: shown('InsightVizNode', { kind: 'SavedInsightNode', shortId: 'x' }) })).toMatchObject(unsupported)
   const deep = Array.from({ length: 9 }).reduce((inner) => shown('InsightVizNode', inner), trends as unknown)
   expect(await ask({ query: deep })).toMatchObject(
-    refused(400, 'parse_error', expect.stringContaining('inside 3 nodes at most'), 'source__source__source__kind'),
+    refused(400, 'parse_error', expect.stringContaining('at most 3 visualization nodes'), 'source__source__source__kind'),
   )
 })
 
@@ -277,7 +277,7 @@ test('what a user has waiting and running has a limit, and so has what everybody
   const by = (userId: number, projectId: number, via: 'key' | 'session' = 'session') => take({ userId, projectId, via })
   const given = [by(1, 1, 'key'), by(1, 1, 'key')]
   expect(() => by(1, 1, 'key')).toThrow('Too many concurrent queries: API keys can have 2 of one project queued or running at a time.')
-  expect(() => by(2, 1, 'key')).toThrow('a project answers 2 at a time')
+  expect(() => by(2, 1, 'key')).toThrow('API keys can have 2 of one project')
   given.push(by(1, 2))
   const mine = { status: 429, message: expect.stringContaining('Too many concurrent queries: you already have 3 queued or running.') }
   expect(() => by(1, 3, 'key')).toThrow(expect.objectContaining(mine))

@@ -382,7 +382,7 @@ test('an engine whose door was killed ends, and the directory opens again', asyn
 test.each([
   [{ dataDir: ':memory:', isolate: true }, 'isolate', 'two processes cannot share an in-memory store'],
   [{ isolate: 'yes' }, 'isolate', 'must be true or false'],
-  [{ isolate: true, engine: { clickhouse: { client: {} } } }, 'engine.clickhouse.client', 'give its url'],
+  [{ isolate: true, engine: { clickhouse: { client: {} } } }, 'engine.clickhouse.client', 'must be a URL here'],
 ])('%j is refused', async (options, attr, message) => {
   await expect(start(options as never)).rejects.toMatchObject({
     code: 'validation-failed',

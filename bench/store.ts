@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { QueryProject } from '../src/execution/query-context.ts'
-import { atOnce } from '../src/lib/turns.ts'
+import { unscheduled } from '../src/lib/statement-scheduler.ts'
 import type { ProjectSettings } from '../src/queries/kind.ts'
 import { duckdbEngine } from '../src/storage/duckdb/engine.ts'
 import { openInstance, projectDatabase } from '../src/storage/duckdb/instance.ts'
@@ -92,7 +92,7 @@ export async function openBenchProject(
   }
   const engine = duckdbEngine(instance, projectDatabase(1))
   const { dialect, limits, facts } = engine
-  const project: QueryProject = { settings, now, dialect, limits, facts, ...engine.statements(atOnce()) }
+  const project: QueryProject = { settings, now, dialect, limits, facts, ...engine.statements(unscheduled()) }
   return { project, close: () => instance.close() }
 }
 

@@ -8,16 +8,16 @@ import type { Backends } from './backend/backend.ts'
 import { localBackends } from './backend/local-backends.ts'
 import { openAccounts } from './directory/control.ts'
 import { OpenProjects, type ProjectFailure } from './directory/open-projects.ts'
+import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
-import { mustKnow } from './errors/must-know.ts'
 import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import { answersInMemory } from './execution/asking/kept-answers.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import type { Project } from './project.ts'
 import { answerFiles } from './storage/answer-files.ts'
-import { BrokenFileError, type Instance, openInstance } from './storage/instance.ts'
-import { isThere } from './storage/is-there.ts'
+import { BrokenFileError, type Instance, openInstance } from './storage/duckdb/instance.ts'
+import { exists } from './storage/exists.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
 import { disk } from './storage/log/disk.ts'
 import { logDefaults } from './storage/log/file-log.ts'
@@ -85,8 +85,8 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
 const optionNames = Object.keys(knownOptions)
 
 const check = (options: OpenOptions) => {
-  mustKnow(options ?? {}, optionNames, 'open')
-  mustKnow(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
+  checkOptionNames(options ?? {}, optionNames, 'open')
+  checkOptionNames(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
   checkIsolate(options)
@@ -116,10 +116,10 @@ const checkIsolate = ({ isolate, dataDir, engine }: OpenOptions) => {
 
 const checkEngine = (engine: EngineChoice | undefined) => {
   if (engine === undefined) return
-  mustKnow(engine, ['clickhouse'], 'engine')
+  checkOptionNames(engine, ['clickhouse'], 'engine')
   const { clickhouse } = engine
   mustBe(typeof clickhouse === 'object' && clickhouse !== null, 'engine.clickhouse', 'must be the URL of a server, or a client')
-  mustKnow(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password'], 'engine.clickhouse')
+  checkOptionNames(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password'], 'engine.clickhouse')
   if ('client' in clickhouse) return
   mustBe(
     URL.canParse(clickhouse.url) && /^https?:/.test(clickhouse.url),
@@ -164,7 +164,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const { memoryLimit, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, threads, engine, storage }, onError)
     instance = await openInstance({ dataDir, ...(options.isolate ? accountsOnly : { memoryLimit, threads }) })
-    const opened = backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.places), instance)
+    const opened = backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance)
     backends = opened
     let accounts: Accounts
     let asking: Asking
@@ -242,7 +242,7 @@ const sweepRemoved = async (dataDir: string, backends: Backends, { projects, con
 
 /** Projects without accounts would be given to whoever makes the next project. */
 async function mustHaveControl(dataDir: string): Promise<void> {
-  if (await isThere(join(dataDir, 'control.duckdb'))) return
+  if (await exists(join(dataDir, 'control.duckdb'))) return
   if (!(await readdir(join(dataDir, 'projects'))).some((name) => /^[1-9]\d*$/.test(name))) return
   const reason = 'control.duckdb is missing, but projects exist. Restore it from a backup, or move the folders in projects/ away.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
@@ -323,7 +323,7 @@ export class Waymark {
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
   async createProject(settings: NewProjectSettings = {}): Promise<Project> {
     this.mustBeOpen()
-    mustKnow(settings, projectFieldNames, 'createProject')
+    checkOptionNames(settings, projectFieldNames, 'createProject')
     const { id } = await this.accounts.createProject({ ...settings })
     return this.parts.projects.get(id)
   }
@@ -334,7 +334,7 @@ export class Waymark {
    * @example const project = await waymark.findOrCreateProject({ name: 'Shop', timezone: 'Europe/Berlin' })
    */
   async findOrCreateProject(settings: NewProjectSettings & { readonly name: string }): Promise<Project> {
-    mustKnow(settings, projectFieldNames, 'findOrCreateProject')
+    checkOptionNames(settings, projectFieldNames, 'findOrCreateProject')
     return this.inTurn(async () => {
       const known = await this.recordNamed(settings.name)
       return known ? this.project(known.id) : this.createProject(settings)
@@ -370,7 +370,7 @@ export class Waymark {
    */
   async createPersonalKey(options: PersonalKeyOptions): Promise<{ readonly id: string; readonly key: string }> {
     this.mustBeOpen()
-    mustKnow(options, personalKeyFields, 'createPersonalKey')
+    checkOptionNames(options, personalKeyFields, 'createPersonalKey')
     const { user } = await this.accounts.firstStart({ makesKey: false })
     const { key, value } = await this.accounts.personalKeys.create(user, { ...options })
     return { id: key.id, key: value }

@@ -7,17 +7,17 @@ import { type ActionService, actionFieldNames, type StoredAction } from './defin
 import type { CohortInput } from './definitions/cohorts.ts'
 import { type CohortService, cohortFieldNames } from './definitions/cohorts.ts'
 import type { StoredCohort } from './definitions/stored-cohort.ts'
+import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
-import { mustKnow } from './errors/must-know.ts'
 import type { RowsAnswer } from './execution/answer-rows.ts'
 import type { Wanted } from './execution/asking/admission.ts'
 import {
-  type Asked,
-  type Asker,
+  type AskedRequest,
   type Asking,
   library,
   longestQueryId,
   type Outcome,
+  type QueryCaller,
   type Source,
   statusAnswer,
   waitedForSeconds,
@@ -87,7 +87,7 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
 }
 
 function mustBeRowLimits(rows: NonNullable<RowLimits>): void {
-  mustKnow(rows, ['defaultRows', 'mostRows'], 'rows', ['rows'])
+  checkOptionNames(rows, ['defaultRows', 'mostRows'], 'rows', ['rows'])
   for (const name of ['defaultRows', 'mostRows'] as const) {
     const count: number | undefined = (rows as Partial<NonNullable<RowLimits>>)[name]
     const message = `rows.${name} must be a whole number from 0, got ${count}`
@@ -159,7 +159,7 @@ export class Project {
 
   /** @example await project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]) */
   async importGroups(rows: readonly GroupInput[], options: GroupImportOptions = {}): Promise<void> {
-    mustKnow(options, ['group_types'], 'importGroups')
+    checkOptionNames(options, ['group_types'], 'importGroups')
     return this.backend.importGroups(rows, options)
   }
 
@@ -170,13 +170,13 @@ export class Project {
 
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
   async createAction(fields: ActionInput): Promise<StoredAction> {
-    mustKnow(fields, actionFieldNames, 'createAction')
+    checkOptionNames(fields, actionFieldNames, 'createAction')
     return this.actions.create(fields)
   }
 
   /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
   async createCohort(fields: CohortInput): Promise<StoredCohort> {
-    mustKnow(fields, cohortFieldNames, 'createCohort')
+    checkOptionNames(fields, cohortFieldNames, 'createCohort')
     return this.cohorts.create(fields)
   }
 
@@ -212,7 +212,7 @@ export class Project {
 
   /** @internal A query as it came over a wire. */
   async answer(query: unknown, options: QueryOptions = {}): Promise<object> {
-    mustKnow(options, queryOptionNames, 'query')
+    checkOptionNames(options, queryOptionNames, 'query')
     const { signal, rows, client_query_id = null } = options
     if (rows !== undefined) mustBeRowLimits(rows)
     const refresh = refreshMode(options.refresh)
@@ -226,7 +226,7 @@ export class Project {
   }
 
   /** @internal What a request over HTTP asks. */
-  async ask(asked: Asked, { rows, ...asker }: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome> {
+  async ask(asked: AskedRequest, { rows, ...asker }: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome> {
     await this.refresh()
     const source: Source = {
       project: this.current.record,
@@ -262,14 +262,14 @@ export class Project {
    * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
    */
   async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
-    mustKnow(options, ['signal'], 'queryArrow')
+    checkOptionNames(options, ['signal'], 'queryArrow')
     await this.refresh()
     return this.backend.table(query, this.wanted(options))
   }
 
   /** The same batch by batch, so that a result larger than memory can pass through. */
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    mustKnow(options, ['signal'], 'queryArrowBatches')
+    checkOptionNames(options, ['signal'], 'queryArrowBatches')
     await this.refresh()
     yield* this.backend.batches(query, this.wanted(options))
   }

@@ -8,7 +8,7 @@ import { createInvites } from './invites.ts'
 import { createJoining } from './joining.ts'
 import { createMembers } from './members.ts'
 import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
-import { createOutside } from './outside.ts'
+import { createOutboundCalls } from './outbound-calls.ts'
 import { createPasswords } from './passwords.ts'
 import { createPersonalKeys } from './personal-keys.ts'
 import { createProjects, insertProject, type NewProject } from './projects.ts'
@@ -43,7 +43,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     lookupTxt: options.lookupTxt ?? (async () => []),
     lookupCname: options.lookupCname ?? (async () => null),
     passwords: options.passwords ?? createPasswords(),
-    outside: options.outside ?? createOutside(),
+    outbound: options.outbound ?? createOutboundCalls(),
     projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {} },
     report: options.report ?? (() => {}),
   }

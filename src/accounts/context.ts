@@ -1,4 +1,4 @@
-import type { Outside } from './outside.ts'
+import type { OutboundCalls } from './outbound-calls.ts'
 import type { Passwords } from './passwords.ts'
 import type { AccountStore, AccountTables, User } from './records.ts'
 import type { Json } from './store.ts'
@@ -51,7 +51,7 @@ export interface AccountContext {
   /** The name that a name's CNAME record points at; null when there is none. */
   readonly lookupCname: (name: string) => Promise<string | null>
   readonly passwords: Passwords
-  readonly outside: Outside
+  readonly outbound: OutboundCalls
   readonly projectStores: ProjectStores
   /** For what went wrong behind an answer that was given. */
   readonly report: (message: string, error: unknown) => void
@@ -61,10 +61,10 @@ export interface AccountContext {
 export type Surroundings = Partial<Pick<AccountContext, 'settings' | 'mailer' | 'lookupTxt' | 'lookupCname' | 'report'>>
 
 /** Sends mails where a mail server is set. One that cannot be sent is reported; what it tells of has happened. */
-export const post = async ({ mailer, outside, report }: AccountContext, organizationId: string, mails: readonly Mail[]): Promise<void> => {
+export const post = async ({ mailer, outbound, report }: AccountContext, organizationId: string, mails: readonly Mail[]): Promise<void> => {
   const server = mailer()
   if (!server) return
-  const sent = await Promise.allSettled(mails.map((mail) => outside.mails(organizationId, () => server.send(mail))))
+  const sent = await Promise.allSettled(mails.map((mail) => outbound.mails(organizationId, () => server.send(mail))))
   for (const one of sent) if (one.status === 'rejected') report('failed to send an e-mail', one.reason)
 }
 

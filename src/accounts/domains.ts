@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, flag, text } from './fields.ts'
 import type { AccountTables, Domain } from './records.ts'
@@ -27,7 +27,7 @@ export const challengeName = (domain: string): string => `_waymark-challenge.${d
 
 export const createDomains = (context: AccountContext) => {
   const { store } = context
-  const note = (by: Acting, domain: Domain, activity: string) => ({
+  const note = (by: ActingMember, domain: Domain, activity: string) => ({
     by: by.user,
     organization_id: domain.organization_id,
     scope: 'OrganizationDomain',
@@ -57,7 +57,7 @@ export const createDomains = (context: AccountContext) => {
     byId: (organizationId: string, id: string) => store.read.domains.first({ id, organization_id: organizationId }),
 
     /** On an installation of one's own there is nobody to prove it to. */
-    create: (by: Acting, body: unknown): Promise<Domain> =>
+    create: (by: ActingMember, body: unknown): Promise<Domain> =>
       writeAs(context, by, async (tables, { organization_id }) => {
         const input = check(domainInput, body)
         await mustBeFree(tables, input.domain)
@@ -78,7 +78,7 @@ export const createDomains = (context: AccountContext) => {
         return domain
       }),
 
-    update: (by: Acting, { id }: Domain, body: unknown): Promise<Domain> =>
+    update: (by: ActingMember, { id }: Domain, body: unknown): Promise<Domain> =>
       writeAs(context, by, async (tables) => {
         const domain = await asItIs(tables, id)
         const given = check(domainChange, body)
@@ -98,10 +98,10 @@ export const createDomains = (context: AccountContext) => {
       }),
 
     /** Asks the name servers. No record, or no answer, is no failure: the domain stays unproven and can be asked for again. */
-    async verify(by: Acting, asked: Domain): Promise<Domain> {
+    async verify(by: ActingMember, asked: Domain): Promise<Domain> {
       if (asked.verified_at) throw invalid('This domain has already been verified.', null, 'already_verified')
       const lookUp = () => context.lookupTxt(challengeName(asked.domain))
-      const texts = await context.outside.names(asked.organization_id, lookUp).catch((error: unknown): readonly string[] => {
+      const texts = await context.outbound.names(asked.organization_id, lookUp).catch((error: unknown): readonly string[] => {
         context.report('DNS lookup failed', error)
         return []
       })
@@ -119,7 +119,7 @@ export const createDomains = (context: AccountContext) => {
       })
     },
 
-    remove: (by: Acting, { id }: Domain): Promise<void> =>
+    remove: (by: ActingMember, { id }: Domain): Promise<void> =>
       writeAs(context, by, async (tables) => {
         const domain = await asItIs(tables, id)
         await tables.domains.remove({ id })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Issue, issueToTell, misfitOf, readOptions } from '../errors/misfit.ts'
 import { unknownField } from '../errors/unknown-field.ts'
+import { type Issue, issueToTell, problemOf, readOptions } from '../errors/validation.ts'
 import { excerpt } from '../lib/excerpt.ts'
 import { own } from '../lib/own.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
@@ -107,7 +107,7 @@ const messageOf = (issue: Issue): { rule: string; message: string; choices?: Cho
     return { rule: 'max_length', message: `Ensure this field has no more than ${issue.maximum} characters.` }
   if (issue.code === 'too_small' && issue.origin === 'number') return { rule: 'min_value', message: issue.message }
   if (issue.code === 'too_big' && issue.origin === 'number') return { rule: 'max_value', message: issue.message }
-  return { rule: 'invalid_input', message: misfitOf(issue).message }
+  return { rule: 'invalid_input', message: problemOf(issue).message }
 }
 
 /** The value as the schema reads it, or the first thing wrong with it. */

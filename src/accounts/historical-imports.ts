@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, flag, integer, text } from './fields.ts'
 import type { AccountTables, HistoricalImport, ProjectRecord } from './records.ts'
@@ -79,7 +79,7 @@ export const createHistoricalImports = (context: AccountContext) => {
   }
 
   /** `by` null: the operator. */
-  const save = async (by: Acting | null, project: ProjectRecord, given: z.infer<typeof change>): Promise<HistoricalImport> => {
+  const save = async (by: ActingMember | null, project: ProjectRecord, given: z.infer<typeof change>): Promise<HistoricalImport> => {
     const work = async (tables: AccountTables) => {
       if (!(await tables.projects.first({ id: project.id }))) throw notFound()
       const known = await tables.historical_imports.first({ project_id: project.id })
@@ -120,9 +120,9 @@ export const createHistoricalImports = (context: AccountContext) => {
 
   return {
     of,
-    update: (by: Acting | null, project: ProjectRecord, body: unknown) => save(by, project, check(change, body)),
+    update: (by: ActingMember | null, project: ProjectRecord, body: unknown) => save(by, project, check(change, body)),
     /** Fields that are not named go back to what they are when nothing was said. */
-    replace: (by: Acting | null, project: ProjectRecord, body: unknown) => {
+    replace: (by: ActingMember | null, project: ProjectRecord, body: unknown) => {
       const { source = '', method = '', total_events = null, events_per_minute = null, is_approved } = check(change, body)
       return save(by, project, { source, method, total_events, events_per_minute, ...(is_approved !== undefined && { is_approved }) })
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, log, type Mail, post } from './context.ts'
 import { check, choice, email, flag, integer, integerOf, listOf, objectOf, text } from './fields.ts'
 import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from './records.ts'
@@ -64,7 +64,7 @@ export interface Sent {
 
 export const createInvites = (context: AccountContext) => {
   const { store } = context
-  const noted = ({ user }: Acting, invite: Invite, activity: string) => ({
+  const noted = ({ user }: ActingMember, invite: Invite, activity: string) => ({
     by: user,
     organization_id: invite.organization_id,
     scope: 'OrganizationInvite',
@@ -74,7 +74,7 @@ export const createInvites = (context: AccountContext) => {
   })
 
   /** What is new about an invitation each time it is sent. What it was accepted with before accepts it no more. */
-  const sending = (by: Acting, secret: string, wantsMail: boolean) => {
+  const sending = (by: ActingMember, secret: string, wantsMail: boolean) => {
     const now = context.clock()
     return {
       secret_hash: hashKey(secret),
@@ -85,7 +85,7 @@ export const createInvites = (context: AccountContext) => {
     }
   }
 
-  const insert = async (tables: AccountTables, by: Acting, own: Membership, input: InviteInput, secret: string): Promise<Invite> => {
+  const insert = async (tables: AccountTables, by: ActingMember, own: Membership, input: InviteInput, secret: string): Promise<Invite> => {
     const [wanted, grants] = [input.level ?? level.member, input.private_project_access ?? []]
     await mustBeAbleToInvite(tables, own, wanted, grants)
     const existing = await findUserByEmail(tables, input.target_email)
@@ -119,7 +119,11 @@ export const createInvites = (context: AccountContext) => {
   }
 
   /** Mails go out once the rows are there. Whoever opens the link has read the mail, so nobody else is shown what it holds. */
-  const send = async (by: Acting, organization: Organization, made: readonly { invite: Invite; secret: string }[]): Promise<Sent[]> => {
+  const send = async (
+    by: ActingMember,
+    organization: Organization,
+    made: readonly { invite: Invite; secret: string }[],
+  ): Promise<Sent[]> => {
     const mailed = made.filter(({ invite }) => invite.emailing_attempt_made)
     await post(
       context,
@@ -129,7 +133,7 @@ export const createInvites = (context: AccountContext) => {
     return made.map(({ invite, secret }) => ({ invite, secret: invite.emailing_attempt_made ? null : secret }))
   }
 
-  const create = async (by: Acting, organization: Organization, inputs: readonly InviteInput[]): Promise<Sent[]> => {
+  const create = async (by: ActingMember, organization: Organization, inputs: readonly InviteInput[]): Promise<Sent[]> => {
     const made = await writeAs(context, by, async (tables, own) => {
       const rows: { invite: Invite; secret: string }[] = []
       for (const input of inputs) {
@@ -152,11 +156,11 @@ export const createInvites = (context: AccountContext) => {
     list: (organizationId: string) => store.read.invites.find({ organization_id: organizationId }, { newestFirst: 'created_at' }),
     byId: (organizationId: string, id: string) => store.read.invites.first({ id, organization_id: organizationId }),
 
-    create: async (by: Acting, organization: Organization, body: unknown): Promise<Sent> =>
+    create: async (by: ActingMember, organization: Organization, body: unknown): Promise<Sent> =>
       (await create(by, organization, [check(inviteInput, body)]))[0]!,
 
     /** All or none. */
-    createMany(by: Acting, organization: Organization, body: unknown): Promise<Sent[]> {
+    createMany(by: ActingMember, organization: Organization, body: unknown): Promise<Sent[]> {
       if (!Array.isArray(body)) throw invalid('This endpoint needs an array of data for bulk invite creation.')
       if (body.length > largestBulk)
         throw invalid(`A maximum of ${largestBulk} invites can be sent in a single request.`, null, 'max_length')
@@ -168,7 +172,7 @@ export const createInvites = (context: AccountContext) => {
     },
 
     /** The same invitation anew, by whoever may make it now. */
-    async resend(by: Acting, organization: Organization, { id }: Invite): Promise<Sent> {
+    async resend(by: ActingMember, organization: Organization, { id }: Invite): Promise<Sent> {
       const secret = randomToken()
       const invite = await writeAs(context, by, async (tables, own) => {
         const before = await asItIs(tables, id)
@@ -182,7 +186,7 @@ export const createInvites = (context: AccountContext) => {
       return (await send(by, organization, [{ invite, secret }]))[0]!
     },
 
-    remove: (by: Acting, { id }: Invite): Promise<void> =>
+    remove: (by: ActingMember, { id }: Invite): Promise<void> =>
       writeAs(context, by, async (tables) => {
         const invite = await asItIs(tables, id)
         await tables.invites.remove({ id })

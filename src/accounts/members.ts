@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integerOf } from './fields.ts'
 import { type AccountTables, level, levels, type Membership, type User } from './records.ts'
@@ -58,7 +58,7 @@ export const createMembers = (context: AccountContext) => {
       return membership && { membership, user }
     },
 
-    async update(by: Acting, member: Member, body: unknown): Promise<Member> {
+    async update(by: ActingMember, member: Member, body: unknown): Promise<Member> {
       const own = by.membership
       const isOwn = own.id === member.membership.id
       if (!isOwn) mayEdit(own, member.membership) // those who may not learn nothing of what is wrong with their request
@@ -86,7 +86,7 @@ export const createMembers = (context: AccountContext) => {
     },
 
     /** Leaving is always allowed; nobody is promoted for it. */
-    async remove(by: Acting, member: Member): Promise<void> {
+    async remove(by: ActingMember, member: Member): Promise<void> {
       const own = by.membership
       if (own.id !== member.membership.id) mayEdit(own, member.membership)
       await writeAs(context, by, async (tables, ownNow) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { allFeatures } from './features.ts'
 import { check, flag, text } from './fields.ts'
@@ -128,7 +128,7 @@ export const createOrganizations = (context: AccountContext) => {
       return organization
     },
 
-    update: (by: Acting, body: unknown): Promise<Organization> =>
+    update: (by: ActingMember, body: unknown): Promise<Organization> =>
       writeAs(context, by, async (tables, { organization_id }) => {
         const organization = await asItIs(tables, organization_id)
         const change = check(organizationInput.partial(), body)
@@ -149,7 +149,7 @@ export const createOrganizations = (context: AccountContext) => {
       }),
 
     /** Its rows and its projects' folders go; its people stay. One entry of the log remains to say so. */
-    async remove(by: Acting): Promise<void> {
+    async remove(by: ActingMember): Promise<void> {
       const projects = await writeAs(context, by, async (tables, { organization_id }) => {
         const organization = await asItIs(tables, organization_id)
         const members = await tables.memberships.find({ organization_id: organization.id })

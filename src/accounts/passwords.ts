@@ -1,14 +1,14 @@
 import { WaymarkError } from '../errors/errors.ts'
-import { createGate } from '../lib/gate.ts'
+import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { hashPassword, passwordMatches } from './secrets.ts'
 
 // Passwords are made costly to try: a hash takes a tenth of a second, 32 MB, and a thread of those that the engine and the log work on. One is made at
 // a time, whoever asks for it.
 
-const busy = () => new WaymarkError('busy', { what: 'password checks' })
+const tooManyPasswords = () => new WaymarkError('busy', { what: 'password checks' })
 
 export const createPasswords = () => {
-  const gate = createGate({ atOnce: 1, waiting: 64, waitingOfGroup: 8, refusal: busy })
+  const gate = createConcurrencyLimit({ atOnce: 1, waiting: 64, waitingOfGroup: 8, refusal: tooManyPasswords })
   return {
     /** `from`: those who come from one place wait for each other. */
     hash: (password: string, from: string): Promise<string> => gate(from, () => hashPassword(password)),

@@ -1,5 +1,5 @@
 import { isObject } from '../lib/is-object.ts'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
 import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
@@ -106,8 +106,10 @@ export const createProjects = (context: AccountContext) => {
   }
 
   /** Null: the operator, who is no member. */
-  const writeBy = <T>(by: Acting | null, work: (tables: AccountTables, membership: Membership | undefined) => Promise<T>): Promise<T> =>
-    by ? writeAs(context, by, work) : store.write((tables) => work(tables, undefined))
+  const writeBy = <T>(
+    by: ActingMember | null,
+    work: (tables: AccountTables, membership: Membership | undefined) => Promise<T>,
+  ): Promise<T> => (by ? writeAs(context, by, work) : store.write((tables) => work(tables, undefined)))
 
   return {
     byId: (id: number) => store.read.projects.first({ id }),
@@ -122,7 +124,7 @@ export const createProjects = (context: AccountContext) => {
       return all.filter((_, i) => open[i] !== null)
     },
 
-    async create(by: Acting, body: Readonly<Record<string, unknown>>): Promise<ProjectRecord> {
+    async create(by: ActingMember, body: Readonly<Record<string, unknown>>): Promise<ProjectRecord> {
       const isDemo = check(newProjectInput.pick({ is_demo: true }), body).is_demo === true
       const project = await writeAs(context, by, async (tables, membership) => {
         const organization = await tables.organizations.first({ id: membership.organization_id })
@@ -143,7 +145,7 @@ export const createProjects = (context: AccountContext) => {
       return project
     },
 
-    update: (by: Acting | null, { id }: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
+    update: (by: ActingMember | null, { id }: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
       writeBy(by, async (tables, membership) => {
         const project = await tables.projects.first({ id }) // with the settings that others changed meanwhile
         if (!project) throw notFound()
@@ -181,7 +183,7 @@ export const createProjects = (context: AccountContext) => {
     },
 
     /** The old token stops at once. */
-    resetToken: (by: Acting, { id }: ProjectRecord): Promise<ProjectRecord> =>
+    resetToken: (by: ActingMember, { id }: ProjectRecord): Promise<ProjectRecord> =>
       writeAs(context, by, async (tables) => {
         const project = await tables.projects.first({ id })
         if (!project) throw notFound()
@@ -201,7 +203,7 @@ export const createProjects = (context: AccountContext) => {
       }),
 
     /** Its rows and its folder go. One entry of the log remains to say so. */
-    async remove(by: Acting | null, project: ProjectRecord): Promise<void> {
+    async remove(by: ActingMember | null, project: ProjectRecord): Promise<void> {
       await writeBy(by, async (tables) => {
         if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()
         await tables.project_memberships.remove({ project_id: project.id })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { text, check as valid } from './fields.ts'
 import type { AccountTables, ProxyRecord, User } from './records.ts'
@@ -84,7 +84,7 @@ export const createProxyRecords = (context: AccountContext) => {
     checkedAt.set(record.id, context.clock().getTime())
     let pointsAt: string | null
     try {
-      pointsAt = await context.outside.names(record.organization_id, () => context.lookupCname(record.domain))
+      pointsAt = await context.outbound.names(record.organization_id, () => context.lookupCname(record.domain))
     } catch (error) {
       context.report('DNS lookup failed', error)
       return record
@@ -119,13 +119,13 @@ export const createProxyRecords = (context: AccountContext) => {
     asSeen: (organizationId: string, id: string) => store.read.proxy_records.first({ id, organization_id: organizationId }),
 
     /** Asks the name servers at once, also for a record that had been given up. */
-    retry: async ({ user: by }: Acting, record: ProxyRecord): Promise<ProxyRecord> => {
+    retry: async ({ user: by }: ActingMember, record: ProxyRecord): Promise<ProxyRecord> => {
       if (!retriable.has(record.status)) throw invalid(`A record with the status ${record.status} cannot be retried.`)
       const anew = record.status === 'timed_out' ? await settle(record, { status: 'waiting', message: null }, by) : record
       return check(anew, by)
     },
 
-    create: async (by: Acting, body: unknown): Promise<ProxyRecord> => {
+    create: async (by: ActingMember, body: unknown): Promise<ProxyRecord> => {
       const { domain } = valid(proxyRecordInput, body)
       await sweep(domain)
       return writeAs(context, by, async (tables, { organization_id }) => {
@@ -148,7 +148,7 @@ export const createProxyRecords = (context: AccountContext) => {
       })
     },
 
-    update: async (by: Acting, asked: ProxyRecord, body: unknown): Promise<ProxyRecord> => {
+    update: async (by: ActingMember, asked: ProxyRecord, body: unknown): Promise<ProxyRecord> => {
       const change = valid(proxyRecordInput.partial(), body)
       const { domain } = change
       if (domain === undefined) return asked
@@ -171,7 +171,7 @@ export const createProxyRecords = (context: AccountContext) => {
     },
 
     /** A record that events may come through is marked first; a minute later it is gone. */
-    remove: (by: Acting, { id }: ProxyRecord): Promise<void> =>
+    remove: (by: ActingMember, { id }: ProxyRecord): Promise<void> =>
       writeAs(context, by, async (tables) => {
         const record = await asItIs(tables, id)
         if (atRest.has(record.status)) await tables.proxy_records.remove({ id: record.id })

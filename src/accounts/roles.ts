@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Acting, writeAs } from './acting.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integerOf, text, uuid } from './fields.ts'
 import type { AccountTables, Role, RoleMembership } from './records.ts'
@@ -14,7 +14,7 @@ export const roleMembershipInput = z.object({ user_uuid: uuid() })
 
 export const createRoles = (context: AccountContext) => {
   const { store } = context
-  const note = (by: Acting, role: Role, activity: string) => ({
+  const note = (by: ActingMember, role: Role, activity: string) => ({
     by: by.user,
     organization_id: role.organization_id,
     scope: 'Role',
@@ -38,7 +38,7 @@ export const createRoles = (context: AccountContext) => {
     membershipsOf: (role: Role) => store.read.role_memberships.find({ role_id: role.id }),
     membershipById: (role: Role, id: string) => store.read.role_memberships.first({ id, role_id: role.id }),
 
-    create: (by: Acting, body: unknown): Promise<Role> =>
+    create: (by: ActingMember, body: unknown): Promise<Role> =>
       writeAs(context, by, async (tables, { organization_id }) => {
         const input = check(roleInput, body)
         await mustBeFree(tables, organization_id, input.name)
@@ -55,7 +55,7 @@ export const createRoles = (context: AccountContext) => {
         return role
       }),
 
-    update: (by: Acting, { id }: Role, body: unknown): Promise<Role> =>
+    update: (by: ActingMember, { id }: Role, body: unknown): Promise<Role> =>
       writeAs(context, by, async (tables) => {
         const role = await asItIs(tables, id)
         const change = check(roleInput.partial(), body)
@@ -66,7 +66,7 @@ export const createRoles = (context: AccountContext) => {
         return { ...role, ...change }
       }),
 
-    remove: (by: Acting, { id }: Role): Promise<void> =>
+    remove: (by: ActingMember, { id }: Role): Promise<void> =>
       writeAs(context, by, async (tables) => {
         const role = await asItIs(tables, id)
         await tables.role_memberships.remove({ role_id: role.id })
@@ -74,7 +74,7 @@ export const createRoles = (context: AccountContext) => {
         await log(context, tables, note(by, role, 'deleted'))
       }),
 
-    addMember: (by: Acting, { id }: Role, body: unknown): Promise<RoleMembership> =>
+    addMember: (by: ActingMember, { id }: Role, body: unknown): Promise<RoleMembership> =>
       writeAs(context, by, async (tables) => {
         const role = await asItIs(tables, id)
         const { user_uuid } = check(roleMembershipInput, body)
@@ -92,7 +92,7 @@ export const createRoles = (context: AccountContext) => {
         return membership
       }),
 
-    removeMember: (by: Acting, role: Role, membership: RoleMembership): Promise<void> =>
+    removeMember: (by: ActingMember, role: Role, membership: RoleMembership): Promise<void> =>
       writeAs(context, by, async (tables) => {
         if ((await tables.role_memberships.remove({ id: membership.id })) === 0) throw notFound()
         const user = await tables.users.first({ id: membership.user_id })

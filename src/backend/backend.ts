@@ -23,7 +23,7 @@ export interface ProjectBackend {
   readonly reports: readonly RecoveryReport[]
   /** The last record that is durable. */
   readonly position: number
-  /** Records that are durable and not yet seen by queries. */
+  /** Number of records that are durable but not applied. */
   readonly lag: number
   /** Why acknowledged events do not get into the store; null as long as they do. */
   readonly failure: unknown

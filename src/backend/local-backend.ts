@@ -17,7 +17,7 @@ import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import { Pipeline } from '../ingestion/pipeline.ts'
-import { atOnce, type Turns } from '../lib/turns.ts'
+import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler.ts'
 import type { ProjectSettings, QueryContext } from '../queries/kind.ts'
 import type { ProjectStorage } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
@@ -188,7 +188,7 @@ export class LocalBackend implements ProjectBackend {
   }
 
   /** The project as a query sees it, with everything acknowledged: nothing changes while it runs but the rows themselves. */
-  async forQueries(turns: Turns = atOnce()): Promise<QueryProject> {
+  async forQueries(turns: StatementScheduler = unscheduled()): Promise<QueryProject> {
     await this.pipeline.caughtUp()
     const { engine } = this.storage
     return {

@@ -4,7 +4,7 @@ import { type AccountSettings, defaultSettings, type Surroundings } from '../acc
 import { open, type Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { createHandler } from '../http/create-handler.ts'
-import { type LocalWork, withLocalDoor } from '../http/local-door.ts'
+import { type LocalCommands, withLocalCommands } from '../http/local-commands.ts'
 import { type RunningServer, startServer } from '../http/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
@@ -54,7 +54,7 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 /** Of a mistake that the operator can mend the message says all. */
 const stackOf = (error: unknown) => (error instanceof WaymarkError || !(error instanceof Error) ? {} : { error: error.stack })
 
-const localWork = (waymark: Waymark): LocalWork =>
+const localWork = (waymark: Waymark): LocalCommands =>
   Object.fromEntries(Object.entries(directoryCommands).map(([name, command]) => [name, (input) => command(waymark, input as never)]))
 
 const siteOf = (values: Values): SiteOptions => {
@@ -171,7 +171,7 @@ export const serve: Command = {
         log: ({ level, message, ...fields }) => log(level, message, fields),
       })
       const secret = newSecret()
-      server = await startServer(withLocalDoor(handler, localWork(waymark), secret), { host: values.required('host'), port })
+      server = await startServer(withLocalCommands(handler, localWork(waymark), secret), { host: values.required('host'), port })
       url = server.url
       const retract = await announce(values.required('data'), { url, secret })
       const facts = { url, ...shown(start) }

@@ -20,7 +20,7 @@ const conditionsOf = (properties: unknown): Condition[] => {
   return Object.entries((properties ?? {}) as object).map(([key, value]) => person(key, value))
 }
 
-const deedOf = ({ event_id, action_id, days, count, count_operator }: OldGroup): Condition => ({
+const behaviorOf = ({ event_id, action_id, days, count, count_operator }: OldGroup): Condition => ({
   type: 'behavioral',
   value: count == null ? 'performed_event' : 'performed_event_multiple',
   key: (action_id ?? event_id) as string | number,
@@ -32,6 +32,6 @@ const deedOf = ({ event_id, action_id, days, count, count_operator }: OldGroup):
 /** The same as filters; still to be checked. */
 export const filtersOfGroups = (groups: readonly OldGroup[]): CohortFilters => ({
   properties: any(
-    groups.map((group) => all(group.event_id == null && group.action_id == null ? conditionsOf(group.properties) : [deedOf(group)])),
+    groups.map((group) => all(group.event_id == null && group.action_id == null ? conditionsOf(group.properties) : [behaviorOf(group)])),
   ),
 })

@@ -10,7 +10,7 @@ import type { StoredCohort } from './stored-cohort.ts'
 // cannot be told, because the definition, a type or the condition itself does not allow it, everybody is looked at.
 
 /** What members are as of. */
-interface Mark {
+interface Watermark {
   /** Of the filters as they are written. */
   readonly definition: string
   /** Of the statement: it also says how properties are read and what actions mean. */
@@ -45,9 +45,9 @@ const anyMoment = new Date('2000-01-01T00:00:00Z')
 export function cohortRefresher(store: DefinitionStore) {
   const counts: RefreshCounts = { whole: 0, partial: 0 }
 
-  async function markOf(cohort: number): Promise<Mark | null> {
+  async function markOf(cohort: number): Promise<Watermark | null> {
     const text = await store.membersMark(cohort)
-    return text?.startsWith('{') ? (JSON.parse(text) as Mark) : null
+    return text?.startsWith('{') ? (JSON.parse(text) as Watermark) : null
   }
 
   /** Static cohorts are what they were told last. */
@@ -81,7 +81,7 @@ export function cohortRefresher(store: DefinitionStore) {
       cohort: id,
       all: cohortMembers(filters, env),
       changed,
-      mark: (hasMoved) => JSON.stringify({ definition, statement, seq, now, named, version: version(hasMoved) } satisfies Mark),
+      mark: (hasMoved) => JSON.stringify({ definition, statement, seq, now, named, version: version(hasMoved) } satisfies Watermark),
       madeAt: env.now.toISOString(),
     })
     counts[done.isWhole ? 'whole' : 'partial']++
@@ -118,8 +118,8 @@ export function cohortRefresher(store: DefinitionStore) {
 
 function whoChanged(
   filters: CohortFilters,
-  known: Mark,
-  named: Mark['named'],
+  known: Watermark,
+  named: Watermark['named'],
   moves: ReadonlyMap<number, Move>,
   env: Awaited<ReturnType<DefinitionStore['env']>>,
 ): MembersRefresh['changed'] {

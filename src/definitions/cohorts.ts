@@ -115,7 +115,7 @@ export function cohortService(store: DefinitionStore): CohortService {
   const save = async (cohort: StoredCohort, fields: unknown): Promise<StoredCohort> => {
     if (!cohort.is_static && !cohort.filters)
       throw new WaymarkError('validation-failed', { message: 'A dynamic cohort needs filters.', attr: 'filters' })
-    if (cohort.filters) assertNoCircle(cohort, await all())
+    if (cohort.filters) assertNoCycle(cohort, await all())
     // A wrong condition is refused now, not by the first query.
     if (cohort.filters) await store.mustCompile(cohortMembers(cohort.filters, await store.env()))
     const persons = cohort.is_static ? await personsOf(fields, store) : null
@@ -203,7 +203,7 @@ function inOrder(all: ReadonlyMap<number, StoredCohort>, ids: readonly number[] 
   return [...ordered.values()]
 }
 
-function assertNoCircle(cohort: StoredCohort, all: ReadonlyMap<number, StoredCohort>): void {
+function assertNoCycle(cohort: StoredCohort, all: ReadonlyMap<number, StoredCohort>): void {
   const reach = (id: number, seen: Set<number>): boolean => {
     if (id === cohort.id) return true
     if (seen.has(id)) return false

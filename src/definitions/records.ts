@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
-import { misfitData, readAs } from '../errors/misfit.ts'
+import { readAs, validationData } from '../errors/validation.ts'
 
 export function check<T>(schema: z.ZodType<T>, value: unknown): T {
   const read = readAs(schema, value)
-  if ('misfit' in read) throw new WaymarkError('validation-failed', misfitData(read.misfit, null))
+  if ('misfit' in read) throw new WaymarkError('validation-failed', validationData(read.misfit, null))
   return read.data
 }
 

@@ -7,8 +7,8 @@ import { saidOf } from '../queries/origin.ts'
 import { blamed } from './blame.ts'
 import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import type { Compiled } from './compile.ts'
-import { culpritOf } from './culprit.ts'
 import type { Explainable } from './explain.ts'
+import { failingColumn } from './failing-column.ts'
 import type { RunOptions, Statement } from './ports.ts'
 import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
 import { explainedRefusal } from './refused-call.ts'
@@ -53,7 +53,7 @@ export function driverOf(
     }
   }
   const explained = async (error: unknown, compiled: Compiled, query: Query): Promise<unknown> => {
-    const culprit = await culpritOf(error, query, (one) => project.run(statementFor({ query: one }).statement, options))
+    const culprit = await failingColumn(error, query, (one) => project.run(statementFor({ query: one }).statement, options))
     return explainedRefusal(
       culprit ? saidOf(error as QueryError, culprit) : error,
       { compiled, request, statement: query },

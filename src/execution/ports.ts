@@ -4,7 +4,7 @@ import type { RowCounts, StoreFacts } from '../catalog/store-facts.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { EventWriter } from '../ingestion/ports.ts'
 import type { Progress } from '../lib/progress.ts'
-import type { Turns } from '../lib/turns.ts'
+import type { StatementScheduler } from '../lib/statement-scheduler.ts'
 import type { SqlType } from '../types/types.ts'
 
 // What an engine has to do for a project. `storage/duckdb/engine.ts` and `storage/clickhouse/engine.ts` do it; `open()` chooses.
@@ -17,8 +17,8 @@ export interface Engine {
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
   count(): Promise<RowCounts>
-  statements(turns: Turns): Statements
-  members(turns: Turns): CohortMembers
+  statements(turns: StatementScheduler): Statements
+  members(turns: StatementScheduler): CohortMembers
   openWriter(): Promise<EventWriter>
 }
 

@@ -1,5 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
-import { misfitData, readAs } from '../errors/misfit.ts'
+import { readAs, validationData } from '../errors/validation.ts'
 import { type AskedQuery, kindOf } from '../queries/asked-query.ts'
 import type { QueryKind } from '../queries/kind.ts'
 import type { StatementSettings } from './query-context.ts'
@@ -8,7 +8,7 @@ import type { StatementSettings } from './query-context.ts'
 export function checkRequest(query: AskedQuery): { kind: QueryKind<unknown, object>; parsed: unknown } {
   const kind = kindOf(query)
   const read = readAs(kind.schema, query)
-  if ('misfit' in read) throw new WaymarkError('validation-failed', misfitData(read.misfit, ['query', query.kind]))
+  if ('misfit' in read) throw new WaymarkError('validation-failed', validationData(read.misfit, ['query', query.kind]))
   return { kind, parsed: read.data }
 }
 

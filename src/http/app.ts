@@ -2,19 +2,19 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
-import type { Asked, Asker, Asking, Outcome } from '../execution/asking/asking.ts'
+import type { AskedRequest, Asking, Outcome, QueryCaller } from '../execution/asking/asking.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
-import type { Intake } from './intake.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { Concurrency } from './queries/concurrency.ts'
 import type { RateLimits } from './rate-limits.ts'
+import type { RequestBodies } from './request-bodies.ts'
 
 /** One project's data, as far as requests touch it. */
 export interface ProjectData extends CaptureTarget {
-  ask(asked: Asked, asker: Asker & Pick<QueryOptions, 'rows'>): Promise<Outcome>
+  ask(asked: AskedRequest, asker: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
@@ -39,7 +39,7 @@ export interface App {
   readonly attempts: LoginAttempts
   readonly asking: Asking
   readonly concurrency: Concurrency
-  readonly intake: Intake
+  readonly requestBodies: RequestBodies
   readonly rows: () => QueryOptions['rows']
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>

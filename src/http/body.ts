@@ -1,6 +1,6 @@
 import { failures } from './errors.ts'
 import { FormError, multipartFields, urlEncodedFields } from './form-fields.ts'
-import type { Intake } from './intake.ts'
+import type { RequestBodies } from './request-bodies.ts'
 
 export const largestBody = 10 * 1024 * 1024
 
@@ -60,7 +60,7 @@ const parseForm = async (bytes: Uint8Array, type: string, takesFiles: boolean): 
 }
 
 /** Reads a body once, when somebody first asks. An empty body is an empty object. */
-export const lazyBody = (request: Request, intake: Intake, takesCsv = false): (() => Promise<unknown>) => {
+export const lazyBody = (request: Request, intake: RequestBodies, takesCsv = false): (() => Promise<unknown>) => {
   let read: Promise<unknown> | undefined
   const load = async (): Promise<unknown> => {
     const body = await intake.read(request, largestBody, failures.tooLarge)

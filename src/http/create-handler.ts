@@ -2,10 +2,10 @@ import type { Condition, Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
-import { Intake, type IntakeLimits } from './intake.ts'
 import { createLoginAttempts } from './login-attempts.ts'
 import { type ConcurrencyLimits, createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
+import { RequestBodies, type RequestBodyLimits } from './request-bodies.ts'
 import { createService } from './service.ts'
 import type { SiteOptions } from './site.ts'
 
@@ -17,7 +17,7 @@ export interface HandlerOptions extends SiteOptions {
   /** Rows of a query's answer: when it does not say, and at most. */
   readonly rows?: () => QueryOptions['rows']
   /** How many bytes of bodies are held at once, and how slowly they may come. */
-  readonly intake?: Partial<IntakeLimits>
+  readonly intake?: Partial<RequestBodyLimits>
   /** Queries that may wait or run at once: of one project when keys ask (3), of one user (50), in all (500). */
   readonly concurrency?: () => ConcurrencyLimits
 }
@@ -71,7 +71,7 @@ export const createHandler = (
     limits,
     asking: waymark.asking,
     concurrency: createConcurrency(concurrency),
-    intake: new Intake(intake),
+    requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
     groupTypes: async (record) => {

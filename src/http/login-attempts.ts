@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { placeOf } from './client-address.ts'
+import { networkOf } from './client-address.ts'
 import { failures } from './errors.ts'
 
 // How often passwords may be tried. Nobody can keep somebody else out by trying: what counts against an account counts for the network it is tried
@@ -50,7 +50,7 @@ export const createLoginAttempts = (clock: () => Date) => {
     const account = short(email.toLowerCase())
     if (device !== null) return [[`${account} device ${short(device)}`, loginAllowances.account]]
     if (address === null) return [[account, loginAllowances.account]]
-    const { place, network } = placeOf(address)
+    const { place, network } = networkOf(address)
     return [
       [`${account} ${network}`, loginAllowances.account],
       [place, loginAllowances.address],

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { paging } from './pages.ts'
-import { places } from './places.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
+import { places } from './routes.ts'
 
 // The description that `GET /openapi.json` answers, read from the rows.
 

@@ -4,14 +4,14 @@ import { longestSeconds } from '../execution/asking/query-runs.ts'
 import { largestBody, mostLevels, mostValues } from './body.ts'
 import { mostFormFields } from './form-fields.ts'
 import { mostNames } from './ignored-fields.ts'
-import { intakeDefaults } from './intake.ts'
 import { loginAllowances } from './login-attempts.ts'
 import { notKeptHeader } from './not-kept.ts'
-import { places } from './places.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
 import { hostedQueriesPerHour } from './rate-limits.ts'
 import { resources } from './registry.ts'
+import { requestBodyDefaults } from './request-bodies.ts'
 import type { Row } from './resource.ts'
+import { places } from './routes.ts'
 
 // The reference page `docs/http.md`, read from the rows.
 
@@ -25,7 +25,7 @@ const scope = (row: Row): string => {
   return row.scope === 'none' ? 'login only' : row.scope === 'any' ? 'any key' : `\`${row.scope}\``
 }
 
-const { bytes, bytesPerSecond, measuredMs, longestMs } = intakeDefaults
+const { bytes, bytesPerSecond, measuredMs, longestMs } = requestBodyDefaults
 const number = (value: number) => value.toLocaleString('en')
 
 const times = ({ failures, seconds }: { readonly failures: number; readonly seconds: number }) =>

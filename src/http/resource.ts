@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Acting } from '../accounts/acting.ts'
+import type { ActingMember } from '../accounts/acting-member.ts'
 import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
 import type { LevelName, Membership, Organization, ProjectRecord } from '../accounts/records.ts'
 import type { App } from './app.ts'
@@ -37,7 +37,7 @@ interface UserVisit extends Visit {
 }
 export interface OrganizationVisit extends UserVisit {
   /** For what the caller changes. */
-  readonly by: Acting
+  readonly by: ActingMember
   readonly organization: Organization
   readonly membership: Membership
 }

@@ -14,11 +14,11 @@ import { createIdempotency } from './idempotency.ts'
 import { ignoredFields, ignoredFieldsHeader } from './ignored-fields.ts'
 import { createImportThrottle } from './import-throttle.ts'
 import { createMetrics } from './metrics.ts'
-import { operatorPages } from './operators.ts'
+import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
-import { type Place, places } from './places.ts'
 import { type Callers, createThrottle } from './rate-limits.ts'
 import { Reply, type Visit } from './resource.ts'
+import { places, type Route } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 import { createSites, type SiteOptions } from './site.ts'
 
@@ -88,7 +88,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const tellOfUnknownKey = firstOfEachMinute(app.clock)
 
   const answer = async (
-    place: Place,
+    place: Route,
     request: Request,
     {
       params,
@@ -101,7 +101,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const site = siteOf(request, url, address)
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = place.rows.get(method)
-    const body = lazyBody(request, app.intake, row?.takesCsv)
+    const body = lazyBody(request, app.requestBodies, row?.takesCsv)
     const wanted = wantedBy(place.resource, row, [...place.rows.values()][0]!.reach, method)
     const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body })
     const enter = (caller: Visit['caller']) =>
@@ -176,7 +176,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   })
   const capture: CaptureServices = {
     clock: app.clock,
-    intake: app.intake,
+    intake: app.requestBodies,
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? app.project(record.id) : null
@@ -229,7 +229,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
         onIgnored: (fields) => c.set('ignored', fields),
       })
     })
-  for (const [path, page] of Object.entries(operatorPages(app, metrics)))
+  for (const [path, page] of Object.entries(monitoringRoutes(app, metrics)))
     hono.get(path, (c) => {
       c.set('route', path)
       return page(c.req.raw)

@@ -8,7 +8,7 @@ import { People } from './people.ts'
 import type { EventWriter, StagedGroup, WriterState } from './ports.ts'
 import type { PreparedEvent } from './prepare.ts'
 import { type PropertyKey, PropertyKeys } from './property-keys.ts'
-import { propertiesLimit } from './property-room.ts'
+import { propertiesLimit } from './property-size.ts'
 import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
 import type { GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 

@@ -1,61 +1,61 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import { Applier } from './applier.ts'
+import type { ApplyFailures } from './apply-failures.ts'
+import type { Backpressure } from './backpressure.ts'
 import type { CommitWaiters } from './commit-waiters.ts'
 import type { EventWriter, IngestLog } from './ports.ts'
-import { TooMuchAtOnce } from './property-room.ts'
+import { TransactionTooLarge } from './property-size.ts'
+import { lastSeqOf, type QueuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
-import type { Room } from './room.ts'
-import type { Trouble } from './trouble.ts'
-import { lastSeqOf, type Waiting } from './waiting.ts'
 
 export interface GroupLimits {
   /** Events of one transaction. */
   readonly groupRows: number
-  /** People that one transaction changes, and that are kept in memory after it. */
+  /** Persons that one transaction changes, and that stay cached after it. */
   readonly groupPeople: number
 }
 
-/** Transactions that did not fit into memory are made smaller down to so many rows, and larger again after so many that did. */
-const fewestRows = 1_024
-/** And those whose people did not, down to so many. */
-const fewestRowsOfPeople = 128
-const calmTransactions = 16
-/** How long the first events of a transaction wait for more of them, when nobody wants to see them. */
+/** A transaction that does not fit into memory is retried with fewer rows, down to this. After several that fit, the size grows again. */
+const minRows = 1_024
+/** The same for transactions whose persons do not fit. */
+const minRowsForPeople = 128
+const transactionsBeforeGrowth = 16
+/** How long the first events of a transaction wait for more, while no query waits for them. */
 const lingerMs = 5_000
-/** The main thread is given to others after so long, looked at after so many events. */
+/** Yields to the event loop after so long; the clock is read after so many events. */
 const sliceMs = 2
-const eventsOfLook = 32
+const eventsPerTimeCheck = 32
 
 interface Parts {
   readonly writer: EventWriter
   readonly projectId: number
   readonly log: Pick<IngestLog, 'read'>
   readonly limits: GroupLimits
-  readonly room: Room
-  readonly trouble: Trouble
+  readonly backpressure: Backpressure
+  readonly failures: ApplyFailures
   readonly waiters: CommitWaiters
-  /** Everything up to this record is worked out. */
-  workedOut(seq: number): void
+  /** Everything up to this record is processed. */
+  processed(seq: number): void
   /** Everything up to this record is in the store. */
   committed(seq: number): void
 }
 
-/** Brings batches into the store in the order of the log, a transaction at a time. What fails is read from the log again. */
+/** Applies batches in log order, one transaction at a time. What fails is read from the log again. */
 export class ApplyLoop {
   private readonly parts: Parts
   applier: Applier
-  private queue: Waiting[] = []
-  /** Worked out at least in part, and not committed. */
-  private readonly taken = new Set<Waiting>()
+  private queue: QueuedBatch[] = []
+  /** Processed at least in part, and not committed. */
+  private readonly taken = new Set<QueuedBatch>()
   private applying: Promise<void> | null = null
-  /** Transactions follow one another through this. */
+  /** Serializes the transactions. */
   private writing: Promise<unknown> = Promise.resolve()
   private isWriting = false
-  /** Rung when the group being worked out may have more to do, or has waited long enough. */
-  private bell: Deferred<void> = deferred()
+  /** Wakes the group being processed: it may have more events, or has waited long enough. */
+  private wakeUp: Deferred<void> = deferred()
   private groupRows: number
-  private calm = 0
+  private transactionsSinceFailure = 0
 
   constructor(parts: Parts, applier: Applier) {
     this.parts = parts
@@ -63,19 +63,19 @@ export class ApplyLoop {
     this.groupRows = parts.limits.groupRows
   }
 
-  take(waiting: Waiting): void {
+  take(waiting: QueuedBatch): void {
     this.queue.push(waiting)
-    this.ring()
+    this.wake()
     this.apply()
   }
 
-  /** A group that waits for more goes on when somebody waits for it. */
-  ring(): void {
-    this.bell.resolve()
+  /** A group that waits for more events commits when a query waits for it. */
+  wake(): void {
+    this.wakeUp.resolve()
   }
 
-  /** What is not in the store. */
-  get unfinished(): readonly Waiting[] {
+  /** The batches that are not applied. */
+  get unfinished(): readonly QueuedBatch[] {
     return [...this.taken, ...this.queue]
   }
 
@@ -95,12 +95,12 @@ export class ApplyLoop {
   apply(): void {
     this.applying ??= this.applyAll().finally(() => {
       this.applying = null
-      if (this.queue.length > 0 && !this.parts.trouble.isGivenUp) this.apply()
+      if (this.queue.length > 0 && !this.parts.failures.isAbandoned) this.apply()
     })
   }
 
   private async applyAll(): Promise<void> {
-    while (!this.parts.trouble.isGivenUp) {
+    while (!this.parts.failures.isAbandoned) {
       try {
         if (this.queue.length === 0 && !this.applier.hasChanges) await this.writing
         if (this.queue.length === 0 && !this.applier.hasChanges) return
@@ -111,17 +111,17 @@ export class ApplyLoop {
     }
   }
 
-  /** One transaction's worth. While it is worked out the one before is being committed. */
+  /** Processes the events of one transaction while the previous one commits. */
   private async applyGroup(): Promise<void> {
     const { applier } = this
-    const { writer, room, limits } = this.parts
+    const { writer, backpressure, limits } = this.parts
     if (applier.isFull) {
       await this.writing
       applier.forget()
     }
     applier.trim()
     const group = await writer.openGroup()
-    const done: Waiting[] = []
+    const done: QueuedBatch[] = []
     const lingerUntil = performance.now() + lingerMs
     let sliceStart = performance.now()
     const pause = async () => {
@@ -134,19 +134,19 @@ export class ApplyLoop {
     while (!isFull() && (await this.hasMore(done, lingerUntil))) {
       const rows = groupRows - group.events
       const next = this.peek(rows)
-      const isAlone = next[0]!.work!.content.kind === 'records' // it looks into the store: what is before it must be there
+      const isAlone = next[0]!.work!.content.kind === 'records' // it reads the store: earlier records must be applied first
       if (isAlone && (done.length > 0 || group.events > 0)) break
       if (isAlone) await this.writing
       await applier.load(
         next.map(({ work, next: from }) => ({ work: work!, from })),
         rows,
-        rows > fewestRowsOfPeople,
+        rows > minRowsForPeople,
       )
       for (const waiting of next) {
         if (isFull()) break
         this.taken.add(waiting)
         for (;;) {
-          const upTo = Math.min(groupRows, group.events + eventsOfLook)
+          const upTo = Math.min(groupRows, group.events + eventsPerTimeCheck)
           const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
           waiting.next = place
           waiting.uuids = uuids
@@ -156,8 +156,8 @@ export class ApplyLoop {
         if (waiting.next < waiting.count) break
         waiting.work = null
         this.queue.shift()
-        room.leave(waiting.bytes)
-        this.parts.workedOut(lastSeqOf(waiting))
+        backpressure.leave(waiting.bytes)
+        this.parts.processed(lastSeqOf(waiting))
         done.push(waiting)
         await pause()
       }
@@ -172,42 +172,42 @@ export class ApplyLoop {
       .then(() => this.committed(done, seq))
       .finally(() => {
         this.isWriting = false
-        this.ring()
+        this.wake()
       })
     this.writing.catch(() => undefined) // seen by the next who waits for it
   }
 
   /**
-   * Whether the group goes on. A transaction costs much the same for one event as for hundreds, and least of all when it fills a row group: so it
-   * waits for more while the one before is under way, and while nobody waits for its rows.
+   * Whether the group takes more events. A transaction costs about the same for one event as for hundreds, and least per event when it fills a row
+   * group. So it waits for more while the previous one commits, and while no query waits for its rows.
    */
-  private async hasMore(done: readonly Waiting[], lingerUntil: number): Promise<boolean> {
+  private async hasMore(done: readonly QueuedBatch[], lingerUntil: number): Promise<boolean> {
     for (;;) {
       const rest = lingerUntil - performance.now()
       const isDue = rest <= 0 || done.length === 0 || this.isAwaited(done)
       if (this.queue.length > 0 && (done.length === 0 || !isDue || this.isWriting)) return true
       if (isDue && !this.isWriting) return false
-      this.bell = deferred()
+      this.wakeUp = deferred()
       const timer = rest > 0 ? new AbortController() : null
       if (timer)
         setTimeout(rest, undefined, { signal: timer.signal, ref: false }).then(
-          () => this.ring(),
+          () => this.wake(),
           () => undefined,
         )
-      await this.bell.promise
+      await this.wakeUp.promise
       timer?.abort()
     }
   }
 
-  private isAwaited(done: readonly Waiting[]): boolean {
-    const { trouble, waiters } = this.parts
-    return trouble.isClosed || waiters.isAwaited(this.applier.appliedSeq) || done.some(({ kind }) => kind !== 'event')
+  private isAwaited(done: readonly QueuedBatch[]): boolean {
+    const { failures, waiters } = this.parts
+    return failures.isClosed || waiters.isAwaited(this.applier.appliedSeq) || done.some(({ kind }) => kind !== 'event')
   }
 
-  /** The next batches, of about so many rows. Records stand alone. */
-  private peek(rows: number): Waiting[] {
+  /** The next batches, of about so many rows. A batch of import records is processed alone. */
+  private peek(rows: number): QueuedBatch[] {
     let count = 0
-    const next: Waiting[] = []
+    const next: QueuedBatch[] = []
     for (const waiting of this.queue) {
       if (count >= rows || (next.length > 0 && waiting.work!.content.kind === 'records')) break
       next.push(waiting)
@@ -217,10 +217,10 @@ export class ApplyLoop {
     return next
   }
 
-  private committed(done: readonly Waiting[], seq: number): void {
-    const { trouble, waiters, limits } = this.parts
-    trouble.succeeded()
-    if (this.groupRows < limits.groupRows && ++this.calm % calmTransactions === 0)
+  private committed(done: readonly QueuedBatch[], seq: number): void {
+    const { failures, waiters, limits } = this.parts
+    failures.succeeded()
+    if (this.groupRows < limits.groupRows && ++this.transactionsSinceFailure % transactionsBeforeGrowth === 0)
       this.groupRows = Math.min(limits.groupRows, this.groupRows * 2)
     for (const waiting of done) this.taken.delete(waiting)
     waiters.seq = seq
@@ -229,20 +229,20 @@ export class ApplyLoop {
     waiters.reached(seq)
   }
 
-  /** What was not committed is read from the log again, by an applier that knows only the store. */
+  /** Rereads what was not committed from the log, with a new applier that starts from the store. */
   private async recover(error: unknown): Promise<void> {
-    const { writer, trouble, projectId, limits } = this.parts
+    const { writer, failures, projectId, limits } = this.parts
     await this.writing.catch(() => undefined) // what is being committed must not be applied again beside it
     this.writing = Promise.resolve()
     for (let cause = error; ; ) {
-      if (cause instanceof TooMuchAtOnce) this.shrinkGroups(fewestRowsOfPeople)
+      if (cause instanceof TransactionTooLarge) this.shrinkGroups(minRowsForPeople)
       else {
-        if (writer.isTooMuch(cause)) this.shrinkGroups(fewestRows)
-        trouble.failed(cause)
-        if (trouble.isGivenUp) return
-        await trouble.pause()
+        if (writer.isTooMuch(cause)) this.shrinkGroups(minRows)
+        failures.failed(cause)
+        if (failures.isAbandoned) return
+        await failures.pause()
       }
-      if (trouble.isGivenUp) return
+      if (failures.isAbandoned) return
       try {
         this.applier = await Applier.open(writer, projectId, limits.groupPeople)
         await this.takeBack()
@@ -255,11 +255,11 @@ export class ApplyLoop {
 
   private shrinkGroups(fewest: number): void {
     this.groupRows = Math.min(this.groupRows, Math.max(fewest, this.groupRows >> 1))
-    this.calm = 0
+    this.transactionsSinceFailure = 0
   }
 
   private async takeBack(): Promise<void> {
-    const { log, room } = this.parts
+    const { log, backpressure } = this.parts
     const { appliedSeq } = this.applier
     const uncommitted = [...this.taken].filter((waiting) => lastSeqOf(waiting) > appliedSeq)
     const done = [...this.taken].filter((waiting) => lastSeqOf(waiting) <= appliedSeq) // the commit that seemed to fail had succeeded
@@ -270,7 +270,7 @@ export class ApplyLoop {
         const waiting = uncommitted.find((one) => one.firstSeq <= batch.firstSeq && batch.firstSeq <= lastSeqOf(one))
         if (!waiting) continue
         if (waiting.work === null) {
-          room.enter(waiting.bytes)
+          backpressure.enter(waiting.bytes)
           this.queue.push(waiting)
         }
         // Of a batch that was stored in part the log gives the rest.

@@ -1,9 +1,9 @@
 import { type Deferred, deferred } from '../lib/deferred.ts'
 
-/** Who waits until queries see a record of the log. */
+/** Callers that wait until a record of the log is applied. */
 export class CommitWaiters {
   private waiters: { readonly seq: number; readonly deferred: Deferred<void> }[] = []
-  /** The last record that they see. */
+  /** The last applied record. */
   seq: number
 
   constructor(seq: number) {
@@ -17,7 +17,7 @@ export class CommitWaiters {
     return waiter.deferred.promise
   }
 
-  /** Whether somebody waits for no more than this. */
+  /** Whether a caller waits for this record or an earlier one. */
   isAwaited(seq: number): boolean {
     return this.waiters.some((waiter) => waiter.seq <= seq)
   }

@@ -1,6 +1,6 @@
 import { WaymarkError } from '../errors/errors.ts'
-import { inTurns } from '../lib/in-turns.ts'
 import { isObject } from '../lib/is-object.ts'
+import { runInSlices } from '../lib/run-in-slices.ts'
 import { TextWriter } from '../lib/text-writer.ts'
 import { Texts } from '../lib/texts.ts'
 import { type StrangeField, strangeInBatch } from './event-fields.ts'
@@ -139,7 +139,7 @@ class Lane {
   }
 
   decode(events: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts): Promise<DecodedBatch> {
-    const turn = this.turn.then(() => inTurns(decoding(events, receipt, facts, this.writer), this.sliceMs))
+    const turn = this.turn.then(() => runInSlices(decoding(events, receipt, facts, this.writer), this.sliceMs))
     this.turn = turn.catch(() => undefined)
     return turn
   }

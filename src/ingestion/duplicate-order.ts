@@ -1,35 +1,35 @@
-import type { Trouble } from './trouble.ts'
+import type { ApplyFailures } from './apply-failures.ts'
+import type { QueuedBatch } from './queued-batch.ts'
 import type { UuidIndex } from './uuid-index.ts'
-import type { Waiting } from './waiting.ts'
 
-/** Finds duplicates in the order of the log: of two equal events the one that was durable first stays. */
+/** Finds duplicates in log order: of two events with one uuid, the one that was durable first is kept. */
 export class DuplicateOrder {
   private readonly uuids: UuidIndex
-  private readonly trouble: Trouble
-  private readonly onDecided: (waiting: Waiting) => void
-  private readonly arrived = new Map<number, Waiting>()
+  private readonly failures: ApplyFailures
+  private readonly onDecided: (waiting: QueuedBatch) => void
+  private readonly arrived = new Map<number, QueuedBatch>()
   private deciding: Promise<void> | null = null
   private nextSeq: number
 
-  constructor(uuids: UuidIndex, trouble: Trouble, nextSeq: number, onDecided: (waiting: Waiting) => void) {
+  constructor(uuids: UuidIndex, failures: ApplyFailures, nextSeq: number, onDecided: (waiting: QueuedBatch) => void) {
     this.uuids = uuids
-    this.trouble = trouble
+    this.failures = failures
     this.nextSeq = nextSeq
     this.onDecided = onDecided
   }
 
-  take(waiting: Waiting): void {
+  take(waiting: QueuedBatch): void {
     this.arrived.set(waiting.firstSeq, waiting)
     this.decide()
   }
 
-  /** The next record of the log is this one: a damaged log has gaps. */
+  /** Continues at this record: a damaged log has gaps. */
   async skipTo(seq: number): Promise<void> {
     await this.deciding
     this.nextSeq = seq
   }
 
-  get undecided(): readonly Waiting[] {
+  get undecided(): readonly QueuedBatch[] {
     return [...this.arrived.values()]
   }
 
@@ -40,7 +40,7 @@ export class DuplicateOrder {
   private decide(): void {
     this.deciding ??= this.decideAll().finally(() => {
       this.deciding = null
-      if (this.arrived.has(this.nextSeq) && !this.trouble.isGivenUp) this.decide()
+      if (this.arrived.has(this.nextSeq) && !this.failures.isAbandoned) this.decide()
     })
   }
 
@@ -54,8 +54,8 @@ export class DuplicateOrder {
     }
   }
 
-  /** False when it was given up. */
-  private async find(waiting: Waiting): Promise<boolean> {
+  /** False when it was abandoned. */
+  private async find(waiting: QueuedBatch): Promise<boolean> {
     const { content } = waiting.work!
     if (content.kind !== 'event') return true
     for (let attempt = 0; ; attempt++) {
@@ -63,9 +63,9 @@ export class DuplicateOrder {
         waiting.duplicates = content.duplicates = await this.uuids.duplicates(content.events, waiting.firstSeq)
         return true
       } catch (error) {
-        this.trouble.failed(error, attempt)
-        if (this.trouble.isGivenUp) return false
-        await this.trouble.pause(attempt)
+        this.failures.failed(error, attempt)
+        if (this.failures.isAbandoned) return false
+        await this.failures.pause(attempt)
       }
     }
   }

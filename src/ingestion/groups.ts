@@ -2,7 +2,7 @@ import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { Arrival } from './identify.ts'
 import { write, writeInThePast } from './person.ts'
 import type { EventWriter, StagedGroup } from './ports.ts'
-import { hasRoom, lengthOf, type Measured, noteWritten, usualLength } from './property-room.ts'
+import { fits, lengthOf, type Measured, noteWritten, usualLength } from './property-size.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
 interface Group extends Measured {
@@ -88,7 +88,7 @@ export class Groups {
       this.groups.set(cacheKey(index, key), group)
       this.fresh.add(group)
     }
-    const isRoom = hasRoom(group, length)
+    const isRoom = fits(group, length)
     const writes = { set: isRoom ? set : null, setOnce: null, unset: null }
     let isChanged: boolean
     if (arrival.isHistorical) {

@@ -6,7 +6,7 @@ import { mergeOutcome, type Side } from './merge-outcome.ts'
 import type { People } from './people.ts'
 import { absorbProperties, type Before, type Person, type PropertyWrites, saysMore, write, writeInThePast } from './person.ts'
 import type { PreparedEvent } from './prepare.ts'
-import { hasRoom, noteWritten } from './property-room.ts'
+import { fits, noteWritten } from './property-size.ts'
 import type { Warning } from './warnings.ts'
 
 /** As stored in `events.person_mode`. */
@@ -129,7 +129,7 @@ function update(
   let isChanged = false
   let isMore = false
   const room = event.propertiesTo - event.propertiesFrom
-  const told = (event.set || event.setOnce) && !hasRoom(person, room) ? refuse(people, event) : event
+  const told = (event.set || event.setOnce) && !fits(person, room) ? refuse(people, event) : event
   if (arrival.isHistorical) {
     // Whoever an import made was made by the earliest of the past events.
     const created = person.times?.$creator_event_uuid?.once?.at ?? Number.NEGATIVE_INFINITY

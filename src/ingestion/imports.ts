@@ -1,7 +1,7 @@
+import { checkOptionNames } from '../errors/check-option-names.ts'
 import { WaymarkError } from '../errors/errors.ts'
-import { mustKnow } from '../errors/must-know.ts'
 import { isObject } from '../lib/is-object.ts'
-import { readable } from '../lib/readable.ts'
+import { storableText } from '../lib/storable-text.ts'
 import { groupTypeLimit } from './groups.ts'
 import { parseTime } from './parse-time.ts'
 import { type PropertyType, propertyTypes } from './property-types.ts'
@@ -27,7 +27,7 @@ const listOf = (rows: unknown, { what, call, fields, place = [] }: Rows): Record
   if (!Array.isArray(rows)) return refuse(`${what} must be an array.`, place[0] ?? null)
   return rows.map((row, i) => {
     if (!isObject(row)) return refuse(`${what} ${i} must be an object.`, [...place, i].join('__'))
-    mustKnow(row, fields, call, [...place, i])
+    checkOptionNames(row, fields, call, [...place, i])
     return row
   })
 }
@@ -65,7 +65,7 @@ const timeOf = (value: unknown, now: number, attr: string): number =>
 
 const textOf = (value: unknown, limit: number, attr: string): string => {
   const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && text !== '' ? cut(readable(text), limit) : refuse(`${attr} must be a non-empty string.`, attr)
+  return typeof text === 'string' && text !== '' ? cut(storableText(text), limit) : refuse(`${attr} must be a non-empty string.`, attr)
 }
 
 /** `now` in microseconds, for those who do not say when they were made. */

@@ -1,8 +1,8 @@
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
+import type { Backpressure } from './backpressure.ts'
 import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decodePast, readBody } from './decode-batch.ts'
 import type { EventSource } from './event-source.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
-import type { Room } from './room.ts'
 import type { Warning } from './warnings.ts'
 import type { Content, Work } from './work.ts'
 
@@ -17,7 +17,7 @@ export interface IngestAnswer {
   readonly warnings: readonly Warning[]
 }
 
-/** A durable batch, in the hands of whoever brings it into the store. */
+/** A durable batch that was handed over to be applied. */
 export interface Handed {
   /** How many of its events were stored before. */
   duplicates(): Promise<number>
@@ -25,20 +25,20 @@ export interface Handed {
 
 interface Parts<H extends Handed> {
   readonly log: Pick<IngestLog, 'append'>
-  readonly room: Pick<Room, 'admit'>
+  readonly backpressure: Pick<Backpressure, 'admit'>
   readonly clock: () => Date
   /** Read anew for each batch. */
   readonly settings: () => { readonly anonymizeIps: boolean }
-  /** Throws when nothing is taken any more. */
+  /** Throws when closed. */
   mustBeOpen(): void
-  /** The batch is durable from here on. */
+  /** Called when the batch is durable. */
   handOver(work: Work): H | Promise<H>
 }
 
-/** Where batches come in: events are checked and prepared, wait for room (backpressure), and are acknowledged when the log has them. */
+/** Entry point of batches: validates and prepares events, applies backpressure, and acknowledges them when the log has them. */
 export class Intake<H extends Handed = Handed> {
   private readonly parts: Parts<H>
-  /** On their way to the log. */
+  /** Batches being written to the log. */
   private readonly entering = new Set<Promise<unknown>>()
   readonly newUuid: () => string
 
@@ -47,7 +47,7 @@ export class Intake<H extends Handed = Handed> {
     this.newUuid = timeOrderedUuids(parts.clock)
   }
 
-  /** Takes what `POST /batch/` takes, less the key. */
+  /** Takes the body of `POST /batch/` without the key. */
   async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
     this.parts.mustBeOpen()
     const receipt = this.receipt(about)
@@ -56,7 +56,7 @@ export class Intake<H extends Handed = Handed> {
     return this.take(batch, receipt.receivedAt, true)
   }
 
-  /** The same of events that are read while they are prepared, which gives others their turn in between. */
+  /** The same for events that are parsed while they are prepared; yields to the event loop in between. */
   async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     this.parts.mustBeOpen()
     const receipt = this.receipt(facts)
@@ -92,12 +92,12 @@ export class Intake<H extends Handed = Handed> {
     }
   }
 
-  /** Resolves when the records are durable; those of the past, when their duplicates are known too. */
+  /** Resolves when the records are durable; for past events, when their duplicates are known too. */
   accept(records: LogRecords, content: Content): Promise<H> {
     const { receivedAt, historical: isHistorical, payloads } = records
-    const { log, room, mustBeOpen, handOver } = this.parts
+    const { log, backpressure, mustBeOpen, handOver } = this.parts
     const bytes = payloads.byteLength
-    return room.admit(bytes, isHistorical, async () => {
+    return backpressure.admit(bytes, isHistorical, async () => {
       mustBeOpen()
       const entering = log
         .append(records)
@@ -109,7 +109,7 @@ export class Intake<H extends Handed = Handed> {
     })
   }
 
-  /** What was on its way is in the log, or refused. */
+  /** Resolves when every batch in flight is in the log or refused. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.entering)
   }

@@ -1,28 +1,28 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { IngestLog } from './ports.ts'
-import type { Waiting } from './waiting.ts'
+import type { QueuedBatch } from './queued-batch.ts'
 import type { Work } from './work.ts'
 
 export type FollowedLog = IngestLog & Required<Pick<IngestLog, 'grown'>>
 
-/** Batches that are found again by the number of their first record, after they were entered. */
+/** How many queued batches can still be found by the sequence number of their first record. */
 const remembered = 4096
 
 const pauseMs = 1_000
 
-/** Enters what another process writes into the log, as it comes. */
+/** Follows a log that another process writes, and queues its records. */
 export class LogFollower {
   private readonly log: FollowedLog
-  /** Enters what the log has by now. */
+  /** Queues what the log has now. */
   private readonly readOn: (signal: AbortSignal) => Promise<void>
   private readonly report: (error: unknown) => void
   private readonly stopping = new AbortController()
   private readonly stopped = deferred<false>()
   private following: Promise<void> | null = null
-  private readonly recent = new Map<number, Waiting>()
+  private readonly recent = new Map<number, QueuedBatch>()
   private readonly offers = new Map<number, Work>()
-  private readonly expected = new Map<number, Deferred<Waiting>>()
+  private readonly expected = new Map<number, Deferred<QueuedBatch>>()
 
   constructor(log: FollowedLog, readOn: (signal: AbortSignal) => Promise<void>, report: (error: unknown) => void) {
     this.log = log
@@ -30,12 +30,12 @@ export class LogFollower {
     this.report = report
   }
 
-  /** `lastSeq`: the last record that was entered. */
+  /** `lastSeq`: the last record that was queued. */
   start(lastSeq: () => number): void {
     this.following ??= this.follow(lastSeq)
   }
 
-  /** A batch of the log that somebody has at hand. */
+  /** Offers a batch of the log that is in memory. */
   offer(work: Work, lastSeq: number): void {
     if (work.firstSeq > lastSeq) this.offers.set(work.firstSeq, work)
   }
@@ -50,7 +50,7 @@ export class LogFollower {
     return work
   }
 
-  enters(waiting: Waiting): void {
+  enters(waiting: QueuedBatch): void {
     const { firstSeq } = waiting
     this.offers.delete(firstSeq) // it came too late
     this.recent.set(firstSeq, waiting)
@@ -62,15 +62,15 @@ export class LogFollower {
     this.expected.delete(firstSeq)
   }
 
-  find(firstSeq: number): Waiting | undefined {
+  find(firstSeq: number): QueuedBatch | undefined {
     return this.recent.get(firstSeq)
   }
 
   /** The batch that begins with a record, which may not have been read yet. */
-  entered(firstSeq: number): Promise<Waiting> {
+  entered(firstSeq: number): Promise<QueuedBatch> {
     const known = this.recent.get(firstSeq)
     if (known) return Promise.resolve(known)
-    const waiting = deferred<Waiting>()
+    const waiting = deferred<QueuedBatch>()
     this.expected.set(firstSeq, waiting)
     return waiting.promise
   }
@@ -85,7 +85,7 @@ export class LogFollower {
     while (await Promise.race([this.log.grown(lastSeq()), this.stopped.promise])) await this.read()
   }
 
-  /** What cannot be read now may be readable later: it is not passed over. */
+  /** A record that cannot be read now may be readable later, so it is not skipped. */
   private async read(): Promise<void> {
     try {
       await this.readOn(this.stopping.signal)

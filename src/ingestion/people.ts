@@ -4,7 +4,7 @@ import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
 import type { EventWriter, FoundPerson, StagedGroup } from './ports.ts'
-import { lengthOf, TooMuchAtOnce, usualLength } from './property-room.ts'
+import { lengthOf, TransactionTooLarge, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
@@ -128,7 +128,7 @@ export class People {
     if (this.moved.has(found.personNo) || this.people.get(found.personNo)) return
     this.loaded += found.properties.length
     if (mayRefuse && this.loaded > this.keptLength * 4)
-      throw new TooMuchAtOnce('the persons of these events need too much memory at a time')
+      throw new TransactionTooLarge('the persons of these events need too much memory at a time')
     this.people.set(found.personNo, {
       no: found.personNo,
       uuid: found.uuid,

@@ -1,6 +1,6 @@
 import { own, setOwn } from '../lib/own.ts'
 import { isVisitFact } from './initial-properties.ts'
-import type { Measured } from './property-room.ts'
+import type { Measured } from './property-size.ts'
 import type { PropertyTime, PropertyTimes } from './property-times.ts'
 
 type Properties = Record<string, unknown>

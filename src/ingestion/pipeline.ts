@@ -1,7 +1,9 @@
 import { KeepAlive } from '../lib/keep-alive.ts'
 import { Texts } from '../lib/texts.ts'
 import { Applier } from './applier.ts'
+import { ApplyFailures, closed, notWritten } from './apply-failures.ts'
 import { ApplyLoop, type GroupLimits } from './apply-loop.ts'
+import { Backpressure, defaultQueueBytes } from './backpressure.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { DuplicateOrder } from './duplicate-order.ts'
 import type { EventSource } from './event-source.ts'
@@ -9,21 +11,19 @@ import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
 import { type BatchFacts, type Handed, type IngestAnswer, Intake } from './intake.ts'
 import { type FollowedLog, LogFollower } from './log-follower.ts'
 import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
+import { type QueuedBatch, queuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
-import { defaultQueueBytes, Room } from './room.ts'
-import { SlotFiller } from './slot-filler.ts'
-import { closed, notWritten, Trouble } from './trouble.ts'
+import { SlotBackfill } from './slot-backfill.ts'
 import { UuidIndex } from './uuid-index.ts'
-import { type Waiting, waitingFor } from './waiting.ts'
 import type { WarningSummary } from './warnings.ts'
 import type { Content, RecordWrite, Work } from './work.ts'
 
 export interface PipelineOptions {
   readonly log: IngestLog
   readonly writer: EventWriter
-  /** Folder for the index of event uuids, which may be deleted at any time; null keeps it in memory. */
+  /** Folder for the index of event uuids. It can be deleted at any time; null keeps the index in memory. */
   readonly uuidFolder?: string | null
-  /** Part of every person's uuid. */
+  /** The uuid of every person is derived from it. */
   readonly projectId: number
   readonly clock: () => Date
   /** Read anew for each batch. */
@@ -36,29 +36,29 @@ export interface PipelineOptions {
 }
 
 interface Limits extends GroupLimits {
-  /** Bytes of batches that wait to be worked out. Above a share of it callers are made to wait, above all of it they are refused. */
+  /** Limit on the bytes of batches that are not applied. Above a fraction of it callers wait; above the limit they are refused. */
   readonly queueBytes: number
 }
 
 interface Entered extends Handed {
-  readonly waiting: Waiting
+  readonly waiting: QueuedBatch
 }
 
 /**
- * Takes batches: checks them, makes them durable, and brings them into the store in the order of the log. A batch passes `room.ts` (backpressure), the log,
- * `duplicate-order.ts` and `apply-loop.ts`; `trouble.ts` knows what failed.
+ * Validates batches, makes them durable, and applies them to the store in log order. A batch passes through `backpressure.ts`, the log,
+ * `duplicate-order.ts` and `apply-loop.ts`; `apply-failures.ts` handles errors.
  */
 export class Pipeline {
   private readonly options: PipelineOptions
-  private readonly room: Room
-  private readonly trouble: Trouble
+  private readonly backpressure: Backpressure
+  private readonly failures: ApplyFailures
   private readonly waiters: CommitWaiters
   private readonly uuids: UuidIndex
   private readonly order: DuplicateOrder
   private readonly loop: ApplyLoop
-  private readonly slots: SlotFiller
+  private readonly slots: SlotBackfill
   private readonly intake: Intake<Entered>
-  /** Of a log that another process writes. */
+  /** Follows a log that another process writes. */
   private readonly follower: LogFollower | null
   private lastSeq: number
   private readonly keepAlive = new KeepAlive()
@@ -69,27 +69,27 @@ export class Pipeline {
     this.uuids = uuids
     this.lastSeq = applier.appliedSeq
     const report = (error: unknown) => options.onError?.(error)
-    this.room = new Room(limits.queueBytes)
+    this.backpressure = new Backpressure(limits.queueBytes)
     this.waiters = new CommitWaiters(applier.appliedSeq)
-    const { room, waiters } = this
-    this.trouble = new Trouble({
+    const { backpressure, waiters } = this
+    this.failures = new ApplyFailures({
       report,
       hopeless: (cause) => waiters.reject(notWritten(cause)),
       givenUp: (cause) => this.rejectAll(notWritten(cause)),
     })
-    const { trouble } = this
+    const { failures } = this
     const committed = (seq: number) => {
       uuids.committed(seq)
       log.markApplied(seq)
       this.slots.look()
     }
-    const workedOut = (seq: number) => log.markTaken?.(seq)
-    this.loop = new ApplyLoop({ writer, projectId, log, limits, room, trouble, waiters, workedOut, committed }, applier)
-    this.slots = new SlotFiller(writer, this.loop, trouble, report)
-    this.order = new DuplicateOrder(uuids, trouble, applier.appliedSeq + 1, (waiting) => this.loop.take(waiting))
+    const processed = (seq: number) => log.markTaken?.(seq)
+    this.loop = new ApplyLoop({ writer, projectId, log, limits, backpressure, failures, waiters, processed, committed }, applier)
+    this.slots = new SlotBackfill(writer, this.loop, failures, report)
+    this.order = new DuplicateOrder(uuids, failures, applier.appliedSeq + 1, (waiting) => this.loop.take(waiting))
     this.intake = new Intake({
       log,
-      room,
+      backpressure,
       clock: options.clock,
       settings: options.settings,
       mustBeOpen: () => this.mustBeOpen(),
@@ -100,7 +100,7 @@ export class Pipeline {
       : null
   }
 
-  /** What the log has beyond the store is applied first. */
+  /** Replays the records of the log that are not applied yet. */
   static async open(options: PipelineOptions): Promise<Pipeline> {
     const { writer, projectId, uuidFolder = null, onError = () => {} } = options
     const { groupRows, groupPeople } = writer
@@ -120,11 +120,11 @@ export class Pipeline {
   }
 
   private async replay(signal?: AbortSignal): Promise<void> {
-    const { room, trouble } = this
+    const { backpressure, failures } = this
     const stop = () => {
       this.stop()
-      trouble.giveUp(closed())
-      room.wake()
+      failures.abandon(closed())
+      backpressure.wake()
     }
     signal?.addEventListener('abort', stop, { once: true })
     try {
@@ -137,12 +137,12 @@ export class Pipeline {
     }
   }
 
-  /** A batch that is in the log, or about to be: it need not be read from there. */
+  /** A batch that the log has or is about to get: the follower takes it from memory instead of reading the log. */
   offer(work: Work): void {
     this.follower?.offer(work, this.lastSeq)
   }
 
-  /** Enters what the log has behind the last record, up to `toSeq`. */
+  /** Queues the records after the last queued one, up to `toSeq`. */
   private async readOn(toSeq: number, signal?: AbortSignal): Promise<void> {
     const { log } = this.options
     while (this.lastSeq < Math.min(toSeq, log.lastSeq)) {
@@ -162,9 +162,9 @@ export class Pipeline {
   }
 
   private async enterNext(work: Work, signal?: AbortSignal): Promise<void> {
-    const { room, trouble, order } = this
+    const { backpressure, failures, order } = this
     await order.skipTo(work.firstSeq)
-    while (room.isCrowded && !trouble.isGivenUp) await room.change()
+    while (backpressure.isCrowded && !failures.isAbandoned) await backpressure.change()
     if (signal?.aborted) throw closed()
     const waiting = this.enter(work)
     this.follower?.enters(waiting)
@@ -175,27 +175,27 @@ export class Pipeline {
     return this.follower ? this.options.log.lastSeq : this.lastSeq
   }
 
-  /** Records that are durable and not yet seen by queries. */
+  /** Number of records that are durable but not applied. */
   get lag(): number {
     return this.position - this.waiters.seq
   }
 
-  /** Why events are not brought into the store, when that goes on failing; null as long as it works. */
+  /** The cause when applying keeps failing; null while it works. */
   get failure(): unknown {
-    return this.trouble.failure
+    return this.failures.failure
   }
 
-  /** Answers when the batch is durable and its duplicates are counted. Takes what `POST /batch/` takes, less the key. */
+  /** Takes the body of `POST /batch/` without the key. Resolves when the batch is durable and its duplicates are counted. */
   ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 
-  /** The same of events that are read while they are prepared, which gives others their turn in between. */
+  /** The same for events that are parsed while they are prepared; yields to the event loop in between. */
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingestEvents(events, facts))
   }
 
-  /** Makes persons with their distinct ids. Answers their uuids in order once they are stored. */
+  /** Creates persons with their distinct ids. Returns their uuids, in order, once they are stored. */
   async importPersons(rows: unknown): Promise<{ ids: readonly string[] }> {
     const persons = readPersons(rows, this.intake.now() * 1000)
     return { ids: await this.write('persons', { kind: 'persons', persons }, persons) }
@@ -231,33 +231,33 @@ export class Pipeline {
     return this.keepAlive.during(intake.accept(records, content).then(({ waiting }) => waiting.applied.promise))
   }
 
-  private enter(work: Work): Waiting {
+  private enter(work: Work): QueuedBatch {
     const { firstSeq, count, bytes } = work
-    const waiting = waitingFor(work)
-    this.room.enter(bytes)
+    const waiting = queuedBatch(work)
+    this.backpressure.enter(bytes)
     this.lastSeq = Math.max(this.lastSeq, firstSeq + count - 1)
     this.order.take(waiting)
     return waiting
   }
 
-  /** Resolves when everything acknowledged so far can be queried. */
+  /** Resolves when every record acknowledged so far is applied. */
   caughtUp(seq = this.position): Promise<void> {
     const seen = this.waiters.until(seq)
     if (this.lag === 0) return seen
-    this.loop.ring()
+    this.loop.wake()
     return this.keepAlive.during(seen)
   }
 
   private mustBeOpen(): void {
-    if (this.trouble.isClosed) throw closed()
+    if (this.failures.isClosed) throw closed()
   }
 
-  /** Writes what is acknowledged, then lets go of the store. The log stays open. */
+  /** Applies what is acknowledged, then releases the store. The log stays open. */
   close(): Promise<void> {
     return this.keepAlive.during(this.finish())
   }
 
-  /** How many events of a batch that another process acknowledged were stored before. */
+  /** Number of duplicates in a batch that another process acknowledged. */
   async duplicatesOf(firstSeq: number, count: number, dropped: number): Promise<number> {
     const known = this.follower?.find(firstSeq)
     if (known?.count === count) return (await known.decided.promise).size
@@ -276,16 +276,16 @@ export class Pipeline {
     await this.options.writer.close()
   }
 
-  /** Ends what was begun: a pipeline that could not be opened must not go on trying. The store stays the caller's. */
+  /** Stops a pipeline that failed to open, so that it does not keep retrying. The caller still owns the store. */
   private async abandon(cause: unknown): Promise<void> {
     this.stop()
-    this.trouble.giveUp(cause)
+    this.failures.abandon(cause)
     await this.letGo()
   }
 
   private stop(): void {
-    this.trouble.close()
-    this.loop.ring()
+    this.failures.close()
+    this.loop.wake()
   }
 
   private rejectAll(failure: unknown): void {
@@ -305,7 +305,7 @@ export class Pipeline {
   }
 }
 
-const handed = async (entering: Promise<Waiting>): Promise<Entered> => {
+const handed = async (entering: Promise<QueuedBatch>): Promise<Entered> => {
   const waiting = await entering
   return { waiting, duplicates: async () => (await waiting.decided.promise).size }
 }

@@ -1,6 +1,6 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { isObject } from '../lib/is-object.ts'
-import { readable } from '../lib/readable.ts'
+import { storableText } from '../lib/storable-text.ts'
 import type { TextWriter } from '../lib/text-writer.ts'
 import { elementsChain } from './elements.ts'
 import { type StrangeField, strangeFieldWarning, strangeInEvent } from './event-fields.ts'
@@ -79,7 +79,7 @@ function objectAt(value: unknown, index: number | null, attr: string): Propertie
 
 /** Text of a name or id: containers become JSON. */
 const asText = (value: unknown): string =>
-  typeof value === 'object' ? (readableJson(value) ?? '') : readable(typeof value === 'string' ? value : String(value))
+  typeof value === 'object' ? (readableJson(value) ?? '') : storableText(typeof value === 'string' ? value : String(value))
 
 /** A time as it was sent, in a form that JSON can hold and that is as unreadable as it was; the beginning of what is too long for one. */
 export function sentTime(value: unknown): unknown {
@@ -94,7 +94,7 @@ const isAbsent = (value: unknown): boolean => value === undefined || value === n
 
 const unsetKeys = (value: unknown): string[] | null => {
   const keys = Array.isArray(value) ? value.filter((key) => typeof key === 'string') : isObject(value) ? Object.keys(value) : []
-  return keys.length ? keys.map(readable) : null
+  return keys.length ? keys.map(storableText) : null
 }
 const isUnset = (value: unknown): boolean => (Array.isArray(value) ? value.every((key) => typeof key === 'string') : isObject(value))
 
@@ -116,7 +116,7 @@ function groupsOf(value: unknown, of: CutOf): [string, string][] | null {
   if (!isObject(value)) return null
   const pairs = Object.entries(value)
     .filter(([, key]) => !isAbsent(key))
-    .map(([type, key]): [string, string] => [cutTo(groupKeyLimit, readable(type), of), cutTo(groupKeyLimit, asText(key), of)])
+    .map(([type, key]): [string, string] => [cutTo(groupKeyLimit, storableText(type), of), cutTo(groupKeyLimit, asText(key), of)])
   return pairs.length ? pairs : null
 }
 
@@ -290,7 +290,7 @@ function chainOf(raw: Readonly<Properties>, given: Readonly<Properties>): string
   let chain = typeof raw.elements_chain === 'string' ? raw.elements_chain : ''
   if (given.$elements !== undefined) chain ||= elementsChain(given.$elements)
   if (typeof given.$elements_chain === 'string') chain ||= given.$elements_chain
-  return chain && readable(chain)
+  return chain && storableText(chain)
 }
 
 /** A copy of an object that later changes of it do not reach, as JSON can hold it. */

@@ -1,4 +1,4 @@
-import { readable } from '../lib/readable.ts'
+import { storableText } from '../lib/storable-text.ts'
 import { initialName, isCopied } from './initial-properties.ts'
 
 // What is known of a property's name, and of which properties an event has: looked up once for all events of a make.
@@ -32,7 +32,7 @@ const names = new Map<string, PropertyName>()
 let numbers = 0
 
 function makeName(key: string): PropertyName {
-  const name = readable(key)
+  const name = storableText(key)
   return {
     name,
     number: numbers++,

@@ -1,13 +1,13 @@
-import { readable } from '../lib/readable.ts'
+import { storableText } from '../lib/storable-text.ts'
 
 /** JSON.stringify escapes exactly these, so most texts pass without a look at the values. */
 const escapedUnreadable = /\\u(?:0000|d[89a-f])/
 
 function readableValue(value: unknown): unknown {
-  if (typeof value === 'string') return readable(value)
+  if (typeof value === 'string') return storableText(value)
   if (Array.isArray(value)) return value.map(readableValue)
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [readable(key), readableValue(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key), readableValue(inner)]))
 }
 
 /** JSON text of `value` with U+FFFD for what is not readable. Throws what JSON.stringify throws; undefined when it has no JSON. */

@@ -138,7 +138,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     {
       async start({ dataDir, memoryLimit, threads, engine, storage }: StartArgs): Promise<void> {
         const opened = await openStoresAlone({ dataDir, memoryLimit, threads }, engine, storage)
-        parts = { opened, stores: opened.stores, admission: createAdmission(opened.places) }
+        parts = { opened, stores: opened.stores, admission: createAdmission(opened.concurrency) }
         onStart()
       },
 

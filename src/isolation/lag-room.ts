@@ -1,16 +1,16 @@
-import { Room } from '../ingestion/room.ts'
+import { Backpressure } from '../ingestion/backpressure.ts'
 
 /**
  * Backpressure of a log that another process follows: bytes of batches that the engine has not applied. While the engine is down nobody waits for it: the
  * log takes what comes.
  */
-export class LagRoom implements Pick<Room, 'admit'> {
-  private readonly room: Room
+export class LagRoom implements Pick<Backpressure, 'admit'> {
+  private readonly room: Backpressure
   private readonly isFollowed: () => boolean
   private readonly behind: { readonly seq: number; readonly bytes: number }[] = []
 
   constructor(limit: number, isFollowed: () => boolean) {
-    this.room = new Room(limit)
+    this.room = new Backpressure(limit)
     this.isFollowed = isFollowed
   }
 

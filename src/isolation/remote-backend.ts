@@ -10,10 +10,10 @@ import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
 import { Answer } from '../execution/asking/answer.ts'
 import type { Computed, Computing } from '../execution/asking/asking.ts'
+import { defaultQueueBytes } from '../ingestion/backpressure.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Intake } from '../ingestion/intake.ts'
-import { defaultQueueBytes } from '../ingestion/room.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { Work as Batch } from '../ingestion/work.ts'
 import { arrowBatches } from '../lib/arrow-bytes.ts'
@@ -76,7 +76,7 @@ export class RemoteBackend implements ProjectBackend {
     this.room = new LagRoom(defaultQueueBytes, () => engine.isUp)
     this.intake = new Intake({
       log: { append: (batch) => this.mustHaveLog().append(batch) },
-      room: this.room,
+      backpressure: this.room,
       clock: home.clock,
       settings: () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true }),
       mustBeOpen: () => this.mustBeOpen(),

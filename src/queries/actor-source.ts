@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
-import { misfitData, readAs } from '../errors/misfit.ts'
+import { readAs, validationData } from '../errors/validation.ts'
 import type { Answer, Ask, QueryContext } from './kind.ts'
 
 // Kinds whose numbers stand for people say here who they are. ActorsQuery knows them only through this.
@@ -83,6 +83,6 @@ export function checkSource(
   }
   const read = readAs(known.schema, source)
   if ('misfit' in read)
-    throw new QueryError('validation-failed', misfitData({ ...read.misfit, path: ['source', ...read.misfit.path] }, ['query']))
+    throw new QueryError('validation-failed', validationData({ ...read.misfit, path: ['source', ...read.misfit.path] }, ['query']))
   return { known, point: read.data }
 }

@@ -22,7 +22,7 @@ type Values =
   | BigUint64Array
 
 /** The column as it lies in the answer, when that is one piece of the kind that is wanted. */
-function asItLies<A extends Float64Array | Int32Array>(table: Table, name: string, ArrayType: new (length: number) => A): A | null {
+function rawValues<A extends Float64Array | Int32Array>(table: Table, name: string, ArrayType: new (length: number) => A): A | null {
   const { data } = column(table, name)
   const values = data.length === 1 ? (data[0]!.values as Values) : null
   return values instanceof ArrayType ? (values.subarray(0, data[0]!.length) as A) : null
@@ -30,7 +30,7 @@ function asItLies<A extends Float64Array | Int32Array>(table: Table, name: strin
 
 /** Any numeric column as doubles. Integers beyond 2^53 lose digits: ask for none. May be the answer's own memory. */
 export function doubles(table: Table, name: string): Float64Array {
-  const own = asItLies(table, name, Float64Array)
+  const own = rawValues(table, name, Float64Array)
   if (own) return own
   const out = new Float64Array(table.numRows)
   let at = 0
@@ -51,7 +51,7 @@ function widen(values: BigInt64Array | BigUint64Array, out: Float64Array, at: nu
 
 /** Any numeric column as 32-bit integers; larger ones wrap, so that bit 31 is a bit like the others. May be the answer's own memory. */
 export function integers(table: Table, name: string): Int32Array {
-  const own = asItLies(table, name, Int32Array)
+  const own = rawValues(table, name, Int32Array)
   if (own) return own
   const out = new Int32Array(table.numRows)
   let at = 0

@@ -7,7 +7,7 @@ import { clickHouseEngine, type EngineOptions } from './clickhouse/engine.ts'
 import { metaInsert, metaRow, readAppliedSeq } from './clickhouse/journal.ts'
 import { type ProjectStore, projectStore, removeRows, rowVersion } from './clickhouse/project-store.ts'
 import { clickHouseTables, createClickHouseTables } from './clickhouse/schema.ts'
-import { isThere } from './is-there.ts'
+import { exists } from './exists.ts'
 import { MemoryLog } from './log/memory-log.ts'
 import { readPosition } from './log/position.ts'
 import { filesOf, findProject, openLog, type ProjectStorage, recoveryOf, type StorageOptions } from './project-storage.ts'
@@ -29,7 +29,7 @@ const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 
 /** Without the server a store would be made anew from the log, beside the one that is there. */
 export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
-  if (dataDir === ':memory:' || !(await isThere(idFile(dataDir)))) return
+  if (dataDir === ':memory:' || !(await exists(idFile(dataDir)))) return
   const reason =
     'its events are on a ClickHouse server. Open it with that server: `waymark serve --clickhouse URL`, or the option `engine` of `open`.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
@@ -39,7 +39,7 @@ export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
 export async function ownerOf(store: ProjectStore, dataDir: string) {
   const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
   const file = idFile(dataDir)
-  const own = dataDir === ':memory:' || !(await isThere(file)) ? null : await readFile(file, 'utf8')
+  const own = isInMemory || !(await exists(file)) ? null : await readFile(file, 'utf8')
   if (owner !== undefined && owner !== own) {
     const reason = 'the ClickHouse database belongs to another data directory. Give each directory a database of its own.'
     throw new WaymarkError('unusable-directory', { dataDir, reason })

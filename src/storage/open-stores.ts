@@ -33,7 +33,7 @@ export async function openStores(instance: Instance, engine: EngineChoice | unde
 export interface OpenedStores {
   readonly stores: Stores
   /** How many statements of queries may run at once. */
-  readonly places: number
+  readonly concurrency: number
   /** Statements that run now. */
   readonly running: number
   close(): Promise<void>
@@ -50,7 +50,7 @@ export async function openStoresAlone(
     const stores = await openStores(instance, engine, storage)
     return {
       stores,
-      places: instance.places,
+      concurrency: instance.concurrency,
       get running() {
         return instance.running
       },

@@ -4,7 +4,7 @@ import type { Engine } from '../execution/ports.ts'
 import { duckdbEngine } from './duckdb/engine.ts'
 import { readAppliedSeq, readThrough, type StoreInspector } from './duckdb/inspect-store.ts'
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
-import { isThere } from './is-there.ts'
+import { exists } from './exists.ts'
 import type { LastOwner } from './lock.ts'
 import { FileLog, type LogSettings, logDefaults, repaired } from './log/file-log.ts'
 import { findDamages, inspectLog, type LogFindings } from './log/findings.ts'
@@ -98,7 +98,7 @@ export interface ProjectInspection {
 }
 
 export async function findProject(files: ReturnType<typeof filesOf>, look: Look): Promise<ProjectInspection> {
-  const hasLogFolder = await isThere(files.log)
+  const hasLogFolder = await exists(files.log)
   const log = look.liveSeq == null ? await inspectLog(files.log, look.position) : liveLog(await inspectLog(files.log), look.liveSeq)
   const store = await look.findStore()
   const appliedSeq = 'appliedSeq' in store ? store.appliedSeq : 0
@@ -196,7 +196,7 @@ export async function openLog(
     ? await tailLog(files.log, tail, found.log, appliedSeq, onDamage)
     : await FileLog.open(
         files.log,
-        { ...options.log, onDamage, positionFile: files.position, beforeForgetting: store.makeDurable },
+        { ...options.log, onDamage, positionFile: files.position, beforeDelete: store.makeDurable },
         appliedSeq,
         found.log,
       )
@@ -240,7 +240,7 @@ function asideOf(store: string) {
       return moved[0]?.aside ?? null
     },
     async move(file: string): Promise<void> {
-      if (!(await isThere(file))) return
+      if (!(await exists(file))) return
       const aside = `${store}${suffix}${file.slice(store.length)}`
       await rename(file, aside)
       moved.push({ file, aside })
@@ -296,10 +296,10 @@ async function attachReadable(
       return error.message
     }
   }
-  if (!(await isThere(path))) return { state: 'missing' }
+  if (!(await exists(path))) return { state: 'missing' }
   const reason = await attempt()
   if (reason === null) return { state: 'sound', appliedSeq: await readAppliedSeq(instance, database) }
-  if (!(await isThere(walOf(path)))) return { state: 'broken', reason }
+  if (!(await exists(walOf(path)))) return { state: 'broken', reason }
   await aside.move(walOf(path))
   if ((await attempt()) === null) return { state: 'readable-without-wal', reason, appliedSeq: await readAppliedSeq(instance, database) }
   await aside.undo()

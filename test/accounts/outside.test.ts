@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AccountContext } from '../../src/accounts/context.ts'
 import { post } from '../../src/accounts/context.ts'
-import { createOutside } from '../../src/accounts/outside.ts'
+import { createOutboundCalls } from '../../src/accounts/outbound-calls.ts'
 import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { type Deferred, deferred } from '../../src/lib/deferred.ts'
@@ -24,7 +24,7 @@ test('two mails are sent at once, by turns of organizations, and more than may w
   }
   const context = {
     mailer: () => server,
-    outside: createOutside(),
+    outside: createOutboundCalls(),
     report: (_: string, error: unknown) => reports.push(error),
   } as unknown as AccountContext
   const mails = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ to: `${name}${i}`, subject: '', text: '' }))

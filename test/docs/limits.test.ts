@@ -8,14 +8,14 @@ import { longestSeconds } from '../../src/execution/asking/query-runs.ts'
 import { bodyLimits, unpackedLimit } from '../../src/http/capture/handler.ts'
 import { longestItem, mostItems } from '../../src/http/capture/json-items.ts'
 import { mostFormFields } from '../../src/http/form-fields.ts'
-import { intakeDefaults } from '../../src/http/intake.ts'
 import { loginAllowances } from '../../src/http/login-attempts.ts'
 import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
+import { requestBodyDefaults } from '../../src/http/request-bodies.ts'
 import { batchBytesLimit } from '../../src/ingestion/decode-batch.ts'
 import { nameLimit } from '../../src/ingestion/event-names.ts'
 import { longestTime } from '../../src/ingestion/parse-time.ts'
 import { eventBytesLimit } from '../../src/ingestion/prepare.ts'
-import { propertiesLimit } from '../../src/ingestion/property-room.ts'
+import { propertiesLimit } from '../../src/ingestion/property-size.ts'
 import { rowLimits } from '../../src/queries/sql/limits.ts'
 import { answerBytes } from '../../src/storage/duckdb/budget.ts'
 
@@ -33,13 +33,13 @@ test.each<[string, string]>([
   ['the JSON of an event', `| the JSON of one event | ${mebibytes(longestItem)} |`],
   ['a batch in the log', `| a batch in the log | ${mebibytes(batchBytesLimit)} |`],
   ['fields of a form', `| fields of a form | ${number(mostFormFields)} |`],
-  ['bodies in flight', `| ${mebibytes(intakeDefaults.bytes)} | 503`],
+  ['bodies in flight', `| ${mebibytes(requestBodyDefaults.bytes)} | 503`],
   [
     'the pace',
-    `${number((intakeDefaults.bytesPerSecond * intakeDefaults.measuredMs) / 1000)} bytes every ${intakeDefaults.measuredMs / 1000} seconds`,
+    `${number((requestBodyDefaults.bytesPerSecond * requestBodyDefaults.measuredMs) / 1000)} bytes every ${requestBodyDefaults.measuredMs / 1000} seconds`,
   ],
-  ['the time', `within ${intakeDefaults.longestMs / 1000} seconds`],
-  ['patience', `arriving for ${['zero', 'one', 'two'][intakeDefaults.patienceMs / 1000]} seconds`],
+  ['the time', `within ${requestBodyDefaults.longestMs / 1000} seconds`],
+  ['patience', `arriving for ${['zero', 'one', 'two'][requestBodyDefaults.patienceMs / 1000]} seconds`],
   ['a time', `A time of more than ${longestTime} characters is invalid`],
   ['properties of an event', `${number(eventBytesLimit)} bytes of properties`],
   ['properties of a person', `${number(propertiesLimit)} characters of properties`],
@@ -61,7 +61,7 @@ test.each<[string, string]>([
   ['the log', `${mebibytes(batchBytesLimit)} in the log`],
   [
     'in flight',
-    `${mebibytes(intakeDefaults.bytes)} for all connections together; slow senders are cut after ${intakeDefaults.longestMs / 1000}`,
+    `${mebibytes(requestBodyDefaults.bytes)} for all connections together; slow senders are cut after ${requestBodyDefaults.longestMs / 1000}`,
   ],
   ['time', `${waitedForSeconds} seconds, ${longestSeconds} in the background`],
   [

@@ -6,7 +6,7 @@ import type { StoreFacts } from '../../src/catalog/store-facts.ts'
 import type { Compiled } from '../../src/execution/compile.ts'
 import { type QueryProject, queryContext } from '../../src/execution/query-context.ts'
 import { compileFor, runStatement } from '../../src/execution/statements.ts'
-import { atOnce } from '../../src/lib/turns.ts'
+import { unscheduled } from '../../src/lib/statement-scheduler.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { closeProject, Project } from '../../src/project.ts'
 import type { QueryContext } from '../../src/queries/kind.ts'
@@ -57,7 +57,7 @@ export async function openTestProject({
   }
   // Without accounts there is nothing that keeps answers: tests ask past it.
   const refuse = () => onError(new Error('A test project answers statements, not requests.'))
-  const admission = { claim: refuse, upkeep: () => atOnce() }
+  const admission = { claim: refuse, upkeep: () => unscheduled() }
   const stores = duckdbStores(instance, storage)
   const onRecovery = () => {}
   const backend = await openLocalBackend({ stores, admission, clock, record: () => record, onError, onRecovery })

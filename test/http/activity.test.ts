@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { places } from '../../src/http/places.ts'
 import { isReading, type Method } from '../../src/http/resource.ts'
+import { places } from '../../src/http/routes.ts'
 import { withHome } from './conversation.ts'
 
 // Every route that changes something writes an entry of the activity log. The routes are those of the table; one that is neither asked here nor named

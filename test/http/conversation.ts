@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { Organization, ProjectRecord, User } from '../../src/accounts/records.ts'
-import { places } from '../../src/http/places.ts'
+import { places } from '../../src/http/routes.ts'
 import { startWorld, type World } from '../conformance/world.ts'
 
 // Conversations over real HTTP. Every answer with a body is held against the schema of its row, so what the API description promises is also so.

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { places } from '../../src/http/places.ts'
 import type { Row } from '../../src/http/resource.ts'
+import { places } from '../../src/http/routes.ts'
 import type { Home } from './conversation.ts'
 
 // What it takes to make the n-th record by each route that makes records.

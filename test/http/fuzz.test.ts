@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { places } from '../../src/http/places.ts'
+import { places } from '../../src/http/routes.ts'
 import { assertGenerated } from '../harness/assert-generated.ts'
 import { withHome } from './conversation.ts'
 

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { open, type Waymark } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
-import { Intake, type IntakeLimits } from '../../src/http/intake.ts'
 import { type RunningServer, startServer } from '../../src/http/node-server.ts'
+import { RequestBodies, type RequestBodyLimits } from '../../src/http/request-bodies.ts'
 
 // Bodies are counted while they come and while they are worked on; who brings too much or too slowly is told so.
 
@@ -32,7 +32,7 @@ const statusOf = (reading: Promise<unknown>) =>
 
 describe('the budget of bytes', () => {
   test('counts what has come, what is unpacked besides, and is free again after', async () => {
-    const intake = new Intake({ bytes: 3 * large })
+    const intake = new RequestBodies({ bytes: 3 * large })
     const [first, second] = [flowing(), flowing()]
     const reading = intake.read(posted(first.stream), 10 * large, tooLarge)
     first.send(large)
@@ -50,7 +50,7 @@ describe('the budget of bytes', () => {
   })
 
   test('a small body is counted as it is announced', async () => {
-    const intake = new Intake({ bytes: 1_000 })
+    const intake = new RequestBodies({ bytes: 1_000 })
     const held = await intake.read(posted('x'.repeat(800), { 'content-length': '800' }), large, tooLarge)
     expect(await statusOf(intake.read(posted('x'.repeat(300), { 'content-length': '300' }), large, tooLarge))).toBe(503)
     held.release()
@@ -58,7 +58,7 @@ describe('the budget of bytes', () => {
   })
 
   test('more than the limit of its path is refused on the way', async () => {
-    const intake = new Intake()
+    const intake = new RequestBodies()
     const { stream, send } = flowing()
     const reading = intake.read(posted(stream), large, tooLarge)
     send(large)
@@ -70,11 +70,11 @@ describe('the budget of bytes', () => {
 })
 
 describe('slow senders', () => {
-  const quick: Partial<IntakeLimits> = { measuredMs: 80, bytesPerSecond: 1_000, longestMs: 60_000 }
+  const quick: Partial<RequestBodyLimits> = { measuredMs: 80, bytesPerSecond: 1_000, longestMs: 60_000 }
 
   test('a body that stops coming is cut off', async () => {
     const { stream, send } = flowing()
-    const intake = new Intake(quick)
+    const intake = new RequestBodies(quick)
     const reading = intake.read(posted(stream), large, tooLarge)
     send(5_000)
     expect(await statusOf(reading)).toBe(408)
@@ -83,19 +83,19 @@ describe('slow senders', () => {
 
   test('a small one that does not come is cut off', async () => {
     const { stream } = flowing()
-    expect(await statusOf(new Intake(quick).read(posted(stream, { 'content-length': '100' }), large, tooLarge))).toBe(408)
+    expect(await statusOf(new RequestBodies(quick).read(posted(stream, { 'content-length': '100' }), large, tooLarge))).toBe(408)
   })
 
   test('a body that goes on and on is cut off', async () => {
     const { stream, send } = flowing()
-    const reading = new Intake({ ...quick, longestMs: 200 }).read(posted(stream), large, tooLarge)
+    const reading = new RequestBodies({ ...quick, longestMs: 200 }).read(posted(stream), large, tooLarge)
     const sending = setInterval(() => send(500), 5)
     expect(await statusOf(reading)).toBe(408)
     clearInterval(sending)
   })
 
   test('a slow one makes room for others before it is cut off', async () => {
-    const intake = new Intake({ bytes: 2 * large, patienceMs: 0 })
+    const intake = new RequestBodies({ bytes: 2 * large, patienceMs: 0 })
     const [slow, quicker] = [flowing(), flowing()]
     const waiting = intake.read(posted(slow.stream), 10 * large, tooLarge)
     slow.send(2 * large)
@@ -111,7 +111,7 @@ describe('slow senders', () => {
 describe('over HTTP', () => {
   let waymark: Waymark
   let server: RunningServer
-  const start = async (intake: Partial<IntakeLimits>) => {
+  const start = async (intake: Partial<RequestBodyLimits>) => {
     waymark = await open({ dataDir: ':memory:' })
     server = await startServer(createHandler(waymark, { intake }), { host: '127.0.0.1', port: 0 })
     return (await waymark.accounts.firstStart({})).project.api_token

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createPasswords } from '../../src/accounts/passwords.ts'
 import { open, type Waymark } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
-import { clientAddress, placeOf } from '../../src/http/client-address.ts'
+import { clientAddress, networkOf } from '../../src/http/client-address.ts'
 import { createHandler, type Handler } from '../../src/http/create-handler.ts'
 import { createLoginAttempts, loginAllowances } from '../../src/http/login-attempts.ts'
 import { networksOf } from '../../src/lib/networks.ts'
@@ -151,11 +151,11 @@ test('tries wear off one by one, of an account in a network, of an address and o
 })
 
 test('places and networks of addresses', () => {
-  expect(placeOf('192.0.2.77')).toEqual({ place: '192.0.2.77', network: '192.0.2.0/24' })
+  expect(networkOf('192.0.2.77')).toEqual({ place: '192.0.2.77', network: '192.0.2.0/24' })
   const one = { place: '2001:db8:0:1::/64', network: '2001:db8:0::/48' }
   for (const address of ['2001:db8::1:0:0:0:1', '2001:0DB8:0000:0001::', '2001:db8:0:1:ffff:ffff:ffff:ffff', '2001:db8:0:1::9%eth0'])
-    expect(placeOf(address), address).toEqual(one)
-  expect(placeOf('::1').place).toBe('0:0:0:0::/64')
+    expect(networkOf(address), address).toEqual(one)
+  expect(networkOf('::1').place).toBe('0:0:0:0::/64')
 })
 
 test('where a caller is, behind proxies and without', () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '../../src/accounts/personal-keys.ts'
 import type { LevelName, Organization, User } from '../../src/accounts/records.ts'
-import { places } from '../../src/http/places.ts'
 import { isReading, type Row } from '../../src/http/resource.ts'
+import { places } from '../../src/http/routes.ts'
 import { type Answer, type Home, startHome } from './conversation.ts'
 
 // What callers who may not come in are told, at every route: the order of checks and its words. Who may is the table of rights.ts.

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { openApi } from '../../src/http/openapi.ts'
-import { places } from '../../src/http/places.ts'
+import { places } from '../../src/http/routes.ts'
 
 test('the description is OpenAPI 3.1 and has every route', async () => {
   const description = openApi()

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { EventNames, nameLimit } from '../../src/ingestion/event-names.ts'
-import { propertiesLimit } from '../../src/ingestion/property-room.ts'
+import { propertiesLimit } from '../../src/ingestion/property-size.ts'
 import { openWorld, type World } from './harness.ts'
 
 // What an event says of its person or group is kept as long as there is room for it, and what is kept of how they were grows with the events alone.

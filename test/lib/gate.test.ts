@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { createConcurrencyLimit } from '../../src/lib/concurrency-limit.ts'
 import { type Deferred, deferred } from '../../src/lib/deferred.ts'
-import { createGate } from '../../src/lib/gate.ts'
 
 const settled = () => new Promise((resume) => setImmediate(resume))
 
 const desk = (options: { atOnce: number; waiting: number; waitingOfGroup?: number }) => {
-  const gate = createGate({ ...options, refusal: () => new Error('full') })
+  const gate = createConcurrencyLimit({ ...options, refusal: () => new Error('full') })
   const running = new Map<string, Deferred<void>>()
   const order: string[] = []
   const ask = (name: string) => {
@@ -54,7 +54,7 @@ test('more than may wait are refused, of one group and in all', async () => {
 })
 
 test('what fails gives its place back', async () => {
-  const gate = createGate({ atOnce: 1, waiting: 0, refusal: () => new Error('full') })
+  const gate = createConcurrencyLimit({ atOnce: 1, waiting: 0, refusal: () => new Error('full') })
   const fails = gate('a', async () => {
     throw new Error('on purpose')
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { z } from 'zod'
-import { misfitOf, pathText, readAs } from '../../src/errors/misfit.ts'
+import { pathText, problemOf, readAs } from '../../src/errors/validation.ts'
 import { actionFieldsSchema } from '../../src/queries/action-definition.ts'
 import { cohortFiltersSchema } from '../../src/queries/cohort-definition.ts'
 import { funnelPointSchema } from '../../src/queries/funnels/actors.ts'
@@ -61,7 +61,7 @@ test.each(schemas)('%s', (_, whole) => {
 })
 
 test('what a schema says itself is kept', () => {
-  expect(misfitOf({ code: 'custom', path: ['a', 0, 'b'], message: 'It is wrong.', input: 1 })).toEqual({
+  expect(problemOf({ code: 'custom', path: ['a', 0, 'b'], message: 'It is wrong.', input: 1 })).toEqual({
     path: ['a', 0, 'b'],
     message: 'It is wrong.',
   })

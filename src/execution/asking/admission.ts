@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { WaymarkError } from '../../errors/errors.ts'
-import type { Turn, Turns } from '../../lib/turns.ts'
+import type { ScheduledStatement, StatementScheduler } from '../../lib/statement-scheduler.ts'
 import { type Costed, createCosts } from './costs.ts'
 import { createLanes, type Claim as LaneClaim, lightMs } from './lanes.ts'
 import type { Sharer } from './shares.ts'
@@ -21,7 +21,7 @@ export interface Wanted extends Sharer {
   readonly begin?: () => void
 }
 
-export interface Claim extends Turns {
+export interface Claim extends StatementScheduler {
   /** Aborts when the time is over or the caller has left. */
   readonly signal: AbortSignal
   /** Throws in the same cases: for work that keeps the thread. */
@@ -88,14 +88,14 @@ export const createAdmission = (places: number) => {
         signal.throwIfAborted()
       },
 
-      async turn(work, { canRestart = true } = {}) {
+      async schedule(work, { canRestart = true } = {}) {
         for (;;) {
           const place = await during(
             () => limit.waiting(),
             () => lanes.enter(ours, canRestart, signal),
           )
           begin?.()
-          const turn: Turn = { signal: AbortSignal.any([signal, place.interrupted]), hasRows: () => place.read() }
+          const turn: ScheduledStatement = { signal: AbortSignal.any([signal, place.interrupted]), hasRows: () => place.read() }
           try {
             return await during(
               () => limit.working(),
@@ -146,10 +146,10 @@ export const createAdmission = (places: number) => {
     claim,
 
     /** Turns for work of a project that is no query, each with a claim of its own. */
-    upkeep: (project: number, seconds?: number): Turns => ({
-      turn(work, options) {
+    upkeep: (project: number, seconds?: number): StatementScheduler => ({
+      schedule(work, options) {
         const own = claim({ project, caller: 'upkeep', seconds })
-        return ended(own, own.turn(work, options))
+        return ended(own, own.schedule(work, options))
       },
     }),
 

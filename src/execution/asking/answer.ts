@@ -1,6 +1,6 @@
 import { WaymarkError } from '../../errors/errors.ts'
-import { inTurns } from '../../lib/in-turns.ts'
 import { jsonText, rememberText } from '../../lib/json-text.ts'
+import { runInSlices } from '../../lib/run-in-slices.ts'
 
 /** Characters of the JSON of one answer. V8 has no text of more than 512 Mi of them, and an answer is there several times on its way. */
 const longest = 128 * 1024 ** 2
@@ -37,7 +37,7 @@ function* fieldsText(answer: object, most: number): Generator<void, string> {
 
 async function written(answer: object, most: number): Promise<string> {
   try {
-    return await inTurns(fieldsText(answer, most), sliceMs)
+    return await runInSlices(fieldsText(answer, most), sliceMs)
   } catch (error) {
     throw error instanceof RangeError ? tooLarge(most, error) : error
   }

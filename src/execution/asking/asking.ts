@@ -11,7 +11,7 @@ import { cachedAnswer, createResultCache, isCachedKind, newAnswer } from './resu
 
 // What becomes of one request, over HTTP or from the library: an answer that is there already, one that is waited for, or a status to come back to.
 
-export interface Asked {
+export interface AskedRequest {
   readonly query: Readonly<Record<string, unknown>> & { readonly kind: string }
   readonly refresh: RefreshMode
   readonly client_query_id: string | null
@@ -20,13 +20,13 @@ export interface Asked {
 }
 
 /** Who asks. */
-export interface Asker {
+export interface QueryCaller {
   /** Those who ask under one name have one share of their project's turns. */
   readonly name?: string
   /** Aborts when they leave. */
   readonly signal?: AbortSignal | undefined
   /** Takes one of the places that are counted for them, or refuses; what is answered gives it back. */
-  takePlace?(): () => void
+  acquire?(): () => void
 }
 
 export interface Computing {
@@ -46,7 +46,7 @@ export interface Source {
   readonly project: ProjectRecord
   /** How far its log is. */
   readonly position: () => number
-  compute(query: Asked['query'], options: Computing): Promise<Computed>
+  compute(query: AskedRequest['query'], options: Computing): Promise<Computed>
 }
 
 export type Outcome = { readonly answer: Answer } | { readonly status: Polled }
@@ -68,8 +68,13 @@ export interface Asking {
   /** Statements of queries that wait for a place, and those that run. */
   load(): Load
   /** The places that a query asks the engine for. */
-  wanted(project: ProjectRecord, query: Asked['query'], asker: Asker, more?: Pick<Wanted, 'begin' | 'isBackground' | 'seconds'>): Wanted
-  ask(source: Source, asked: Asked, asker: Asker): Promise<Outcome>
+  wanted(
+    project: ProjectRecord,
+    query: AskedRequest['query'],
+    asker: QueryCaller,
+    more?: Pick<Wanted, 'begin' | 'isBackground' | 'seconds'>,
+  ): Wanted
+  ask(source: Source, asked: AskedRequest, asker: QueryCaller): Promise<Outcome>
 }
 
 export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load): Asking => {
@@ -88,7 +93,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
     load,
     wanted,
 
-    async ask(source: Source, { query, refresh, client_query_id, wantsStatus }: Asked, asker: Asker): Promise<Outcome> {
+    async ask(source: Source, { query, refresh, client_query_id, wantsStatus }: AskedRequest, asker: QueryCaller): Promise<Outcome> {
       const { project } = source
       const isCached = isCachedKind(query.kind)
       const key = results.keyOf(query, project)
@@ -105,7 +110,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         results.keep(entry)
         return newAnswer(entry)
       }
-      const takePlace = () => asker.takePlace?.() ?? (() => {})
+      const takePlace = () => asker.acquire?.() ?? (() => {})
       const wait = async () => {
         const give = takePlace()
         const attended = runs.attend(project.id, client_query_id, asker.signal)

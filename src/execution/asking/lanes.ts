@@ -1,5 +1,5 @@
 import { createShares, type Sharer } from './shares.ts'
-import { createWaiting } from './waiting.ts'
+import { createWaitQueue } from './wait-queue.ts'
 
 // Which statement runs next, and which makes room. Statements come from many projects, and what one will cost is not known before: each is taken for a
 // light one until it has run for a while, or its query is known to be heavy. Any of them may take a place that is free. When somebody waits who has
@@ -46,7 +46,7 @@ const level = { light: 0, heavy: 1, background: 2 } as const
 
 export const createLanes = (places: number) => {
   const shares = createShares()
-  const waiting = createWaiting<Claim, Waiter>()
+  const waiting = createWaitQueue<Claim, Waiter>()
   let turns = 0
   const running = new Set<Runner>()
   const reading = new Set<Runner>()

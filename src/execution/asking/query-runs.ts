@@ -7,7 +7,7 @@ import { Progress } from '../../lib/progress.ts'
 import { maybeTime, time } from '../../lib/wire-time.ts'
 import type { KeptAnswers } from '../ports.ts'
 import { Answer } from './answer.ts'
-import { createKeptRuns } from './kept-runs.ts'
+import { createFinishedRuns } from './finished-runs.ts'
 
 // Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
 // process dies under it, the word that it was interrupted.
@@ -94,7 +94,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     done?: Promise<void>
   }
   const active = new Map<string, Active>()
-  const kept = createKeptRuns(store.read)
+  const kept = createFinishedRuns(store.read)
   let isEnding = false
   const place = (projectId: number, id: string) => `${projectId} ${id}`
 

@@ -1,5 +1,5 @@
 import { WaymarkError } from '../../errors/errors.ts'
-import { noneOf } from '../../errors/misfit.ts'
+import { noneOf } from '../../errors/validation.ts'
 
 // What a request may say of kept answers and of waiting, in the words of its `refresh`.
 

@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib'
-import { inTurns } from '../../lib/in-turns.ts'
 import { unpackLz64 } from '../../lib/lz64.ts'
 import { own } from '../../lib/own.ts'
+import { runInSlices } from '../../lib/run-in-slices.ts'
 import { FormError, multipartFields, urlEncodedFields } from '../form-fields.ts'
 import { CaptureRefusal } from './refusal.ts'
 
@@ -109,7 +109,7 @@ async function unpacked(data: Uint8Array, compression: Compression, request: Cap
 
 async function unpackedLz64(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8Array> {
   try {
-    const plain = await inTurns(unpackLz64(trimmed(data), limit), sliceMs)
+    const plain = await runInSlices(unpackLz64(trimmed(data), limit), sliceMs)
     if (!plain || plain.length === 0) throw malformed('the body is not LZString in base64')
     hold?.(plain.length)
     return plain

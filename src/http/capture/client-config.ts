@@ -102,7 +102,7 @@ const routes: readonly Route[] = [
   { path: /^\/static\/.+$/, answer: () => ({ status: 404, body: missing }) },
 ]
 
-interface QuietAnswer {
+interface ExpectedAnswer {
   readonly status: number
   readonly type: string
   readonly body: string
@@ -111,7 +111,7 @@ interface QuietAnswer {
 }
 
 /** Null when the path is none of these. `path` comes without its trailing slash. */
-export function clientConfigAnswer(request: ConfigRequest): QuietAnswer | null {
+export function clientConfigAnswer(request: ConfigRequest): ExpectedAnswer | null {
   for (const route of routes) {
     const match = route.path.exec(request.path)
     if (!match) continue

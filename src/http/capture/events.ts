@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
-import { inTurns } from '../../lib/in-turns.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { runInSlices } from '../../lib/run-in-slices.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
 import { scanJson } from './json-items.ts'
 import { CaptureRefusal } from './refusal.ts'
@@ -41,11 +41,11 @@ export async function readCapture(
   options: { isEngage: boolean; address: string | null },
 ): Promise<Capture> {
   const { json, form } = await decodeBody(request)
-  const { items, value } = await inTurns(scanJson(json), sliceMs)
+  const { items, value } = await runInSlices(scanJson(json), sliceMs)
   const batch = items && isObject(value) ? value : null
   const list = items ?? oneItem(value, json.length)
   if (list.count === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
-  const token = checkedToken(await inTurns(tokenOf(list, batch, form, request.query), sliceMs))
+  const token = checkedToken(await runInSlices(tokenOf(list, batch, form, request.query), sliceMs))
   const [first] = !batch && list.count === 1 ? list : []
   const sentAt = sentAtOf(request.query, batch ?? (isObject(first) ? first : null), form, now)
   return {

@@ -4,11 +4,11 @@ import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
 import { failureBody, failureOf } from '../errors.ts'
-import type { Body, Intake } from '../intake.ts'
-import { mustBeKnown, mustBeWhole, readAsker } from './asker.ts'
+import type { Body, RequestBodies } from '../request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
 import { clientConfigAnswer } from './client-config.ts'
 import { readCapture } from './events.ts'
+import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
 
@@ -29,7 +29,7 @@ export interface CaptureServices {
   /** The project whose key it is; null when no project has it. */
   projectOf(token: string): Promise<CaptureTarget | null>
   clock(): Date
-  readonly intake: Intake
+  readonly intake: RequestBodies
   /** Refuses an import beyond what the operator approved; null when it may go on. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
   /** Told of every refusal, for metrics and log. */
@@ -70,7 +70,7 @@ export async function handleCapture(request: Request, services: CaptureServices,
   const path = withoutTrailingSlashes(url.pathname)
   const limit = bodyLimits[path]
   if (limit === undefined) {
-    return answerQuietly(request, services, url, path)
+    return answerExpected(request, services, url, path)
   }
   if (request.method === 'OPTIONS') return preflight(request)
   if (request.method !== 'GET' && request.method !== 'POST')
@@ -104,14 +104,14 @@ const captureOf = (request: Request, { searchParams }: URL, body: Body, limit: n
 })
 
 /** What clients ask for besides. */
-async function answerQuietly(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
+async function answerExpected(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
   const query = url.searchParams
   let token = query.get('token') ?? ''
   let body: Body | null = null
   try {
     if (request.method === 'POST' && askingPaths.has(path)) {
       body = await services.intake.read(request, askingLimit, tooLarge(askingLimit))
-      const asker = await readAsker(captureOf(request, url, body, askingLimit))
+      const asker = await readFlagsRequest(captureOf(request, url, body, askingLimit))
       const isProject = async (key: string) => (await services.projectOf(key)) !== null
       if (path === '/decide') await mustBeWhole(asker, isProject)
       else await mustBeKnown(asker, isProject)

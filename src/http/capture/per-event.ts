@@ -2,8 +2,8 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
-import { inTurns } from '../../lib/in-turns.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { runInSlices } from '../../lib/run-in-slices.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
 import { type JsonItems, scanJson } from './json-items.ts'
 import { CaptureRefusal } from './refusal.ts'
@@ -48,7 +48,7 @@ export async function readPerEventBatch(request: CaptureRequest): Promise<PerEve
     throw new CaptureRefusal('missing-token', 'Send the project API key in the Authorization header, as a Bearer token.')
   if (token.startsWith('phx_')) throw new CaptureRefusal('token-personal', 'API key is not valid: personal_api_key')
   const { json } = await decodeBody(request)
-  const { items, value } = await inTurns(scanJson(json), sliceMs)
+  const { items, value } = await runInSlices(scanJson(json), sliceMs)
   if (!items || !isObject(value)) throw new CaptureRefusal('invalid-payload', 'Invalid payload: the body needs a list "batch".')
   if (items.count === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
   return {
@@ -80,7 +80,7 @@ const eventsOf = (items: JsonItems, results: EventResults): EventSource<OwnedEve
 /** None comes in, and each is told so. */
 export async function limitEach(items: JsonItems, results: EventResults, details: string): Promise<void> {
   const events = eventsOf(items, results)
-  await inTurns(
+  await runInSlices(
     (function* () {
       for (const { uuid } of events) {
         results[uuid] = { result: 'limited', details }

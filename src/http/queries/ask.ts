@@ -1,13 +1,13 @@
 import type { ProjectRecord } from '../../accounts/records.ts'
-import type { Asker, Outcome } from '../../execution/asking/asking.ts'
+import type { Outcome, QueryCaller } from '../../execution/asking/asking.ts'
 import type { App } from '../app.ts'
 import type { ProjectVisit } from '../resource.ts'
-import { askerOf } from './asker.ts'
+import { queryCallerOf } from './query-caller.ts'
 import type { QueryRequest } from './request.ts'
 import { peek, type StreamHooks, streamed } from './streamed.ts'
 
 /** An answer, or the status of a query in the background. */
-export async function ask(app: App, project: ProjectRecord, request: QueryRequest, asker: Asker): Promise<Outcome> {
+export async function ask(app: App, project: ProjectRecord, request: QueryRequest, asker: QueryCaller): Promise<Outcome> {
   const data = await app.project(project.id)
   return data.ask(request, { ...asker, rows: app.rows() })
 }
@@ -15,7 +15,7 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
 /** The answer to a query that a route asks for its visitor. */
 export async function answerTo(visit: ProjectVisit, query: QueryRequest['query']): Promise<object> {
   const request: QueryRequest = { query, refresh: 'blocking', client_query_id: null, wantsStatus: false }
-  const outcome = await ask(visit.app, visit.project, request, askerOf(visit))
+  const outcome = await ask(visit.app, visit.project, request, queryCallerOf(visit))
   return 'answer' in outcome ? outcome.answer.object : outcome.status
 }
 
@@ -24,11 +24,11 @@ export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patienc
 }
 
 /** The rows of a query as a stream; null where its answer is no list of rows. */
-export async function askRows(app: App, project: ProjectRecord, request: QueryRequest, asker: Asker, wanted: StreamedRequest) {
+export async function askRows(app: App, project: ProjectRecord, request: QueryRequest, asker: QueryCaller, wanted: StreamedRequest) {
   const { query, client_query_id } = request
   const { asking } = app
   const data = await app.project(project.id)
-  const give = asker.takePlace?.() ?? (() => {})
+  const give = asker.acquire?.() ?? (() => {})
   const attended = asking.runs.attend(project.id, client_query_id, asker.signal)
   const places = asking.wanted(project, query, { ...asker, signal: attended.signal }, { begin: attended.begin })
   const end = () => {

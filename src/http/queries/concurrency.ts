@@ -10,7 +10,7 @@ export interface ConcurrencyLimits {
 export const defaultConcurrency: ConcurrencyLimits = { perProject: 3, perUser: 50, inAll: 500 }
 
 /** Whose query it is. */
-export interface Asking {
+export interface QueryOwner {
   readonly projectId: number
   readonly userId: number
   readonly via: 'key' | 'session'
@@ -29,7 +29,7 @@ export const createConcurrency = (limits: () => ConcurrencyLimits) => {
   }
   return {
     /** Takes a place or refuses; what is answered gives it back, once. */
-    take({ projectId, userId, via }: Asking): () => void {
+    take({ projectId, userId, via }: QueryOwner): () => void {
       const { perProject, perUser, inAll } = limits()
       const [project, user, all] = [`project ${projectId}`, `user ${userId}`, 'all']
       const names = via === 'key' ? [project, user, all] : [user, all]

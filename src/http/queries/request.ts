@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { WaymarkError } from '../../errors/errors.ts'
-import { misfitData, readAs } from '../../errors/misfit.ts'
 import { unknownField } from '../../errors/unknown-field.ts'
-import { type Asked, longestQueryId } from '../../execution/asking/asking.ts'
+import { readAs, validationData } from '../../errors/validation.ts'
+import { type AskedRequest, longestQueryId } from '../../execution/asking/asking.ts'
 import { refreshMode, refreshModes } from '../../execution/asking/refresh.ts'
 import { excerpt } from '../../lib/excerpt.ts'
 import { isObject } from '../../lib/is-object.ts'
@@ -11,7 +11,7 @@ import { withOverrides } from './overrides.ts'
 
 // The body of the query endpoint. Unlike the record routes it is strict, and says what does not fit in the words its clients look for.
 
-export type QueryRequest = Asked
+export type QueryRequest = AskedRequest
 
 const object = z.record(z.string(), z.unknown())
 const isUnknown = (issue: { readonly code?: string; readonly keys?: readonly string[] }) =>
@@ -42,7 +42,7 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
   if (typeof given.kind === 'string' && !isObject(given.query))
     throw misfit(`Put the query in the field "query": {"query": {"kind": ${JSON.stringify(excerpt(given.kind))}, …}}`, 'query', ['query'])
   const read = readAs(besideSchema, given)
-  if ('misfit' in read) throw new WaymarkError('validation-failed', misfitData(read.misfit, []))
+  if ('misfit' in read) throw new WaymarkError('validation-failed', validationData(read.misfit, []))
   const { async: isAsync, client_query_id, refresh, filters_override: filters, variables_override: variables } = read.data
   const query = queryAsked(given.query)
   const laid = withOverrides(query, { filters, variables })

@@ -5,7 +5,7 @@ import type { User } from '../../accounts/records.ts'
 import { sessionLifetime } from '../../accounts/sessions.ts'
 import type { App } from '../app.ts'
 import { cookieOf, sessionCookie } from '../authenticate.ts'
-import { placeOf } from '../client-address.ts'
+import { networkOf } from '../client-address.ts'
 import { failures } from '../errors.ts'
 import { presentUser, userSchema, uuidSchema } from '../present.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
@@ -30,7 +30,7 @@ const tried = async (visit: Visit, email: string, password: string): Promise<Use
   const token = cookieOf(visit.request, deviceCookie)
   const device = token !== undefined && (await accounts.users.isDevice(email, token)) ? token : null
   const takeBack = attempts.begin({ email, address: visit.site.client, device })
-  const from = device !== null ? `device ${device}` : visit.site.client === null ? '' : placeOf(visit.site.client).network
+  const from = device !== null ? `device ${device}` : visit.site.client === null ? '' : networkOf(visit.site.client).network
   const user = await accounts.users.authenticate(email, password, from).catch((error: unknown) => {
     takeBack() // nobody looked
     throw error

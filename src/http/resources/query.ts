@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { polledBody, statusBody } from '../../execution/asking/asking.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows } from '../queries/ask.ts'
-import { askerOf } from '../queries/asker.ts'
 import { draftSql } from '../queries/draft-sql.ts'
 import { inForm, wantedForm } from '../queries/forms.ts'
+import { queryCallerOf } from '../queries/query-caller.ts'
 import { queryRequestSchema, readQueryRequest } from '../queries/request.ts'
 import { defineResource, Reply } from '../resource.ts'
 
@@ -44,7 +44,7 @@ export const query = defineResource({
       answer: z.looseObject({}),
       handle: async (visit) => {
         const { app, project, body, request, breakOff } = visit
-        const asker = askerOf(visit)
+        const asker = queryCallerOf(visit)
         const form = wantedForm(request.headers.get('accept'))
         const asked = readQueryRequest(body)
         if (form !== 'json' && !asked.refresh.includes('async')) {

@@ -1,6 +1,6 @@
 import { QueryError } from '../../errors/errors.ts'
-import { noneOf } from '../../errors/misfit.ts'
 import { unknownField } from '../../errors/unknown-field.ts'
+import { noneOf } from '../../errors/validation.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { presentation } from '../fields.ts'
 import { semverOperators } from './semver.ts'

@@ -1,10 +1,10 @@
 /** Why a statement cannot be given a value. It takes what JSON holds, times, and whole numbers of any size. */
 export function mistakeOfValue(value: unknown): string | null {
-  if (value === undefined) return 'undefined; write null for no value'
+  if (value === undefined) return 'undefined; pass null for a missing value'
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
-  if (typeof value === 'number' && !Number.isFinite(value)) return `${value}, which JSON cannot hold`
+  if (typeof value === 'number' && !Number.isFinite(value)) return `${value}, which JSON cannot represent`
   if (value instanceof Date && Number.isNaN(value.getTime())) return 'an invalid Date'
-  if (value instanceof Map || value instanceof Set) return `a ${value.constructor.name}; give an array or an object`
+  if (value instanceof Map || value instanceof Set) return `a ${value.constructor.name}; pass an array or an object`
   return null
 }
 

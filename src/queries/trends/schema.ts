@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { noneOf, pathText } from '../../errors/misfit.ts'
+import { noneOf, pathText } from '../../errors/validation.ts'
 import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'
 import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'

@@ -1,5 +1,5 @@
 import type { CohortMembers, Refresh, Refreshed } from '../../execution/ports.ts'
-import type { Turns } from '../../lib/turns.ts'
+import type { StatementScheduler } from '../../lib/statement-scheduler.ts'
 import { metaInsert, metaRow } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
 import { numbers } from './sql.ts'
@@ -14,9 +14,9 @@ const timeKey = (cohort: number) => `cohort_${cohort}_at`
 const quoted = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 const insert = 'INSERT INTO cohort_members (project_id, cohort_id, person_no, row_version, row_deleted)'
 
-export function cohortMembers(store: ProjectStore, turns: Turns): CohortMembers {
+export function cohortMembers(store: ProjectStore, turns: StatementScheduler): CohortMembers {
   const { project } = store
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.turn(() => store.alone(work))
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.schedule(() => store.alone(work))
   const membersOf = (cohort: number) => `FROM cohort_members WHERE project_id = ${project} AND cohort_id = ${cohort}`
   const setMarks = (cohort: number, version: number, values: readonly [mark: string, madeAt: string] | null) => {
     const rows = [markKey(cohort), timeKey(cohort)].map((key, i) => metaRow(project, key, values?.[i] ?? '', version))

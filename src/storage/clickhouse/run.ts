@@ -1,7 +1,7 @@
 import { type RecordBatch, RecordBatchReader, Table } from 'apache-arrow'
 import { QueryError, WaymarkError } from '../../errors/errors.ts'
 import type { RunOptions, Statement, Statements, StreamOptions } from '../../execution/ports.ts'
-import type { Turn, Turns } from '../../lib/turns.ts'
+import type { ScheduledStatement, StatementScheduler } from '../../lib/statement-scheduler.ts'
 import { batchShaper } from './arrow.ts'
 import type { Settings } from './client.ts'
 import { type Connection, longStatements } from './connection.ts'
@@ -22,10 +22,10 @@ const arrowSettings = {
 } as const
 
 /** Runs statements, each when it has its turn. `settings`: the operator's, for all of them. */
-export function statementRunner(connection: Connection, turns: Turns, settings: Settings): Statements {
+export function statementRunner(connection: Connection, turns: StatementScheduler, settings: Settings): Statements {
   /** In one turn: the server makes all rows at once. */
   const whole = (statement: Statement, options: RunOptions, take: (batches: AsyncIterable<RecordBatch>) => Promise<void>): Promise<void> =>
-    turns.turn((turn) =>
+    turns.schedule((turn) =>
       take(
         batchesOf(connection, statement, { ...during(turn, options), settings: { ...settings, wait_end_of_query: 1 }, isStream: false }),
       ),
@@ -55,7 +55,7 @@ export function statementRunner(connection: Connection, turns: Turns, settings: 
   }
 }
 
-const during = (turn: Turn, options: RunOptions): RunOptions => ({
+const during = (turn: ScheduledStatement, options: RunOptions): RunOptions => ({
   ...options,
   signal: options.signal ? AbortSignal.any([options.signal, turn.signal]) : turn.signal,
 })
@@ -63,14 +63,14 @@ const during = (turn: Turn, options: RunOptions): RunOptions => ({
 /** The first batch has a turn; the server waits for whoever reads slowly by itself. */
 async function* streamed(
   connection: Connection,
-  turns: Turns,
+  turns: StatementScheduler,
   statement: Statement,
   options: EngineRunOptions,
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const batches = batchesOf(connection, statement, options)
   try {
     for (;;) {
-      const { done, value } = await turns.turn(
+      const { done, value } = await turns.schedule(
         (turn) => {
           turn.hasRows()
           return batches.next()

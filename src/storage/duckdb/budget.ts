@@ -46,11 +46,11 @@ export const answerBytes = (memoryLimit: number): number => Math.min(64 * 1024 *
 export const defaultThreads = (): number => availableParallelism()
 
 /** They share one memory, so more of them is not more work done. */
-const mostPlaces = 8
+const maxConcurrency = 8
 
 /**
  * Statements run on libuv's threads, and so do the log's writes and fsyncs: one thread is left for the log and one for the apply stage, so
  * that no load of queries delays an acknowledgement.
  */
-export const defaultPlaces = (libuvThreads = Number(process.env.UV_THREADPOOL_SIZE) || 4): number =>
-  Math.min(mostPlaces, Math.max(1, libuvThreads - 2))
+export const defaultConcurrency = (libuvThreads = Number(process.env.UV_THREADPOOL_SIZE) || 4): number =>
+  Math.min(maxConcurrency, Math.max(1, libuvThreads - 2))

@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import type { Changed, CohortMembers, Refresh, Refreshed, Statement } from '../../execution/ports.ts'
-import type { Turn, Turns } from '../../lib/turns.ts'
+import type { ScheduledStatement, StatementScheduler } from '../../lib/statement-scheduler.ts'
 import { type Instance, identifier } from './instance.ts'
 import { prepare } from './run.ts'
 
@@ -18,10 +18,10 @@ const timeKey = (cohort: number) => `cohort_${cohort}_at`
 const list = (cohorts: readonly number[]) => [...cohorts.map(Number), 'NULL'].join(', ')
 const isConflict = (error: unknown) => error instanceof Error && /Conflict/i.test(error.message)
 
-export function cohortMembers(instance: Pick<Instance, 'use'>, database: string, turns: Turns): CohortMembers {
+export function cohortMembers(instance: Pick<Instance, 'use'>, database: string, turns: StatementScheduler): CohortMembers {
   const at = `${identifier(database)}.main`
-  const inTurn = <T>(work: (connection: DuckDBConnection, turn: Turn) => Promise<T>): Promise<T> =>
-    turns.turn((turn) => instance.use((connection) => work(connection, turn), turn.signal))
+  const inTurn = <T>(work: (connection: DuckDBConnection, turn: ScheduledStatement) => Promise<T>): Promise<T> =>
+    turns.schedule((turn) => instance.use((connection) => work(connection, turn), turn.signal))
   const inTransaction = async <T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {

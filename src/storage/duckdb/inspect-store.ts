@@ -1,8 +1,7 @@
 import { constants, copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isThere } from '../is-there.ts'
-import type { StoreContent, StoreFindings } from '../store-findings.ts'
+import { exists } from '../exists.ts'
 import { countRows } from './facts.ts'
 import { BrokenFileError, type Instance, identifier, isCorruption, openInstance } from './instance.ts'
 import { storeFile } from './migrations.ts'
@@ -24,10 +23,10 @@ export async function openStoreInspector(dataDir: string): Promise<StoreInspecto
   return {
     instance,
     async inspect(path) {
-      if (!(await isThere(path))) return { state: 'missing' }
+      if (!(await exists(path))) return { state: 'missing' }
       const whole = await look(instance, path)
       if (typeof whole !== 'string') return { state: 'sound', ...whole }
-      if (!(await isThere(`${path}.wal`))) return { state: 'broken', reason: whole }
+      if (!(await exists(`${path}.wal`))) return { state: 'broken', reason: whole }
       const alone = join(beside, 'store.duckdb')
       await copyFile(path, alone, constants.COPYFILE_FICLONE) // DuckDB looks for the write-ahead log beside the file, and follows links
       const content = await look(instance, alone)

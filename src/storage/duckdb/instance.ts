@@ -4,7 +4,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
-import { defaultMemoryLimit, defaultPlaces, defaultThreads, memoryBytes } from './budget.ts'
+import { defaultConcurrency, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
 import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
@@ -17,7 +17,7 @@ export interface InstanceOptions {
   readonly memoryLimit?: number | string
   readonly threads?: number
   /** How many statements of queries may run at once. */
-  readonly places?: number
+  readonly concurrency?: number
   /** Open for queries: for each that runs one, and another one for each whose rows are being read. */
   readonly connections?: number
   /** `read`: files are attached as they are, and nothing of the directory is changed. */
@@ -77,7 +77,7 @@ export class Instance implements Sql {
   readonly memoryLimit: number
   readonly threads: number
   /** How many statements of queries may run at once. */
-  readonly places: number
+  readonly concurrency: number
   /** Stops statements that take much more memory than the engine counts. */
   readonly memory: MemoryWatch
   private readonly database: DuckDBInstance
@@ -105,7 +105,7 @@ export class Instance implements Sql {
     this.dataDir = options.dataDir
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
-    this.places = options.places
+    this.concurrency = options.places
     this.isReadOnly = options.isReadOnly
     for (const connection of options.connections) this.follow(connection)
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
@@ -345,7 +345,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const directories = [dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
   const database = await DuckDBInstance.create(':memory:')
   try {
-    const places = options.places ?? defaultPlaces()
+    const places = options.concurrency ?? defaultConcurrency()
     const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * places }, () => progressing(database)))
     await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
     return new Instance(database, { dataDir, memoryLimit, threads, places, connections, isReadOnly })

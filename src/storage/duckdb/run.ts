@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBDataChunk, DuckDBMaterializedResult, DuckD
 import { type RecordBatch, Table } from 'apache-arrow'
 import { QueryError, WaymarkError } from '../../errors/errors.ts'
 import type { RunOptions, Statement, Statements, StreamOptions, TakePart } from '../../execution/ports.ts'
-import { atOnce, type Turn, type Turns } from '../../lib/turns.ts'
+import { type ScheduledStatement, type StatementScheduler, unscheduled } from '../../lib/statement-scheduler.ts'
 import { BatchBuilder, type BatchShape, WideColumns } from './arrow.ts'
 import { engineError } from './engine-errors.ts'
 import type { Instance } from './instance.ts'
@@ -22,21 +22,21 @@ const chunksPerPart = 32
 const bytesPerPart = 4 * 1024 ** 2
 const bytesPerBatch = 2 * bytesPerPart
 
-const during = (turn: Turn, options: EngineRunOptions): EngineRunOptions => ({
+const during = (turn: ScheduledStatement, options: EngineRunOptions): EngineRunOptions => ({
   ...options,
   signal: options.signal ? AbortSignal.any([options.signal, turn.signal]) : turn.signal,
   hasRows: () => turn.hasRows(),
 })
 
 /** Runs statements on connections lent by the instance, each when it has its turn. */
-export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memory'>, turns: Turns): Statements => ({
+export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memory'>, turns: StatementScheduler): Statements => ({
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
-    turns.turn((turn) => {
+    turns.schedule((turn) => {
       const inTurn = during(turn, { ...options, memory: instance.memory })
       return instance.use((connection) => runStatement(connection, statement, inTurn), inTurn.signal)
     }),
   runInParts: (statement: Statement, take: TakePart, options: RunOptions = {}): Promise<void> =>
-    turns.turn((turn) => {
+    turns.schedule((turn) => {
       const inTurn = during(turn, { ...options, memory: instance.memory })
       return instance.use((connection) => runInParts(connection, statement, take, inTurn), inTurn.signal)
     }),
@@ -60,7 +60,7 @@ export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'mem
 async function* streamed(
   instance: Pick<Instance, 'beside' | 'memory'>,
   statement: Statement,
-  options: EngineStreamOptions & { readonly turns: Turns },
+  options: EngineStreamOptions & { readonly turns: StatementScheduler },
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const { connection, close } = await instance.beside()
   try {
@@ -150,14 +150,14 @@ export interface EngineStreamOptions extends EngineRunOptions, StreamOptions {
 export async function* streamStatement(
   connection: DuckDBConnection,
   statement: Statement,
-  { turns, ...options }: EngineStreamOptions & { readonly turns?: Turns } = {},
+  { turns, ...options }: EngineStreamOptions & { readonly turns?: StatementScheduler } = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
   const most = options.batchRows ?? 65_536
-  const { turn } = turns ?? atOnce()
+  const { schedule } = turns ?? unscheduled()
   let prepared: DuckDBPreparedStatement | undefined
   let shape: BatchShape | undefined
   const step = <T>(work: () => Promise<T>, canRestart: boolean): Promise<T> =>
-    turn((one) => guarded(connection, statement, during(one, options), work), { canRestart })
+    schedule((one) => guarded(connection, statement, during(one, options), work), { canRestart })
   const next = async (chunks: ChunkReader, isFirst = false) => {
     const builder = new BatchBuilder(shape!, most)
     while (builder.rows < most && builder.bytes.taken < bytesPerBatch && (await chunks.appendTo(builder)));

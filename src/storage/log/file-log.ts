@@ -29,7 +29,7 @@ export interface LogSettings {
   /** What to do with a place that cannot be read any more: refuse, or report it and go on behind it. */
   readonly onDamage: 'refuse' | ((damage: LogDamage) => void)
   /** Called before segments are forgotten: what they held must be safely in the store by then. */
-  readonly beforeForgetting: () => Promise<void>
+  readonly beforeDelete: () => Promise<void>
   /** The file that says how far the log is; null for none. */
   readonly positionFile: string | null
   readonly disk: Disk
@@ -42,7 +42,7 @@ export const logDefaults: LogSettings = {
   minFreeBytes: 64 * 1024 ** 2,
   retention: { maxAge: 7 * 86_400_000, maxBytes: Number.POSITIVE_INFINITY },
   onDamage: 'refuse',
-  beforeForgetting: async () => undefined,
+  beforeDelete: async () => undefined,
   positionFile: null,
   disk: realDisk,
 }
@@ -307,7 +307,7 @@ export class FileLog implements Log {
 
   /** Removes the oldest segments whose records are all in the store and whose time or room is over. */
   private async forget(): Promise<void> {
-    const { retention, beforeForgetting } = this.settings
+    const { retention, beforeDelete } = this.settings
     let bytes = this.segments.reduce((sum, segment) => sum + segment.bytes, 0)
     const due: Segment[] = []
     for (const [i, segment] of this.segments.entries()) {
@@ -319,7 +319,7 @@ export class FileLog implements Log {
       due.push(segment)
     }
     if (due.length === 0) return
-    await beforeForgetting()
+    await beforeDelete()
     for (const segment of due) {
       await rm(segment.path, { force: true })
       this.segments.splice(this.segments.indexOf(segment), 1)

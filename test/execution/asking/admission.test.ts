@@ -32,7 +32,7 @@ const desk = (places: number) => {
     let starts = 0
     let current: Deferred<void> | null = null
     const result = by
-      .turn(async ({ signal }) => {
+      .schedule(async ({ signal }) => {
         starts++
         const mine = deferred<void>()
         current = mine
@@ -217,7 +217,7 @@ test('while rows are read the engine works for others, on as many as it has plac
   const reading = [deferred<void>(), deferred<void>(), deferred<void>()]
   const started: number[] = []
   const all = reading.map((rows, i) =>
-    claim(1).turn(async (turn) => {
+    claim(1).schedule(async (turn) => {
       started.push(i)
       turn.hasRows()
       await rows.promise

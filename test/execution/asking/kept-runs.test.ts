@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AccountStore, AccountTables, QueryRun } from '../../../src/accounts/records.ts'
-import { createKeptRuns } from '../../../src/execution/asking/kept-runs.ts'
+import { createFinishedRuns } from '../../../src/execution/asking/finished-runs.ts'
 
 const minute = 60_000
 const at = (minutes: number) => new Date(minutes * minute)
@@ -26,7 +26,7 @@ const table = (earlier: readonly QueryRun[] = [], most = 100) => {
     reads++
     return earlier
   }
-  const kept = createKeptRuns({ query_runs: { find } } as unknown as AccountStore['read'], most)
+  const kept = createFinishedRuns({ query_runs: { find } } as unknown as AccountStore['read'], most)
   const remove = async ({ id }: { id: string }) => removed.push(id)
   const tables = { query_runs: { remove } } as unknown as AccountTables
   const add = (one: QueryRun, characters: number) => kept.add(tables, { ...one, characters }, one.end_time!)

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { type CaptureServices, type CaptureTarget, handleCapture, type Refused } from '../../../src/http/capture/handler.ts'
-import { Intake } from '../../../src/http/intake.ts'
+import { RequestBodies } from '../../../src/http/request-bodies.ts'
 import { forms } from './forms.ts'
 
 interface Ingested {
@@ -19,7 +19,7 @@ class Service implements CaptureServices {
   failure: Error | null = null
   limit: { detail: string; retryAfterSeconds: number } | null = null
   clock = () => new Date('2026-01-02T03:04:05Z')
-  intake = new Intake()
+  intake = new RequestBodies()
   projectOf = async (token: string): Promise<CaptureTarget | null> => {
     if (token !== this.key) return null
     return {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readAs } from '../../../src/errors/misfit.ts'
+import { readAs } from '../../../src/errors/validation.ts'
 import { trendsSchema } from '../../../src/queries/trends/schema.ts'
 
 const query = (parts: object) => ({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a' }], ...parts })

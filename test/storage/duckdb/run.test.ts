@@ -1,7 +1,7 @@
 import { DataType, type RecordBatch, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InternalError, WaymarkError } from '../../../src/errors/errors.ts'
-import { atOnce } from '../../../src/lib/turns.ts'
+import { unscheduled } from '../../../src/lib/statement-scheduler.ts'
 import { tableRows } from '../../../src/queries/rows.ts'
 import { engineError } from '../../../src/storage/duckdb/engine-errors.ts'
 import { type Instance, openInstance } from '../../../src/storage/duckdb/instance.ts'
@@ -88,7 +88,7 @@ test('a sum that fits in 64 bits in the first rows only is wide in all of them',
   const sql =
     'SELECT sum(i) OVER (ORDER BY i) FROM (SELECT CASE WHEN i = 99999 THEN 9223372036854775807 ELSE i END AS i FROM range(100000) t(i))'
   const statement = { sql, params: [], columns: [] }
-  const table = await statementRunner(instance, atOnce()).gather(statement)
+  const table = await statementRunner(instance, unscheduled()).gather(statement)
   const rows = tableRows(table, 'UTC')
   expect([table.numRows, String(table.schema.fields[0]!.type)]).toEqual([100_000, 'Decimal[38e0]'])
   expect([rows[10], rows.at(-1)]).toEqual([[55], [String(9223372036854775807n + 4999850001n)]])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { atOnce } from '../../../src/lib/turns.ts'
+import { unscheduled } from '../../../src/lib/statement-scheduler.ts'
 import { tableRows } from '../../../src/queries/rows.ts'
 import { type Instance, openInstance } from '../../../src/storage/duckdb/instance.ts'
 import { statementRunner, streamStatement } from '../../../src/storage/duckdb/run.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => instance.close())
 
-const runner = () => statementRunner(instance, atOnce())
+const runner = () => statementRunner(instance, unscheduled())
 const statementOf = (sql: string) => ({ sql, params: [], columns: [] })
 const gather = (sql: string) => runner().gather(statementOf(sql))
 const coded = (sql: string) => runner().run(statementOf(sql))

@@ -442,8 +442,8 @@ describe('forgetting', () => {
     expect(await rotate({ retention: { maxAge: Number.POSITIVE_INFINITY, maxBytes: 0 } }, 5)).toEqual([5])
   })
   test('nothing goes when the store cannot be made safe first', async () => {
-    const beforeForgetting = async () => Promise.reject(new Error('on purpose'))
-    expect(await rotate({ beforeForgetting }, 5)).toEqual([1, 2, 3, 4, 5])
+    const beforeDelete = async () => Promise.reject(new Error('on purpose'))
+    expect(await rotate({ beforeDelete }, 5)).toEqual([1, 2, 3, 4, 5])
   })
   test('the first record that is left is known', async () => {
     await rotate({}, 5)

@@ -13,7 +13,7 @@ type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time' 
 
 export const mostCharacters = 256 * 1024 ** 2
 
-export const createKeptRuns = (read: AccountStore['read'], most = mostCharacters) => {
+export const createFinishedRuns = (read: AccountStore['read'], most = mostCharacters) => {
   const byProject = new Map<number, Kept[]>()
 
   const entry = ({ id, task_id, expiration_time, characters }: Ended): Kept => ({

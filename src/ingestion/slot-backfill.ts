@@ -1,29 +1,29 @@
+import type { ApplyFailures } from './apply-failures.ts'
 import type { ApplyLoop } from './apply-loop.ts'
 import type { EventWriter } from './ports.ts'
-import type { Trouble } from './trouble.ts'
 
 /** Whose tables have slots. */
 const filledScopes = ['event', 'person'] as const
 
-/** Gives old rows the values of new slots, a few at a time between the transactions of new events. */
-export class SlotFiller {
+/** Fills new slots for old rows, a few at a time, between the transactions of new events. */
+export class SlotBackfill {
   private readonly writer: EventWriter
   private readonly loop: ApplyLoop
-  private readonly trouble: Trouble
+  private readonly failures: ApplyFailures
   private readonly report: (error: unknown) => void
   private filling: Promise<void> | null = null
 
-  constructor(writer: EventWriter, loop: ApplyLoop, trouble: Trouble, report: (error: unknown) => void) {
+  constructor(writer: EventWriter, loop: ApplyLoop, failures: ApplyFailures, report: (error: unknown) => void) {
     this.writer = writer
     this.loop = loop
-    this.trouble = trouble
+    this.failures = failures
     this.report = report
   }
 
-  /** Begins, when there are slots that are not filled. */
+  /** Starts a backfill if a slot is not filled yet. */
   look(): void {
     const { keys } = this.loop.applier
-    if (this.filling || this.trouble.isClosed || filledScopes.every((scope) => keys.unready(scope).length === 0)) return
+    if (this.filling || this.failures.isClosed || filledScopes.every((scope) => keys.unready(scope).length === 0)) return
     this.filling = this.fill()
       .catch((error: unknown) => this.report(error))
       .finally(() => {
@@ -36,12 +36,12 @@ export class SlotFiller {
   }
 
   private async fill(): Promise<void> {
-    const { loop, trouble } = this
+    const { loop, failures } = this
     const { applier } = loop
-    const isOver = () => trouble.isClosed || loop.applier !== applier
+    const isOver = () => failures.isClosed || loop.applier !== applier
     const unready = filledScopes.map((scope) => ({ scope, slots: applier.keys.unready(scope) }))
     for (const { scope, slots } of unready) {
-      if (slots.length === 0 || trouble.isClosed) continue
+      if (slots.length === 0 || failures.isClosed) continue
       const toSeq = Math.max(...slots.map(({ slot }) => slot.unfilledTo))
       const steps = await this.writer.fillSteps(
         scope,

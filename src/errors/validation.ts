@@ -6,7 +6,7 @@ import type { ErrorData } from './codes.ts'
 
 // What is wrong with a request, in words of our own: where, what was expected, what came, what was likely meant.
 
-export interface Misfit {
+export interface ValidationProblem {
   readonly path: readonly PropertyKey[]
   readonly message: string
   /** All values that could have been given. */
@@ -17,7 +17,10 @@ export interface Misfit {
 export type Issue = z.core.$ZodIssue
 
 /** For the code `validation-failed`. `before` is where the value stands in the body of a request over HTTP; null where it is no part of a query. */
-export const misfitData = ({ path, ...said }: Misfit, before: readonly PropertyKey[] | null): ErrorData['validation-failed'] => ({
+export const validationData = (
+  { path, ...said }: ValidationProblem,
+  before: readonly PropertyKey[] | null,
+): ErrorData['validation-failed'] => ({
   ...said,
   attr: path.join('__') || null,
   ...(before && { place: [...before, ...path].map(String) }),
@@ -27,9 +30,9 @@ export const misfitData = ({ path, ...said }: Misfit, before: readonly PropertyK
 export const readOptions = { reportInput: true, error: () => '' }
 
 /** The value as the schema reads it, or what to tell of it. */
-export function readAs<T>(schema: z.ZodType<T>, value: unknown): { readonly data: T } | { readonly misfit: Misfit } {
+export function readAs<T>(schema: z.ZodType<T>, value: unknown): { readonly data: T } | { readonly misfit: ValidationProblem } {
   const read = schema.safeParse(value, readOptions)
-  return read.success ? { data: read.data } : { misfit: misfitOf(issueToTell(read.error)) }
+  return read.success ? { data: read.data } : { misfit: problemOf(issueToTell(read.error)) }
 }
 
 /** The mistake to tell of: a field that nobody knows explains most others. */
@@ -55,11 +58,11 @@ export const pathText = (path: readonly PropertyKey[]): string =>
   )
 
 /** A value that is none of those that there are. */
-export function noneOf(place: string, given: unknown, allowed: readonly string[]): Omit<Misfit, 'path'> {
+export function noneOf(place: string, given: unknown, allowed: readonly string[]): Omit<ValidationProblem, 'path'> {
   return wrongValue(place, given, oneOf(allowed))
 }
 
-function wrongValue(place: string, given: unknown, { needs, allowed }: Expectation): Omit<Misfit, 'path'> {
+function wrongValue(place: string, given: unknown, { needs, allowed }: Expectation): Omit<ValidationProblem, 'path'> {
   const likely = allowed && typeof given === 'string' ? likelyName(given, allowed) : undefined
   return {
     message: `${place} must be ${needs}, but got ${shown(given)}.${likely === undefined ? '' : ` Did you mean "${likely}"?`}`,
@@ -69,7 +72,7 @@ function wrongValue(place: string, given: unknown, { needs, allowed }: Expectati
 }
 
 /** In the words of the schema, else in ours. */
-export function misfitOf(issue: Issue): Misfit {
+export function problemOf(issue: Issue): ValidationProblem {
   const { path, message } = issue
   if (message !== '') return { path, message }
   const place = pathText(path) || 'The query'

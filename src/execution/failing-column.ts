@@ -18,7 +18,7 @@ function alone(statement: Query & { readonly kind: 'select' }, expr: Expr): Quer
  * Which of several columns an engine refused. It names none, so each is asked for alone, in the time that the query has left; null where no
  * column fails alone.
  */
-export async function culpritOf(error: unknown, statement: Query, ask: (query: Query) => Promise<unknown>): Promise<Origin | null> {
+export async function failingColumn(error: unknown, statement: Query, ask: (query: Query) => Promise<unknown>): Promise<Origin | null> {
   if (!(error instanceof QueryError) || error.code !== 'engine-refused' || error.span || error.attr || statement.kind !== 'select')
     return null
   const columns = statement.columns

@@ -1,15 +1,15 @@
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { Content, Work } from './work.ts'
 
-/** A batch that is in the log and not in the store. */
-export interface Waiting {
+/** A batch that is in the log and not applied. */
+export interface QueuedBatch {
   readonly kind: Content['kind']
   firstSeq: number
   count: number
   readonly bytes: number
-  /** Let go once it is worked out: the log has it, should it be needed again. */
+  /** Released once it is processed; the log has it for a retry. */
   work: Work | null
-  /** Place in `work` up to which it is worked out. */
+  /** Index in `work` of the next event to process. */
   next: number
   duplicates: ReadonlySet<number>
   readonly decided: Deferred<ReadonlySet<number>>
@@ -17,7 +17,7 @@ export interface Waiting {
   uuids: readonly string[]
 }
 
-export const waitingFor = (work: Work): Waiting => ({
+export const queuedBatch = (work: Work): QueuedBatch => ({
   kind: work.content.kind,
   firstSeq: work.firstSeq,
   count: work.count,
@@ -30,4 +30,4 @@ export const waitingFor = (work: Work): Waiting => ({
   uuids: [],
 })
 
-export const lastSeqOf = ({ firstSeq, count }: Waiting): number => firstSeq + count - 1
+export const lastSeqOf = ({ firstSeq, count }: QueuedBatch): number => firstSeq + count - 1

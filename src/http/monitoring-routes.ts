@@ -7,7 +7,10 @@ import { openApi } from './openapi.ts'
 const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(body, { headers: { 'content-type': type } })
 
 /** Pages outside the API: the front page; for those who run the server alive, ready, how busy; and the description of everything else. */
-export const operatorPages = (app: App, metrics: Metrics): Readonly<Record<string, (request: Request) => Response | Promise<Response>>> => {
+export const monitoringRoutes = (
+  app: App,
+  metrics: Metrics,
+): Readonly<Record<string, (request: Request) => Response | Promise<Response>>> => {
   const alive = () => text('ok\n')
   const ready = async (request: Request) => {
     const { checks } = await app.readiness()

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 
-export const isThere = (path: string): Promise<boolean> =>
+export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,

@@ -3,7 +3,7 @@ import { WaymarkError } from './errors.ts'
 import { knownNames } from './unknown-field.ts'
 
 /** Refuses an object of options with a name that nobody reads: it is most likely misspelled. */
-export function mustKnow(given: object, known: readonly string[], what: string, place: readonly (string | number)[] = []): void {
+export function checkOptionNames(given: object, known: readonly string[], what: string, place: readonly (string | number)[] = []): void {
   const strange = Object.keys(given).find((name) => !known.includes(name))
   if (strange === undefined) return
   const message = `Unknown option "${excerpt(strange)}" of ${what}. ${knownNames(strange, known, 'options')}`

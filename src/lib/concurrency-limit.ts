@@ -1,4 +1,4 @@
-export interface GateOptions {
+export interface ConcurrencyLimitOptions {
   /** So many work at once. */
   readonly atOnce: number
   /** So many wait, in all and of one group. */
@@ -9,10 +9,15 @@ export interface GateOptions {
 }
 
 /** Takes work of a group, and answers what becomes of it. */
-export type Gate = <T>(group: string, work: () => Promise<T>) => Promise<T>
+export type ConcurrencyLimit = <T>(group: string, work: () => Promise<T>) => Promise<T>
 
 /** Lets a few of what is costly work at once. Groups take turns, so that one which asks for much waits for itself. */
-export const createGate = ({ atOnce, waiting: most, waitingOfGroup: mostOfGroup = most, refusal }: GateOptions): Gate => {
+export const createConcurrencyLimit = ({
+  atOnce,
+  waiting: most,
+  waitingOfGroup: mostOfGroup = most,
+  refusal,
+}: ConcurrencyLimitOptions): ConcurrencyLimit => {
   const queues = new Map<string, (() => void)[]>()
   let working = 0
   let waiting = 0

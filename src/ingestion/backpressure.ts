@@ -1,18 +1,18 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { deferred } from '../lib/deferred.ts'
 
-// Past events wait where live ones pass: shares of the queue that may be waiting, and be entered and not worked out, when one more batch comes.
+// Live events overtake past ones: for each lane, the fraction of the limit that may be waiting, and that may be queued but not applied, when another batch arrives.
 const liveLane = { waiting: 1, entered: 1 / 4 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
-/** Batches of past events between the door and the answer: as many may be ahead of a live one. */
-const pastAtOnce = 4
+/** Concurrent batches of past events. At most so many are ahead of a live one. */
+const maxPastBatches = 4
 
 export const defaultQueueBytes = 64 * 1024 * 1024
 
-/** Backpressure: bytes of batches that wait to be worked out. Above a share of them callers are made to wait, above all of them they are refused. */
-export class Room {
+/** Limits the bytes of batches that are not applied. Above a fraction of the limit callers wait; above the limit they are refused (`queue-full`). */
+export class Backpressure {
   private readonly limit: number
-  /** Of everybody who waits, and of those of them that are in the log. */
+  /** Bytes of all waiting batches, and of those among them that are in the log. */
   private waitingBytes = 0
   private enteredBytes = 0
   private pastBatches = 0
@@ -22,7 +22,7 @@ export class Room {
     this.limit = limit
   }
 
-  /** Runs `work` when there is room for a batch of so many bytes, which counts until then. */
+  /** Runs `work` once the batch fits. Its bytes count as waiting until then. */
   async admit<T>(bytes: number, isHistorical: boolean, work: () => Promise<T>): Promise<T> {
     const lane = isHistorical ? pastLane : liveLane
     const limit = this.limit * lane.waiting
@@ -30,7 +30,7 @@ export class Room {
       throw new WaymarkError('queue-full', { bytes: this.waitingBytes, limit })
     this.waitingBytes += bytes
     try {
-      while (this.enteredBytes > this.limit * lane.entered || (isHistorical && this.pastBatches >= pastAtOnce)) await this.change()
+      while (this.enteredBytes > this.limit * lane.entered || (isHistorical && this.pastBatches >= maxPastBatches)) await this.change()
       if (isHistorical) this.pastBatches++
       try {
         return await work()
@@ -45,7 +45,7 @@ export class Room {
     }
   }
 
-  /** So many batches are read back from the log that no more should be. */
+  /** No more batches should be read back from the log for now. */
   get isCrowded(): boolean {
     return this.enteredBytes > this.limit * pastLane.entered
   }
@@ -61,7 +61,7 @@ export class Room {
     this.wake()
   }
 
-  /** Resolves when one more may look whether it can go on. */
+  /** Resolves when the next waiter should check again. */
   change(): Promise<void> {
     const { promise, resolve } = deferred<void>()
     this.wanting.push(resolve)

@@ -1,13 +1,13 @@
 /** Characters of the properties of one person or group, as JSON. */
 export const propertiesLimit = 512_000
-/** Properties that seem to be too long are measured again once so much was written since. */
+/** Properties that seem too long are measured again after so many characters were written. */
 const measuredAfter = 32_000
 
 export interface Measured {
   readonly properties: Readonly<Record<string, unknown>>
-  /** At most so many characters; not known before somebody asks. */
+  /** Upper bound of the characters; unknown until it is first needed. */
   length?: number
-  /** How many there were when they were last counted. */
+  /** Exact number when it was last measured. */
   counted?: number
 }
 
@@ -16,8 +16,8 @@ const measure = (holder: Measured): number => {
   return holder.length
 }
 
-/** Whether so many characters more would not be too many. */
-export function hasRoom(holder: Measured, more: number): boolean {
+/** Whether the properties stay within the limit with so many more characters. */
+export function fits(holder: Measured, more: number): boolean {
   const length = holder.length ?? measure(holder)
   if (length + more <= propertiesLimit) return true
   return length - (holder.counted ?? 0) >= measuredAfter && measure(holder) + more <= propertiesLimit
@@ -37,7 +37,7 @@ export function lengthOf(holders: Iterable<Measured>): number {
 /** Characters of the properties of a person, as a rule less. Where so many people may be in memory, so much of them may. */
 export const usualLength = 640
 
-/** What a group needs would take too much memory: it must be made smaller. */
-export class TooMuchAtOnce extends Error {
+/** The transaction needs too much memory and must be made smaller. */
+export class TransactionTooLarge extends Error {
   override readonly name = 'TooMuchAtOnce'
 }

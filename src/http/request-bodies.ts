@@ -1,7 +1,7 @@
 import type { WaymarkError } from '../errors/errors.ts'
 import { failures } from './errors.ts'
 
-export interface IntakeLimits {
+export interface RequestBodyLimits {
   /** Bytes of all bodies that are being read or worked on, unpacked ones beside packed ones. */
   readonly bytes: number
   /** A sender that brings fewer bytes a second than this is cut off. */
@@ -14,7 +14,7 @@ export interface IntakeLimits {
   readonly patienceMs: number
 }
 
-export const intakeDefaults: IntakeLimits = {
+export const requestBodyDefaults: RequestBodyLimits = {
   bytes: 128 * 1024 * 1024,
   bytesPerSecond: 1_024,
   measuredMs: 10_000,
@@ -37,9 +37,9 @@ export class Body {
   private measuredBytes = 0
   /** Ends the reading that goes on. */
   private stop: (failure: WaymarkError) => void = () => {}
-  private readonly intake: Intake
+  private readonly intake: RequestBodies
 
-  constructor(intake: Intake) {
+  constructor(intake: RequestBodies) {
     this.intake = intake
   }
 
@@ -59,7 +59,7 @@ export class Body {
   }
 
   /** Whether it came too slowly by now; small bodies are not seen before they are whole. */
-  isLate(now: number, { bytesPerSecond, measuredMs, longestMs }: IntakeLimits): boolean {
+  isLate(now: number, { bytesPerSecond, measuredMs, longestMs }: RequestBodyLimits): boolean {
     if (now - this.since >= longestMs) return true
     if (now - this.measuredSince < measuredMs) return false
     if (this.measuredBytes < (measuredMs / 1000) * bytesPerSecond) return true
@@ -116,16 +116,16 @@ export class Body {
 }
 
 /** Reads the bodies of requests: so many bytes at a time, and from nobody for ever. */
-export class Intake {
-  private readonly limits: IntakeLimits
+export class RequestBodies {
+  private readonly limits: RequestBodyLimits
   /** The one that came first stands first. */
   private readonly bodies = new Set<Body>()
   /** Bytes of them all. */
   held = 0
   private watch: NodeJS.Timeout | null = null
 
-  constructor(limits: Partial<IntakeLimits> = {}) {
-    this.limits = { ...intakeDefaults, ...limits }
+  constructor(limits: Partial<RequestBodyLimits> = {}) {
+    this.limits = { ...requestBodyDefaults, ...limits }
   }
 
   /** Must be released. */

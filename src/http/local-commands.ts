@@ -10,11 +10,11 @@ type Answering = (...request: Parameters<Handler>) => Promise<Response>
 
 const prefix = '/_local/'
 
-export type LocalWork = Readonly<Record<string, (input: unknown) => Promise<unknown>>>
+export type LocalCommands = Readonly<Record<string, (input: unknown) => Promise<unknown>>>
 
 /** Wraps the handler. Requests without the secret are answered as if the door were not there. */
-export const withLocalDoor =
-  (handler: Answering, work: LocalWork, secret: string): Answering =>
+export const withLocalCommands =
+  (handler: Answering, work: LocalCommands, secret: string): Answering =>
   async (request, address, cut) => {
     const name = request.url.includes(prefix) ? nameIn(new URL(request.url).pathname) : null
     if (name === null || request.method !== 'POST' || !isSecret(request.headers.get('authorization'), secret))

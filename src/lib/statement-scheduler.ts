@@ -1,5 +1,5 @@
 /** A place among the statements that run. */
-export interface Turn {
+export interface ScheduledStatement {
   /** Aborts when the statement has to stop, for good or to be begun again. */
   readonly signal: AbortSignal
   /** The engine has made all rows. Nothing is begun again from here on. */
@@ -7,13 +7,13 @@ export interface Turn {
 }
 
 /** Says when a statement may run. */
-export interface Turns {
+export interface StatementScheduler {
   /** Waits for a place and works in it. Work that can restart may be interrupted for others; it is then called anew. */
-  turn<T>(work: (turn: Turn) => Promise<T>, options?: { readonly canRestart?: boolean }): Promise<T>
+  schedule<T>(work: (turn: ScheduledStatement) => Promise<T>, options?: { readonly canRestart?: boolean }): Promise<T>
 }
 
 /** Everything runs at once. */
-export const atOnce = (): Turns => {
-  const turn: Turn = { signal: new AbortController().signal, hasRows: () => {} }
-  return { turn: (work) => work(turn) }
+export const unscheduled = (): StatementScheduler => {
+  const turn: ScheduledStatement = { signal: new AbortController().signal, hasRows: () => {} }
+  return { schedule: (work) => work(turn) }
 }

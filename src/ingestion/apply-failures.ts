@@ -3,7 +3,7 @@ import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { deferred } from '../lib/deferred.ts'
 
 const retryMs = [10, 50, 250, 1_000, 5_000]
-/** After so many failures in a row those who wait are told. */
+/** After so many consecutive failures, waiting callers get the error. */
 const patience = 3
 
 export const closed = () => new WaymarkError('closed', {})
@@ -13,32 +13,32 @@ export const notWritten = (cause: unknown) =>
     ? cause
     : new InternalError('Events are in the log but cannot be written to the store', { cause })
 
-/** What goes wrong while events are brought into the store, how long it is tried again, and when it is given up. */
-export class Trouble {
+/** Tracks failures of applying events: reports them, paces the retries, and decides when to abandon them. */
+export class ApplyFailures {
   private readonly report: (error: unknown) => void
-  private readonly onHopeless: (cause: unknown) => void
-  private readonly onGivenUp: (cause: unknown) => void
+  private readonly onPersistentFailure: (cause: unknown) => void
+  private readonly onAbandoned: (cause: unknown) => void
   private failures = 0
   private last: unknown = null
   private readonly closing = deferred<void>()
   isClosed = false
-  /** Closed, and the store takes nothing: the log keeps what is not in it. */
-  isGivenUp = false
+  /** Closed while the store accepts no writes. The log keeps what is not applied. */
+  isAbandoned = false
 
   constructor(on: {
-    /** An error that is recovered from. */
+    /** Called with an error that the pipeline recovers from. */
     readonly report: (error: unknown) => void
-    /** It keeps failing: who waits for others' records is told. */
+    /** Called when it keeps failing: rejects callers that wait for records of others. */
     readonly hopeless: (cause: unknown) => void
-    /** Nobody tries any more: who waits for its own records is told too. */
+    /** Called when retries have ended: also rejects callers that wait for their own records. */
     readonly givenUp: (cause: unknown) => void
   }) {
     this.report = on.report
-    this.onHopeless = on.hopeless
-    this.onGivenUp = on.givenUp
+    this.onPersistentFailure = on.hopeless
+    this.onAbandoned = on.givenUp
   }
 
-  /** Why events are not brought into the store, when that goes on failing; null as long as it works. */
+  /** The cause when applying keeps failing; null while it works. */
   get failure(): unknown {
     return this.failures > patience ? this.last : null
   }
@@ -49,17 +49,17 @@ export class Trouble {
     this.last = error
     this.failures = Math.max(this.failures, attempt + 1)
     if (this.failures <= patience) return
-    if (this.isClosed) this.giveUp(error)
-    this.onHopeless(error)
+    if (this.isClosed) this.abandon(error)
+    this.onPersistentFailure(error)
   }
 
   succeeded(): void {
     this.failures = 0
   }
 
-  giveUp(cause: unknown): void {
-    this.isGivenUp = true
-    this.onGivenUp(cause)
+  abandon(cause: unknown): void {
+    this.isAbandoned = true
+    this.onAbandoned(cause)
   }
 
   close(): void {
@@ -67,7 +67,7 @@ export class Trouble {
     this.closing.resolve()
   }
 
-  /** Before another attempt. Who closes does not wait for it. */
+  /** Waits before the next attempt. Closing ends the wait. */
   async pause(attempt = this.failures - 1): Promise<void> {
     const over = new AbortController()
     const rest = setTimeout(retryMs[Math.min(attempt, retryMs.length - 1)], undefined, { ref: false, signal: over.signal })

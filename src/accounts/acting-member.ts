@@ -3,13 +3,13 @@ import type { AccountTables, Membership, User } from './records.ts'
 import { levelTooLow, notAllowed } from './refusals.ts'
 
 /** A member who changes something of an organization. */
-export interface Acting {
+export interface ActingMember {
   readonly user: User
   readonly membership: Membership
 }
 
 /** The membership as it is now: since they were let in they may have been removed, or lowered. */
-const asItIs = async (tables: AccountTables, { user, membership }: Acting): Promise<Membership> => {
+const currentMembership = async (tables: AccountTables, { user, membership }: ActingMember): Promise<Membership> => {
   const [person, own] = [await tables.users.first({ id: user.id }), await tables.memberships.first({ id: membership.id })]
   if (!person?.is_active || !own) throw notAllowed()
   if (own.level < membership.level) throw levelTooLow()
@@ -19,6 +19,6 @@ const asItIs = async (tables: AccountTables, { user, membership }: Acting): Prom
 /** A write that is allowed by a membership, looked at again when it is its turn. */
 export const writeAs = <T>(
   { store }: AccountContext,
-  by: Acting,
+  by: ActingMember,
   work: (tables: AccountTables, own: Membership) => Promise<T>,
-): Promise<T> => store.write(async (tables) => work(tables, await asItIs(tables, by)))
+): Promise<T> => store.write(async (tables) => work(tables, await currentMembership(tables, by)))

@@ -10,7 +10,7 @@ interface Waits<O> {
 }
 
 /** Who waits for a place. The statements of one query have the same right to it, so that only the first of them is looked at. */
-export const createWaiting = <O, W extends Waits<O>>() => {
+export const createWaitQueue = <O, W extends Waits<O>>() => {
   const queues = new Map<O, Queue<W>>()
   let size = 0
 

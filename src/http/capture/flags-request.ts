@@ -3,7 +3,7 @@ import { type CaptureRequest, decodeBody, parseJson } from './body.ts'
 import { CaptureRefusal, unknownProject } from './refusal.ts'
 
 /** Who asks for flags: what a client says of its project and its user, in the body or the address. */
-export interface Asker {
+export interface FlagsRequest {
   readonly token: string
   readonly distinctId: string
   /** What is wrong with the body. */
@@ -15,7 +15,7 @@ const textOf = (...values: readonly unknown[]): string => {
   return found === undefined ? '' : String(found)
 }
 
-export async function readAsker(capture: CaptureRequest): Promise<Asker> {
+export async function readFlagsRequest(capture: CaptureRequest): Promise<FlagsRequest> {
   const { query } = capture
   let [fields, form]: [Readonly<Record<string, unknown>>, URLSearchParams] = [{}, new URLSearchParams()]
   let malformed: string | null = null
@@ -47,7 +47,7 @@ export async function readAsker(capture: CaptureRequest): Promise<Asker> {
 type IsProject = (token: string) => Promise<boolean>
 
 /** Old clients are told what is wrong with their question. */
-export async function mustBeWhole({ token, distinctId, malformed }: Asker, isProject: IsProject): Promise<void> {
+export async function mustBeWhole({ token, distinctId, malformed }: FlagsRequest, isProject: IsProject): Promise<void> {
   if (malformed !== null) throw new CaptureRefusal('malformed-data', malformed)
   if (token === '' || !(await isProject(token))) throw unknownProject(token)
   if (distinctId === '')
@@ -55,6 +55,6 @@ export async function mustBeWhole({ token, distinctId, malformed }: Asker, isPro
 }
 
 /** Newer ones are answered whatever they ask, but not in the name of a project that is not there. */
-export async function mustBeKnown({ token }: Asker, isProject: IsProject): Promise<void> {
+export async function mustBeKnown({ token }: FlagsRequest, isProject: IsProject): Promise<void> {
   if (token !== '' && !(await isProject(token))) throw unknownProject(token)
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** Runs what stops now and then, and gives the main thread to others whenever it was held for `sliceMs`. */
-export async function inTurns<T>(steps: Generator<void, T>, sliceMs: number): Promise<T> {
+export async function runInSlices<T>(steps: Generator<void, T>, sliceMs: number): Promise<T> {
   for (let begin = performance.now(); ; ) {
     const step = steps.next()
     if (step.done) return step.value

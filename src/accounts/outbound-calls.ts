@@ -1,0 +1,12 @@
+import { WaymarkError } from '../errors/errors.ts'
+import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
+
+// What organizations have servers of others asked or told: names, and mail. Each waits for itself, and what is too much is left out.
+
+const busy = (what: string) => () => new WaymarkError('busy', { what })
+
+export const createOutboundCalls = () => ({
+  names: createConcurrencyLimit({ atOnce: 4, waiting: 256, waitingOfGroup: 64, refusal: busy('DNS lookups') }),
+  mails: createConcurrencyLimit({ atOnce: 2, waiting: 1000, waitingOfGroup: 200, refusal: busy('outgoing e-mails') }),
+})
+export type OutboundCalls = ReturnType<typeof createOutboundCalls>

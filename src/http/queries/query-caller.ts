@@ -1,0 +1,11 @@
+import type { QueryCaller } from '../../execution/asking/asking.ts'
+import type { ProjectVisit } from '../resource.ts'
+
+/** Whoever makes the request, as one who asks. */
+export const queryCallerOf = ({ app, project, caller, request }: ProjectVisit): QueryCaller => ({
+  name: `user ${caller.user.id}`,
+  get signal() {
+    return request.signal // made when asked for, and answers that are kept do not ask
+  },
+  acquire: () => app.concurrency.take({ projectId: project.id, userId: caller.user.id, via: caller.via }),
+})

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { paging } from './pages.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
-import { places } from './routes.ts'
+import { routes } from './routes.ts'
 
 // The description that `GET /openapi.json` answers, read from the rows.
 
@@ -74,10 +74,10 @@ const operation = (row: Row, path: string, tag: string) => ({
 
 export const openApi = () => {
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const place of places) {
-    const path = `${place.path.replace(/:(\w+)/g, '{$1}')}/`
+  for (const route of routes) {
+    const path = `${route.path.replace(/:(\w+)/g, '{$1}')}/`
     const operations: Record<string, unknown> = {}
-    for (const row of place.rows.values()) operations[row.method.toLowerCase()] = operation(row, place.path, place.resource.name)
+    for (const row of route.rows.values()) operations[row.method.toLowerCase()] = operation(row, route.path, route.resource.name)
     paths[path] = operations
   }
   return {

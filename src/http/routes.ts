@@ -1,7 +1,7 @@
 import { resources } from './registry.ts'
 import type { Resource, Row } from './resource.ts'
 
-/** All rows of one path. */
+/** One path, with a row per method. */
 export interface Route {
   readonly path: string
   readonly resource: Resource
@@ -13,16 +13,16 @@ const form = (path: string) => path.replace(/:\w+/g, '~')
 
 /** Paths with a word in a place come before paths with a parameter there. */
 export const routesOf = (all: readonly Resource[]): Route[] => {
-  const routes = new Map<string, { path: string; resource: Resource; rows: Map<string, Row> }>()
+  const byPath = new Map<string, { path: string; resource: Resource; rows: Map<string, Row> }>()
   for (const resource of all)
     for (const row of resource.rows) {
       const path = join(resource.path, row.path)
-      const place = routes.get(path) ?? { path, resource, rows: new Map<string, Row>() }
-      if (place.rows.has(row.method)) throw new TypeError(`${row.method} ${path} is declared twice`)
-      place.rows.set(row.method, row)
-      routes.set(path, place)
+      const route = byPath.get(path) ?? { path, resource, rows: new Map<string, Row>() }
+      if (route.rows.has(row.method)) throw new TypeError(`${row.method} ${path} is declared twice`)
+      route.rows.set(row.method, row)
+      byPath.set(path, route)
     }
-  return [...routes.values()].sort((a, b) => (form(a.path) < form(b.path) ? -1 : 1))
+  return [...byPath.values()].sort((a, b) => (form(a.path) < form(b.path) ? -1 : 1))
 }
 
-export const places: readonly Route[] = routesOf(resources)
+export const routes: readonly Route[] = routesOf(resources)

@@ -18,7 +18,7 @@ import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
 import { type Callers, createThrottle } from './rate-limits.ts'
 import { Reply, type Visit } from './resource.ts'
-import { places, type Route } from './routes.ts'
+import { routes, type Route } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 import { createSites, type SiteOptions } from './site.ts'
 
@@ -88,7 +88,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const tellOfUnknownKey = firstOfEachMinute(app.clock)
 
   const answer = async (
-    place: Route,
+    route: Route,
     request: Request,
     {
       params,
@@ -100,19 +100,19 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const url = new URL(request.url)
     const site = siteOf(request, url, address)
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    const row = place.rows.get(method)
+    const row = route.rows.get(method)
     const body = lazyBody(request, app.requestBodies, row?.takesCsv)
-    const wanted = wantedBy(place.resource, row, [...place.rows.values()][0]!.reach, method)
+    const wanted = wantedBy(route.resource, row, [...route.rows.values()][0]!.reach, method)
     const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body })
     const enter = (caller: Visit['caller']) =>
-      admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, place.resource.tooLow)
+      admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], await countedAs(caller, params)) : {}
     let admitted = await enter(caller)
     if (!row) {
-      const { missing } = place.resource
-      throw missing === null ? failures.wrongMethod(method, [...place.rows.keys()]) : failures.notFound(missing)
+      const { missing } = route.resource
+      throw missing === null ? failures.wrongMethod(method, [...route.rows.keys()]) : failures.notFound(missing)
     }
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive. What its sender was allowed before counts no more.
@@ -212,16 +212,16 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     return answered
   })
   hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))
-  for (const place of places)
-    hono.all(place.path, (c) => {
-      c.set('route', place.path)
+  for (const route of routes)
+    hono.all(route.path, (c) => {
+      c.set('route', route.path)
       const breakOff = (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error)
         log({ level: knownFailure(error) ? 'info' : 'warn', message: 'a response was aborted', request_id: c.get('id'), error: message })
         c.env.cut?.()
         return c.env.cut !== undefined
       }
-      return answer(place, c.req.raw, {
+      return answer(route, c.req.raw, {
         params: c.req.param(),
         address: c.env.address,
         breakOff,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { random } from '../../bench/random.ts'
 import { registry } from '../../src/functions/registry.ts'
 import { bodyLimits } from '../../src/http/capture/handler.ts'
-import { places } from '../../src/http/routes.ts'
+import { routes } from '../../src/http/routes.ts'
 import { withoutTrailingSlashes } from '../../src/lib/without-trailing-slashes.ts'
 import { collectQuery } from '../../src/parser/parse.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
@@ -157,7 +157,7 @@ describe('what is driven', () => {
 
   test('every route that takes a body', () => {
     const driven = new Set(names(routeProbes(random(1), nothingMade), 1e6).map((name) => name.split(' ').slice(1, 3).join(' ')))
-    const rows = places.flatMap((place) =>
+    const rows = routes.flatMap((place) =>
       [...place.rows.values()].filter(({ body }) => body).map(({ method }) => `${method} ${place.path.replace(/:(\w+)/g, '{$1}')}/`),
     )
     expect(rows.filter((row) => !driven.has(row))).toEqual([])

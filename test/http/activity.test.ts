@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isReading, type Method } from '../../src/http/resource.ts'
-import { places } from '../../src/http/routes.ts'
+import { routes } from '../../src/http/routes.ts'
 import { withHome } from './conversation.ts'
 
 // Every route that changes something writes an entry of the activity log. The routes are those of the table; one that is neither asked here nor named
@@ -18,7 +18,7 @@ const changesNothing = new Set([
   'query.check_auth_for_async',
 ])
 
-const rows = new Map(places.flatMap(({ path, rows }) => [...rows.values()].map((row) => [row.name, { row, path }] as const)))
+const rows = new Map(routes.flatMap(({ path, rows }) => [...rows.values()].map((row) => [row.name, { row, path }] as const)))
 const asked = new Set<string>()
 
 /** Asks a route by its name, and answers its body, once the log has a new entry. */

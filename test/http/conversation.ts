@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { Organization, ProjectRecord, User } from '../../src/accounts/records.ts'
-import { places } from '../../src/http/routes.ts'
+import { routes } from '../../src/http/routes.ts'
 import { startWorld, type World } from '../conformance/world.ts'
 
 // Conversations over real HTTP. Every answer with a body is held against the schema of its row, so what the API description promises is also so.
@@ -19,7 +19,7 @@ export interface Request {
 
 export const rowOf = (method: string, path: string) => {
   const parts = path.split('?')[0]!.split('/').filter(Boolean)
-  const place = places.find((one) => {
+  const place = routes.find((one) => {
     const pattern = one.path.split('/').filter(Boolean)
     return pattern.length === parts.length && pattern.every((part, i) => part.startsWith(':') || part === parts[i])
   })

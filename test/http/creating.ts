@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Row } from '../../src/http/resource.ts'
-import { places } from '../../src/http/routes.ts'
+import { routes } from '../../src/http/routes.ts'
 import type { Home } from './conversation.ts'
 
 // What it takes to make the n-th record by each route that makes records.
@@ -27,7 +27,7 @@ export interface PlacedRow {
   readonly path: string
   readonly row: Row
 }
-export const placedRows: readonly PlacedRow[] = places.flatMap(({ path, rows }) => [...rows.values()].map((row) => ({ path, row })))
+export const placedRows: readonly PlacedRow[] = routes.flatMap(({ path, rows }) => [...rows.values()].map((row) => ({ path, row })))
 export const creatingRows = placedRows.filter(({ row }) => row.isCreating)
 
 let count = 0

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { places } from '../../src/http/routes.ts'
+import { routes } from '../../src/http/routes.ts'
 import { assertGenerated } from '../harness/assert-generated.ts'
 import { withHome } from './conversation.ts'
 
@@ -55,7 +55,7 @@ const path = fc.oneof(
   {
     weight: 5,
     arbitrary: fc
-      .tuple(fc.constantFrom(...places.map((place) => place.path)), fc.array(segment, { minLength: 3, maxLength: 3 }))
+      .tuple(fc.constantFrom(...routes.map((route) => route.path)), fc.array(segment, { minLength: 3, maxLength: 3 }))
       .map(([pattern, parts]) => {
         let i = 0
         return pattern.replace(/:\w+/g, () => parts[i++] ?? 'x')

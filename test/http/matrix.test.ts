@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '../../src/accounts/personal-keys.ts'
 import type { LevelName, Organization, User } from '../../src/accounts/records.ts'
 import { isReading, type Row } from '../../src/http/resource.ts'
-import { places } from '../../src/http/routes.ts'
+import { routes } from '../../src/http/routes.ts'
 import { type Answer, type Home, startHome } from './conversation.ts'
 
 // What callers who may not come in are told, at every route: the order of checks and its words. Who may is the table of rights.ts.
@@ -55,7 +55,7 @@ const keyOf = (user: User, given: object) =>
 const orgless = () => same('orgless', () => home.world.user('nowhere@m.test', null))
 interface Sent {
   readonly project?: number
-  readonly place?: string
+  readonly route?: string
   readonly headers?: Record<string, string>
 }
 
@@ -86,7 +86,7 @@ const mustBeWellFormed = ({ status, body, headers }: Answer, title: string) => {
   expect(kind[1], title).toContain(body.code)
   if (status === 401) expect(headers.get('www-authenticate'), title).toBe('Bearer')
 }
-const rows = places.flatMap(({ path, rows }) => [...rows.values()].map((row) => ({ title: `${row.method} ${path}`, path, row })))
+const rows = routes.flatMap(({ path, rows }) => [...rows.values()].map((row) => ({ title: `${row.method} ${path}`, path, row })))
 
 test('names are unique, and every route of a project or an organization asks for one', () => {
   expect(new Set(rows.map(({ row }) => row.name)).size).toBe(rows.length)
@@ -127,8 +127,8 @@ const deadKeys = () =>
   })
 
 describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path, row, title }) => {
-  const send = async (as: User | string | null, at: Place, { project, place, headers }: Sent = {}) => {
-    const answer = await home.call(row.method, place ?? pathFor(path, row, at, project), {
+  const send = async (as: User | string | null, at: Place, { project, route, headers }: Sent = {}) => {
+    const answer = await home.call(row.method, route ?? pathFor(path, row, at, project), {
       as,
       headers,
       ...(isReading(row.method) || row.method === 'DELETE' ? {} : { body: {} }),
@@ -141,10 +141,10 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
     const at = await placeFor(row)
     expect(words(await send(null, at))).toBe('401 Authentication credentials were not provided.')
     const elsewhere = `${pathFor(path, row, at)}?personal_api_key=phx_broken`
-    expect(words(await send(null, at, { place: elsewhere }))).toBe('401 Personal API key found in request query string is invalid.')
+    expect(words(await send(null, at, { route: elsewhere }))).toBe('401 Personal API key found in request query string is invalid.')
   })
 
-  // Keys are read in one place; one route of each kind will do.
+  // Keys are read in one route; one route of each kind will do.
   test.runIf(rows.find((one) => one.row.reach === row.reach)?.row === row)('what is no key any more', async () => {
     const at = await placeFor(row)
     const { values, cookie } = await deadKeys()
@@ -244,13 +244,13 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
       : isAbout(row, 'project')
         ? 'Project not found.'
         : 'Current organization not found.'
-    expect(words(await send(nobody, at, { place: `${current}/` }))).toBe(`404 ${missing}`)
+    expect(words(await send(nobody, at, { route: `${current}/` }))).toBe(`404 ${missing}`)
   })
 
   test('a level that is too low', async () => {
     if (row.level === 'member' || row.reach === 'user') return
     const at = await placeFor(row)
-    const tooLow = places.find((one) => one.path === path)?.resource.tooLow ?? 'Your organization access level is insufficient.'
+    const tooLow = routes.find((one) => one.path === path)?.resource.tooLow ?? 'Your organization access level is insufficient.'
     expect(words(await send(at.people.member, at))).toBe(
       `403 ${isAbout(row, 'project') ? "You don't have sufficient permissions in the project." : tooLow}`,
     )
@@ -258,11 +258,11 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
 
   test('a method that is not there: strangers learn nothing, insiders do', async () => {
     const at = await placeFor(row)
-    const taken = new Set(places.find((one) => one.path === path)!.rows.keys())
+    const taken = new Set(routes.find((one) => one.path === path)!.rows.keys())
     const method = ['PUT', 'DELETE', 'PATCH', 'POST', 'GET'].find((one) => !taken.has(one))!
     const path_ = pathFor(path, row, at)
     expect((await home.call(method, path_)).status).toBe(401)
-    const { missing } = places.find((one) => one.path === path)!.resource
+    const { missing } = routes.find((one) => one.path === path)!.resource
     const expected = missing === null ? `405 Method "${method}" not allowed.` : `404 ${missing}`
     expect(words(await home.call(method, path_, { as: at.people.owner }))).toBe(expected)
   })

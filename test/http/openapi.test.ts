@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { openApi } from '../../src/http/openapi.ts'
-import { places } from '../../src/http/routes.ts'
+import { routes } from '../../src/http/routes.ts'
 
 test('the description is OpenAPI 3.1 and has every route', async () => {
   const description = openApi()
@@ -12,7 +12,7 @@ test('the description is OpenAPI 3.1 and has every route', async () => {
     operationId: string
     requestBody?: unknown
   }[]
-  const rows = places.flatMap((place) => [...place.rows.values()])
+  const rows = routes.flatMap((place) => [...place.rows.values()])
   expect(operations.map((one) => one.operationId).sort()).toEqual(rows.map((row) => row.name).sort())
   for (const row of rows)
     expect(Boolean(operations.find((one) => one.operationId === row.name)?.requestBody), row.name).toBe(row.body !== null)

@@ -46,59 +46,55 @@ const queryTable = (): string =>
 
 export const propertiesPage = (): string => `# Properties
 
-A property without a declared type is what each of its values is, from the first event on and whatever the order of arrival. A JSON number is a number, a
-JSON text is a text: the postal code \`'01234'\` keeps its zero, and \`'10'\` and \`'10.0'\` are two values of a breakdown. What a query makes of a value
-depends on what is asked for where the property stands, and on nothing else: no number of events changes an answer.
+Each value of a property without a declared type keeps its own type, from the first event on and in any order of arrival. A JSON number is a number, a JSON text is a text: the postal code
+\`'01234'\` keeps its zero, and \`'10'\` and \`'10.0'\` are two values of a breakdown. The context in which a query uses the property decides how a value is converted. The number of events never
+changes an answer.
 
-- **Where a number is asked for**, a JSON number counts, and a text that is a number from its first character to its last (\`'10'\`, \`'-1.5e3'\`,
-  \`'.5'\`; not \`' 10'\`, \`'1,000'\`, \`'nan'\`). That is: arithmetic, comparison with a number, \`between\` numbers, \`sum\`, \`avg\`, \`quantile\`,
-  \`round\` and whatever else computes, filters with \`gt\` and \`lt\` and a number, bins of a breakdown, \`math_property\`.
-- **Where a time is asked for**, a text in ISO form counts (\`2024-05-01\`, \`2024-05-01T10:00:00+02:00\`); without an offset it is local to the project.
-  That is: comparison with a time, functions of dates. \`toDateTime\` and filters with \`is_date_before\` and its like also read Unix seconds and the usual
-  spellings of dates.
-- **Where a boolean is asked for**, \`true\` and \`false\` count, as JSON or as text. Numbers do not: write \`properties.paid = 1\`.
-- **Anywhere else** it is its text. Lists and objects are their JSON.
-- Values that are not what is asked for are null there, never an error. The answer's \`warnings\` say how many such values were ever sent of the
-  property, in the range of the query or not: \`{ code, property, scope, type, count, message }\`.
+- **Numeric context**: JSON numbers, and texts that are a number from the first character to the last (\`'10'\`, \`'-1.5e3'\`, \`'.5'\`; not \`' 10'\`, \`'1,000'\`, \`'nan'\`). Contexts are
+  arithmetic, comparison with a number, \`between\` numbers, \`sum\`, \`avg\`, \`quantile\`, \`round\` and other numeric functions, filters with \`gt\` and \`lt\` and a number, bins of a breakdown,
+  \`math_property\`.
+- **Time context**: texts in ISO form (\`2024-05-01\`, \`2024-05-01T10:00:00+02:00\`); without an offset the time is local to the project. Contexts are comparison with a time and date
+  functions. \`toDateTime\` and filters such as \`is_date_before\` also read Unix seconds and common date formats.
+- **Boolean context**: \`true\` and \`false\`, as JSON or as text. Numbers are not booleans: write \`properties.paid = 1\`.
+- **Any other context**: the text. Lists and objects are their JSON.
+- A value that cannot be converted is null, never an error. The \`warnings\` of the answer count all such values that were received for the property, inside the date range of the query or not:
+  \`{ code, property, scope, type, count, message }\`.
 
-The same holds for properties of events, persons and groups, for values inside of them (\`properties.a.b\`), for what a subquery or an alias hands on, and
-for \`min\`, \`max\`, \`any\`, \`argMax\`, \`if\` and \`coalesce\` of them. Properties of sessions are texts that count as numbers and times in the same way.
-In lists, maps and tuples (\`groupArray(properties.a)\`) they are texts; where the order of such items decides, as in \`arraySort\` and \`arrayMax\`, the answer
-warns of numbers among them: write \`groupArray(toFloat(properties.a))\`.
+The same rule applies to properties of events, persons and groups, to nested values (\`properties.a.b\`), to what a subquery or an alias returns, and to \`min\`, \`max\`, \`any\`, \`argMax\`,
+\`if\` and \`coalesce\` of properties. Session properties are texts that convert to numbers and times in the same way. Inside arrays, maps and tuples (\`groupArray(properties.a)\`) they are texts. If the
+order of such items matters, as in \`arraySort\` and \`arrayMax\`, the answer warns about numbers among them: write \`groupArray(toFloat(properties.a))\`.
 
-A declared type wins over all of this: a property that is declared with \`definePropertyTypes\` is read as that type everywhere, and what does not fit is
-null.
+A declared type overrides this rule: a property declared with \`definePropertyTypes\` is read as that type everywhere, and a value that does not match is null.
 
-## What becomes of a value
+## Conversion of values
 
 – is null. The rows of these tables run as tests on both engines.
 
 ${valueTable()}
 
-## A text beside a number
+## Comparing text and numbers
 
-Only properties without a declared type are read as what is asked for. Any other expression whose type is text (\`toString(properties.x)\`,
-\`properties.x || ''\`, \`event\`, a property that is declared as text) is a text beside a number too, and has no order with it: statements that compare
-the two are refused with the fix. Filters with \`gt\` and its like compare a property that is declared as text by its text.
+Only properties without a declared type convert to the type of their context. Any other expression of type String (\`toString(properties.x)\`, \`properties.x || ''\`, \`event\`, a property declared as
+String) stays text next to a number. Text and numbers have no common order: a statement that orders them is refused with a fix. Filters such as \`gt\` compare a property declared as String as text.
 
 ${textTable()}
 
-## What filters keep
+## Filters
 
-Of the same values.
+For the same values.
 
 ${filterTable()}
 
-## What becomes of rows
+## Rows
 
-The events have ${orderedValues.map((value) => (value === null ? 'nothing' : json(value))).join(', ')}.
+The events have the values ${orderedValues.map((value) => (value === null ? 'nothing' : json(value))).join(', ')}.
 
 ${rowTable()}
 
-In an answer as JSON, \`min\` and \`max\` of such a property are numbers where the value is a number (their type is \`Dynamic\`); in Arrow and CSV, where a
-column has one type, they are texts: \`max(toFloat(properties.x))\` is a column of numbers.
+In a JSON answer, \`min\` and \`max\` of such a property are numbers if the value is a number (their type is \`Dynamic\`). In Arrow and CSV a column has one type, so they are texts; write
+\`max(toFloat(properties.x))\` for a column of numbers.
 
-## What becomes of insights
+## Insights
 
 Over the same events, with a \`TrendsQuery\`.
 

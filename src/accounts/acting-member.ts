@@ -8,7 +8,7 @@ export interface ActingMember {
   readonly membership: Membership
 }
 
-/** The membership as it is now: since they were let in they may have been removed, or lowered. */
+/** The current membership: since the request was admitted it may have been removed, or lowered. */
 const currentMembership = async (tables: AccountTables, { user, membership }: ActingMember): Promise<Membership> => {
   const [person, own] = [await tables.users.first({ id: user.id }), await tables.memberships.first({ id: membership.id })]
   if (!person?.is_active || !own) throw notAllowed()

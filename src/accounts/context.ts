@@ -15,7 +15,7 @@ export interface Mailer {
 
 /** How this installation behaves; an operator's choices. */
 export interface AccountSettings {
-  /** Run for customers by somebody else: domains must be proven, plugins are limited to configuration. */
+  /** Multi-tenant mode: domains must be verified, plugins are limited to configuration. */
   readonly isHosted: boolean
   readonly allowsManyOrganizations: boolean
   /** Where people reach it; links in mails start with it. */
@@ -48,7 +48,7 @@ export interface AccountContext {
   readonly mailer: () => Mailer | null
   /** The TXT records of a name, each as its first string; an empty list when there are none. */
   readonly lookupTxt: (name: string) => Promise<readonly string[]>
-  /** The name that a name's CNAME record points at; null when there is none. */
+  /** The target of a name's CNAME record; null without one. */
   readonly lookupCname: (name: string) => Promise<string | null>
   readonly passwords: Passwords
   readonly outbound: OutboundCalls

@@ -56,7 +56,7 @@ export const createDomains = (context: AccountContext) => {
       [...(await store.read.domains.find({ organization_id: organizationId }))].sort((a, b) => (a.domain < b.domain ? -1 : 1)),
     byId: (organizationId: string, id: string) => store.read.domains.first({ id, organization_id: organizationId }),
 
-    /** On an installation of one's own there is nobody to prove it to. */
+    /** Self-hosted installations need no verification. */
     create: (by: ActingMember, body: unknown): Promise<Domain> =>
       writeAs(context, by, async (tables, { organization_id }) => {
         const input = check(domainInput, body)

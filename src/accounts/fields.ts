@@ -83,7 +83,7 @@ export const objectOf = <S extends z.ZodRawShape>(shape: S) =>
 export const anyJson = () => z.unknown() as z.ZodType<Json>
 export const jsonObject = () => z.record(z.string(), anyJson(), { error: 'Expected an object.' })
 
-/** A value that is none of those that there are. */
+/** A value that is not one of the choices. */
 export const noChoice = (value: string) => ({ rule: 'invalid_choice', message: `"${excerpt(value)}" is not a valid choice.` })
 
 const messageOf = (issue: Issue): { rule: string; message: string; choices?: Choices } => {

@@ -5,8 +5,8 @@ import { check, flag, integer, text } from './fields.ts'
 import type { AccountTables, HistoricalImport, ProjectRecord } from './records.ts'
 import { notAllowed, notFound } from './refusals.ts'
 
-// What the operator was told of a project's past events, and what was agreed. Who runs the server for themselves is the operator: imports are
-// approved and unlimited until somebody says otherwise. On a server that is run for customers they are limited until the operator approves.
+// The import that a project requested, and what the operator approved. On a self-hosted server the user is the operator: imports are
+// approved and unlimited by default. On a hosted server they are limited until the operator approves.
 
 /** Beyond these an import needs approval. */
 export const importDefaults = { total_events: 20_000_000, events_per_minute: 10_000 } as const
@@ -86,7 +86,7 @@ export const createHistoricalImports = (context: AccountContext) => {
       const before = known ?? unsaid(project.id)
       const isCustomer = by !== null && context.settings().isHosted
       if (isCustomer && given.is_approved) throw notAllowed('Imports are approved by the operator of this server.')
-      // What was approved is not what is asked for now.
+      // The approval does not cover what is requested now.
       const isMore = given.total_events !== undefined || given.events_per_minute !== undefined
       const isApproved = given.is_approved ?? (before.is_approved && !(isCustomer && isMore))
       const isDecided = given.is_approved !== undefined || isApproved !== before.is_approved

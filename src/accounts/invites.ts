@@ -118,7 +118,7 @@ export const createInvites = (context: AccountContext) => {
     return { to: invite.target_email, replyTo: by.email, subject: `${name} invites you to ${organization.name}`, text: lines.join('\n') }
   }
 
-  /** Mails go out once the rows are there. Whoever opens the link has read the mail, so nobody else is shown what it holds. */
+  /** Sends the e-mail after the rows are stored. Opening the link proves access to the mailbox, so only the recipient sees the secret. */
   const send = async (
     by: ActingMember,
     organization: Organization,
@@ -171,7 +171,7 @@ export const createInvites = (context: AccountContext) => {
       )
     },
 
-    /** The same invitation anew, by whoever may make it now. */
+    /** Sends the same invitation again, if the sender may still invite. */
     async resend(by: ActingMember, organization: Organization, { id }: Invite): Promise<Sent> {
       const secret = randomToken()
       const invite = await writeAs(context, by, async (tables, own) => {

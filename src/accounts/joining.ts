@@ -31,7 +31,7 @@ const unknown = () => invalid('The provided invite ID is not valid.')
 export const createJoining = (context: AccountContext) => {
   const { store } = context
 
-  /** An invitation is good as long as whoever made it could make it. */
+  /** An invitation is valid as long as its sender may invite. */
   const isBacked = async (tables: Reading, invite: Invite): Promise<boolean> => {
     if (invite.created_by_id === null) return true
     const maker = await tables.users.first({ id: invite.created_by_id })
@@ -59,9 +59,9 @@ export const createJoining = (context: AccountContext) => {
     return { invite, organization }
   }
 
-  /** Everything but the password of somebody new: the membership, what it opens, and the end of the invites. */
+  /** Everything except the password of a new user: the membership, the access it gives, and the end of the invites. */
   const join = async (tables: AccountTables, user: User, invite: Invite) => {
-    // An organization has one owner, so whoever was invited as one beside another becomes an administrator.
+    // An organization has one owner, so an invitation as a second owner gives administrator.
     const isTaken = (await tables.memberships.count({ organization_id: invite.organization_id, level: level.owner })) > 0
     const at = isTaken ? Math.min(invite.level, level.admin) : invite.level
     const membership = await insertMembership(context, tables, user, invite.organization_id, at)
@@ -119,7 +119,7 @@ export const createJoining = (context: AccountContext) => {
         const found = await usable(tables, secret, user)
         const member = user ?? (await insertUser(context, tables, { ...input, password_hash, email: found.invite.target_email }))
         await join(tables, member, found.invite)
-        // Whoever opened the link of the mail has read the mail.
+        // Opening the link of the e-mail proves access to the mailbox.
         if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, { is_email_verified: true })
         return { joined: (await tables.users.first({ id: member.id }))!, organization: found.organization }
       })

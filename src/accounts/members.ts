@@ -27,7 +27,7 @@ const mayGive = (own: Membership, other: Membership, wanted: number): void => {
   if (wanted > own.level) throw notAllowed('You can only change access level of others to lower or equal to your current one.')
 }
 
-/** Somebody may have left since they were read. */
+/** A member may have left since they were read. */
 const asItIs = async (tables: AccountTables, { id }: Membership): Promise<Membership> => {
   const now = await tables.memberships.first({ id })
   if (!now) throw notFound()
@@ -70,7 +70,7 @@ export const createMembers = (context: AccountContext) => {
         mayGive(ownNow, other, wanted)
         const updated_at = context.clock()
         await tables.memberships.update({ id: member.membership.id }, { level: wanted, updated_at })
-        // An organization has one owner: whoever passes it on becomes an administrator.
+        // An organization has one owner: passing ownership on makes the previous owner an administrator.
         if (wanted === level.owner) await tables.memberships.update({ id: own.id }, { level: level.admin, updated_at })
         await log(context, tables, {
           by: by.user,
@@ -85,7 +85,7 @@ export const createMembers = (context: AccountContext) => {
       })
     },
 
-    /** Leaving is always allowed; nobody is promoted for it. */
+    /** Leaving is always allowed; no other member is promoted. */
     async remove(by: ActingMember, member: Member): Promise<void> {
       const own = by.membership
       if (own.id !== member.membership.id) mayEdit(own, member.membership)

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 
-// What organizations have servers of others asked or told: names, and mail. Each waits for itself, and what is too much is left out.
+// Calls to external servers on behalf of organizations: DNS lookups and e-mail. Each kind has its own limit; calls beyond the queue are refused.
 
 const busy = (what: string) => () => new WaymarkError('busy', { what })
 

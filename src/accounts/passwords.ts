@@ -3,7 +3,7 @@ import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { hashPassword, passwordMatches } from './secrets.ts'
 
 // Passwords are made costly to try: a hash takes a tenth of a second, 32 MB, and a thread of those that the engine and the log work on. One is made at
-// a time, whoever asks for it.
+// a time, for all callers.
 
 const tooManyPasswords = () => new WaymarkError('busy', { what: 'password checks' })
 

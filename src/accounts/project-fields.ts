@@ -18,7 +18,7 @@ export const isTimezone = (name: string): boolean => {
   return valid
 }
 
-/** Zones that somebody may mean who writes `Berlin` or `europe/berln`. */
+/** Likely time zones for inputs such as `Berlin` or `europe/berln`. */
 const likelyZones = (name: string): string[] => {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const wanted = name.toLowerCase().replaceAll(' ', '_')
@@ -106,7 +106,7 @@ const setting = (field: z.ZodType, fallback: Json): Setting => ({ field, default
 const onOff = (fallback: boolean | null = null) => setting(flag().nullable(), fallback)
 const json = (fallback: Json = null) => setting(anyJson(), fallback)
 
-/** The rest: kept in one column, each with what it is until somebody says otherwise. */
+/** The other settings: stored in one column, each with its default. */
 export const projectSettings: Readonly<Record<string, Setting>> = {
   product_description: setting(text({ max: 1000, blank: true }).nullable(), null),
   app_urls: setting(listOf(text({ max: 200, blank: true }).nullable()), []),

@@ -15,7 +15,7 @@ const publicMailers = new Set(
     ' ',
   ),
 )
-/** A company's own people are test accounts until somebody says otherwise. */
+/** By default, people with the company's e-mail domain are test accounts. */
 export const ownPeople = (user: User | null): Json => {
   const domain = user?.email.split('@')[1]
   if (!domain || publicMailers.has(domain)) return []
@@ -31,7 +31,7 @@ const split = (input: Readonly<Record<string, unknown>>) => {
 }
 
 export interface NewProject {
-  /** An id that is kept, for data made elsewhere. */
+  /** A fixed id, for imported records. */
   readonly id?: number
   readonly api_token?: string
   readonly week_start_day?: number | null
@@ -177,7 +177,7 @@ export const createProjects = (context: AccountContext) => {
         return { ...project, ...updated }
       }),
 
-    /** Not an entry of the log: nobody decided it. */
+    /** Not logged: no user made this change. */
     noteFirstEvents: async (id: number): Promise<void> => {
       await store.write((tables) => tables.projects.update({ id, ingested_event: false }, { ingested_event: true }))
     },

@@ -8,12 +8,12 @@ import { invalid, notFound } from './refusals.ts'
 
 export const proxyRecordInput = z.object({ domain: text({ max: 64 }) })
 
-/** While one of these, a record is gone at once when it is deleted; others are marked first. */
+/** A record with one of these states is deleted at once; others are marked first. */
 const atRest = new Set(['waiting', 'erroring', 'timed_out'])
 const retriable = new Set(['waiting', 'issuing', 'warning', 'erroring', 'timed_out'])
 
 const minute = 60_000
-/** Name servers are asked again when somebody looks and the last time is so long ago. */
+/** Reading a record queries the name servers again if the last lookup is this old. */
 const checkedFor = minute
 /** So long a record waits for its CNAME. */
 const patience = 3 * 24 * 60 * minute
@@ -48,14 +48,14 @@ export const createProxyRecords = (context: AccountContext) => {
     if (!record) throw notFound()
     return record
   }
-  /** A record whose minute of deleting is over is gone once somebody looks. */
+  /** A record that was marked for deletion a minute ago is deleted at the next read. */
   const sweep = async (domain: string) => {
     const known = await store.read.proxy_records.first({ domain, status: 'deleting' })
     if (known) await current(known)
   }
   const checkedAt = new Map<string, number>()
 
-  /** What the CNAME record says of it. Certificates are the business of whoever ends TLS in front of us, so right DNS is all there is to be valid. */
+  /** The status that the CNAME record implies. The proxy in front of Waymark handles certificates, so correct DNS is enough to be valid. */
   const findingFor = (record: ProxyRecord, pointsAt: string | null): Finding => {
     if (pointsAt !== null && bare(pointsAt) === bare(record.target_cname)) return { status: 'valid', message: null }
     if (pointsAt !== null)
@@ -92,7 +92,7 @@ export const createProxyRecords = (context: AccountContext) => {
     return settle(record, findingFor(record, pointsAt), by)
   }
 
-  /** The record as it is by now; undefined when it is gone. */
+  /** The current record; undefined if it was deleted. */
   const current = async (record: ProxyRecord): Promise<ProxyRecord | undefined> => {
     const now = context.clock().getTime()
     if (record.status === 'deleting') {
@@ -115,7 +115,7 @@ export const createProxyRecords = (context: AccountContext) => {
       return found && current(found)
     },
 
-    /** As it was when somebody last looked, for those who are about to ask anew. */
+    /** The record as of the last read, for callers that are about to refresh it. */
     asSeen: (organizationId: string, id: string) => store.read.proxy_records.first({ id, organization_id: organizationId }),
 
     /** Asks the name servers at once, also for a record that had been given up. */
@@ -170,7 +170,7 @@ export const createProxyRecords = (context: AccountContext) => {
       })
     },
 
-    /** A record that events may come through is marked first; a minute later it is gone. */
+    /** A record that events may use is marked first and deleted a minute later. */
     remove: (by: ActingMember, { id }: ProxyRecord): Promise<void> =>
       writeAs(context, by, async (tables) => {
         const record = await asItIs(tables, id)

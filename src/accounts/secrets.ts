@@ -17,7 +17,7 @@ export const projectKeyPrefix = 'phc_'
 /** `phc_…` is a project's public token, `phx_…` a personal key. */
 export const randomKey = (prefix: typeof projectKeyPrefix | 'phx_'): string => prefix + base62(randomBytes(32))
 
-/** What is longer is none of ours, and is not hashed to find out. */
+/** A longer secret is not one of ours, so it is not hashed. */
 export const longestSecret = 512
 
 /** Keys are 256 random bits, so one round is enough: there is nothing to guess. */
@@ -35,7 +35,7 @@ export const randomLetters = (count: number): string => {
 const deviceSignature = (nonce: string, userUuid: string, passwordHash: string): string =>
   createHmac('sha256', passwordHash).update(`device ${userUuid} ${nonce}`).digest('base64url')
 
-/** Says that a user has signed in somewhere. Nothing of it is kept: the hash of the password, which nobody else knows, vouches for it. */
+/** Proof that a user has logged in from this browser. Nothing is stored: it is signed with the hash of the password. */
 export const deviceToken = (userUuid: string, passwordHash: string): string => {
   const nonce = randomToken()
   return `${nonce}.${deviceSignature(nonce, userUuid, passwordHash)}`

@@ -102,7 +102,7 @@ export const createUsers = (context: AccountContext) => {
     byEmail: (address: string) => findUserByEmail(store.read, address),
 
     /**
-     * Where `@current` points: what the user chose last, as long as it is still theirs, else the first of theirs that is open to them. For a limited
+     * Where `@current` points: the user's last choice if it is still accessible, else the first that is. For a limited
      * key only what it reaches counts, and the organization around that.
      */
     async current(user: User, limits = unlimited): Promise<Current> {

@@ -44,14 +44,14 @@ export interface ProjectBackend {
   properties(): Promise<readonly KnownProperty[]>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
-  /** Writes what is acknowledged, then lets go of the files. */
+  /** Applies what is acknowledged, then releases the files. */
   close(): Promise<void>
 }
 
 /** What a backend needs to know of its project. */
 export interface BackendHome {
   readonly clock: () => Date
-  /** The project's fields as they are now. */
+  /** The current fields of the project. */
   readonly record: () => ProjectRecord
   onError(error: unknown): void
   onRecovery(notice: RecoveryNotice): void

@@ -16,7 +16,7 @@ export const keyLimit = 20_000
 /** Characters of a key that is counted. */
 export const longestKey = 400
 
-/** How the JSON numbers among the values can be told. */
+/** How JSON numbers can be distinguished among the values. */
 export function numbersOf(counts: ValueCounts): NumberKind {
   if (counts.Numeric === 0) return 'none'
   if (counts.NumericString > 0) return 'marked'

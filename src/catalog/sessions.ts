@@ -85,7 +85,7 @@ const measures: Readonly<Record<string, Expr>> = {
   actions: distinctEvents('$pageview', '$screen', '$autocapture'),
   ...byName(marks, 'mark_', (name) => first(property(name))),
 }
-// Names that no column of events has: an alias would stand in the way of it.
+// Names that no event column has: an alias would shadow it.
 const measureName = (name: string) => `@${name}`
 const measure = (name: string): Expr => field(measureName(name))
 

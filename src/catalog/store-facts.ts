@@ -16,7 +16,7 @@ export interface StoreFacts {
   readonly appliedSeq: string
   readonly eventIds: ReadonlyMap<string, number>
   readonly hasMerges: boolean
-  /** The largest number that a person has; 0 when there is nobody. */
+  /** The largest person number; 0 without persons. */
   readonly lastPersonNo: number
   /** `scope` and name with a line break between them. */
   readonly propertyKeys: ReadonlyMap<string, PropertyKey>

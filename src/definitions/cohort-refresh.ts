@@ -5,13 +5,13 @@ import { type CohortFilters, cohortMembers, cohortsNamed, isTimeBound } from '..
 import { changedPersons, type DefinitionStore, type MembersRefresh } from './store.ts'
 import type { StoredCohort } from './stored-cohort.ts'
 
-// Members of dynamic cohorts are brought up to date when somebody asks. Only persons who may have come or gone are looked at: those who were changed or
+// Members of dynamic cohorts are refreshed when a query needs them. Only persons who may have joined or left are evaluated: those who were changed or
 // did something since, those whose events the clock has moved into or out of a window, those who came to or left a cohort that is named. Where that
-// cannot be told, because the definition, a type or the condition itself does not allow it, everybody is looked at.
+// cannot be determined, because the definition, a type or the condition does not allow it, everybody is evaluated.
 
 /** What members are as of. */
 interface Watermark {
-  /** Of the filters as they are written. */
+  /** Hash of the filters as written. */
   readonly definition: string
   /** Of the statement: it also says how properties are read and what actions mean. */
   readonly statement: string
@@ -25,7 +25,7 @@ interface Watermark {
 }
 
 export interface RefreshCounts {
-  /** Everybody was looked at. */
+  /** All persons were evaluated. */
   whole: number
   /** Some persons were looked at. */
   partial: number
@@ -50,7 +50,7 @@ export function cohortRefresher(store: DefinitionStore) {
     return text?.startsWith('{') ? (JSON.parse(text) as Watermark) : null
   }
 
-  /** Static cohorts are what they were told last. */
+  /** The members of a static cohort are those that were last set. */
   const versionOf = async ({ id, is_static, members_at, updated_at }: StoredCohort): Promise<string> =>
     is_static ? `${members_at ?? ''} ${updated_at}` : ((await markOf(id))?.version ?? '')
 

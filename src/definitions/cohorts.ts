@@ -70,7 +70,7 @@ export interface CohortState {
   readonly count: number
   /** When the members were last made. */
   readonly calculatedAt: string | null
-  /** Why they could not be brought up to date: the condition names something that is gone, say. */
+  /** Why the refresh failed: for example, the condition refers to a removed cohort. */
   readonly failure: WaymarkError | null
 }
 
@@ -83,7 +83,7 @@ export interface CohortService {
   remove(id: number): Promise<void>
   /**
    * Brings the members of dynamic cohorts up to what is acknowledged. What is up to date costs a look at its mark. Answers why for those that cannot be
-   * brought up to date: their condition names something that is gone.
+   * refreshed: their condition refers to something that was removed.
    */
   refresh(ids?: readonly number[]): Promise<ReadonlyMap<number, WaymarkError>>
   count(id: number): Promise<number>
@@ -144,7 +144,7 @@ export function cohortService(store: DefinitionStore): CohortService {
     update: (id, fields) =>
       inTurn(async () => {
         const known = await retrieve(id)
-        // Groups say the same as filters in older words, so they stand for the filters that were there.
+        // `groups` is an older form of `filters`, so it replaces the stored filters.
         const isInGroups = (fields as { groups?: readonly unknown[] | null }).groups?.length && !(fields as { filters?: unknown }).filters
         const definition = written({ ...known, ...(isInGroups ? { filters: null } : {}), ...(fields as object) })
         if (definition.is_static !== known.is_static)
@@ -215,7 +215,7 @@ function assertNoCycle(cohort: StoredCohort, all: ReadonlyMap<number, StoredCoho
   if (isCircle) throw new WaymarkError('validation-failed', { message: 'A cohort cannot refer to itself.', attr: 'filters' })
 }
 
-/** null when the caller says nothing about members. Ids that are nobody's are left out. */
+/** null when the request does not set members. Unknown ids are skipped. */
 async function personsOf(fields: unknown, store: DefinitionStore): Promise<string[] | null> {
   const { person_ids: ids, distinct_ids: distinctIds, csv, query } = check(membersSchema, fields)
   if (!ids && !distinctIds && !csv && !query) return null

@@ -53,7 +53,7 @@ function cellAt(text: string, start: number): { readonly cell: string; readonly 
   return { cell: (closing < 0 ? plain : text.slice(start + 1, closing).replaceAll('""', '"')).trim(), end }
 }
 
-/** Doubled quotes stand for one. -1: there is none. */
+/** Two quotes are an escaped one. -1: not found. */
 function closingQuote(text: string, start: number): number {
   for (let at = text.indexOf('"', start); at >= 0; at = text.indexOf('"', at + 2)) if (text[at + 1] !== '"') return at
   return -1

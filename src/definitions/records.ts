@@ -8,7 +8,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown): T {
   return read.data
 }
 
-/** The id that the caller wrote, when it is one and nobody has it; else the next one. */
+/** The id of the request, if it is valid and free; else the next one. */
 export function freeId(fields: unknown, taken: ReadonlySet<number>): number {
   const asked = (fields as { id?: unknown } | null)?.id
   if (typeof asked === 'number' && Number.isInteger(asked) && asked > 0 && asked <= 2 ** 31 - 1 && !taken.has(asked)) return asked

@@ -15,7 +15,7 @@ export interface MembersRefresh {
   readonly cohort: number
   /** Answers the number of each member. */
   readonly all: Query
-  /** How to look only at persons who may have come or gone since the members were last made; null: the members have to be made anew. */
+  /** How to select the persons who may have joined or left since the last refresh; null: evaluate everybody. */
   readonly changed: {
     /** Members among those persons, who are members of the cohort `changedPersons` meanwhile. */
     readonly members: Query
@@ -31,14 +31,14 @@ export interface MembersRefresh {
 }
 
 export interface MembersRefreshed {
-  /** The members were made anew. */
+  /** All members were computed again. */
   readonly isWhole: boolean
   readonly hasMoved: boolean
   /** Who came or went; null when they are many. */
   readonly moved: readonly number[] | null
 }
 
-/** The number of a cohort that nobody can make. */
+/** A cohort id that cannot exist. */
 export const changedPersons = -1
 
 export interface DefinitionStore {

@@ -6,7 +6,7 @@ export interface StoredCohort {
   readonly description?: string | null
   readonly is_static: boolean
   readonly filters?: CohortFilters | null
-  /** When a static cohort was last told its members. */
+  /** When the members of a static cohort were last set. */
   readonly members_at?: string | null
   readonly created_by_id?: number | null
   readonly created_at: string

@@ -51,7 +51,7 @@ export class OpenProjects {
     return opening
   }
 
-  /** What does not work. What could not be opened is tried again meanwhile: nobody else may be asking. */
+  /** The failures. Projects that failed to open are retried here, because no other request may come. */
   get failures(): readonly ProjectFailure[] {
     for (const id of this.failed.keys()) this.get(id).catch(() => undefined)
     return [

@@ -2,7 +2,7 @@ import { excerpt } from '../lib/excerpt.ts'
 import { WaymarkError } from './errors.ts'
 import { knownNames } from './unknown-field.ts'
 
-/** Refuses an object of options with a name that nobody reads: it is most likely misspelled. */
+/** Refuses an options object with an unknown name, which is most likely misspelled. */
 export function checkOptionNames(given: object, known: readonly string[], what: string, place: readonly (string | number)[] = []): void {
   const strange = Object.keys(given).find((name) => !known.includes(name))
   if (strange === undefined) return

@@ -60,7 +60,7 @@ export interface ErrorData extends RequestErrorData {
     attr: string | null
     allowed?: readonly string[]
     candidates?: readonly string[]
-    /** Of what does not fit the schema of a query: where it stands in the body of a request over HTTP. */
+    /** For a schema violation of a query: its path in the body of an HTTP request. */
     place?: readonly string[]
   }
   'unknown-query-kind': { kind: string; known: readonly string[] }

@@ -3,7 +3,7 @@ import { placeAt } from './code-frame.ts'
 import { type ErrorCode, type ErrorData, errorTable } from './codes.ts'
 import { isSpanned, type Span } from './span.ts'
 
-/** A text that somebody sent can stand in a message, and be as long as a request. */
+/** User text in a message: truncated, because it can be as long as a request. */
 const longestText = 4_000
 
 type Data = { [C in ErrorCode]: ErrorData[C] }[ErrorCode]
@@ -67,7 +67,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
     return { ...placeAt(source, span.start), offset: span.start, length: span.end - span.start }
   }
 
-  /** Names that may have been meant, the likeliest first. */
+  /** Likely names, best first. */
   get suggestions(): readonly string[] {
     return (this.data as { candidates?: readonly string[] }).candidates ?? []
   }
@@ -91,7 +91,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** A statement or query that cannot be answered as it is written. */
+/** An invalid statement or query. */
 export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C> {
   override readonly name = 'QueryError'
 

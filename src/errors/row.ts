@@ -13,7 +13,7 @@ export interface Row<D> {
   readonly type?: string | ((data: D) => string | undefined)
   /** The words that clients of the reference system look for, where they are not `text`. */
   readonly wireText?: (data: D) => string
-  /** Clients of the reference system compare the words: what was likely meant stands beside them, in `extra`. */
+  /** PostHog clients compare the text, so the suggestion is in `extra`. */
   readonly isTerse?: true
   /** When a code or a type that depends on the data is which, for the page of codes. */
   readonly wireNote?: string

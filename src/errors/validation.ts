@@ -16,7 +16,7 @@ export interface ValidationProblem {
 
 export type Issue = z.core.$ZodIssue
 
-/** For the code `validation-failed`. `before` is where the value stands in the body of a request over HTTP; null where it is no part of a query. */
+/** Data of `validation-failed`. `before` is the path of the value in the body of an HTTP request; null if it is not part of a query. */
 export const validationData = (
   { path, ...said }: ValidationProblem,
   before: readonly PropertyKey[] | null,
@@ -35,7 +35,7 @@ export function readAs<T>(schema: z.ZodType<T>, value: unknown): { readonly data
   return read.success ? { data: read.data } : { misfit: problemOf(issueToTell(read.error)) }
 }
 
-/** The mistake to tell of: a field that nobody knows explains most others. */
+/** The issue to report: an unknown field explains most others. */
 export function issueToTell(error: z.core.$ZodError): Issue {
   const issues = error.issues.flatMap(innermost)
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
@@ -57,7 +57,7 @@ export const pathText = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** A value that is none of those that there are. */
+/** A value that is not allowed. */
 export function noneOf(place: string, given: unknown, allowed: readonly string[]): Omit<ValidationProblem, 'path'> {
   return wrongValue(place, given, oneOf(allowed))
 }

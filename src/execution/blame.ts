@@ -30,7 +30,7 @@ function originOf(error: QueryError, statement: Query | null): Origin | undefine
 }
 
 /**
- * A mistake in a statement with the text it stands in, and as a mistake in the field of the request whose text that is, where that can be told;
+ * Adds the source text to an error in a statement, and the field of the request that the text comes from, if it is known;
  * anything else unchanged.
  */
 export function blamed(error: unknown, request: unknown, statement: Query | null = null): unknown {

@@ -5,7 +5,7 @@ import type { Progress } from '../lib/progress.ts'
 export type { Checkpoint } from '../ast/planning-budget.ts'
 
 export interface AnswerOptions {
-  /** Aborts when nobody wants the answer any more or its time is over. */
+  /** Aborts when the caller has left or the time is over. */
   readonly signal?: AbortSignal
   /** Throws in the same cases. Planning keeps the thread, so that no timer can abort the signal meanwhile. */
   readonly checkpoint?: Checkpoint

@@ -47,7 +47,7 @@ export function compile(query: Query, options: CompileOptions): Compiled {
   try {
     return compiled(query, options)
   } catch (error) {
-    // Aliases that use each other nest as deep as there are aliases, and whoever called may have used most of the stack already.
+    // Aliases that use each other nest as deep as there are aliases, and the caller may have used most of the stack already.
     if (error instanceof RangeError) throw new QueryError('too-deep', { limit: maxTreeDepth }, query.span, { cause: error })
     throw error
   }

@@ -47,7 +47,7 @@ export interface ResultColumn {
 export interface RunOptions {
   /** Aborts when the statement has to stop. A WaymarkError as its reason is what the statement fails with. */
   readonly signal?: AbortSignal
-  /** Is told how far the statement is. */
+  /** Receives the progress of the statement. */
   readonly progress?: Progress
   /** Rows that take more are refused. */
   readonly mostBytes?: number
@@ -60,20 +60,20 @@ export interface StreamOptions extends RunOptions {
 /** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
 export type TakePart = (part: Table) => void
 
-/** Runs statements, each when it has its turn. */
+/** Runs statements when they are scheduled. */
 export interface Statements {
   run(statement: Statement, options?: RunOptions): Promise<Table>
   runInParts(statement: Statement, take: TakePart, options?: RunOptions): Promise<void>
   /** All rows as batches of one table, without a second copy of them in the engine. Texts are plain. */
   gather(statement: Statement, options?: RunOptions): Promise<Table>
-  /** Whoever reads slowly takes nobody's place, but for the moments in which the engine works. */
+  /** A slow reader holds an execution slot only while the engine works. */
   stream(statement: Statement, options?: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
 }
 
 /** Members of dynamic cohorts, which are made from the store itself. */
 export interface CohortMembers {
   mark(cohort: number): Promise<string | null>
-  /** null: everybody has to be looked at. */
+  /** null: evaluate everybody. */
   refresh(refresh: Refresh): Promise<Refreshed | null>
   clear(cohort: number): Promise<void>
   madeAt(cohorts: readonly number[]): Promise<Map<number, string>>
@@ -108,7 +108,7 @@ export interface RunKey {
 /** The JSON of answers that can be polled. `storage/answer-files.ts` keeps them on disk. */
 export interface KeptAnswers {
   keep(run: RunKey, json: string): Promise<void>
-  /** Null when it is gone. */
+  /** Null if it was removed. */
   read(run: RunKey): Promise<string | null>
   forget(run: RunKey): Promise<void>
   /** Removes the answers of all other runs. */

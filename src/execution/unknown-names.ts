@@ -24,7 +24,7 @@ function writtenIn(request: AskedQuery): (name: string) => boolean {
   }
 }
 
-/** Properties that nobody ever sent, where one that was sent is called nearly the same. */
+/** Properties that were never received, if a similar name was. */
 function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, isWritten: (name: string) => boolean): AnswerWarning[] {
   const { propertyKeys, fullScopes, groupTypes } = facts
   const read = new Map<string, PropertyName>()
@@ -87,7 +87,7 @@ function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts,
   })
 }
 
-/** Actions that the nodes of a query name. As in the reference system, one that is gone matches nothing. */
+/** Actions in the nodes of a query. As in PostHog, a removed action matches nothing. */
 function unknownActions(request: unknown, facts: Pick<StoreFacts, 'actions'>, found = new Set<number>()): AnswerWarning[] {
   if (Array.isArray(request)) for (const item of request) unknownActions(item, facts, found)
   else if (isObject(request)) {

@@ -12,7 +12,7 @@ import { defaultScope, isReading, type OrganizationVisit, type Reach, type Resou
 // Who may come in. The order is part of the contract: who calls, what the key may do, whose things they are, which level it takes; whether the
 // method or the object exists is asked last, so that strangers learn nothing.
 
-/** What a request wants: the row, or for a method that is not there, what its kind would ask. */
+/** The permissions of a request: those of the row, or for an unsupported method those of its kind. */
 export interface Wanted {
   readonly reach: Reach
   readonly level: LevelName
@@ -35,7 +35,7 @@ const isAbout = (reach: Reach, what: 'organization' | 'project') => reach === wh
 type KeyCaller = Extract<Caller, { via: 'key' }>
 const isNumber = (id: string | undefined): id is string => id !== undefined && /^\d+$/.test(id)
 
-/** Limits of a key that follow from the path alone. They say the same of a project that is not there as of one that is. */
+/** Limits of a key that follow from the path alone. They are the same for existing and missing projects. */
 const checkKeyLimits = async (
   { key, user, limits }: KeyCaller,
   wanted: Wanted,
@@ -48,7 +48,7 @@ const checkKeyLimits = async (
     if (teams.length > 0 && isNumber(asked) && !teams.includes(Number(asked))) throw failures.otherProject(asked)
     if (wanted.reach !== 'project' || !project || limits.reachesProject(project)) return
     const { organization_id } = project
-    // Whoever belongs to it may know whose it is.
+    // A member may know whose it is.
     if (await app.accounts.organizations.membership(organization_id, user)) throw failures.otherOrganization(organization_id)
   } else if (isAbout(wanted.reach, 'organization')) {
     if (teams.length > 0) throw failures.projectKeyOutside()
@@ -81,7 +81,7 @@ const inOneCase = (params: Visit['params'], reach: Reach): Record<string, string
     }),
   )
 
-/** `@current` stands for the id of what the caller works in. */
+/** `@current` is the id of what the caller works in. */
 const resolveCurrent = async (visit: Visit & { caller: Caller }, wanted: Wanted): Promise<Record<string, string>> => {
   const params = inOneCase(visit.params, wanted.reach)
   if (!Object.values(params).includes('@current')) return params
@@ -119,7 +119,7 @@ const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, p
   const under = visit.params.organization_id
   if (under !== undefined) await enterOrganization(visit, under, false)
   if (!isRecord && !isNumber(visit.params.project_id)) throw failures.notFound('Project not found.')
-  // Whoever has no business there learns the same of a project that is not there.
+  // Without access, a caller gets the same answer for a missing project.
   const outside = () => (isRecord ? failures.notFound() : noProjectAccess())
   if (!project || (under !== undefined && project.organization_id !== under)) throw outside()
   const organization = await accounts.organizations.byId(project.organization_id)

@@ -70,7 +70,7 @@ const sessionOf = async ({ request, accounts }: Arrival): Promise<Caller | null>
   return session && token !== undefined ? { via: 'session', token, limits: unlimited, ...session } : null
 }
 
-/** Who is logged in. Keys do not count: what is open to anybody starts and ends logins, and a key is none. */
+/** The logged-in user. Keys do not count: open routes log in and out, and a key is not a login. */
 export async function loggedIn(arrival: Arrival): Promise<Caller | null> {
   mustComeFromHere(arrival)
   return sessionOf(arrival)

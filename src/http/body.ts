@@ -59,7 +59,7 @@ const parseForm = async (bytes: Uint8Array, type: string, takesFiles: boolean): 
   }
 }
 
-/** Reads a body once, when somebody first asks. An empty body is an empty object. */
+/** Reads a body once, at its first use. An empty body is an empty object. */
 export const lazyBody = (request: Request, intake: RequestBodies, takesCsv = false): (() => Promise<unknown>) => {
   let read: Promise<unknown> | undefined
   const load = async (): Promise<unknown> => {

@@ -12,7 +12,7 @@ const listed = (headers: Headers): string[] =>
 
 /**
  * Of a proxy that is trusted the last address of `X-Forwarded-For` that is not such a proxy's counts: those before it are the caller's own words. Null when
- * it cannot be told: behind a proxy that nobody named, everybody would be one caller.
+ * it is unknown: behind a proxy that is not trusted, all callers would be one.
  */
 export const clientAddress = (headers: Headers, address: string | null, trusted: Networks): string | null => {
   if (address === null || isIP(address) === 0) return null

@@ -22,7 +22,7 @@ export interface HandlerOptions extends SiteOptions {
   readonly concurrency?: () => ConcurrencyLimits
 }
 
-/** More records than this behind, and new events had better go elsewhere for a while. */
+/** With a larger lag the server is not ready for new events. */
 const largestLag = 1_000_000
 
 /** Strangers read this: what is wrong in full, with the files' names, is in the log. */

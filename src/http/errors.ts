@@ -3,7 +3,7 @@ import { type ErrorCode, type ErrorData, errorTable } from '../errors/codes.ts'
 import { type Position, WaymarkError } from '../errors/errors.ts'
 import type { Row } from '../errors/row.ts'
 
-// How failures look over HTTP. What can go wrong stands in the table of codes; these are short names for what routes refuse.
+// Errors over HTTP. The table of codes has the texts; these are short names for what routes refuse.
 
 export interface Extra {
   readonly position?: Position
@@ -90,10 +90,10 @@ export const typeOfRow = ({ type, status }: Pick<Row<never>, 'type' | 'status'>)
   typeof type === 'string' ? type : typeOf(status)
 const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }
 
-/** Of the operator's files, which are nobody else's business. */
+/** Names files of the operator, which clients must not see. */
 const filesFail: ReadonlySet<ErrorCode> = new Set(['store-broken', 'log-damaged', 'unusable-directory', 'directory-locked', 'newer-format'])
 
-/** What callers are told instead when the files of a project fail: why is in the log. */
+/** What clients get when the files of a project fail: the reason is in the log. */
 const told = (error: WaymarkError): WaymarkError =>
   filesFail.has(error.code) ? failures.unready(`The project cannot be opened (${error.code}). See the server log for the reason.`) : error
 
@@ -112,14 +112,14 @@ export const failureOf = (error: WaymarkError): Failure => {
   }
 }
 
-/** What an engine would say of a statement belongs to no field: the field stands in the words. */
+/** An engine's message about a statement belongs to no field: the field is part of the text. */
 const blamed = (error: WaymarkError, { isOfStatement, wireText, isTerse, text }: Row<unknown>): Pick<Failure, 'detail' | 'attr'> => {
   const { attr, data } = error
   const detail = wireText ? wireText(data) : isTerse ? text(data) : error.detail
   return isOfStatement && attr !== null ? { detail: `${attr}: ${detail}`, attr: null } : { detail, attr }
 }
 
-/** What the caller is told; null when the fault is ours and only the log may know more. */
+/** What the client gets; null for a bug, whose details go to the log only. */
 export const knownFailure = (error: unknown): Failure | null => (error instanceof WaymarkError ? failureOf(error) : null)
 
 export const failureBody = ({ type, code, detail, attr, extra }: Failure) => ({ type, code, detail, attr, ...(extra ? { extra } : {}) })

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { networkOf } from './client-address.ts'
 import { failures } from './errors.ts'
 
-// How often passwords may be tried. Nobody can keep somebody else out by trying: what counts against an account counts for the network it is tried
+// Limits of password attempts. An attacker cannot lock another user out: failures of an account count per network they come
 // from, and a browser in which its user has signed in before has tries of its own.
 
 export interface Attempt {
   readonly email: string
-  /** Of the caller; null when it cannot be told. */
+  /** Of the caller; null when it is unknown. */
   readonly address: string | null
   /** That of a browser in which the user has signed in before. */
   readonly device: string | null

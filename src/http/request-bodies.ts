@@ -10,7 +10,7 @@ export interface RequestBodyLimits {
   readonly measuredMs: number
   /** Milliseconds for a whole body. */
   readonly longestMs: number
-  /** A body that has been arriving for so many milliseconds makes room for others when there is none. */
+  /** When memory is short, a body that has been arriving for so many milliseconds makes room for others. */
   readonly patienceMs: number
 }
 
@@ -43,7 +43,7 @@ export class Body {
     this.intake = intake
   }
 
-  /** Counts memory that the body takes besides, and throws when there is none left. */
+  /** Counts additional memory of the body, and throws when none is left. */
   hold(bytes: number): void {
     this.intake.take(bytes, this)
   }
@@ -115,7 +115,7 @@ export class Body {
   }
 }
 
-/** Reads the bodies of requests: so many bytes at a time, and from nobody for ever. */
+/** Reads request bodies within a limit of memory and time. */
 export class RequestBodies {
   private readonly limits: RequestBodyLimits
   /** The one that came first stands first. */
@@ -149,7 +149,7 @@ export class RequestBodies {
     body.held += bytes
   }
 
-  /** Throws when nobody holds room for long without having said all. */
+  /** Throws when the sender is too slow. */
   private makeRoom(bytes: number, asking: Body): void {
     const failure = failures.busy(this.limits.bytes)
     const now = performance.now()

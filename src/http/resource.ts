@@ -154,7 +154,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     takesCsv: false,
     queryParameters: {},
     status: given.method === 'DELETE' ? 204 : 200,
-    isCreating: given.status === 201 && (given.reach ?? reach) !== 'open', // nobody is known yet whose key it would be
+    isCreating: given.status === 201 && (given.reach ?? reach) !== 'open', // an open route has no user whose key it would be
     secrets: [],
     answer: null,
     isPaged: false,

@@ -18,7 +18,7 @@ import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
 import { type Callers, createThrottle } from './rate-limits.ts'
 import { Reply, type Visit } from './resource.ts'
-import { routes, type Route } from './routes.ts'
+import { type Route, routes } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 import { createSites, type SiteOptions } from './site.ts'
 

@@ -4,14 +4,14 @@ import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { clientAddress } from './client-address.ts'
 
 // Under which address the caller knows this server. The `Host` header is the caller's own text: links begin with it only where it cannot lead outside,
-// or where somebody who is trusted vouches for it.
+// or where a trusted proxy confirms it.
 
 export interface Site {
   /** What links begin with. Empty where the host is not known: links are relative then. */
   readonly base: string
   /** The caller came over TLS, here or at a proxy that is trusted. */
   readonly isSecure: boolean
-  /** The address of the caller; null when it cannot be told. */
+  /** The address of the caller; null when it is unknown. */
   readonly client: string | null
   /** Of pages that are ours: what they ask with a login counts. */
   readonly origins: readonly string[]

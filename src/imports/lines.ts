@@ -27,9 +27,9 @@ export const wrappingOf = (head: Uint8Array): Wrapping =>
       ? 'zstd'
       : null
 
-/** Four bytes may unpack to 128 KB, so only so many are handed over before somebody takes what came out. */
+/** Four bytes may decompress to 128 KB, so input is passed on in small pieces, each after the output was taken. */
 const bytesOfPiece = 1 << 10
-/** Memory that a file may ask for: what the zstd tools take without being told to. */
+/** Largest window of a zstd file: the default limit of the zstd tools. */
 const largestWindow = 128 * 1024 * 1024
 
 /** Bytes of the window that the frame at the start of a zstd file needs; 0 when it is as large as its content. */

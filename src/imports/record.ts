@@ -43,7 +43,7 @@ export function rowOf(value: unknown): Row | null {
   }
 }
 
-/** ISO text of a time given as text, as seconds or milliseconds since 1970, or as a Date; null when it is none. */
+/** ISO text of a time given as text, as seconds or milliseconds since 1970, or as a Date; null when it is invalid. */
 export function timeOf(value: unknown): string | null {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   const number =

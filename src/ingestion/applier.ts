@@ -17,7 +17,7 @@ const familiesKept = 50_000
 const headBytes = 100
 const noGroups: readonly string[] = ['', '', '', '', '']
 
-/** Works batches out into rows. What it knows of the store is as of the last group it staged; after a failed commit it must be opened anew. */
+/** Converts batches to rows. Its state is that of the last staged group; after a failed commit it must be opened again. */
 export class Applier {
   readonly keys: PropertyKeys
   private readonly store: EventWriter

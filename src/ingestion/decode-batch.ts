@@ -82,7 +82,7 @@ const receiptsOf = ({ strangeFields, ...receipt }: AnyReceipt, sentAt: string | 
   ]
 }
 
-/** Stops now and then for whoever wants to do something else. */
+/** Yields now and then, so that other work can run. */
 function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts, written: TextWriter): Generator<void, DecodedBatch> {
   const sentAt = asSentAt(facts.sentAt)
   const isPast = facts.isHistorical === true
@@ -128,7 +128,7 @@ export function decodeBatch(body: unknown, receipt: AnyReceipt, about: Pick<Batc
   return decodeEvents(events, receipt, facts)
 }
 
-/** A few milliseconds at a time, one batch after another, so that whoever does not wait in the same lane passes. */
+/** A few milliseconds at a time, one batch after another, so that other lanes can overtake. */
 class Lane {
   private readonly writer = new TextWriter()
   private turn: Promise<unknown> = Promise.resolve()

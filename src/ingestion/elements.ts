@@ -1,7 +1,7 @@
 import { cut } from './text.ts'
 
 // The clicked element and its ancestors as one text, clicked first: `tag.class1.class2:attr="v"nth-child="1"text="…";tag…`.
-// Attributes stand in order of their names, quotes inside values are escaped, classes are sorted.
+// Attributes are sorted by name, quotes inside values are escaped, classes are sorted.
 
 const textLimit = 400
 

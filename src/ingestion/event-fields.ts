@@ -23,7 +23,7 @@ const ofEvent = [
 /** What is read of a batch. */
 const ofBatch = ['batch', 'sent_at', 'historical_migration'] as const
 
-/** Fields that client libraries send and that are read elsewhere (whose the events are), or left out on purpose (which library sent them). */
+/** Fields that client libraries send and that are read in another module (the token), or ignored on purpose (the library). */
 const leftOut = [
   '$distinct_id',
   '$lib',

@@ -20,7 +20,7 @@ export class Families {
   private readonly ended = new Set<number>()
   private readonly stored = new Set<number>()
   private decisions: Decision[] = []
-  /** Nobody has imported anything: then nothing has to be looked up. */
+  /** Without imports there is nothing to look up. */
   private isEmpty: boolean
 
   constructor(store: EventWriter, people: People, isEmpty: boolean) {
@@ -54,7 +54,7 @@ export class Families {
     this.undecided.add(family)
   }
 
-  /** Before somebody asks whose an id is: what the group said of its family until now counts, wherever the group will end. */
+  /** Before a lookup of an id's person: decides the families that this group has changed so far, wherever the group will end. */
   bringUpToDate(distinctId: string): void {
     if (this.undecided.size === 0) return
     const no = this.people.numberOf(distinctId)

@@ -131,7 +131,7 @@ function update(
   const room = event.propertiesTo - event.propertiesFrom
   const told = (event.set || event.setOnce) && !fits(person, room) ? refuse(people, event) : event
   if (arrival.isHistorical) {
-    // Whoever an import made was made by the earliest of the past events.
+    // A person created by an import was created by its earliest past event.
     const created = person.times?.$creator_event_uuid?.once?.at ?? Number.NEGATIVE_INFINITY
     const setOnce = event.time <= created ? { ...told.setOnce, ...creatorOf(event) } : told.setOnce
     const change = writeInThePast(person, { ...told, setOnce }, event.time, person.updatedAt)
@@ -254,7 +254,7 @@ function merge(people: People, event: PreparedEvent, otherId: string, arrival: A
   }
 }
 
-/** `person` gets an id that nobody had; what came for it without a person follows. */
+/** `person` gets a new id; person-less events of that id follow. */
 function join(people: People, id: string, numbered: Person | undefined, person: Person): MergeEntry | null {
   if (!numbered) {
     people.addId(id, person)

@@ -1,6 +1,6 @@
 import type { PropertyType } from './property-types.ts'
 
-// What the library takes, as callers write it. It is checked again when it comes: JSON from elsewhere may say anything.
+// Input types of the library, as callers write them. They are validated at run time: external JSON can be anything.
 
 export type Properties = object
 
@@ -8,7 +8,7 @@ export type Properties = object
 export interface EventInput {
   readonly event: string
   readonly distinct_id: string | number
-  /** ISO 8601; the time of receipt when there is none. */
+  /** ISO 8601; default: the time of receipt. */
   readonly timestamp?: string | Date
   readonly properties?: Properties
   /** Makes sending the same event again harmless. */

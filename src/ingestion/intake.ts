@@ -27,7 +27,7 @@ interface Parts<H extends Handed> {
   readonly log: Pick<IngestLog, 'append'>
   readonly backpressure: Pick<Backpressure, 'admit'>
   readonly clock: () => Date
-  /** Read anew for each batch. */
+  /** Read again for each batch. */
   readonly settings: () => { readonly anonymizeIps: boolean }
   /** Throws when closed. */
   mustBeOpen(): void

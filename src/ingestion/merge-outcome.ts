@@ -4,12 +4,12 @@ export type Side = 'unknown' | 'anonymous' | 'identified'
 export type MergeOutcome =
   | 'nothing' // the same id twice
   | 'illegal'
-  | 'create' // nobody is known: one person with both ids
+  | 'create' // both ids are new: one person with both
   | 'add-target' // the source's person gets the target id
   | 'add-source' // the target's person gets the source id
   | 'same' // already one person
   | 'merge' // the source's person goes into the target's
-  | 'refuse' // the source is somebody already
+  | 'refuse' // the source is identified already
 
 export function mergeOutcome(merge: {
   readonly isSameId: boolean

@@ -34,12 +34,12 @@ export class People {
   private readonly storedMerges = new Map<number, number[]>()
   private readonly addedIds = new Map<number, string[]>()
   private readonly addedMerges = new Map<number, number[]>()
-  /** Numbers whose place was decided anew since then. */
+  /** Numbers whose survivor was decided again since then. */
   private readonly placed = new Set<number>()
   private nextNo: number
   /** Characters of properties that may be in memory. */
   private readonly keptLength: number
-  // Of the group being worked out:
+  // Of the group being processed:
   private readonly changed = new Map<number, Person>()
   private readonly fresh = new Set<number>()
   private readonly newIds = new Map<string, number>()
@@ -110,7 +110,7 @@ export class People {
     }
   }
 
-  /** All numbers that stand for `no`. It must have been loaded whole. */
+  /** All numbers merged into `no`. The person must be loaded whole. */
   mergedInto(no: number): number[] {
     const added = this.addedMerges.get(no) ?? []
     const all = new Set([no, ...added].flatMap((one) => [one, ...(this.storedMerges.get(one) ?? [])]))
@@ -145,7 +145,7 @@ export class People {
     })
   }
 
-  /** The number a merged number stands for now. */
+  /** The current number of a merged number. */
   current(no: number): number {
     let end = no
     for (let next = this.moved.get(end); next !== undefined; next = this.moved.get(end)) end = next

@@ -142,7 +142,7 @@ export function writeInThePast(
   return { isChanged, saysMore: before ? saysMore(changedNames(before, properties), properties) : isMore }
 }
 
-/** Facts of a visit stand in the event itself: a person that changed in nothing else needs no version of its own for it. */
+/** Properties of a visit are in the event itself: a person that changed in nothing else needs no new version. */
 export function saysMore(changed: Iterable<string>, after: Readonly<Properties>): boolean {
   for (const name of changed) if (!has(after, name) || !isVisitFact(name)) return true
   return false
@@ -154,7 +154,7 @@ function changedNames(before: Readonly<Properties>, after: Readonly<Properties>)
   return [...removed, ...Object.keys(after).filter((name) => !isSame(before[name], after[name]))]
 }
 
-/** The properties of `source`, who is nobody any more, go into those of `target`, whose own stay. The shorter are written into the longer. */
+/** Merges the properties of `source`, who no longer exists, into those of `target`, which win. The shorter object is written into the longer. */
 export function absorbProperties(target: Person, source: Person): void {
   const length = target.length === undefined || source.length === undefined ? undefined : target.length + source.length
   if (target.times || source.times) Object.assign(target, mergedProperties(target, source))

@@ -26,7 +26,7 @@ export interface PipelineOptions {
   /** The uuid of every person is derived from it. */
   readonly projectId: number
   readonly clock: () => Date
-  /** Read anew for each batch. */
+  /** Read again for each batch. */
   readonly settings: () => { readonly anonymizeIps: boolean }
   readonly limits?: Partial<Limits>
   /** Called with errors that the pipeline recovers from. */

@@ -9,7 +9,7 @@ export interface IngestLog {
   read(fromSeq: number): AsyncIterable<LogRecords & { readonly firstSeq: number }>
   readonly lastSeq: number
   markApplied(seq: number): void
-  /** Of a log that another process writes: records up to `seq` are worked out. */
+  /** Of a log that another process writes: records up to `seq` are processed. */
   markTaken?(seq: number): void
   /** Of such a log: true when there are records behind `seq`, false when it is closed. */
   grown?(seq: number): Promise<boolean>
@@ -77,7 +77,7 @@ export interface StagedGroup {
   setMeta(key: string, value: string): void
   /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
   merge(merged: number, survivor: number): void
-  /** What is stored of this number is void: it stands for `current` now, which has a new row if it is the number itself. */
+  /** What is stored for this number is void: it is merged into `current`, which has a new row if it is the number itself. */
   rewrite(no: number, current: number): void
   /** The id belongs to another number than before. */
   moveId(distinctId: string, no: number): void
@@ -130,7 +130,7 @@ export interface FoundGroup {
   propertyTimes: string
 }
 
-/** A table of what was written before, as far as it is kept in memory. */
+/** Replaces the rows of a table, as far as they are cached in memory. */
 export interface WriterState {
   readonly appliedSeq: number
   readonly hasFamilies: boolean

@@ -52,7 +52,7 @@ export interface Receipt {
   readonly isHistorical?: boolean
   /** Fields of the batch that are not read. */
   readonly strangeFields?: readonly StrangeField[]
-  /** What was noted of the event when it came: the log keeps it as it is after the change, where that cannot be found again. */
+  /** What was recorded when the event arrived: the log keeps the original where the change is not reversible. */
   readonly noted?: readonly Warning[]
   /** For an event that brings none. */
   readonly newUuid: () => string

@@ -74,7 +74,7 @@ export class PropertyKeys {
   private readonly taken: Set<string>
   /** Keys that were refused because there are too many, or because they are too long; read and cleared by the apply stage. */
   refused = 0
-  /** Last record of the group before the one being worked out. */
+  /** Last record of the group before the one being processed. */
   storedSeq: number
 
   constructor(stored: readonly PropertyKey[], retired: readonly string[], storedSeq: number) {

@@ -13,7 +13,7 @@ interface Part {
 
 /**
  * Which event uuids a project has, exactly and from the beginning. The latest are in memory; older ones are in sorted runs, of which memory
- * holds filters. Nothing of it is the truth: what is missing or damaged is made again from the events.
+ * holds filters. It is not a source of truth: what is missing or damaged is rebuilt from the events.
  */
 export class UuidIndex {
   private readonly store: EventWriter

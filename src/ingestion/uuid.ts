@@ -2,7 +2,7 @@ import { nameUuid } from '../lib/name-uuid.ts'
 
 const hex = /^[0-9a-f]{32}$/
 
-/** The usual spelling of a UUID in any of its spellings, or null when it is none. */
+/** The canonical spelling of a UUID, or null when it is invalid. */
 export function readUuid(value: unknown): string | null {
   if (typeof value !== 'string') return null
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(value)) return value

@@ -21,10 +21,10 @@ export interface WrittenProperties {
   readonly setOnce: Writes
 }
 
-/** What the person gets, in an object that is nobody else's. As JSON where it is long and nested: its values take many times the memory. */
+/** The person's changes, in an object of their own. As JSON when they are long and nested: parsed values take many times the memory. */
 export type Writes = Readonly<Properties> | string | null
 
-/** What stands behind the properties that were sent. */
+/** Properties added after those that were sent. */
 interface Additions {
   readonly set: unknown
   readonly setOnce: unknown
@@ -60,7 +60,7 @@ export function writeProperties(
   let first: Properties | null = null
   let latestText = ''
   let firstText = ''
-  let others: Properties | null = null // without those that stand elsewhere
+  let others: Properties | null = null // without those that are handled separately
   let isNested = false
   for (const key in given) {
     const value = given[key]
@@ -139,7 +139,7 @@ const needsCare = /[^ !#-[\]-\x7e]/
 const quickJson = (value: unknown): string | undefined =>
   typeof value === 'string' && !needsCare.test(value) ? `"${value}"` : readableJson(value)
 
-/** Whether the object is just what its JSON says, with nothing inside that somebody else may change. */
+/** Whether the object equals its JSON, with nothing inside that a caller could still change. */
 function isFlat(value: Readonly<Properties>): boolean {
   if (!isPlain(value)) return false
   for (const key in value) if (key === '__proto__' || !isSimple(value[key])) return false
@@ -152,7 +152,7 @@ function isStored(role: string, value: unknown, additions: Additions, isPersonle
     case 'set':
     case 'set-once':
     case 'elements':
-      return false // written behind the others, or kept elsewhere
+      return false // written after the others, or stored separately
     case 'unset':
       return !isPersonless
     case 'ip':

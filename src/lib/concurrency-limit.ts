@@ -40,7 +40,7 @@ export const createConcurrencyLimit = ({
       waiting++
       await new Promise<void>((start) => {
         queue.push(() => {
-          working++ // at once, or somebody who comes now would take the place
+          working++ // now, or a new caller could take the slot
           start()
         })
         queues.set(group, queue)

@@ -4,7 +4,7 @@ export interface Deferred<T> {
   reject(error: unknown): void
 }
 
-/** A promise that is settled from outside. Its rejection counts as handled even when nobody waits for it. */
+/** A promise that is settled from outside. Its rejection counts as handled even without a waiter. */
 export function deferred<T>(): Deferred<T> {
   let resolve!: (value: T) => void
   let reject!: (error: unknown) => void

@@ -1,6 +1,6 @@
 const minute = 60_000
 
-/** Asked for everything that might be told: null when something was told less than a minute ago, else how many were passed over since. */
+/** Call it for every message: null if one was logged less than a minute ago, else the number suppressed since. */
 export function firstOfEachMinute(clock: () => Date): () => number | null {
   let last = Number.NEGATIVE_INFINITY
   let passedOver = 0

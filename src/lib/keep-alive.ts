@@ -1,7 +1,7 @@
 const longestTimer = 2 ** 31 - 1
 
 /**
- * Keeps the event loop alive while somebody waits for what is done in the background, and only then: the background work itself may use timers that do
+ * Keeps the event loop alive while a caller waits for background work, and only then: the background work itself may use timers that do
  * not, so that a program which waits for nothing any more can end.
  */
 export class KeepAlive {

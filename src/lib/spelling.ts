@@ -23,7 +23,7 @@ const mostCells = 400_000
 
 /** The names that someone who wrote `name` most likely meant, nearest first; upper and lower case count as equal. */
 export function nearestSpellings(name: string, names: Iterable<string>, most = 3): string[] {
-  // Nobody mistypes a text.
+  // Text is not spell-checked.
   if (name.length > longestName) return []
   const wanted = name.toLowerCase()
   const limit = Math.max(1, Math.floor(wanted.length / 3))

@@ -8,7 +8,7 @@ export interface ScheduledStatement {
 
 /** Says when a statement may run. */
 export interface StatementScheduler {
-  /** Waits for a place and works in it. Work that can restart may be interrupted for others; it is then called anew. */
+  /** Waits for an execution slot and runs the work in it. Work that can restart may be interrupted for others; it is then called again. */
   schedule<T>(work: (turn: ScheduledStatement) => Promise<T>, options?: { readonly canRestart?: boolean }): Promise<T>
 }
 

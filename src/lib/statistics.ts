@@ -13,7 +13,7 @@ export function median(values: Float64Array): number | null {
   const middle = copy.length >> 1
   const upper = select(copy, middle)
   if (copy.length % 2 === 1) return upper
-  // What stands before the selected place is not larger than what stands there.
+  // What is before the selected index is not larger than what is at it.
   let lower = copy[0]!
   for (let i = 1; i < middle; i++) if (copy[i]! > lower) lower = copy[i]!
   return (lower + upper) / 2

@@ -1,7 +1,7 @@
 const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
 
 /**
- * The day on which the week begins where people live, by the two letters of their country: 0 Sunday, 1 Monday, null when nobody knows. A week that
+ * The first day of the week in a country, by its two-letter code: 0 Sunday, 1 Monday, null when unknown. A week that
  * begins on Saturday is taken for one that begins on Sunday.
  */
 export const weekStartIn = (country: string): 0 | 1 | null => {

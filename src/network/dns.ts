@@ -22,7 +22,7 @@ export const createTxtLookup = (servers: readonly string[] = []): ((name: string
   }
 }
 
-/** The name that a name stands for by its CNAME record; null when it has none. */
+/** The target of a name's CNAME record; null without one. */
 export const createCnameLookup = (servers: readonly string[] = []): ((name: string) => Promise<string | null>) => {
   const resolver = resolverFor(servers)
   return async (name) => {

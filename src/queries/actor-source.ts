@@ -4,7 +4,7 @@ import { QueryError } from '../errors/errors.ts'
 import { readAs, validationData } from '../errors/validation.ts'
 import type { Answer, Ask, QueryContext } from './kind.ts'
 
-// Kinds whose numbers stand for people say here who they are. ActorsQuery knows them only through this.
+// Kinds whose numbers count persons list them here. ActorsQuery knows the kinds only through this.
 
 export type Asking<R> = Generator<Ask, R, Answer>
 
@@ -48,7 +48,7 @@ export type AnyActorSource = ActorSource<never> & { readonly schema: z.ZodType }
 
 export const defineActorSource = <P>(source: ActorSource<P>): AnyActorSource => source as unknown as AnyActorSource
 
-/** Where the query of the chart stands in the request. */
+/** Path of the chart's query in the request. */
 const chartPrefix = 'source__source__'
 
 /** The chart's query stands two levels down in the request, and so does what is wrong in it. */

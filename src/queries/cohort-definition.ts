@@ -212,7 +212,7 @@ function behaviourOf(behaviour: Behaviour, env: Scope): Expr {
       const early = someone(doers(allOf(match, inWindow({ from: window.from, to: recent - 1 }))))
       const late = someone(doers(allOf(match, inWindow({ from: recent, to: window.to }))))
       if (behaviour.value === 'stopped_performing_event') return and(early, not(late))
-      // Once before the window, not in its quiet part, again at its end.
+      // Once before the window, not in its middle part, again at its end.
       const once = window.from === null ? literal(false) : someone(doers(allOf(match, inWindow({ from: null, to: window.from - 1 }))))
       return and(once, not(early), late)
     }

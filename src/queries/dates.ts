@@ -20,7 +20,7 @@ import type { QueryContext } from './kind.ts'
 export interface DateRange {
   readonly date_from?: string | null
   readonly date_to?: string | null
-  /** Both ends as they are written, without rounding. */
+  /** Both ends as written, without rounding. */
   readonly explicitDate?: boolean | null
 }
 
@@ -49,7 +49,7 @@ export interface ResolvedRange {
 }
 
 const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/
-// Capitals other than M stand for nothing.
+// Capitals other than M have no meaning.
 const relative = /^-?(\d{1,9})?([hdwmqysHDWMQYS])(Start|End)?$/
 const units: Readonly<Record<string, readonly [Interval, number]>> = {
   s: ['second', 1],
@@ -122,7 +122,7 @@ export function dateInstant(text: string, now: Micros, calendar: Calendar): Micr
 export const startsWithFirstEvent = (range: DateRange | null | undefined): boolean => range?.date_from === 'all'
 
 export interface RangeOptions {
-  /** The time of the earliest event; needed when `startsWithFirstEvent`. Null: there is none. */
+  /** The time of the earliest event; needed when `startsWithFirstEvent`. Null: no events. */
   readonly earliest?: Micros | null
   /** Ends that are counted from now stay at the microsecond (a number on a dashboard). */
   readonly isExact?: boolean

@@ -14,7 +14,7 @@ export interface StatementAsk {
   readonly query: Query
   /** Words for the log and for `explain`. */
   readonly label: string
-  /** Takes the rows part by part as they are read, in their order; the answer has none then. A part's memory is used again once this returns. */
+  /** Receives the rows part by part, in order; the answer then has none. The memory of a part is reused once this returns. */
   readonly take?: (part: Table) => void
 }
 /** Long loops over columns ask for a pause every few milliseconds: a cancel or the time limit ends them here. */
@@ -68,7 +68,7 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
   action(idOrName: number | string): Action | undefined
   cohort(idOrName: number | string): CohortInfo | undefined
-  /** The largest number that a person has. Who comes later is nobody that the query has to see. */
+  /** The largest person number. Persons created later are not part of the query. */
   readonly lastPersonNo?: number
   /** Lists of events are folded by the engine, and only results come back; otherwise the events come and are folded here. */
   readonly foldsInEngine?: boolean
@@ -76,7 +76,7 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly memoryLimit?: number
   /** Throws when the query has been cancelled or its time is up. */
   readonly checkpoint?: Checkpoint
-  /** What stands in front of the names of fields in mistakes, where the query is part of another: `source__source__`. */
+  /** Prefix of field names in errors, if the query is part of another: `source__source__`. */
   readonly fieldPrefix?: string
   /** Rows of an answer: when the query does not say, and at most. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }

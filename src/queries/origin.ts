@@ -72,7 +72,7 @@ function dataIn({ code, data, span }: QueryError, source: string): unknown {
   const { shown, use, isArgument } = data as ErrorData['type-mismatch']
   if (code !== 'type-mismatch' || !isArgument || !shown) return data
   const written = source.slice(span.start, span.end)
-  // What stands for a value there is none of the user's words.
+  // A generated value has no text of the user.
   if (/[{}]/.test(written)) return data
   return { ...(data as object), shown: written, use: use?.replace(shown, () => written) ?? null }
 }

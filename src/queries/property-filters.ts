@@ -183,6 +183,6 @@ function urlCondition(url: string, how: Matching): Expr {
   const address = field('properties', '$current_url')
   if (how === 'exact') return equals(address, literal(url))
   if (how === 'regex') return and(call('isNotNull', address), call('match', address, literal(url)))
-  // A star of the user's stands for anything, as in the saved actions of the reference system.
+  // A star in the user's text is a wildcard, as in saved actions of PostHog.
   return and(call('isNotNull', address), call('like', address, literal(`%${url.replace(/[\\_]/g, '\\$&')}%`)))
 }

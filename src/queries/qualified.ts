@@ -3,7 +3,7 @@ import { rewrite, walk } from '../ast/walk.ts'
 
 /**
  * Under its table's name a field cannot be mistaken for an alias, nor for a field of another table. With `names` only fields of these
- * names are put under it. Fields of subqueries and parameters of lambdas stay as they are.
+ * names are put under it. Fields of subqueries and parameters of lambdas do not change.
  */
 export function qualified(expr: Expr, table: string, names?: ReadonlySet<string>): Expr {
   const kept = new Set<Node>()

@@ -69,7 +69,7 @@ export interface UnreadValues {
   readonly message: string
 }
 
-/** Numbers of a property that stand in a list, a map or a tuple as texts, where their order decides. */
+/** Numbers of a property that are texts in a list, a map or a tuple, where their order matters. */
 export interface OrderedAsTexts {
   readonly code: 'ordered-as-texts'
   readonly property: string
@@ -81,7 +81,7 @@ export interface OrderedAsTexts {
   readonly message: string
 }
 
-/** A property that a query reads and that nobody ever sent, with names that were sent and are nearly the same. */
+/** A property of the query that was never received, with similar names that were. */
 export interface UnknownProperty {
   readonly code: 'unknown-property'
   readonly property: string
@@ -90,7 +90,7 @@ export interface UnknownProperty {
   readonly message: string
 }
 
-/** An event name that a query asks for and that nobody ever sent, with names that were sent and are nearly the same. */
+/** An event name of the query that was never received, with similar names that were. */
 export interface UnknownEvent {
   readonly code: 'unknown-event'
   readonly event: string
@@ -98,7 +98,7 @@ export interface UnknownEvent {
   readonly message: string
 }
 
-/** An action that a query names and that is not there: it matches nothing. */
+/** An action of the query that does not exist: it matches nothing. */
 export interface UnknownAction {
   readonly code: 'unknown-action'
   readonly action: number

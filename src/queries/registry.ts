@@ -10,7 +10,7 @@ import { hogQl, sqlLike } from './sql/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
 
-/** Kinds whose points stand for people. */
+/** Kinds whose points count persons. */
 const actorSources: readonly AnyActorSource[] = [trendsActors, funnelsActors, lifecycleActors]
 
 const kinds = [

@@ -132,7 +132,7 @@ function decimalNumber(words: Uint32Array, scale: number): number | string {
   return Number(`${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`)
 }
 
-/** `2024-01-05T10:00:00Z` in UTC, `2024-01-05T05:00:00-05:00` elsewhere; a fraction only where there is one. */
+/** `2024-01-05T10:00:00Z` in UTC, `2024-01-05T05:00:00-05:00` in other zones; with a fraction only if it is not zero. */
 export function timeWriter(timezone: string): (micros: Micros) => string {
   const zone = zoneOf(timezone)
   return (micros) => {

@@ -9,7 +9,7 @@ export const allOf = (...conditions: readonly Expr[]): Expr => and(...conditions
 
 export const isMissing = (node: SeriesNode, env: QueryContext): boolean => node.kind === 'ActionsNode' && !env.action(node.id)
 
-/** Is the event one of the node's, its filters aside? An action that is gone matches nothing. */
+/** Whether an event matches the node, without its filters. A removed action matches nothing. */
 export function nodeMatch(node: SeriesNode, env: QueryContext, place: string): Expr {
   switch (node.kind) {
     case 'EventsNode':
@@ -25,7 +25,7 @@ export function nodeMatch(node: SeriesNode, env: QueryContext, place: string): E
   }
 }
 
-/** `place` is where the node stands in the request, for messages: `series__0`. */
+/** `place` is the path of the node in the request, for messages: `series__0`. */
 export const nodeFilters = (node: SeriesNode, env: QueryContext, place: string): Expr =>
   allOf(
     ...(['properties', 'fixedProperties'] as const).map((name) =>

@@ -74,7 +74,7 @@ export function isText(table: Table, name: string): boolean {
   return DataType.isUtf8(type) || (DataType.isDictionary(type) && DataType.isUtf8(type.dictionary))
 }
 
-/** Texts of a column; null where there is none. */
+/** Texts of a column; null for missing values. */
 export const texts = (table: Table, name: string): (string | null)[] =>
   Array.from(column(table, name), (value) => (value === null ? null : String(value)))
 

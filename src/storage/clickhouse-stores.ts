@@ -27,7 +27,7 @@ export const noProject = 0
 
 const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 
-/** Without the server a store would be made anew from the log, beside the one that is there. */
+/** Without the server, a second store would be rebuilt from the log beside the existing one. */
 export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
   if (dataDir === ':memory:' || !(await exists(idFile(dataDir)))) return
   const reason =
@@ -66,7 +66,7 @@ export async function openClickHouseStores(
   await claimDatabase(projectStore(client, noProject), dataDir, isInMemory)
 
   const inMemory = async (store: ProjectStore): Promise<ProjectStorage> => {
-    if ((await readAppliedSeq(store)) !== null) await removeRows(store) // of another process, whose log is gone
+    if ((await readAppliedSeq(store)) !== null) await removeRows(store) // of another process, whose log is missing
     const log = new MemoryLog()
     const close = () => log.close()
     return { engine: clickHouseEngine(store, engine), log, cacheFolder: null, reports: [], recovery: null, close, abandon: close }

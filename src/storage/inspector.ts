@@ -1,5 +1,4 @@
-/** Looks at the files of a directory that nobody has open, and at what a server has of it. */
-
+/** Inspects the files of a directory that is not open. */
 export { openStoreInspector } from './duckdb/inspect-store.ts'
 export { BrokenFileError } from './instance.ts'
 export { openServerInspector, type ServerInspector } from './server-inspector.ts'

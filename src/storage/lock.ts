@@ -24,7 +24,7 @@ export type LastOwner = 'closed' | 'killed' | 'rebooted' | 'copied'
 
 export interface Lock {
   readonly lastOwner: LastOwner
-  /** Anything but `closed` is told to the next owner. */
+  /** Any state but `closed` is reported to the next owner. */
   release(left?: LastOwner): Promise<void>
 }
 
@@ -73,7 +73,7 @@ const leftBy = (text: string, dataDir: string, here: DirectoryIdentity): LastOwn
   return isOfThisBoot(owner) ? 'killed' : 'rebooted'
 }
 
-/** How the last owner left a directory that nobody owns. Changes nothing. */
+/** How the last owner left a directory without an owner. Changes nothing. */
 export async function readLastOwner(dataDir: string): Promise<LastOwner> {
   const found = await readLock(join(dataDir, lockName))
   return found === null ? 'closed' : leftBy(found, dataDir, await directoryIdentity(dataDir))

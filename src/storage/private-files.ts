@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const others = 0o077
 
-/** Takes the rights of everybody but the owner from a file, or from a directory and all in it. Answers what could not be changed. */
+/** Removes the permissions of other users from a file, or from a directory and its contents. Returns what could not be changed. */
 export async function makePrivate(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => null)
   if (!found) return []
@@ -33,7 +33,7 @@ export async function makeDirectoryPrivate(dataDir: string): Promise<readonly st
   return [...(ours.length === names.length ? await makeTopPrivate(dataDir) : []), ...refused.flat()]
 }
 
-/** A directory alone: nobody else reaches what is in it. */
+/** A directory alone: other users cannot reach what is in it. */
 async function makeTopPrivate(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => null)
   return found && (found.mode & others) !== 0 && !(await allow(path, found.mode & 0o700)) ? [path] : []

@@ -17,21 +17,21 @@ import { type ProjectFindings, planRecovery, type RecoveryPlan } from './recover
 import type { Rebuilt, RecoveryReport } from './recovery-report.ts'
 import type { StoreFindings } from './store-findings.ts'
 
-/** A store that is made again: from the records of the log that are still to be applied. */
+/** A store that is rebuilt: from the records of the log that are not applied. */
 export interface Recovery extends Pick<Rebuilt, 'keptAs' | 'reason' | 'fromSeq' | 'toSeq'> {
   readonly kind: 'store-rebuilt' | 'store-rolled-back'
 }
 
 export interface ProjectStorage {
   readonly engine: Engine
-  /** For what is made of the events and may be made again; null: nothing is kept beside memory. */
+  /** Folder for caches derived from events; null: caches stay in memory. */
   readonly cacheFolder: string | null
   readonly log: Log
   /** What is damaged or lost. */
   readonly reports: readonly RecoveryReport[]
   readonly recovery: Recovery | null
   close(): Promise<void>
-  /** Lets go of everything as it is. */
+  /** Releases everything without a checkpoint. */
   abandon(): Promise<void>
 }
 
@@ -48,11 +48,11 @@ export interface StorageOptions {
 /** A log that another process writes. */
 export interface LogTail {
   readonly writer: LogWriter
-  /** The last durable record of a log that is being written; null: nobody has it open, and it is put in order first. */
+  /** The last durable record of a log that is being written; null: no process has it open, and it is repaired first. */
   readonly liveSeq: number | null
-  /** The log is in order, and may be opened by whoever writes it. The store has its records up to `appliedSeq`. */
+  /** The log is repaired, and its writer may open it. The store has its records up to `appliedSeq`. */
   inOrder(found: LogFindings, appliedSeq: number): void
-  /** What was opened, to be told how far the log is. */
+  /** What was opened; receives the position of the log. */
   opened(log: TailedLog): void
 }
 
@@ -69,7 +69,7 @@ export const filesOf = (dataDir: string, id: number | string) => {
 }
 
 /**
- * Nobody can say how far the log must reach in a copy that was made while the original was written to, or on a machine that may have lost what it was not
+ * The required end of the log is unknown in a copy that was made while the original was written to, or on a machine that may have lost what it was not
  * asked to make durable.
  */
 const mayLackRecords = (lastOwner: LastOwner, durability: LogSettings['durability']): boolean =>
@@ -275,7 +275,7 @@ const setAppliedSeq = (instance: Instance, database: string, seq: number) =>
 
 /**
  * Attaches the store where it can be read, also when only without its write-ahead log: what is left is the last checkpoint, and the log has what came
- * after. One that is broken stays as it is.
+ * after. A broken one is not changed.
  */
 async function attachReadable(
   instance: Instance,

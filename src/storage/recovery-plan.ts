@@ -17,7 +17,7 @@ export interface ProjectFindings {
   readonly hadEvents: boolean
 }
 
-/** Records that are neither in the store nor in the log. `toSeq` null: nobody knows how many. */
+/** Records that are neither in the store nor in the log. `toSeq` null: their number is unknown. */
 export interface LostRecords {
   readonly fromSeq: number
   readonly toSeq: number | null
@@ -28,7 +28,7 @@ export interface LostRecords {
 
 export interface RecoveryPlan {
   /**
-   * `store`: the store as it is. `checkpoint`: the store without its write-ahead log. `log`: a new store, made from the log. `nothing`: a new store of a new
+   * `store`: the store without changes. `checkpoint`: the store without its write-ahead log. `log`: a new store, rebuilt from the log. `nothing`: a new store of a new
    * project.
    */
   readonly from: 'store' | 'checkpoint' | 'log' | 'nothing'
@@ -71,7 +71,7 @@ function lostFromLog(log: LogFindings, needed: readonly LogDamage[], appliedSeq:
   return firstSeq > appliedSeq + 1 ? [forgotten, ...damaged] : damaged
 }
 
-/** The log has no record. That is all there was of a new project, and of any other one it is gone. */
+/** The log has no record. That is correct for a new project; any other has lost its log. */
 function lostWithLog(
   { store, log, damages, hasLogFolder, hadEvents }: ProjectFindings,
   needed: readonly LogDamage[],

@@ -17,7 +17,7 @@ export interface Rebuilt {
 
 /** What opening a project mended, or had to leave out. */
 export type RecoveryReport =
-  /** The store could not be opened and was made again from the log. */
+  /** The store could not be opened and was rebuilt from the log. */
   | ({ readonly kind: 'store-rebuilt' } & Rebuilt)
   /** The store was opened without its write-ahead log; the log had what that held. */
   | ({ readonly kind: 'store-rolled-back' } & Rebuilt)

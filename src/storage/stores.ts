@@ -28,5 +28,5 @@ export const duckdbStores = (instance: Instance, options: StorageOptions): Store
   makeDurable: (id) => instance.checkpoint(projectDatabase(id)),
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,
-  close: async () => undefined, // the instance is closed by whoever opened it
+  close: async () => undefined, // the owner of the instance closes it
 })

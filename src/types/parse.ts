@@ -31,7 +31,7 @@ const others: Readonly<Record<string, ScalarName>> = {
 
 const compound = { array: 'Array', map: 'Map', tuple: 'Tuple', nullable: 'Nullable', decimal: 'Decimal', numeric: 'Numeric' } as const
 
-/** Types that may have been meant by the first word of a text that names none. */
+/** Likely types for the first word of a text that names none. */
 export function likelyTypes(text: string): readonly string[] {
   const known = new Map(Object.entries({ ...compound, ...names, ...Object.fromEntries(Object.keys(others).map((name) => [name, name])) }))
   const word = (text.match(/[a-z]\w*/gi) ?? []).find((one) => !known.has(one.toLowerCase()))
@@ -108,7 +108,7 @@ function namedElement(text: string): { readonly name?: string; readonly rest: st
   return { rest: '' }
 }
 
-/** Splits at commas that stand in no bracket. */
+/** Splits at commas outside of brackets. */
 function splitTop(text: string): string[] {
   const parts: string[] = []
   let depth = 0

@@ -1,12 +1,12 @@
 // What is known of a property whose values have no declared type.
 
-/** How the JSON numbers among the values are told from JSON texts such as '01234' that read as a number, and with it how values are held. */
+/** How JSON numbers are distinguished from JSON texts such as '01234' that read as a number, and so how values are represented. */
 export type NumberKind =
   /** There is nothing but JSON numbers: a float. */
   | 'all'
-  /** There is no JSON number: the text. */
+  /** No value is a JSON number: the text. */
   | 'none'
-  /** There is no JSON text that reads as a number: the text, and what reads as a number is one. */
+  /** No JSON text reads as a number: the text, and what reads as a number is one. */
   | 'by-text'
   /** There may be anything: the text, with a NUL character in front of JSON texts that read as a number. No other text has one. */
   | 'marked'

@@ -2,7 +2,7 @@ import type { NumberKind, PropertyInfo } from './property-info.ts'
 import { isNamed, isNumeric, isTime, nullable, type ScalarType, type SqlType, scalar } from './types.ts'
 
 // A property without a declared type is what each of its values is. Its type says how an engine holds such values, and where they come from, so
-// that whoever asks for a text, a number, a time or a boolean gets it.
+// that a context for a text, a number, a time or a boolean gets it.
 
 export interface PropertyType extends ScalarType {
   readonly name: 'Property'

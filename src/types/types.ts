@@ -117,7 +117,7 @@ export function withoutNames(type: SqlType): SqlType {
 }
 
 const sizes = new WeakMap<SqlType, number>()
-/** How many types a type is made of, written out: one that stands in it twice counts twice. */
+/** How many types a type consists of, expanded: one that occurs twice counts twice. */
 export function sizeOfType(type: SqlType): number {
   if (type.kind === 'scalar' || type.kind === 'unknown') return 1
   const known = sizes.get(type)

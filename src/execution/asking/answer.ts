@@ -9,7 +9,7 @@ const sliceMs = 20
 
 const tooLarge = (most: number, cause?: unknown) => new WaymarkError('answer-too-large', { bytes: most }, { cause })
 
-/** Rows are written some at a time, so that what is too long is seen before all of it is there, and others have their turn in between. */
+/** Writes rows in slices: text that is too long is detected early, and the event loop is not blocked. */
 function* rowsText(rows: readonly unknown[], most: number): Generator<void, string> {
   const pieces: string[] = []
   let length = 0
@@ -57,7 +57,7 @@ export class Answer {
     return new Answer(object, null)
   }
 
-  /** Of JSON that somebody else has written. */
+  /** For JSON that was serialized elsewhere. */
   static ofText(json: string): Answer {
     return new Answer(null, json)
   }

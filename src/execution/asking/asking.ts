@@ -53,7 +53,7 @@ export type Outcome = { readonly answer: Answer } | { readonly status: Polled }
 
 /** Characters that an id of the client's own may have. */
 export const longestQueryId = 200
-/** Of a query that somebody waits for. */
+/** Of a query with a waiting client. */
 export const waitedForSeconds = 60
 /** Who asks in the process itself. */
 export const library = 'library'
@@ -149,7 +149,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
   }
 }
 
-/** What stands for a query in the background: the bare status, and the same again under the name that polling answers it by. */
+/** The body for an async query: the bare status, and the same under the field that polling uses. */
 export const statusAnswer = (polled: Polled): object => {
   const status = presentRun(polled)
   return { ...status, query_status: status }

@@ -3,7 +3,7 @@
 
 const remembered = 5_000
 
-/** A query by its key, and by the kind that stands for it as long as the key is not known. */
+/** A query by its key, or by its kind while the key is unknown. */
 export interface Costed {
   readonly key: string
   readonly kind: string | null

@@ -2,7 +2,7 @@ import { createShares, type Sharer } from './shares.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
 // Which statement runs next, and which makes room. Statements come from many projects, and what one will cost is not known before: each is taken for a
-// light one until it has run for a while, or its query is known to be heavy. Any of them may take a place that is free. When somebody waits who has
+// light one until it has run for a while, or its query is known to be heavy. Any of them may take a free slot. When a statement waits that has
 // more right to a place, the youngest of those who have had their while is interrupted and begun again later, twice at most: then it waits until it
 // may keep its place. Those who keep theirs never take the last one, nor more than half of them for one project.
 
@@ -21,7 +21,7 @@ export interface Claim extends Sharer {
 }
 
 export interface Place {
-  /** Aborts when somebody else needs the place. */
+  /** Aborts when another statement needs the slot. */
   readonly interrupted: AbortSignal
   /** The engine has done its part. The place is free for another statement; until `leave` there are at most as many such readers as places. */
   read(): void

@@ -37,7 +37,7 @@ export const presentRun = ({ run, answer }: Polled, query_progress: object | nul
   results: answer?.object ?? null,
 })
 
-/** The JSON of the same. An answer may be long: the text that is kept becomes part of it as it is. */
+/** The JSON of the status. The stored text of the answer is inserted without parsing it. */
 export const runText = async ({ run, answer }: Polled, query_progress: object | null = null): Promise<string> =>
   `{"results":${answer ? await answer.text() : null},${JSON.stringify(factsOf(run, query_progress)).slice(1)}`
 
@@ -60,7 +60,7 @@ const factsOf = (run: QueryRun, query_progress: object | null) => ({
 /** A status has no place for the field to blame but its words. */
 const said = ({ attr, detail }: WaymarkError) => (attr === null ? detail : `${attr}: ${detail}`)
 
-/** Runs from before it was written down, and those that somebody waits for, say nothing of their query. */
+/** Runs stored by older versions, and those of waiting clients, have no query. */
 const isOf = (run: QueryRun, queryKey: string) => run.query_key === null || run.query_key === queryKey
 
 /** What work in the background is given, beside the signal that stops it. */
@@ -74,9 +74,9 @@ export type Work = (signal: AbortSignal, begin: () => void, working?: Working) =
 const ending = new Error('the process is about to end')
 const stoppedByEnd = 'The query was stopped because the server is shutting down.'
 
-/** A query somebody waits for. */
+/** A query with a waiting client. */
 export interface Attended {
-  /** Aborts when the caller leaves, or when somebody cancels it by its id. */
+  /** Aborts when the caller leaves, or when the query is cancelled by its id. */
   readonly signal: AbortSignal
   readonly begin: () => void
   readonly stop: () => void
@@ -213,7 +213,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
       }
       const held: Active = { run, stop, progress, hasBegun: false }
       active.set(key, held)
-      held.done = whole().catch(() => undefined) // what could not be written is told to whoever asked
+      held.done = whole().catch(() => undefined) // the caller gets the error
       await isWritten
       return { run, answer: null }
     },

@@ -14,7 +14,7 @@ export const refreshModes = [
 ] as const
 export type RefreshMode = (typeof refreshModes)[number]
 
-/** The mode of a request, whichever way it says it. Nobody is left without an answer: where only a kept one is asked for, a new one is made too. */
+/** The mode of a request, however it is given. Every request gets an answer: `force_cache` also computes a new one if nothing is cached. */
 export const refreshMode = (refresh: unknown, isAsync = false): RefreshMode => {
   if (refresh === true) return isAsync ? 'force_async' : 'force_blocking'
   if (refresh === undefined || refresh === null || refresh === false) return isAsync ? 'async' : 'blocking'

@@ -37,7 +37,7 @@ const ages: Readonly<Record<string, readonly [usual: number, lazy: number]>> = {
   year: [day, day],
 }
 const slack = 10_000
-/** What clients are told to wait before they ask for a new answer by hand. */
+/** How long clients should wait before a manual refresh. */
 const clientPause = 3 * minute
 
 type Query = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-// Who has had how much of the engine. Whoever had least is next: first among projects, then among those who ask within one. Who comes anew begins
-// where the least of those who are there stands, so that nobody saves up turns by staying away, and who leaves takes no debt along.
+// Fair shares of the engine. The one with the smallest share is next: first among projects, then among the callers within one. A newcomer begins
+// at the smallest current share, so that no turns are saved up by staying away; leaving cancels the debt.
 
 interface Share {
   /** Milliseconds of places that were given back. */

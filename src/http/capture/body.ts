@@ -15,7 +15,7 @@ export interface CaptureRequest {
   readonly body: Uint8Array
   /** Most bytes of the events, unpacked. */
   readonly limit: number
-  /** Called with the memory that unpacking takes; throws when there is none left. */
+  /** Called with the memory that decompression takes; throws when none is left. */
   readonly hold?: (bytes: number) => void
 }
 
@@ -37,7 +37,7 @@ const compressionNames: Readonly<Record<string, Compression>> = {
 }
 const sliceMs = 8
 
-/** A value nobody knows is no compression. */
+/** An unknown value means no compression. */
 export const compressionNamed = (name: string | null): Compression => own(compressionNames, (name ?? '').trim().toLowerCase()) ?? null
 
 export async function decodeBody(request: CaptureRequest): Promise<DecodedBody> {

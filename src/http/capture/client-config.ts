@@ -91,7 +91,7 @@ const routes: readonly Route[] = [
     answer: () => ({ body: { earlyAccessFeatures: [], stages: [] } }),
   },
   { path: /^\/api\/web_experiments$/, notKept: 'experiments', answer: () => ({ body: { experiments: [] } }) },
-  // The browser library loads this one also when there are no surveys, and a 404 would stand in the console of every page.
+  // The browser library loads this one also when there are no surveys, and a 404 would appear in the console of every page.
   {
     path: /^\/static\/(?:[^/]+\/)?surveys\.js$/,
     answer: () => ({
@@ -110,7 +110,7 @@ interface ExpectedAnswer {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Null when the path is none of these. `path` comes without its trailing slash. */
+/** Null for any other path. `path` has no trailing slash. */
 export function clientConfigAnswer(request: ConfigRequest): ExpectedAnswer | null {
   for (const route of routes) {
     const match = route.path.exec(request.path)

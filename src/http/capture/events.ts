@@ -75,7 +75,7 @@ interface Reading {
   readonly isEngage: boolean
   /** The request says when it was sent, which then holds for each of its events. */
   readonly isSent: boolean
-  /** No token stands for them all, so those of the events must be one. */
+  /** The batch has no token, so the tokens of its events must agree. */
   readonly isTokenShared: boolean
 }
 
@@ -162,7 +162,7 @@ function sentAtOf(query: URLSearchParams, body: Json | null, form: URLSearchPara
 
 const longestAddress = 64
 
-/** The first address of X-Forwarded-For, without its port; null when what stands there is none. */
+/** The first address of X-Forwarded-For, without its port; null if it is invalid. */
 function forwardedFor(headers: Headers): string | null {
   const [first = ''] = (headers.get('x-forwarded-for') ?? '').split(',', 1).map((part) => part.trim())
   if (first.length > longestAddress) return null

@@ -46,7 +46,7 @@ export async function readFlagsRequest(capture: CaptureRequest): Promise<FlagsRe
 
 type IsProject = (token: string) => Promise<boolean>
 
-/** Old clients are told what is wrong with their question. */
+/** Old clients get an error for an invalid request. */
 export async function mustBeWhole({ token, distinctId, malformed }: FlagsRequest, isProject: IsProject): Promise<void> {
   if (malformed !== null) throw new CaptureRefusal('malformed-data', malformed)
   if (token === '' || !(await isProject(token))) throw unknownProject(token)
@@ -54,7 +54,7 @@ export async function mustBeWhole({ token, distinctId, malformed }: FlagsRequest
     throw new CaptureRefusal('missing-distinct-id', 'The body needs a "distinct_id": flags are evaluated for one person.')
 }
 
-/** Newer ones are answered whatever they ask, but not in the name of a project that is not there. */
+/** Newer clients always get an answer, unless the project is unknown. */
 export async function mustBeKnown({ token }: FlagsRequest, isProject: IsProject): Promise<void> {
   if (token !== '' && !(await isProject(token))) throw unknownProject(token)
 }

@@ -77,7 +77,7 @@ const eventsOf = (items: JsonItems, results: EventResults): EventSource<OwnedEve
   },
 })
 
-/** None comes in, and each is told so. */
+/** All are refused, each with its own result. */
 export async function limitEach(items: JsonItems, results: EventResults, details: string): Promise<void> {
   const events = eventsOf(items, results)
   await runInSlices(

@@ -1,7 +1,7 @@
 import type { QueryCaller } from '../../execution/asking/asking.ts'
 import type { ProjectVisit } from '../resource.ts'
 
-/** Whoever makes the request, as one who asks. */
+/** The user of the request, as the caller of a query. */
 export const queryCallerOf = ({ app, project, caller, request }: ProjectVisit): QueryCaller => ({
   name: `user ${caller.user.id}`,
   get signal() {

@@ -49,12 +49,12 @@ export interface StreamHooks {
   readonly stop: () => void
   /** Once, however it ends. */
   readonly ended: () => void
-  /** The answer cannot be finished: the connection must end in a way that the client notices. False when nobody can do that here. */
+  /** The stream failed: the connection must end so that the client notices. False if it cannot be closed here. */
   readonly breakOff: (error: unknown) => boolean
   readonly patience?: number
 }
 
-/** Bytes at the pace of whoever reads them. */
+/** Bytes at the pace of the reader (backpressure). */
 export function pacedBody(pieces: AsyncGenerator<Uint8Array>, { stop, ended, breakOff, patience = clientPatience }: StreamHooks) {
   let waiting: NodeJS.Timeout | undefined
   let isOver = false

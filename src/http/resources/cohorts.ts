@@ -56,7 +56,7 @@ const personSchema = z.object({
 
 const dataOf = ({ app, project }: ProjectVisit) => app.project(project.id)
 
-/** Members are made when they are asked for, so nobody ever sees them being made. */
+/** Members are computed on demand, so the calculating state is never visible. */
 const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): Promise<z.infer<typeof cohortSchema>[]> => {
   const states = await (await dataOf(visit)).cohorts.states(cohorts.map((one) => one.id))
   return Promise.all(

@@ -32,7 +32,7 @@ const tried = async (visit: Visit, email: string, password: string): Promise<Use
   const takeBack = attempts.begin({ email, address: visit.site.client, device })
   const from = device !== null ? `device ${device}` : visit.site.client === null ? '' : networkOf(visit.site.client).network
   const user = await accounts.users.authenticate(email, password, from).catch((error: unknown) => {
-    takeBack() // nobody looked
+    takeBack() // the password was not checked
     throw error
   })
   if (!user) throw failures.badLogin()

@@ -38,7 +38,7 @@ const orders: Readonly<Record<string, (member: Member) => string | number>> = {
   user__email: ({ user }) => user.email.toLowerCase(),
   user__first_name: ({ user }) => user.first_name,
 }
-/** An order that is none leaves the list as it is. */
+/** An invalid order does not change the list. */
 const inOrder = (list: readonly Member[], order: string | null): readonly Member[] => {
   const by = order === null ? undefined : Object.entries(orders).find(([name]) => name === order.replace(/^-/, ''))?.[1]
   if (!by) return list

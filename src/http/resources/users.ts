@@ -73,7 +73,7 @@ const present = async ({ accounts }: App, user: User, limits: Limits): Promise<z
   }
 }
 
-/** Nobody sees the account of another. */
+/** Users cannot see other accounts. */
 const self = ({ caller, params }: Visits['user']): User => {
   if (params.uuid !== '@me' && params.uuid !== caller.user.uuid) throw failures.notFound()
   return caller.user
@@ -106,7 +106,7 @@ export const users = defineResource({
         const { accounts } = visit.app
         const user = self(visit)
         const { email } = check(userInput.pick({ email: true }), visit.body)
-        // Whoever has the address has the account: a key is not enough for it.
+        // Access to the mailbox means access to the account, so a key is not enough to change it.
         if (email !== undefined && !sameEmail(email, user.email)) mustHaveLoggedIn(visit)
         const updated = await accounts.users.update(user, visit.body, async (project) => {
           const membership = await accounts.organizations.membership(project.organization_id, user)

@@ -94,7 +94,7 @@ export class EventBuckets {
 
   /**
    * The events of a bucket by (actor, time), those of equal time in the order they came. A counting sort over the codes. Pauses now and then, for
-   * whoever drives it to stop it.
+   * the caller to stop it.
    */
   *group(bucket: number): Generator<void, BucketColumns, void> {
     const { shift } = this

@@ -20,6 +20,6 @@ export interface ActorColumns extends Omit<FunnelColumns, 'actor'> {
   readonly actors: number
   /** The events of actor `a` are `offsets[a]` to `offsets[a + 1]`. */
   readonly offsets: Int32Array
-  /** Which event each was by arrival, from 0: leads back to its row. Null when nobody asks. */
+  /** Index of each event by arrival, from 0: leads back to its row. Null when it is not needed. */
   readonly origin: Int32Array | null
 }

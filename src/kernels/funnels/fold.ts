@@ -39,7 +39,7 @@ export type Sink = (outcome: Outcome) => void
 
 const eventsBetweenPauses = 1 << 17
 
-/** One outcome per actor, and per breakdown value where the attribution says so. Pauses now and then, for whoever drives it to stop it. */
+/** One outcome per actor, and per breakdown value if the attribution needs it. Pauses now and then, so that the caller can stop it. */
 export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink): Generator<void, void, void> {
   const runner = new Runner(events, funnel, sink)
   const { offsets } = events

@@ -14,7 +14,7 @@ export interface OrderedFunnel {
   readonly optional: number
 }
 
-// Attempts share their beginnings: a node is one reached step and points to the one before. A first step is its own node, told by its event, because
+// Attempts share their beginnings: a node is one reached step and points to the previous one. A first step is its own node, identified by its event, because
 // most events are first steps that lead nowhere.
 const nobody = -1
 const firstNode = (event: number) => -2 - event
@@ -184,7 +184,7 @@ export class OrderedFold {
       if (isMixed && this.hasServed(events, previous, event, at)) return
     }
     if ((this.live & (1 << step)) !== 0 && this.start[step] === begun) return // this attempt is past it
-    // An excluded attempt is seen at the step it comes to, and goes no further: whoever stands there stays.
+    // An excluded attempt counts at the step it reaches, and goes no further: a clean attempt there stays.
     if (isExcluded === 0) {
       this.start[step] = begun
       this.excluded[step] = 0

@@ -7,7 +7,7 @@ import type { QueryContext } from '../kind.ts'
 import { columnOf, orderOf } from '../origin.ts'
 import type { ActorTable } from './source.ts'
 
-/** What stands in one column of the answer. */
+/** The value in one column of the answer. */
 export type ActorColumn =
   /** The whole actor: read by its id when the page is known. */
   | { readonly kind: 'actor'; readonly text: string }

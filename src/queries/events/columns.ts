@@ -7,7 +7,7 @@ import type { ProjectSettings, QueryContext } from '../kind.ts'
 import { columnOf, orderOf } from '../origin.ts'
 import { qualified } from '../qualified.ts'
 
-/** What stands in one column of the answer. */
+/** The value in one column of the answer. */
 export type EventColumn =
   /** The whole event, its person, or the name of its person: objects made from several columns of the statement. */
   | { readonly kind: 'event' | 'person' | 'name'; readonly text: string; readonly label: string }
@@ -26,13 +26,13 @@ export const columnsOf = (labels: readonly string[], env: QueryContext): EventCo
     return kind ? { kind, text, label } : { kind: 'value', text, label, expr: columnOf(label, `select__${i}`, env) }
   })
 
-/** Does the column stand for several events? */
+/** Does the column aggregate events? */
 export const folds = (column: EventColumn): boolean => column.kind === 'value' && hasAggregate(column.expr)
 
 export const aliasesOf = (columns: readonly EventColumn[]): ReadonlySet<string> =>
   new Set(columns.flatMap((column) => (column.kind === 'value' && column.expr.kind === 'alias' ? [column.expr.name] : [])))
 
-/** Aliases of columns that stand for several events. */
+/** Aliases of columns that aggregate events. */
 export const foldedNames = (columns: readonly EventColumn[]): ReadonlySet<string> => aliasesOf(columns.filter(folds))
 
 export function mentions(expr: Expr, names: ReadonlySet<string>): boolean {
@@ -87,7 +87,7 @@ export function selected(columns: readonly EventColumn[], project: ProjectSettin
   ]
 }
 
-/** An object orders by what stands for it. */
+/** An object is ordered by its key. */
 const keyOf = (kind: 'event' | 'person' | 'name', project: ProjectSettings): Expr =>
   kind === 'event' ? uuid : kind === 'person' ? distinctId : displayName(project, ['person', 'properties'], distinctId)
 

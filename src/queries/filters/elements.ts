@@ -7,7 +7,7 @@ import { QueryError } from '../../errors/errors.ts'
 
 const chain = field('elements_chain')
 const quoteRegex = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-/** A value as it stands in the chain, as part of a regular expression. */
+/** A value as it appears in the chain, as part of a regular expression. */
 const quoteValue = (text: string) => quoteRegex(text.replaceAll('"', '\\"'))
 
 const matches = (pattern: string): Expr => call('match', chain, literal(pattern))
@@ -42,7 +42,7 @@ export const selectorMatches = (selector: string): Expr => {
   return or(...alternatives.map(matches))
 }
 
-/** Splits at a character that stands in no brackets and quotes. */
+/** Splits at a character outside of brackets and quotes. */
 function splitOutside(text: string, separator: string): string[] {
   const parts = ['']
   let depth = 0

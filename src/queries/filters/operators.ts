@@ -40,7 +40,7 @@ function constant(value: One, type: Read['type']): Expr {
   return literal(String(value))
 }
 
-/** A typed value against a text that is none of its type: compared as texts. */
+/** A typed value against a text of another type: compared as texts. */
 function comparable(read: Read, value: One): readonly [Expr, Expr] {
   const right = constant(value, read.type)
   const isOdd = right.kind === 'literal' && right.type === 'string' && (read.type === 'Numeric' || read.type === 'Boolean')
@@ -57,7 +57,7 @@ const compare =
     const [left, right] = comparable(read, given)
     return and(call('isNotNull', read.expr), call(name, left, right))
   }
-/** The value anywhere in the text; `%`, `_` and `\` in it stand for themselves. */
+/** The value anywhere in the text; `%`, `_` and `\` in it are literal. */
 const pattern = (value: One) => literal(`%${String(value).replace(/[\\%_]/g, '\\$&')}%`)
 const contains: Condition = (read, value) => and(call('isNotNull', read.expr), call('ilike', text(read), pattern(value)))
 const matches: Condition = (read, value, { place }, env) => {

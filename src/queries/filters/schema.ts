@@ -63,7 +63,7 @@ export interface PropertyFilter {
   readonly value: unknown
   readonly groupTypeIndex: number | null
   readonly negation: boolean
-  /** Where it stands in the list, for messages. */
+  /** Its path in the list, for messages. */
   readonly place: string
 }
 
@@ -113,7 +113,7 @@ const mustBeKnown = (item: Json, known: ReadonlySet<string>, own: readonly strin
 export const wrongFilter = (place: string, message: string, field?: string): QueryError =>
   new QueryError('validation-failed', { message, attr: field ? `${place}__${field}` : place })
 
-/** A field whose value is none of those that there are. */
+/** A field whose value is not allowed. */
 export const noChoice = (place: string, field: string, given: unknown, allowed: readonly string[]): QueryError =>
   new QueryError('validation-failed', { ...noneOf(`The ${field} of a filter`, given, allowed), attr: `${place}__${field}` })
 

@@ -2,7 +2,7 @@ import { and, call, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 
 // Versions compare number by number. A version is X.Y.Z with an optional leading v and an optional -pre or +build that does not count; anything
-// else is none, and matches no operator, the negated ones included.
+// else is not a version, and matches no operator, the negated ones included.
 
 type Version = readonly [major: number, minor: number, patch: number]
 type Range = readonly [from: Version, below: Version]

@@ -67,7 +67,7 @@ function* actorsBehind(point: FunnelPoint, env: QueryContext): Asking<ActorList>
 
 const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0
 
-/** Each cohort is read on its own: of those that nobody asked for, nothing is read. */
+/** Each cohort is read on its own: cohorts that are not selected are not read. */
 function inAskedCohort({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan): FunnelScan {
   if (asked == null || !hasCohorts(scan)) return scan
   const wanted = String(Array.isArray(asked) ? asked[0] : asked)

@@ -6,7 +6,7 @@ import type { BreakdownFilter } from '../schemas.ts'
 
 /** What a funnel is split by: properties, whose values come with the events, or cohorts, each asked for on its own. */
 export interface FunnelBreakdown {
-  /** Each the text of a property, '' where there is none. */
+  /** Each the text of a property, '' if it is missing. */
   readonly parts: readonly Expr[]
   readonly cohorts: readonly (number | 'all')[]
   readonly limit: number

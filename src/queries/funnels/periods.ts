@@ -11,7 +11,7 @@ export class PeriodCounts {
     this.converted = new Float64Array(periods)
   }
 
-  /** Conversion rates in percent, two decimals; 0 where nobody entered. */
+  /** Conversion rates in percent, two decimals; 0 in a period without entries. */
   rates(): readonly number[] {
     return Array.from(this.entered, (entered, i) => (entered === 0 ? 0 : roundTo((100 * this.converted[i]!) / entered, 2)))
   }

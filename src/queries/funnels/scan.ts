@@ -81,7 +81,7 @@ export class BreakdownValues {
   }
 }
 
-/** What is read of the events, whoever folds them. */
+/** What is read of the events, for any fold. */
 export interface Reading {
   readonly actor: Expr
   /** By step, whether an event matches it. */
@@ -176,7 +176,7 @@ export function* eachSlice(
   }
 }
 
-/** Runs a loop whose pauses are everybody's. */
+/** Runs a loop that yields at its pauses. */
 function* pausing<R>(run: Generator<void, R, void>): QueryRun<R> {
   for (;;) {
     const step = run.next()
@@ -187,7 +187,7 @@ function* pausing<R>(run: Generator<void, R, void>): QueryRun<R> {
 
 /**
  * How many events each slice has. The store knows at once how many events it has; only when those are too many is it worth counting the ones that
- * matter, and how they lie in slices. Their number is odd, because buckets are told by the low digits of persons.
+ * matter, and how they are split into slices. Their number is odd, because buckets use the low digits of persons.
  */
 function* slicesOf(scan: FunnelScan, actor: Expr, where: Expr, most: number): QueryRun<readonly number[]> {
   let rows = 0

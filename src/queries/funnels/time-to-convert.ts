@@ -55,7 +55,7 @@ export function binsOf(of: { readonly count: number; readonly least: number; rea
   return { count, start: Math.floor(of.least), width: Math.ceil((of.most - of.least) / count) || 60 }
 }
 
-/** The bins give one pair more: the last pair counts what lies on the last edge. Nobody: no pairs. */
+/** The bins give one pair more: the last pair counts values on the last edge. Without persons: no pairs. */
 export const timeToConvert = (
   average: number | null,
   median: number | null,

@@ -19,7 +19,7 @@ export interface Activity {
   readonly found: readonly { readonly actor: number | string; readonly bucket: number; readonly status: Status }[]
 }
 
-/** Who was what in which bucket. Looks one bucket before the range, because coming back is told by it. */
+/** Status of each actor per bucket. Reads one bucket before the range, because it decides who is returning. */
 export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun<Activity> {
   const interval = query.interval ?? 'day'
   const earliest = yield* earliestFor(query.dateRange)
@@ -32,7 +32,7 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
   const where = allOf(
     since(edges[0]!),
-    // Whoever comes later in the last bucket was there in it, as in the bucket before the first.
+    // An actor seen later in the last bucket counts in it, as in the bucket before the first.
     until(edges.at(-1)! - 1),
     nodeCondition(query.series[0]!, env, 'series__0'),
     queryFilters(query, env),

@@ -24,7 +24,7 @@ export interface SqlAnswer {
   readonly query: string
 }
 
-/** The statement that a request stands for, without limits of an answer: `queryArrow` has none. */
+/** The statement of a request, without the row limits of an answer: `queryArrow` has none. */
 export function sqlStatement(query: SqlQuery, env: QueryContext): Query {
   const budget = new PlanningBudget(env.checkpoint)
   return fillPlaceholders(parseQuery(query.query, budget), query, env, budget)

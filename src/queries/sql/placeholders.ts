@@ -15,7 +15,7 @@ import type { SqlQuery } from './schema.ts'
 import { isOfTemplate } from './template.ts'
 import { mistakeOfValue, shown } from './values.ts'
 
-/** The statement with every `{…}` replaced by what it stands for. */
+/** The statement with every `{…}` replaced by its value. */
 export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContext, budget = new PlanningBudget(env.checkpoint)): Query {
   const values = given.values ?? {}
   const variables = new Map(Object.values(given.variables ?? {}).map((v) => [v.code_name, v.isNull ? null : (v.value ?? null)]))

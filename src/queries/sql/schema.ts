@@ -7,9 +7,9 @@ export const sqlSchema = fields(
     ...everyQuery,
     kind: z.enum(['HogQLQuery', 'SqlLikeQuery']),
     query: z.string(),
-    /** What `{name}` stands for. */
+    /** The value of `{name}`. */
     values: z.record(z.string(), z.unknown()).nullish(),
-    /** By id: what `{variables.code_name}` stands for. */
+    /** By id: the value of `{variables.code_name}`. */
     variables: z
       .record(
         z.string(),
@@ -24,7 +24,7 @@ export const sqlSchema = fields(
         ),
       )
       .nullish(),
-    /** What `{filters}` stands for. */
+    /** The value of `{filters}`. */
     filters: fields(
       {
         properties: z.array(z.unknown()).nullish(),

@@ -149,7 +149,7 @@ function firstActors(context: PlanContext, bucket: Bucket | null, isOf: Expr): Q
   })
 }
 
-/** Which events have the point's value. Other stands for all values that have no row of their own. */
+/** Which events have the point's value. Other means all values without a row of their own. */
 function* valueCondition(
   asked: TrendsPoint['breakdown'],
   unit: Unit,

@@ -21,7 +21,7 @@ export function aggregate(name: string, value: Expr): Expr {
   return level === undefined ? call(name, value) : callWith('quantile', { params: [literal(level)], args: [value] })
 }
 
-/** The number that sums and averages are about, null where there is none. */
+/** The number that sums and averages use, null if it is missing. */
 export function numberOf(unit: Unit, env: QueryContext): Expr {
   const { node } = unit
   const place = placeOf(unit)
@@ -89,7 +89,7 @@ function aggregationOf(context: PlanContext): Aggregation {
 }
 
 /**
- * Counts and sums by the values as they are stored, and only then by their texts: the engine groups a column with few values by the column's own
+ * Counts and sums by the stored values, and only then by their texts: the engine groups a column with few values by the column's own
  * dictionary, and each value becomes a text once instead of once per event.
  */
 function planByStored({ unit, query, bucketOf, events, size }: PlanContext, stored: StoredParts, value: Expr): UnitPlan {

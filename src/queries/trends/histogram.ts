@@ -34,7 +34,7 @@ function shorten(value: number, width = 1): number {
 
 export const binText = (low: number, high: number): string => `[${low},${high}]`
 
-/** `[10,17.5]`; null for anything else, such as `["",""]`, which stands for all values. */
+/** `[10,17.5]`; null for anything else, such as `["",""]`, which means all values. */
 export function parseBin(text: string): readonly [number, number] | null {
   try {
     const parsed: unknown = JSON.parse(text)

@@ -12,7 +12,7 @@ export interface PlanContext {
   readonly env: QueryContext
   /** The texts that rows are split by. */
   readonly parts: readonly Expr[]
-  /** The values behind these texts as they are stored; null where each event's text is needed. */
+  /** The stored values of these texts; null where each event's text is needed. */
   readonly stored: StoredParts | null
   /** How many texts there can be in a bucket; infinite where the data say. */
   readonly mostParts: number

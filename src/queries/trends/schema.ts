@@ -87,7 +87,7 @@ export type TrendsFilter = NonNullable<TrendsQuery['trendsFilter']>
 export interface FormulaText {
   readonly formula: string
   readonly name: string | null
-  /** Where it stands in `trendsFilter`. */
+  /** Its path in `trendsFilter`. */
   readonly path: readonly (string | number)[]
 }
 

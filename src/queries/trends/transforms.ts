@@ -16,6 +16,6 @@ export function accumulate(data: readonly number[]): number[] {
 
 const notScaled: ReadonlySet<string> = new Set<string>([...propertyMaths.filter((name) => name !== 'sum'), ...countPerActorMaths])
 
-/** Counts of a sample stand for as many more; averages and extremes stand for themselves. */
+/** Counts of a sample are scaled up; averages and extremes are not. */
 export const scaleSample = (data: readonly number[], factor: number | null | undefined, math: string): number[] =>
   factor == null || factor === 1 || notScaled.has(math) ? [...data] : data.map((value) => Math.round(value / factor))

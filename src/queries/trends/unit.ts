@@ -34,7 +34,7 @@ export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; re
   return { expr, condition: call('notEquals', expr, literal('')), group }
 }
 
-/** Where the unit's series stands in the query. */
+/** Path of the unit's series in the query. */
 export const placeOf = ({ order }: Unit): string => `series__${order}`
 
 export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>

@@ -5,7 +5,7 @@ import { type Builder, type Bytes, Validity, validRows } from './vector-memory.t
 
 // Columns of texts, which never become JavaScript texts on their way.
 
-/** Each text as it is. */
+/** Each text unchanged. */
 export function plainTexts(rows: number, bytes: Bytes): Builder {
   const validity = new Validity()
   const heap = new TextHeap(rows)

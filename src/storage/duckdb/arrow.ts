@@ -336,7 +336,7 @@ export const typeKey = 'waymark.type'
 export interface BatchShape {
   readonly types: readonly DuckDBType[]
   readonly columns: readonly ResultColumn[]
-  /** What the engine calls them: stands in where `columns` says nothing. */
+  /** The engine's column names: used where `columns` has none. */
   readonly names: readonly string[]
   /** One of many batches: all must have one schema, whatever their values are. */
   readonly stream?: WideColumns
@@ -357,7 +357,7 @@ export class BatchBuilder {
     this.builders = shape.types.map((_, i) => this.builder(i))
   }
 
-  /** Begins again in the same memory: the batch that was finished is gone. */
+  /** Starts again in the same memory, which invalidates the finished batch. */
   restart(): void {
     this.rows = 0
     this.builders = this.builders.map((builder, i) => {

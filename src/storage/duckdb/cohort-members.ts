@@ -65,7 +65,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
     }
   }
 
-  /** Writes down who may have come or gone; false when that cannot be told, or when looking at everybody is no more work. */
+  /** Selects who may have joined or left; false when that is unknown, or when evaluating everybody costs no more. */
   async function findChanged(connection: DuckDBConnection, { sinceSeq, stretches, persons }: Changed): Promise<boolean> {
     const since = BigInt(sinceSeq)
     if (BigInt(await number(connection, `SELECT value FROM ${at}.meta WHERE key = 'rewritten_seq'`)) > since) return false
@@ -90,7 +90,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
       const [[value] = []] = await all(`SELECT value FROM ${at}.meta WHERE key = $1`, [markKey(cohort)])
       return (value as string | undefined) ?? null
     },
-    /** null: everybody has to be looked at. */
+    /** null: evaluate everybody. */
     refresh: ({ cohort, members, among, mark, madeAt }: Refresh): Promise<Refreshed | null> =>
       inTransaction(async (connection) => {
         const isPart = among !== null

@@ -1,7 +1,7 @@
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
 import { refusedIn } from '../../errors/refusal-mark.ts'
 
-// What DuckDB says of a statement, in the words of the language: its own speak of types and functions that nobody wrote.
+// DuckDB's errors about a statement, in terms of the language: its own messages name types and functions of the generated SQL.
 
 /** Kinds of complaint that a user could mend. Anything else is our fault. */
 const userErrors = /^(Conversion|Out of Range|Invalid Input|Invalid|Binder|Mismatch Type|Division by Zero|Not implemented) Error: /

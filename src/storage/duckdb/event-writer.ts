@@ -9,7 +9,7 @@ import { rowGroupRows } from './schema.ts'
 import { slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
 
-// The apply stage's door to a project's store: it alone writes there. Rows are staged in temporary tables while a group is being worked out,
+// The apply stage's writer of a project's store; nothing else writes there. Rows are staged in temporary tables while a group is being processed,
 // and go into the store with the log position in one transaction.
 
 const fillRows = 20_000
@@ -175,7 +175,7 @@ async function openGroups(connection: DuckDBConnection, main: string) {
         await connection.run(`DELETE FROM ${main}.meta WHERE key = $1`, [key])
         await connection.run(`INSERT INTO ${main}.meta VALUES ($1, $2)`, [key, value])
       }
-      // Whose numbers changed their meaning cannot be told from the log any more: sets of persons have to be made anew.
+      // The log does not show whose numbers changed their meaning: sets of persons must be recomputed.
       if (rewrites.rows || movedIds.rows) {
         await connection.run(`DELETE FROM ${main}.meta WHERE key = 'rewritten_seq'`)
         await connection.run(`INSERT INTO ${main}.meta VALUES ('rewritten_seq', $1)`, [metas.get('applied_seq') ?? '0'])

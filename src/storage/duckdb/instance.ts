@@ -20,7 +20,7 @@ export interface InstanceOptions {
   readonly concurrency?: number
   /** Open for queries: for each that runs one, and another one for each whose rows are being read. */
   readonly connections?: number
-  /** `read`: files are attached as they are, and nothing of the directory is changed. */
+  /** `read`: files are attached read-only, and nothing in the directory is changed. */
   readonly access?: 'write' | 'read'
   /** A further directory whose files may be attached. */
   readonly besideDir?: string
@@ -70,7 +70,7 @@ const besideTheEngine = 256 * 1024 ** 2
 
 /**
  * The one DuckDB instance of a data directory. All files are attached to it, so memory and threads have one budget. It must live in one thread of
- * the process: the same file opened again elsewhere in the process would silently be a second, different database.
+ * the process: opening the same file a second time in the process would silently give a second, different database.
  */
 export class Instance implements Sql {
   readonly dataDir: string
@@ -165,7 +165,7 @@ export class Instance implements Sql {
     const connection = await this.connect()
     const close = async () => {
       if (!this.readers.delete(close)) return
-      await connection.run('SELECT 1').catch(() => undefined) // another statement lets go of a result that was not read to its end
+      await connection.run('SELECT 1').catch(() => undefined) // another statement releases a result that was not read to its end
       connection.closeSync()
     }
     this.readers.add(close)
@@ -190,7 +190,7 @@ export class Instance implements Sql {
     return this.look((connection) => onConnection(connection).transaction(work))
   }
 
-  /** Attaches a file under a name, making or migrating it. A file that is damaged is a BrokenFileError and stays as it is. */
+  /** Attaches a file under a name, and creates or migrates it. A damaged file throws a BrokenFileError and is not changed. */
   async attach(name: string, file: string, format: FileFormat): Promise<void> {
     const path = this.isInMemory ? ':memory:' : resolve(this.dataDir, file)
     try {
@@ -225,7 +225,7 @@ export class Instance implements Sql {
     await this.run(`DETACH ${identifier(name)}`)
   }
 
-  /** Lets go of a file as it is, whatever became of attaching it. */
+  /** Releases a file without changing it, even if attaching it failed. */
   async abandon(name: string): Promise<void> {
     this.attached.delete(name)
     await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
@@ -242,7 +242,7 @@ export class Instance implements Sql {
     if (!this.isInMemory) await rm(join(this.dataDir, 'projects', String(id)), { recursive: true, force: true })
   }
 
-  /** Waits for running statements, checkpoints and lets go of all files, then throws what went wrong. Connections of their own must be closed before. */
+  /** Waits for running statements, checkpoints and releases all files, then throws the first error. Connections of their own must be closed before. */
   async close(): Promise<void> {
     await Promise.all([this.pool.close(), this.quick.close()])
     for (const end of this.readers) await end()
@@ -388,7 +388,7 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       'enable_external_access = false',
       'lock_configuration = true',
     ]
-    // A file that is let go of stays as it is, and leaving a process writes nothing: checkpoints are asked for.
+    // Releasing a file or exiting the process does not write it: checkpoints are explicit.
     await connection.run('PRAGMA disable_checkpoint_on_shutdown')
     for (const setting of settings) await connection.run(`SET GLOBAL ${setting}`)
   } finally {
@@ -396,7 +396,7 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
   }
 }
 
-/** A connection that knows how far its statement is. It has to be told so before the configuration is locked, and can only be told by itself. */
+/** A connection that reports the progress of its statement. This must be enabled before the configuration is locked, and only the connection itself can do it. */
 async function progressing(database: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await database.connect()
   await connection.run('SET enable_progress_bar = true')

@@ -3,7 +3,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 
 /**
  * Rows of a CSV or Parquet file, in order, a chunk at a time. A second instance reads it, one that can reach this file and nothing else. Columns of a
- * CSV are texts; whole numbers beyond 2^53 are texts too. Lines of a CSV that do not fit are told at the end.
+ * CSV are texts; whole numbers beyond 2^53 are texts too. Invalid lines of a CSV are reported at the end.
  */
 export async function* readTableFile(
   path: string,

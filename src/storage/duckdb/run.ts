@@ -28,7 +28,7 @@ const during = (turn: ScheduledStatement, options: EngineRunOptions): EngineRunO
   hasRows: () => turn.hasRows(),
 })
 
-/** Runs statements on connections lent by the instance, each when it has its turn. */
+/** Runs statements on connections lent by the instance, when they are scheduled. */
 export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memory'>, turns: StatementScheduler): Statements => ({
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     turns.schedule((turn) => {
@@ -273,7 +273,7 @@ function watchOver(connection: DuckDBConnection, { signal, memory }: EngineRunOp
     throwIfStopped() {
       if (reason) throw reason
     },
-    /** In the middle of a long loop: others take their turn, and whoever has been stopped goes no further. */
+    /** In the middle of a long loop: yields to others, and throws if the statement was cancelled. */
     async turn() {
       await everybodyElse()
       if (reason) throw reason

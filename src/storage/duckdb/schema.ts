@@ -4,7 +4,7 @@ import { type SlotKind, slotNames } from '../../catalog/slots.ts'
 // them; the apply stage alone writes here and keeps what would be unique unique.
 
 /**
- * Rows of a row group, in files that are made and in what is appended to older ones. A transaction that fills one goes into the file as it is,
+ * Rows of a row group, in new files and in what is appended to older ones. A transaction that fills one goes into the file directly,
  * instead of through the write-ahead log; half of DuckDB's own size holds half as much in memory meanwhile.
  */
 export const rowGroupRows = 61_440

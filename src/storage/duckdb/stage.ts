@@ -10,7 +10,7 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 
-// A temporary table of one connection, filled by data chunks. Values stand in it in the form that is cheapest to hand over (no BigInt, no
+// A temporary table of one connection, filled by data chunks. Values are in the form that is cheapest to transfer (no BigInt, no
 // value objects); the statement that reads it casts them to what the column wants, on the engine's own threads.
 
 export type StageKind = 'text' | 'uuid' | 'time' | 'integer' | 'bigint' | 'boolean'
@@ -60,7 +60,7 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
 
   async function begin() {
     unflushed = 0
-    // Anew: rows that are only deleted stay in the temporary database, which nobody checkpoints.
+    // Created again: deleted rows stay in the temporary database, which is never checkpointed.
     await connection.run(
       `CREATE OR REPLACE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`,
     )

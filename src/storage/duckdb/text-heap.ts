@@ -29,7 +29,7 @@ export class TextHeap {
     this.length = 0
   }
 
-  /** Copies rows [start, end). `take` is told their bytes before they are copied. */
+  /** Copies rows [start, end). `take` receives their bytes before they are copied. */
   append(vector: DuckDBVector, start: number, end: number, take: (bytes: number) => void): void {
     this.reserveRows(end - start)
     if (vector.type.typeId === DuckDBTypeId.VARCHAR) this.appendTexts(vector, start, end, take)

@@ -21,7 +21,7 @@ export class Bytes {
 export interface Builder {
   append(vector: DuckDBVector, start: number, end: number): void
   finish(): Data
-  /** Begins again in the same memory: what was finished is gone. */
+  /** Starts again in the same memory, which invalidates what was finished. */
   restart?(): void
 }
 

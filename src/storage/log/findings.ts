@@ -55,7 +55,7 @@ export async function inspectLog(directory: string, position = 0): Promise<LogFi
   return { directory, segments, lastSeq, damages, remains }
 }
 
-/** The number of the oldest record that is there, `lastSeq + 1` when there is none. */
+/** The sequence number of the oldest record, `lastSeq + 1` if the log is empty. */
 export const firstSeqOf = ({ segments, lastSeq }: Pick<LogFindings, 'segments' | 'lastSeq'>): number => segments[0]?.firstSeq ?? lastSeq + 1
 
 /** What is damaged in the newest segment and at the end, and every older place that a reader from `fromSeq` on would meet: it reads all from there. */
@@ -71,7 +71,7 @@ export async function findDamages(findings: LogFindings, fromSeq: number): Promi
   return [...found, ...findings.damages]
 }
 
-/** Cuts off and removes what was never acknowledged. Without `isTorn` the end is damage: it stays as it is, and the next segment says where it ends. */
+/** Truncates what was never acknowledged. Without `isTorn` the end is damage: it is not changed, and the next segment's name shows where it ends. */
 export async function repairLog({ remains }: LogFindings, isTorn: boolean): Promise<void> {
   const header = segmentHeader()
   for (const one of remains) {
@@ -122,7 +122,7 @@ async function inspectTail(segment: Segment, position: number): Promise<Tail> {
   }
 }
 
-/** Not even its header is whole. That short it was never acknowledged; longer, nobody knows, so it is kept for a look. */
+/** Its header is incomplete. If it is this short, it was never acknowledged; if it is longer, that is unknown, so it is kept for inspection. */
 function emptyTail({ path, firstSeq, bytes }: Segment, position: number): Tail {
   const isShort = bytes <= segmentHeader().length
   const damages = isShort || position > 0 ? [] : [{ file: path, offset: 0, fromSeq: firstSeq, toSeq: null }]

@@ -47,7 +47,7 @@ const magic = Buffer.from('WMLOGv1\0', 'latin1')
 const seal = { firstSeq: 8, groupSeq: 16, bodyBytes: 24, rows: 32, metadataBytes: 36, checksum: 40 } as const
 const maxMetadataBytes = 1 << 20
 
-/** Collects the bytes of messages as they are written. */
+/** Collects the bytes of messages while they are written. */
 class Collector extends RecordBatchStreamWriter<Columns> {
   private chunks: Uint8Array[] = []
 
@@ -106,7 +106,7 @@ const uuidTexts = (uuids: readonly string[]): Data<Utf8> => {
 
 const sameText = (value: string, length: number): Data<Utf8> => texts(Texts.of(new Array<string>(length).fill(value)))
 
-/** What holds for the whole batch stands in its first row. */
+/** What applies to the whole batch is in its first row. */
 const firstText = (value: string | null, length: number): Data<Utf8> => {
   const data = value === null ? new Uint8Array(0) : Buffer.from(value)
   const nullBitmap = new Uint8Array(Math.ceil(length / 8))

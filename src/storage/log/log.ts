@@ -30,9 +30,9 @@ export interface Log {
   append(batch: LogBatch): Promise<{ firstSeq: number }>
   /** Durable batches from the record `fromSeq` on, up to the last one at the time the reader gets there. */
   read(fromSeq: number): AsyncIterable<StoredBatch>
-  /** The number of the last durable record, 0 when there is none. */
+  /** The sequence number of the last durable record, 0 without one. */
   readonly lastSeq: number
-  /** The number of the oldest record that is still kept, `lastSeq + 1` when there is none. */
+  /** The sequence number of the oldest record that is still kept, `lastSeq + 1` without one. */
   readonly firstSeq: number
   /** Records up to `seq` are in the store: the log need not keep them in memory, and may forget them when their time is over. */
   markApplied(seq: number): void
@@ -45,7 +45,7 @@ export interface LogDamage {
   readonly file: string
   readonly offset: number
   readonly fromSeq: number
-  /** Null: to the end of what the file held, which nobody knows any more. */
+  /** Null: to the end of the file's content, which is unknown. */
   readonly toSeq: number | null
 }
 

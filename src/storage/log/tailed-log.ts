@@ -9,7 +9,7 @@ import { isFrame, listSegments, type Segment, walkSegment } from './segment.ts'
 /** The process that writes a log, as those that read it reach it. */
 export interface LogWriter {
   append(batch: LogBatch): Promise<{ firstSeq: number }>
-  /** Records up to `seq` are worked out. */
+  /** Records up to `seq` are processed. */
   taken(seq: number): void
   /** Records up to `seq` are in the store. */
   applied(seq: number): void
@@ -22,7 +22,7 @@ interface TailSettings {
   readonly onDamage: 'refuse' | ((damage: LogDamage) => void)
 }
 
-/** A log that another process writes. It is told how far the log is durable, and reads no further. */
+/** A log that another process writes. It is notified how far the log is durable, and reads no further. */
 export class TailedLog implements Log {
   private readonly settings: TailSettings
   private durableSeq: number
@@ -42,7 +42,7 @@ export class TailedLog implements Log {
     return this.durableSeq
   }
 
-  /** Nobody who reads asks for it. */
+  /** Readers do not need it. */
   get firstSeq(): number {
     return 1
   }

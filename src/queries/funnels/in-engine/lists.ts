@@ -8,7 +8,7 @@ import { bit, element, less, list, minus, more, most, over, pair, part, when, wh
 
 // From events to one list per actor (and value, and period of entry), ready to be folded where the events are.
 
-/** Events of an actor as they are read. */
+/** Events of an actor, in the order they are read. */
 const read = { at: 1, steps: 2, excluded: 3, value: 4, uuid: 5 } as const
 /** In the order in which they are taken; `matched` are all steps they match, `serves` those they may serve here. `other`: may not begin a run. */
 export const taken = { at: 1, order: 2, other: 3, count: 4, known: 5, serves: 6, matched: 7, excluded: 8, uuid: 9 } as const

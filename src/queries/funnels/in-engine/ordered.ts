@@ -95,7 +95,7 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
     not(equals(element(begun, step), start)), // this attempt is past it
     or(isFirst, equals(of('isMixed'), literal(0)), not(call('has', element(ways, before), used))),
   )
-  // An excluded attempt is seen at the step it comes to, and goes no further: whoever stands there stays.
+  // An excluded attempt counts at the step it reaches, and goes no further: a clean attempt there stays.
   const isKept = hasExclusions ? and(isReached, equals(mark, literal(0))) : isReached
   const put = (items: Expr, value: Expr) =>
     when(

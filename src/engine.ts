@@ -240,7 +240,7 @@ const sweepRemoved = async (dataDir: string, backends: Backends, { projects, con
   }
 }
 
-/** Projects without accounts would be given to whoever makes the next project. */
+/** Projects without accounts would go to the creator of the next project. */
 async function mustHaveControl(dataDir: string): Promise<void> {
   if (await exists(join(dataDir, 'control.duckdb'))) return
   if (!(await readdir(join(dataDir, 'projects'))).some((name) => /^[1-9]\d*$/.test(name))) return

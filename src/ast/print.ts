@@ -111,7 +111,7 @@ function access({ object, index, dotted, nullish }: Access): string {
   const isNamed = object.kind === 'literal' || (object.kind === 'field' && index.kind === 'literal' && index.type === 'string' && !nullish)
   return `${isNamed ? `(${expr(object)})` : tight(object)}${nullish ? '?.' : '.'}${name}`
 }
-/** What may stand behind a dot. */
+/** What may follow a dot. */
 function elementName(index: Literal): string | null {
   if (index.type === 'string') return printPart(String(index.value))
   return index.type === 'int' && !isNegative(index) ? printNumber(index.value as number | bigint, 'int') : null

@@ -3,13 +3,13 @@ import { setFlagsFromString } from 'node:v8'
 import { runCommand } from './run.ts'
 
 // Batches live for some seconds, long enough to be taken for old: left alone the heap grows to four times what is in use before they are looked at
-// again. Whoever sets a budget for memory would rather have the processor look more often.
+// again. With a memory limit, more frequent collections are the better choice.
 setFlagsFromString(`--heap-growing-percent=${process.argv.some((word) => word.startsWith('--memory')) ? 50 : 200}`)
 
 // What is made here is for the owner of the data directory alone, the files that DuckDB makes included.
 process.umask(0o077)
 
-// Whoever reads the output may leave before its end: `waymark query … | head`.
+// The reader of the output may close it early: `waymark query … | head`.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

@@ -82,8 +82,8 @@ export interface CohortService {
   update(id: number, fields: unknown): Promise<StoredCohort>
   remove(id: number): Promise<void>
   /**
-   * Brings the members of dynamic cohorts up to what is acknowledged. What is up to date costs a look at its mark. Answers why for those that cannot be
-   * refreshed: their condition refers to something that was removed.
+   * Refreshes the members of dynamic cohorts to what is acknowledged. A cohort that is current costs only a comparison of its watermark. Returns the errors
+   * of those that cannot be refreshed: their condition refers to something that was removed.
    */
   refresh(ids?: readonly number[]): Promise<ReadonlyMap<number, WaymarkError>>
   count(id: number): Promise<number>

@@ -58,7 +58,7 @@ export const nextWidth = (bits: Width): Width => (bits >= 64 ? bits : widths[wid
 /** The smallest type all fit in: branches of a conditional, items of an array. */
 export const commonType = unifyAll
 
-/** Two tuples that are taken item by item have as many items; a tuple does not stand beside an array. */
+/** Two tuples that are taken item by item have as many items; a tuple cannot be combined with an array. */
 export function checkSameSize(name: string, [a, b]: readonly (SqlType | undefined)[]): void {
   const shapes = [a, b].map((type) =>
     type?.kind === 'tuple' ? `a tuple of ${type.items.length}` : type?.kind === 'array' ? 'an array' : null,

@@ -11,8 +11,8 @@ const listed = (headers: Headers): string[] =>
     .filter((part) => isIP(part) > 0)
 
 /**
- * Of a proxy that is trusted the last address of `X-Forwarded-For` that is not such a proxy's counts: those before it are the caller's own words. Null when
- * it is unknown: behind a proxy that is not trusted, all callers would be one.
+ * Behind a trusted proxy: the last address of `X-Forwarded-For` that is not a trusted proxy; the caller controls those before it. Null when it is unknown:
+ * behind a proxy that is not trusted, all callers would be one.
  */
 export const clientAddress = (headers: Headers, address: string | null, trusted: Networks): string | null => {
   if (address === null || isIP(address) === 0) return null

@@ -182,7 +182,7 @@ export class EngineChild {
     }
   }
 
-  /** Whoever is not there now learns it when it is. */
+  /** An engine that is down gets it when it is up. */
   tell(name: string, value: unknown): void {
     this.current?.tell(name, value)
   }

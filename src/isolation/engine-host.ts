@@ -31,7 +31,7 @@ import { readBatch } from './wire-batch.ts'
 import { writeError } from './wire-error.ts'
 import { writeValue } from './wire-value.ts'
 
-/** How often whoever waits for a query is told how far it is. */
+/** How often the caller of a query receives its progress. */
 const progressMs = 250
 
 interface Held {

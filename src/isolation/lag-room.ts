@@ -31,7 +31,7 @@ export class LagRoom implements Pick<Backpressure, 'admit'> {
     for (const { bytes } of this.behind.splice(0, index < 0 ? this.behind.length : index)) this.room.leave(bytes)
   }
 
-  /** The engine ended: whoever waits for it goes on. */
+  /** The engine ended: releases the callers that wait for it. */
   release(): void {
     this.leave(Number.POSITIVE_INFINITY)
   }

@@ -55,7 +55,7 @@ class Output {
   /** Throws a RangeError at the limit. */
   private room(count: number): void {
     const needed = this.length + count
-    if (needed > this.limit) throw new RangeError(`unpacks to more than ${this.limit} bytes`)
+    if (needed > this.limit) throw new RangeError(`decompresses to more than ${this.limit} bytes`)
     if (needed <= this.bytes.length) return
     const larger = new Uint8Array(Math.min(this.limit, Math.max(needed, this.bytes.length * 2)))
     larger.set(this.bytes.subarray(0, this.length))

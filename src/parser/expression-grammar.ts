@@ -14,7 +14,7 @@ const operatorFunctions: ReadonlySet<TokenType> = new Set([t.And, t.Or, t.Like, 
 
 /** Operators, and what stands between them. */
 export abstract class ExpressionGrammar extends ValueGrammar {
-  /** Operators looser than `loosest` are left to whoever asked. */
+  /** Operators looser than `loosest` are left to the caller. */
   readonly expression: Rule<Expr, [loosest?: number]> = this.rule('expression', (loosest: number = noLevel - 1) => {
     const around = this.stack
     this.ACTION(() => {

@@ -16,7 +16,7 @@ export function caseCall(subject: Expr | null, branches: readonly (readonly [Exp
 
 const intervals: Readonly<Record<string, string>> = intervalFunctions
 const singular = (word: string) => word.toLowerCase().replace(/s$/, '')
-/** Units that may have been meant. */
+/** Likely units. */
 export const likelyUnits = (word: string): readonly string[] => nearestSpellings(singular(word), Object.keys(intervals))
 export const isUnit = (word: string): boolean => Object.hasOwn(intervals, singular(word))
 

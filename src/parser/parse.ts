@@ -53,7 +53,7 @@ function readTokens<T extends Query | Expr | OrderItem>(
     return { ast, errors: [] }
   } catch (error) {
     if (error instanceof QueryError) return { ast: null, errors: [error] }
-    // Whoever called may have used most of the stack already.
+    // The caller may have used most of the stack already.
     if (error instanceof RangeError) return { ast: null, errors: [new QueryError('too-deep', { limit: maxDepth }, { start: 0, end: 1 })] }
     throw error
   } finally {

@@ -119,7 +119,7 @@ function alone(call: CallNode): CallAlone | null {
   }
 }
 
-/** Casts that stand in the text of a statement. */
+/** Casts in the text of a statement. */
 export function castsIn(query: TypedQuery): readonly CastNode[] {
   const found: CastNode[] = []
   walk(query, {
@@ -130,10 +130,10 @@ export function castsIn(query: TypedQuery): readonly CastNode[] {
   return found
 }
 
-/** Calls that stand in the text of a statement, inner ones first; null where there are more than `most`. */
-export function callsAlone(query: TypedQuery, most: number): readonly CallAlone[] | null {
-  const found: CallNode[] = []
-  walk(query, {
+/** Calls in the text of a statement, inner ones first. */
+export function callsAlone(query: TypedQuery): readonly CallAlone[] {
+  const found: CallAlone[] = []
+  rewrite(query, {
     expr: (expr) => {
       if (expr.kind === 'call' && isSpanned(expr.span) && !expr.row.seesRows) found.push(expr)
     },

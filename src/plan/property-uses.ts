@@ -7,7 +7,7 @@ import { isFloat, isNamed, isText, type SqlType } from '../types/types.ts'
 export interface ReadUse extends PropertyName {
   readonly as: 'Numeric' | 'DateTime' | 'Boolean'
 }
-/** Its texts stand in a list, a map or a tuple whose items a function has in their order. */
+/** Its texts are items of a list, a map or a tuple that a function orders. */
 export interface OrderUse extends PropertyName {
   readonly as: 'Order'
   readonly function: string

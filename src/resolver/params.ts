@@ -5,7 +5,7 @@ import type { FunctionRow, ParamKind } from '../functions/row.ts'
 import { constantNumber } from './constants.ts'
 import type { TypedExpr } from './typed.ts'
 
-// What stands in the first parentheses of `f(params)(args)`.
+// The first parentheses of `f(params)(args)`.
 
 const kinds: Readonly<Record<ParamKind, { readonly words: string; readonly example: number; fits(value: number): boolean }>> = {
   share: { words: 'a number from 0 to 1', example: 0.5, fits: (value) => value >= 0 && value <= 1 },

@@ -1,8 +1,8 @@
 import type { NumberKind, PropertyInfo } from './property-info.ts'
 import { isNamed, isNumeric, isTime, nullable, type ScalarType, type SqlType, scalar } from './types.ts'
 
-// A property without a declared type is what each of its values is. Its type says how an engine holds such values, and where they come from, so
-// that a context for a text, a number, a time or a boolean gets it.
+// Each value of a property without a declared type keeps its own type. The type `Property` says how an engine represents such values, and where they
+// come from, so that each context (text, number, time, boolean) can convert them.
 
 export interface PropertyType extends ScalarType {
   readonly name: 'Property'

@@ -108,7 +108,7 @@ export const explanations: readonly Explanation[] = [
       toIntervalDay toIntervalHour toIntervalMinute toIntervalMonth toIntervalQuarter toIntervalWeek toIntervalYear toStartOfInterval
       to_timestamp tumble tumbleStart tupleMultiplyByNumber width_bucket`,
     /out of range/,
-    'DuckDB refuses numbers and times beyond what its types hold, ClickHouse goes on from the other end or stops',
+    'DuckDB refuses numbers and times beyond what its types hold, ClickHouse wraps around or stops',
   ),
   refusedOnDuckDb(
     `
@@ -234,7 +234,7 @@ export const explanations: readonly Explanation[] = [
     clickhouse: /"-?\d+"/,
   },
   {
-    reason: 'ClickHouse goes on from the other end below 0, where the values of the map have no sign',
+    reason: 'ClickHouse wraps around below 0, where the values of the map are unsigned',
     functions: 'mapSubtract',
     duckdb: /:-\d/,
     clickhouse: /:("1844674407370955\d{4}"|\d+|"\d+")/,
@@ -300,7 +300,7 @@ export const explanations: readonly Explanation[] = [
     clickhouse: /^"-?\d+"$/,
   },
   {
-    reason: 'ClickHouse rounds in the type of the number, and goes on from its other end where a step does not fit',
+    reason: 'ClickHouse rounds in the type of the number, and wraps around where a step does not fit',
     functions: 'ceil floor round roundBankers trunc',
     expression: /, -\d|= -\d/,
     duckdb: /^-?\d+$/,

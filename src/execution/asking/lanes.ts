@@ -1,10 +1,10 @@
 import { createShares, type Sharer } from './shares.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
-// Which statement runs next, and which makes room. Statements come from many projects, and what one will cost is not known before: each is taken for a
-// light one until it has run for a while, or its query is known to be heavy. Any of them may take a free slot. When a statement waits that has
-// more right to a place, the youngest of those who have had their while is interrupted and begun again later, twice at most: then it waits until it
-// may keep its place. Those who keep theirs never take the last one, nor more than half of them for one project.
+// Schedules statements into execution slots. Statements come from many projects, and their cost is not known in advance: each counts as light until it
+// has run for a while, or its query is known to be heavy. Any statement may take a free slot. When a statement with a higher claim waits, the youngest
+// running one that has had its minimum time is interrupted and restarted later, twice at most: then it waits for a slot that it may keep. Statements that
+// keep their slots never take the last one, nor more than half of the slots for one project.
 
 /** So long a statement passes for a light one, and is left alone. */
 export const lightMs = 500

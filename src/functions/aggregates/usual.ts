@@ -28,7 +28,7 @@ export function sumType(type: SqlType): SqlType {
 /** DuckDB adds integers up to a HUGEINT, which nothing later wants of those that have 64 bits. */
 export const asSum = (text: string, type: SqlType): string => (isNamed(type, 'Int64', 'UInt64') ? `CAST(${text} AS BIGINT)` : text)
 
-/** The sum behind a mean of HUGEINTs goes on from the other end of 128 bits (DuckDB 1.5). */
+/** The sum behind a mean of HUGEINTs wraps around at 128 bits (DuckDB 1.5). */
 const isWide = (type: SqlType): boolean => (integerShape(type)?.bits ?? 0) > 64
 
 const count64 = (): SqlType => scalar('UInt64')

@@ -176,7 +176,7 @@ export const arrayFunctions = scalars({
           'arrayProduct([1000000, 1000000, 1000000, 1000000])',
           1e24,
           2003764205206896600,
-          'ClickHouse multiplies whole numbers in 64 bits and goes on from the other end, DuckDB multiplies floats',
+          'ClickHouse multiplies whole numbers in 64 bits and wraps around, DuckDB multiplies floats',
         ),
       ],
     },

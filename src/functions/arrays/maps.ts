@@ -173,7 +173,7 @@ export const mapFunctions = scalars({
           expression: "mapSubtract(map('a', 1), map('a', 2))",
           duckdb: { value: { a: -1 } },
           clickhouse: { value: { a: '18446744073709551615' } },
-          reason: 'the values have a type without sign, where ClickHouse goes on from the other end',
+          reason: 'the values have an unsigned type, where ClickHouse wraps around',
         },
       ],
     },

@@ -168,7 +168,7 @@ export const vectorFunctions = scalars({
         'L2Norm((1, 4294967296))',
         4294967296,
         1,
-        'ClickHouse squares whole numbers of a tuple in 64 bits and goes on from the other end, DuckDB squares floats',
+        'ClickHouse squares whole numbers of a tuple in 64 bits and wraps around, DuckDB squares floats',
       ),
     ],
   },

@@ -56,7 +56,7 @@ function likeColumn(operator: Operator, text: string, pattern: string, context: 
 /** Two runs of % of which the second is not the end. */
 const manySearches = '%[^%]+%+[^%]'
 
-/** Whether characters stand in a text in that order: `characters` is a list. */
+/** Whether a text has the characters in that order: `characters` is a list. */
 export function hasInOrder(text: string, characters: string, context: CellContext): string {
   const c = context.fresh()
   return `regexp_full_match(${text}, '.*' || array_to_string(list_transform(${characters}, lambda ${c}: regexp_escape(${c})), '.*') || '.*', 's')`

@@ -130,7 +130,7 @@ export function timeText({ sql, type }: Arg, context: CellContext, zone?: string
   return digits in fractionFormats ? text : `left(${text}, ${20 + Math.min(digits, 6)})`
 }
 
-/** Inside an array, tuple or map texts stand in quotes and NULL is a word. */
+/** Inside an array, tuple or map texts are quoted and NULL is a word. */
 function itemText(sql: string, type: SqlType, context: CellContext): string {
   const isQuoted = isText(type) || isNamed(type, 'Date', 'DateTime', 'DateTime64', 'UUID', 'IPv4', 'IPv6')
   const plain = toText({ sql, type }, context)

@@ -3,7 +3,7 @@ import type { Arg, CellContext } from '../row.ts'
 import { duckdbType } from './duckdb-types.ts'
 import { defaultOf, once, tried } from './duckdb-values.ts'
 
-// Values inside of JSON texts, on DuckDB. A text that is no JSON has none.
+// Values inside of JSON texts, on DuckDB. Invalid JSON has none.
 
 const isDigits = /^\d+$/
 const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

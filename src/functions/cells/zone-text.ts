@@ -59,7 +59,7 @@ function tree(moment: string, pieces: readonly ZonePiece[]): string {
 const between = (moment: string, from: number, to: number, fast: string, slow: string): string =>
   `CASE WHEN ${moment} >= ${stamp(from)} AND ${moment} < ${stamp(to)} THEN ${fast} ELSE ${slow} END`
 
-/** Runs `body` on a name for the moment, so that its text stands in the statement once. */
+/** Runs `body` on a name for the moment, so that its text is in the statement once. */
 function named(moment: string, context: CellContext, body: (name: string) => string): string {
   if (isCheap(moment)) return body(moment)
   const name = context.fresh()

@@ -200,7 +200,7 @@ export const beyond64Bits = (expression: string, clickhouse: unknown): Differenc
   expression,
   duckdb: { refused: 'out of range' },
   clickhouse: { value: clickhouse },
-  reason: 'ClickHouse goes on from the other end of 64 bits, DuckDB refuses a result that is wrong',
+  reason: 'ClickHouse wraps around at 64 bits, DuckDB refuses a result that is wrong',
 })
 export const beyond63Bits = (expression: string, clickhouse: unknown): Difference => ({
   ...beyond64Bits(expression, clickhouse),
@@ -247,7 +247,7 @@ export const arithmeticFunctions = scalars({
     [
       beyond64Bits('toInt(9223372036854775807) + 1', '-9223372036854775808'),
       beyond63Bits('9223372036854775807 + 1', '9223372036854775808'),
-      differing('18446744073709551615 + 1', '18446744073709551616', 0, 'DuckDB has wider numbers than 64 bits, ClickHouse goes on from 0'),
+      differing('18446744073709551615 + 1', '18446744073709551616', 0, 'DuckDB has wider numbers than 64 bits, ClickHouse wraps around to 0'),
     ],
   ),
   minus: addition(

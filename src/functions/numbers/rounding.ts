@@ -136,7 +136,7 @@ export const roundingFunctions = scalars({
           'ceil(200, -2)',
           200,
           0,
-          'ClickHouse rounds in the type of the number, and goes on from its other end where a step does not fit',
+          'ClickHouse rounds in the type of the number, and wraps around where a step does not fit',
         ),
       ],
     },

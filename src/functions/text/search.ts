@@ -82,7 +82,7 @@ const words = (text: string): string => `regexp_extract_all(${text}, '${wordPatt
 const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpec => ({
   args: 2,
   returns: orNull ? () => scalar('Bool', true) : whenAll('Bool'),
-  summary: `Whether a word stands in the text${ignoresCase ? ', capitals or not' : ''}${orNull ? '; NULL when the second argument is not one word' : ''}.`,
+  summary: `Whether a word is in the text${ignoresCase ? ', capitals or not' : ''}${orNull ? '; NULL when the second argument is not one word' : ''}.`,
   duckdb: ([text, token], context) => {
     const fold = (sql: string) => (ignoresCase ? asciiLower(sql, context) : sql)
     return unlessNull(
@@ -105,7 +105,7 @@ const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpe
 const hasWords = (name: string, all: boolean): ScalarSpec => ({
   args: 2,
   returns: whenAll('Bool'),
-  summary: `Whether ${all ? 'all' : 'any'} of the words (an array, or a text of words) stand in the text.`,
+  summary: `Whether ${all ? 'all' : 'any'} of the words (an array, or a text of words) are in the text.`,
   duckdb: ([text, needles]) => {
     const list = isText(needles!.type) ? words(needles!.sql) : needles!.sql
     // No words at all are found nowhere.
@@ -194,7 +194,7 @@ export const searchFunctions: FunctionFamily = scalars({
   ),
   ...manyNeedles(
     'multiSearchAny',
-    'Whether any of the texts stands in the first one',
+    'Whether any of the texts is in the first one',
     whenAll('Bool'),
     (t, needles, variant, context) => `(${firstIndex(needles, context, holds(t, variant, context))} > 0)`,
     (name, ignoresCase) => [
@@ -205,7 +205,7 @@ export const searchFunctions: FunctionFamily = scalars({
   ),
   ...manyNeedles(
     'multiSearchFirstIndex',
-    'The number of the first of the texts that stands in the first one, from 1; 0 for none',
+    'The number of the first of the texts that is in the first one, from 1; 0 for none',
     whenAll('UInt64'),
     (t, needles, variant, context) => firstIndex(needles, context, holds(t, variant, context)),
     (name) => [
@@ -237,7 +237,7 @@ export const searchFunctions: FunctionFamily = scalars({
   ...inVariants('hasSubsequence', everySuffix, (variant, name) => ({
     args: 2,
     returns: whenAll('Bool'),
-    summary: `Whether the characters of the second text stand in the first one in that order${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
+    summary: `Whether the first text has the characters of the second one in that order${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
     duckdb: ([text, needle], context) => {
       return hasInOrder(variant.fold(text!.sql, context), `string_split(${variant.fold(needle!.sql, context)}, '')`, context)
     },
@@ -249,5 +249,5 @@ export const searchFunctions: FunctionFamily = scalars({
     ],
   })),
   ...ngramRows('ngramDistance', 'How far two texts are apart by their n-grams, 0 for equal ones'),
-  ...ngramRows('ngramSearch', 'How much of the second text stands in the first one by n-grams'),
+  ...ngramRows('ngramSearch', 'How much of the second text is in the first one by n-grams'),
 })

@@ -117,7 +117,7 @@ export const urlFunctions = scalars({
     ["domainWithoutWWW('https://www.example.com/')", 'example.com'],
     ["domainWithoutWWW('https://www2.example.com')", 'www2.example.com'],
   ]),
-  topLevelDomain: part('What stands behind the last dot of the host.', (url) => found(hostOf(url), '\\.([^.0-9][^.]*)$'), [
+  topLevelDomain: part('What follows the last dot of the host.', (url) => found(hostOf(url), '\\.([^.0-9][^.]*)$'), [
     ["topLevelDomain('https://a.b.co.uk/x')", 'uk'],
     ["topLevelDomain('http://1.2.3.4/')", ''],
     ["topLevelDomain('http://localhost/')", ''],

@@ -79,7 +79,7 @@ const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
 
 /** The resolver puts the action's conditions in its place. */
 const replacedBefore: SqlCell = () => {
-  throw new InternalError('matchesAction stands in a finished plan')
+  throw new InternalError('matchesAction is left in a finished plan')
 }
 
 export const productFunctions = functions(

@@ -21,7 +21,7 @@ const arrowSettings = {
   output_format_arrow_low_cardinality_as_dictionary: 0,
 } as const
 
-/** Runs statements, each when it has its turn. `settings`: the operator's, for all of them. */
+/** Runs statements when they are scheduled. `settings`: the operator's, for all of them. */
 export function statementRunner(connection: Connection, turns: StatementScheduler, settings: Settings): Statements {
   /** In one turn: the server makes all rows at once. */
   const whole = (statement: Statement, options: RunOptions, take: (batches: AsyncIterable<RecordBatch>) => Promise<void>): Promise<void> =>
@@ -60,7 +60,7 @@ const during = (turn: ScheduledStatement, options: RunOptions): RunOptions => ({
   signal: options.signal ? AbortSignal.any([options.signal, turn.signal]) : turn.signal,
 })
 
-/** The first batch has a turn; the server waits for whoever reads slowly by itself. */
+/** The first batch is scheduled; the server itself waits for a slow reader. */
 async function* streamed(
   connection: Connection,
   turns: StatementScheduler,

@@ -168,7 +168,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
     remove: (table, id) => removed.push({ table, id }),
     async commit() {
       const change = await store.nextVersion()
-      // Whose numbers changed their meaning cannot be told from the log any more: sets of persons have to be made anew.
+      // The log does not show whose numbers changed their meaning: sets of persons must be recomputed.
       if (rewrites.length || movedIds.length) metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
       if (events.length) {
         const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)

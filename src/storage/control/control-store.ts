@@ -214,7 +214,7 @@ export interface ControlOptions {
   readonly long?: readonly string[]
   /** Once tables were made or changed. */
   readonly onChange?: () => Promise<void>
-  /** Nothing is made or changed: tables that are not there, or lack a column, are empty. */
+  /** Read-only: missing tables, and tables that lack a column, are empty. */
   readonly isReadOnly?: boolean
 }
 
@@ -223,7 +223,7 @@ export interface ControlStore<Read, Write> {
   write<T>(work: (tables: Write) => Promise<T>): Promise<T>
 }
 
-/** Opens the tables of `shapes`, making tables and columns that are not there yet. */
+/** Opens the tables of `shapes`, and creates missing tables and columns. */
 export async function openControl<Read, Write>(
   sql: Sql,
   shapes: Readonly<Record<string, Shape>>,

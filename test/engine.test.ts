@@ -199,7 +199,10 @@ describe('misuse is told apart and told clearly', () => {
     await waymark.createProject()
     await waymark.close()
     rmSync(join(dataDir, 'control.duckdb'))
-    await expect(start()).rejects.toMatchObject({ code: 'unusable-directory', message: expect.stringContaining('control.duckdb is missing') })
+    await expect(start()).rejects.toMatchObject({
+      code: 'unusable-directory',
+      message: expect.stringContaining('control.duckdb is missing'),
+    })
     expect(readdirSync(dataDir)).toEqual(['projects'])
   })
 

@@ -14,7 +14,7 @@ import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { QueryContext } from '../queries/kind.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
 
-// What takes a project's events and answers its queries. `local-backend.ts` does it in this process, `../isolation/remote-backend.ts` with an engine in another.
+// Ingests the events of a project and answers its queries. `local-backend.ts` does it in this process, `../isolation/remote-backend.ts` with an engine in another.
 
 export type RowLimits = QueryContext['limits']
 
@@ -36,7 +36,7 @@ export interface ProjectBackend {
   readonly cohorts: CohortService
   /** Everything acknowledged before is in what these answer. */
   answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed>
-  /** The rows of an answer as the engine makes them; null where an answer is no list of rows. */
+  /** The rows of an answer as the engine produces them; null if the answer is not a list of rows. */
   rows(query: unknown, wanted: Wanted, limits?: RowLimits): Promise<RowsAnswer | null>
   table(query: unknown, wanted: Wanted): Promise<Table>
   batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined>

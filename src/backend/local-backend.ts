@@ -32,7 +32,7 @@ export interface LocalHome extends BackendHome {
 /** Of each statement that finds members for a cohort. */
 const upkeepSeconds = 60
 
-/** Opens a project in this process. A bad block that only the first look at the rows met makes it read everything, and rescue the store. */
+/** Opens a project in this process. If the first read of rows meets a damaged block, it reads the whole store and recovers it. */
 export async function openLocalBackend(home: LocalHome): Promise<LocalBackend> {
   try {
     return await openOnce(home, false)
@@ -219,7 +219,7 @@ const endOf = (answer: object): string | null => {
   return typeof range?.date_to === 'string' ? range.date_to : null
 }
 
-/** A claim whose rows are never asked for ends as well. */
+/** Also ends a claim whose rows are never requested. */
 function endingWith<T, R>(claim: Claim, rows: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> {
   const paced = claim.paced(rows)
   const ending = async (step: Promise<IteratorResult<T, R>>) => {

@@ -18,7 +18,7 @@ export async function openAccounts(instance: Instance, options: Partial<Omit<Acc
   return createAccounts({ store: refusingWhenFull(store), lookupTxt: createTxtLookup(), lookupCname: createCnameLookup(), ...options })
 }
 
-/** A change that finds no room on the disk has not happened, and may be asked for again. */
+/** A change that fails because the disk is full has no effect and can be retried. */
 const refusingWhenFull = ({ read, write }: AccountStore): AccountStore => ({
   read,
   write: (work) =>

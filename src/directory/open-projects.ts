@@ -1,7 +1,7 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from '../project.ts'
 
-/** A project that does not work although it was asked for. */
+/** A project that was requested and does not work. */
 export interface ProjectFailure {
   readonly project: number
   readonly what: 'cannot be opened' | 'does not write its events into its store'
@@ -14,10 +14,10 @@ interface FailedOpening {
   readonly until: number
 }
 
-// Opening a project reads what is damaged to its end before it says so: who asks again and again must not make a server do nothing else.
+// Opening a damaged project reads it to its end before it fails: repeated requests must not occupy the server with that.
 const pauses = { timesAsLong: 10, shortestMs: 1_000, longestMs: 60_000 } as const
 
-/** The projects that are open. Each is opened once, when it is first asked for. */
+/** The open projects. Each is opened once, at its first request. */
 export class OpenProjects {
   private readonly opened = new Map<number, Promise<Project>>()
   /** Those that are open by now. */

@@ -7,19 +7,19 @@ import { driverOf } from './driver.ts'
 import type { QueryProject } from './query-context.ts'
 import { checkRequest } from './request.ts'
 
-/** An answer that is a list of rows, taken as the engine makes them. */
+/** An answer that is a list of rows, read as the engine produces them. */
 export interface RowsAnswer {
-  /** At most so many rows come, less the totals. */
+  /** Maximum number of rows, without the totals. */
   readonly limit: number
   readonly timezone: string
   readonly warnings: readonly AnswerWarning[]
-  /** All with one schema, and one at least. What it returns at its end: whether there are more rows than these. */
+  /** Batches of one schema, at least one. The return value says whether more rows exist. */
   readonly batches: AsyncGenerator<RecordBatch, boolean, undefined>
 }
 
 const rowsOfBatch = 2048
 
-/** The rows of the answer, with its limits, without ever holding all of them; null where an answer is no list of rows. */
+/** The rows of the answer, with its limits, never all in memory; null if the answer is not a list of rows. */
 export async function answerRows(given: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<RowsAnswer | null> {
   const query = queryAsked(given)
   const { kind, parsed } = checkRequest(query)

@@ -13,7 +13,7 @@ const words = {
   Boolean: { code: 'not-booleans', asked: 'a boolean', is: 'numbers, not true or false' },
 } as const
 
-/** What is known of the properties that were read as numbers or times, from the counts that are kept of them. */
+/** Warnings about properties that were read as numbers or times, from the stored counts. */
 export function warningsOf(
   uses: readonly PropertyUse[],
   { propertyKeys, groupTypes }: Pick<StoreFacts, 'propertyKeys' | 'groupTypes'>,
@@ -37,7 +37,7 @@ export function warningsOf(
   })
 }
 
-/** All of an answer, from what was asked for it. */
+/** All warnings of an answer. */
 export const warningsAbout = (request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): readonly AnswerWarning[] => [
   ...warningsOf(
     asked.flatMap(({ uses }) => uses),

@@ -7,7 +7,7 @@ import type { QueryProject } from './query-context.ts'
 import { checkRequest, settingsOf } from './request.ts'
 import { bytesBetween } from './statements.ts'
 
-/** Answers a query of any kind: the JSON of the HTTP endpoint. */
+/** Answers a query of any kind with the JSON of the HTTP endpoint. */
 export async function answerQuery(given: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<object> {
   const started = performance.now()
   const query = queryAsked(given)

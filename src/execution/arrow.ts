@@ -30,7 +30,7 @@ export async function queryArrow(query: unknown, project: QueryProject, options:
   return noted(table, work.warnings)
 }
 
-/** The same batch by batch, as the engine makes them. */
+/** The same batch by batch, as the engine produces them. */
 export async function* queryArrowBatches(
   query: unknown,
   project: QueryProject,

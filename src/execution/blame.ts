@@ -3,7 +3,7 @@ import { QueryError } from '../errors/errors.ts'
 import type { Origin } from '../errors/span.ts'
 import { eachOf, inText, originsIn, saidOf } from '../queries/origin.ts'
 
-// Some mistakes of a request show only in the statement that is made of it. They are said of the field whose text they come from.
+// Some errors of a request appear only in the statement that is built from it. They are reported for the field whose text they come from.
 
 function isPattern(text: string): boolean {
   try {
@@ -14,7 +14,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** Where a refusal of the engine comes from, when it has no place: the field that it can only come from. */
+/** The origin of an engine error without a position: the only field that it can come from. */
 function onlyOrigin(error: QueryError, origins: readonly Origin[]): Origin | undefined {
   const patterns = origins.filter(({ is }) => is === 'pattern')
   if (/regular expression/i.test(error.message) && patterns.length > 0) return patterns.find(({ text }) => !isPattern(text)) ?? patterns[0]

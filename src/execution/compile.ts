@@ -16,7 +16,7 @@ import type { ResolveContext } from '../resolver/context.ts'
 import { resolve } from '../resolver/resolve.ts'
 import type { TypedQuery } from '../resolver/typed.ts'
 
-// From a tree of the language to a statement of an engine. Pure: everything that is known of the world comes in.
+// From a tree of the language to a statement of an engine. Pure: everything it needs is passed in.
 
 /** What a statement may know: a QueryContext, or less of it. */
 export type StatementContext = ResolveContext & StoreSnapshot
@@ -24,7 +24,7 @@ export type StatementContext = ResolveContext & StoreSnapshot
 export interface CompileOptions {
   readonly context: StatementContext
   readonly dialect: Dialect
-  /** What statements may make at once. */
+  /** How many bytes statements may produce at a time. */
   readonly budget?: Budget
   /** What a statement may come to while it is planned. */
   readonly planningBudget?: PlanningBudget

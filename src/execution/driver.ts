@@ -24,13 +24,13 @@ export interface Driver {
   /** What has been asked so far. */
   readonly asked: readonly AskedStatement[]
   statementFor(ask: StatementAsk): { readonly compiled: Compiled; readonly statement: Statement }
-  /** What the engine refused, said of the field that it is about. */
+  /** The engine's error, with the field that caused it. */
   explained(error: unknown, compiled: Compiled, query: Query): Promise<unknown>
   /** One generator to its end. */
   complete<R>(generator: QueryRun<R>): Promise<R>
 }
 
-/** Statements of one request are planned for so long before others have the thread. */
+/** Planning of one request's statements yields to the event loop after so long. */
 const longestPlanningMs = 20
 
 /** Runs what a kind's generators ask. */

@@ -21,7 +21,7 @@ export const explain = ({ label, query, compiled: { planned, printed } }: Explai
   params: printed.params,
 })
 
-/** Rows of functions and places in the text say nothing in a plan; types are named. */
+/** Internal rows of functions and positions are left out of a plan; types are named. */
 function plain(tree: Query | TypedQuery): unknown {
   return JSON.parse(
     JSON.stringify(tree, (key, value: unknown) => {

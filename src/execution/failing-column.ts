@@ -15,7 +15,7 @@ function alone(statement: Query & { readonly kind: 'select' }, expr: Expr): Quer
 }
 
 /**
- * Which of several columns an engine refused. It names none, so each is asked for alone, in the time that the query has left; null where no
+ * Which of several columns an engine refused. Its error names none, so each one is run alone, within the remaining time of the query; null where no
  * column fails alone.
  */
 export async function failingColumn(error: unknown, statement: Query, ask: (query: Query) => Promise<unknown>): Promise<Origin | null> {

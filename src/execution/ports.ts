@@ -70,7 +70,7 @@ export interface Statements {
   stream(statement: Statement, options?: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
 }
 
-/** Members of dynamic cohorts, which are made from the store itself. */
+/** Members of dynamic cohorts, computed from the store itself. */
 export interface CohortMembers {
   mark(cohort: number): Promise<string | null>
   /** null: evaluate everybody. */

@@ -6,13 +6,13 @@ import type { JsonRead, Slot } from '../resolver/typed.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Engine, Statements } from './ports.ts'
 
-/** A project as far as its queries need it. */
+/** What queries need of a project. */
 export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limits'> {
   readonly settings: ProjectSettings
   readonly now: Date
   /** Read once for each query, after everything acknowledged has been applied. */
   facts(): Promise<StoreFacts>
-  /** What is known besides, or otherwise. */
+  /** Overrides and additions. */
   given?(context: QueryContext): Partial<QueryContext>
 }
 
@@ -27,7 +27,7 @@ export interface StatementSettings {
 
 const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
 
-/** All that a query may know, from what the store says. */
+/** All that a query may use of the facts of the store. */
 export function queryContext(
   { settings, now, dialect, limits, given }: QueryProject,
   facts: StoreFacts,
@@ -106,7 +106,7 @@ const cohortsOf =
 /** By their first letters. */
 const prefixes = { text: 's', number: 'n', boolean: 'b' } as const
 
-/** A column that holds the read, or all that it can be made of. */
+/** A slot with this reading, or all slots that it can be computed from. */
 function slotFor({ slots, counts }: PropertyKey, as: JsonRead): Slot | undefined {
   const holding = (holds: Slot['holds']): Slot | undefined => {
     const column = slots.find((name) => name.startsWith(prefixes[holds]))

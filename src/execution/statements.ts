@@ -32,7 +32,7 @@ export const compileFor = (query: Query, project: QueryProject, context: QueryCo
     showsJson,
   })
 
-/** Half as much as the engine may hold: what a statement makes at once comes on top of that. */
+/** Half of the engine's memory limit: what a statement produces at a time comes on top of that. */
 const budgetOf = ({ limits: { memoryLimit, threads } }: QueryProject): Budget | undefined =>
   memoryLimit === undefined || threads === undefined ? undefined : { bytes: memoryLimit / 2, threads }
 
@@ -42,13 +42,13 @@ export const statementOf = ({ sql, params, columns }: Compiled['printed'], timez
   columns: columns.map(({ name, type }) => ({ name, type, typeName: shownTypeName(type, timezone) })),
 })
 
-/** The same with what the store knows now. */
+/** The same with the current facts of the store. */
 export async function statementFor(query: Query, project: QueryProject): Promise<Statement> {
   const context = queryContext(project, await project.facts())
   return statementOf(compileFor(query, project, context).printed, context.project.timezone)
 }
 
-/** Says what the engine refused of the statement that was asked for. */
+/** Reports what the engine refused of the statement. */
 export const inWords = (error: unknown, { resolved }: Compiled, request: unknown, statement: Query): unknown => {
   const text = (request as { query?: unknown }).query
   return blamed(asTypeMismatch(error, resolved, typeof text === 'string' ? text : null), request, statement)

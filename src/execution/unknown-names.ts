@@ -8,9 +8,9 @@ import { eachSource, walk } from '../resolver/typed-walk.ts'
 import type { PropertyName } from '../types/property-info.ts'
 import type { Compiled } from './compile.ts'
 
-// Names in a query that the project does not know. They are looked up in what is known of the store, so nothing is read for them.
+// Unknown names in a query. They are compared with the names in the facts of the store, so no event is read.
 
-/** Comparing a name with all that are known takes a while. */
+/** Comparing a name with all known ones takes time. */
 const mostCompared = 10
 
 const didYouMean = (suggestions: readonly string[]): string => (suggestions.length > 0 ? ` Did you mean: ${suggestions.join(', ')}?` : '')
@@ -43,7 +43,7 @@ function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, is
   })
 }
 
-/** So many names are kept; others are stored under one. */
+/** Maximum number of stored names; others are stored under one. */
 const mostEventNames = 200_000
 
 /** Names that the event's name is compared with. */

@@ -1,4 +1,4 @@
-/** So much may be spent as was granted, which is kept up to a limit. */
+/** A budget that is granted in portions, up to a limit, and spent. */
 export class Allowance {
   private left: number
   private readonly most: number
@@ -12,7 +12,7 @@ export class Allowance {
     this.left = Math.min(this.most, this.left + amount)
   }
 
-  /** Whether about so much could be spent. */
+  /** Whether about this amount is left. */
   has(amount: number): boolean {
     return amount <= this.left
   }

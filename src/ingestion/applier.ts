@@ -13,7 +13,7 @@ import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
 import type { GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
 const familiesKept = 50_000
-/** Of an event beside its properties. */
+/** Fields of an event outside its properties. */
 const headBytes = 100
 const noGroups: readonly string[] = ['', '', '', '', '']
 
@@ -50,7 +50,7 @@ export class Applier {
     return new Applier(store, projectId, peopleKept, await store.state())
   }
 
-  /** Brings what these batches need into memory: their events from `from` on, so many of them. */
+  /** Loads what these batches need into memory: `count` of their events from `from` on. */
   async load(works: readonly { readonly work: Work; readonly from: number }[], rows: number, mayRefuse: boolean): Promise<void> {
     const ids = new Set<string>()
     const inFull = new Set<string>()
@@ -94,7 +94,7 @@ export class Applier {
   }
 
   /**
-   * Works out a batch from its place `from` on, until the group has `maxEvents`. Answers the place where it stopped, and the uuids of imported
+   * Processes a batch from index `from` on, until the group has `maxEvents`. Returns the index where it stopped, and the uuids of imported
    * persons in their order.
    */
   apply(work: Work, from: number, group: StagedGroup, maxEvents: number): { readonly next: number; readonly uuids: readonly string[] } {
@@ -325,12 +325,12 @@ export class Applier {
     return this.people.changes
   }
 
-  /** Whether those take so much memory that the group had better end. */
+  /** Whether the group takes so much memory that it should end. */
   get isHeavy(): boolean {
     return this.people.isHeavy
   }
 
-  /** What it knows besides the latest people and groups has become too much: `forget` it, once everything staged is committed. */
+  /** The caches besides the latest persons and groups are too large: `forget` them, once everything staged is committed. */
   get isFull(): boolean {
     return this.people.isFull || this.families.size > familiesKept
   }

@@ -232,7 +232,7 @@ export class ApplyLoop {
   /** Rereads what was not committed from the log, with a new applier that starts from the store. */
   private async recover(error: unknown): Promise<void> {
     const { writer, failures, projectId, limits } = this.parts
-    await this.writing.catch(() => undefined) // what is being committed must not be applied again beside it
+    await this.writing.catch(() => undefined) // what is being committed must not be applied a second time
     this.writing = Promise.resolve()
     for (let cause = error; ; ) {
       if (cause instanceof TransactionTooLarge) this.shrinkGroups(minRowsForPeople)

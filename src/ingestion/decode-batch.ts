@@ -34,14 +34,14 @@ const asSentAt = (value: unknown): string | null => (value === undefined || valu
 /** Bytes of a batch as the log keeps it: several times those of the largest body. */
 export const batchBytesLimit = 80 * 1024 * 1024
 
-/** What is said once for all events of a batch. */
+/** Metadata of all events of a batch. */
 export interface BatchFacts {
   readonly sentAt?: unknown
   readonly isHistorical?: boolean
   readonly ip?: string | null
   /** Fields of the batch that are not read. */
   readonly strangeFields?: readonly StrangeField[]
-  /** Whether the answer counts those that were stored before, and waits until that is known. Batches of the past always do. */
+  /** Whether the answer counts duplicates, and waits until they are known. Batches of past events always do. */
   readonly countsDuplicates?: boolean
   /** Called with each event that cannot be taken, which is then left out. Without it the first of them refuses the batch. */
   readonly onRefused?: (event: unknown, refusal: WaymarkError<'bad-event'>) => void
@@ -73,7 +73,7 @@ const writtenTexts = (ends: readonly number[], written: TextWriter): Texts => {
 
 type AnyReceipt = Omit<Receipt, 'sentAt'>
 
-/** What holds for the first event and for the others: the first alone says what is wrong with the request. */
+/** What the first event and the others have in common: only the first one reports errors of the request. */
 const receiptsOf = ({ strangeFields, ...receipt }: AnyReceipt, sentAt: string | null): readonly [first: Receipt, others: Receipt] => {
   const isReadable = sentAt === null || parseTime(sentAt) !== null
   return [

@@ -2,7 +2,7 @@ import { excerpt } from '../lib/excerpt.ts'
 import { likelyName } from '../lib/likely-name.ts'
 import type { Warning } from './warnings.ts'
 
-// Which fields an event and its batch may have. Any other is most likely misspelled, and what it says would be lost without a word.
+// The fields of an event and of a batch. Any other field is most likely misspelled, and its value would be lost silently.
 
 /** What is read of an event. */
 const ofEvent = [

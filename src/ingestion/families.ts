@@ -116,7 +116,7 @@ export class Families {
     this.decisions.push({ merged, refused: newlyRefused })
   }
 
-  /** Decides what the group has changed. Answers what came of it, once. */
+  /** Decides the merges that the group has changed. Returns each decision once. */
   settle(): Decision[] {
     for (const family of this.undecided) this.decide(family)
     const decisions = this.decisions

@@ -5,7 +5,7 @@ import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 // People that an import of past events has brought together. Whether two ids are one person depends on which merge event happened first, and
 // an import may bring those in any order: so the merge events are kept, and all of a family's are decided again when one more comes.
 
-/** What is known under one number before any merge of the family. */
+/** The properties of one number before any merge of the family. */
 export interface Member {
   readonly person: Person
   readonly ids: string[]
@@ -32,14 +32,14 @@ export interface Family {
 }
 
 export interface Decided {
-  /** The person that others see: made of all members. */
+  /** The visible person: merged from all members. */
   readonly person: Person
   readonly members: readonly Member[]
   /** The merge that brought each member in; null for the one whose number and id stay. */
   readonly causes: readonly (MergeEvent | null)[]
 }
 
-/** Some members that are one person by the merges looked at so far. The first member's number and id stay. */
+/** Members that are one person by the merges so far. The number and id of the first member remain. */
 interface Group {
   members: Member[]
   causes: (MergeEvent | null)[]
@@ -72,7 +72,7 @@ export function decideFamily(family: Family): { people: Decided[]; refused: Set<
     })
     const [stays, goes] = outcome === 'add-target' ? [source, target] : [target, source]
     stays.isIdentified = true
-    stays.since = Number.NEGATIVE_INFINITY // known to every later merge, also to one of the same moment
+    stays.since = Number.NEGATIVE_INFINITY // known to every later merge, also to one with the same time
     if (outcome === 'refuse') refused.add(merge)
     if (outcome === 'refuse' || target === source) continue
     for (const member of goes.members) stays.members.push(member)
@@ -90,7 +90,7 @@ function decided({ members, causes, isIdentified }: Group): Decided {
   for (const { person } of inOrder.slice(1)) {
     const createdAt = Math.min(whole.createdAt, person.createdAt)
     whole = Object.assign(whole, mergedProperties(whole, person), {
-      // A number without a person says nothing of when there was one.
+      // A number without a person has no time of creation.
       createdAt: whole.hasRecord === person.hasRecord ? createdAt : (whole.hasRecord ? whole : person).createdAt,
       hasRecord: whole.hasRecord || person.hasRecord,
       version: Math.max(whole.version, person.version),

@@ -34,7 +34,7 @@ export interface Identified {
 const minute = 60_000_000
 const forcedMerges: ReadonlySet<string> = new Set(['$merge_dangerously'])
 
-/** Whose event it is, after everything the event says about its person has been done. */
+/** The person of an event, after the event's changes of persons were made. */
 export function identify(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {
   if (event.isPersonless) return withoutPerson(people, families, event, arrival)
   if (arrival.isHistorical) return identifyPast(people, families, event, arrival)
@@ -53,7 +53,7 @@ export function identify(people: People, families: Families, event: PreparedEven
   return { personNo: person.no, mode: personModes.full, warnings: merged.warnings, merge: merged.entry }
 }
 
-/** A past event is kept under the number of its own id, and says what it says to what is known under that number. */
+/** A past event is stored under the number of its own id, and changes the properties of that number. */
 function identifyPast(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {
   const found = families.memberOf(event.distinctId)
   const known = found?.member.person ?? people.find(event.distinctId)
@@ -90,12 +90,12 @@ function withoutPerson(people: People, families: Families, event: PreparedEvent,
     families.memberOf(event.distinctId)?.member.person ??
     people.find(event.distinctId) ??
     people.add(event.distinctId, nobody(event), arrival.receivedAt)
-  // A person who was there for a while should have been known to the client: the event counts as one of theirs after all.
+  // The client should have known a person who existed for a while: the event counts as an ordinary one.
   const isKnown = person.hasRecord && event.time > person.createdAt + minute
   return { personNo: person.no, mode: isKnown ? personModes.forceUpgrade : personModes.propertyless, warnings: [], merge: null }
 }
 
-/** Of whom nothing is known but this event. */
+/** A person of whom only this event is known. */
 const nobody = (event: PreparedEvent) => ({ hasRecord: false, createdAt: event.time, isIdentified: false, properties: {}, times: null })
 
 /** A person for the event's id: the number that is kept for it, if there is one. Its version stays 0 whatever else the event does. */
@@ -168,7 +168,7 @@ function refuse(people: People, { unset }: PropertyWrites): PropertyWrites {
   return { set: null, setOnce: null, unset }
 }
 
-/** An import says what a person is now. What an older event tells of its visit is the past, and no reason to change that. */
+/** An import sets the person's current properties. Visit properties of an older event do not change them. */
 const isOlderThanImport = (person: Person, event: PreparedEvent): boolean => person.importedAt !== null && event.time < person.importedAt
 
 function withoutVisitFacts({ set, setOnce, unset }: PropertyWrites): PropertyWrites {

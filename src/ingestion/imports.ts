@@ -68,7 +68,7 @@ const textOf = (value: unknown, limit: number, attr: string): string => {
   return typeof text === 'string' && text !== '' ? cut(storableText(text), limit) : refuse(`${attr} must be a non-empty string.`, attr)
 }
 
-/** `now` in microseconds, for those who do not say when they were made. */
+/** `now` in microseconds, for rows without a time of creation. */
 export function readPersons(rows: unknown, now: number): PersonImport[] {
   return listOf(rows, personRows).map((row, i) => {
     const ids = row.distinct_ids

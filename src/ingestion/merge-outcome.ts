@@ -1,4 +1,4 @@
-/** What is known of one of the two ids of a merge event. */
+/** One side of a merge event. */
 export type Side = 'unknown' | 'anonymous' | 'identified'
 
 export type MergeOutcome =

@@ -69,7 +69,7 @@ function parseIso(text: string): number | null {
   return Number.isNaN(ms) ? null : ms * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
 }
 
-/** Microseconds since 1970, or null when `value` is no time. Times without a zone are UTC, whatever zone this process runs in. */
+/** Microseconds since 1970, or null when `value` is not a valid time. Times without a zone are UTC, whatever the zone of this process. */
 export function parseTime(value: unknown): number | null {
   if (value instanceof Date) value = value.getTime()
   if (typeof value === 'number') {

@@ -10,7 +10,7 @@ import { personUuid } from './uuid.ts'
 
 const idsKept = 200_000
 const movesKept = 200_000
-/** As text they are large: so many are handed over at a time, and the main thread is given to others in between. */
+/** Their text is large: so many are passed on at a time, yielding to the event loop in between. */
 const personsOfSlice = 512
 const idsOfLook = 1_024
 /** Characters of versions for each byte of an event. Of ordinary people much less is needed. */
@@ -29,7 +29,7 @@ export class People {
   private readonly ids = new BoundedCache<string, number>(idsKept)
   private readonly people: BoundedCache<number, Person>
   private readonly moved = new Map<number, number>()
-  // Ids and numbers of people as the store has them, where that was asked for; and what came to people since the last `forget`.
+  // Cached ids and numbers of persons in the store, and the changes of persons since the last `forget`.
   private readonly storedIds = new Map<number, string[]>()
   private readonly storedMerges = new Map<number, number[]>()
   private readonly addedIds = new Map<number, string[]>()
@@ -51,7 +51,7 @@ export class People {
   private loaded = 0
   private readonly history = new Allowance(historyAtFirst, mostHistory)
   // Read and cleared by the apply stage:
-  /** Changes of which no version was kept, because versions would take far more than the events that make them. */
+  /** Changes without a version, because versions would take far more memory than the events that cause them. */
   skippedVersions = 0
   /** Writes for which a person had no room. */
   refusedWrites = 0
@@ -76,7 +76,7 @@ export class People {
     }
     for (const ids of portions(unknown))
       for (const found of await this.store.personsOfIds(ids)) {
-        // The store may be behind a group that is being committed, the cache never is.
+        // The store may lag behind a group that is being committed; the cache never does.
         if (this.numberOf(found.distinctId) === undefined)
           this.ids.set(found.distinctId, found.hasRecord ? found.personNo : -found.personNo)
         this.keep(found, mayRefuse)
@@ -87,7 +87,7 @@ export class People {
     this.loaded = 0
   }
 
-  /** Brings all the ids and merged numbers of the people behind these ids, for `idsOf` and `mergedInto`. */
+  /** Loads all ids and merged numbers of the persons of these ids, for `idsOf` and `mergedInto`. */
   async loadWhole(distinctIds: Iterable<string>): Promise<void> {
     const numbers = new Set<number>()
     for (const id of distinctIds) {
@@ -104,7 +104,7 @@ export class People {
     }
     for (const { personNo, distinctId } of ids) this.storedIds.get(personNo)!.push(distinctId)
     for (const { merged, survivor } of merges) {
-      if (this.moved.has(merged) || this.placed.has(merged)) continue // the store is behind
+      if (this.moved.has(merged) || this.placed.has(merged)) continue // the store lags behind
       this.moved.set(merged, survivor)
       this.storedMerges.get(survivor)!.push(merged)
     }
@@ -168,13 +168,13 @@ export class People {
     return no > 0 || this.moved.has(-no)
   }
 
-  /** The person, or person-less number, behind an id. It must have been loaded. */
+  /** The person, or person-less number, of an id. It must have been loaded. */
   find(distinctId: string): Person | undefined {
     const no = this.numberOf(distinctId)
     return no === undefined ? undefined : this.people.get(no)
   }
 
-  /** A new number for an id that has none. */
+  /** Assigns a new number to an id. */
   add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
     const person: Person = {
       ...from,
@@ -221,12 +221,12 @@ export class People {
     this.versions.push({ person_no: person.no, log_seq: seq, properties })
   }
 
-  /** So many bytes of an event came. */
+  /** Counts the bytes of an event. */
   noteEvent(bytes: number): void {
     this.history.grant(bytes * historyOfByte)
   }
 
-  /** So many characters were written into people. */
+  /** Counts characters written into persons. */
   noteWritten(length: number): void {
     this.changedLength += length
   }
@@ -313,7 +313,7 @@ export class People {
     return this.changed.size
   }
 
-  /** Whether their properties are so long that the group had better end. */
+  /** Whether their properties are so long that the group should end. */
   get isHeavy(): boolean {
     return this.changedLength > this.keptLength
   }

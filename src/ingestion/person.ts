@@ -17,7 +17,7 @@ export interface Person extends Measured {
   properties: Properties
   /** When each property got its value; only for people that an import of past events touched. */
   times: PropertyTimes | null
-  /** When `importPersons` last said what the person is. */
+  /** When `importPersons` last set the person. */
   importedAt: number | null
 }
 
@@ -45,7 +45,7 @@ const has = (properties: Readonly<Properties>, key: string): boolean => Object.h
 /** The properties that a write changed, as they were before; undefined for those that were not there. */
 export type Before = ReadonlyMap<string, unknown>
 
-/** Writes in place, in order of arrival: `$set_once` fills, `$set` overwrites, `$unset` removes. */
+/** Writes in order of arrival, in place: `$set_once` fills, `$set` overwrites, `$unset` removes. */
 export function write(properties: Properties, { set, setOnce, unset }: PropertyWrites): Before {
   const before = new Map<string, unknown>()
   const note = (key: string) => {
@@ -78,14 +78,14 @@ function beats(time: PropertyTime, value: unknown, other: PropertyTime, otherVal
 }
 
 export interface PastState {
-  /** Changed in place: an import writes the same people over and over, and must not copy what is known of them for each event. */
+  /** Changed in place: an import writes the same persons many times, and must not copy their properties for each event. */
   properties: Properties
   times: PropertyTimes | null
 }
 
 /**
  * Writes of a past event: of all `$set` and `$unset` of a property the one with the latest event time counts, otherwise the earliest `$set_once`.
- * `known` is the time assumed for properties that were there before any import. Answers whether it changed anything, and whether it said more than
+ * `known` is the time assumed for properties from before any import. Returns whether it changed anything, and whether it had more than
  * the facts of a visit.
  */
 export function writeInThePast(
@@ -165,7 +165,7 @@ export function absorbProperties(target: Person, source: Person): void {
   target.length = length
 }
 
-/** Both people's properties in one: the target's win where both have one, unless an import knows the times. */
+/** Merges the properties of both persons: the target's win where both have one, unless an import knows the times. */
 export function mergedProperties(target: Person, source: Person): { properties: Properties; times: PropertyTimes | null } {
   if (!target.times && !source.times) return { properties: { ...source.properties, ...target.properties }, times: null }
   const properties = { ...source.properties, ...target.properties }

@@ -11,7 +11,7 @@ export interface IngestLog {
   markApplied(seq: number): void
   /** Of a log that another process writes: records up to `seq` are processed. */
   markTaken?(seq: number): void
-  /** Of such a log: true when there are records behind `seq`, false when it is closed. */
+  /** Of such a log: true when there are records after `seq`, false when it is closed. */
   grown?(seq: number): Promise<boolean>
 }
 
@@ -90,11 +90,11 @@ export interface StagedGroup {
 export interface EventWriter {
   /** Events of one transaction that the store takes best. */
   readonly groupRows: number
-  /** People whose state may be kept beside it. */
+  /** Persons whose state is cached besides. */
   readonly groupPeople: number
-  /** What is known of everything before the first group. */
+  /** The state before the first group. */
   state(): Promise<WriterState>
-  /** Whether a failure says that a group had too much in it. */
+  /** Whether an error means that a group was too large. */
   isTooMuch(error: unknown): boolean
   personsOfIds(distinctIds: readonly string[]): Promise<(FoundPerson & { distinctId: string })[]>
   personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
@@ -108,12 +108,12 @@ export interface EventWriter {
   groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
   /**
    * Small statements that give the rows of a scope's table the values of `slots` (events: those up to `toSeq`). To be run one by one, never
-   * beside a commit.
+   * concurrently with a commit.
    */
   fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[], toSeq: number): Promise<(() => Promise<void>)[]>
   /** Uuids of the events of a range of the log, some at a time. */
   uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
-  /** A number made with the store, for files beside it that are of use only to this one. */
+  /** A random id created with the store, for cache files that belong to this store only. */
   identity(): Promise<number>
   /** A group may be staged while the one before is being committed; commits follow one another. */
   openGroup(): Promise<StagedGroup>

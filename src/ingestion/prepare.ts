@@ -15,7 +15,7 @@ import { fieldText, headText, heldWrites, isPlain, nestingLimit, type WrittenPro
 
 type Properties = Record<string, unknown>
 
-/** An event after everything that can be known from itself and its request. */
+/** An event after everything that depends only on itself and its request. */
 export interface PreparedEvent {
   readonly name: string
   readonly distinctId: string
@@ -39,7 +39,7 @@ export interface PreparedEvent {
   /** Names and types of its properties. */
   readonly shape: Shape
   readonly warnings: readonly Warning[]
-  /** Not to be stored; `warnings` say why, if it is worth a word. */
+  /** Not to be stored; `warnings` give the reason, if there is one. */
   readonly isDropped: boolean
 }
 
@@ -54,7 +54,7 @@ export interface Receipt {
   readonly strangeFields?: readonly StrangeField[]
   /** What was recorded when the event arrived: the log keeps the original where the change is not reversible. */
   readonly noted?: readonly Warning[]
-  /** For an event that brings none. */
+  /** For an event without one. */
   readonly newUuid: () => string
 }
 
@@ -120,7 +120,7 @@ function groupsOf(value: unknown, of: CutOf): [string, string][] | null {
   return pairs.length ? pairs : null
 }
 
-/** Fields that say something of a person or a group in a form that cannot be taken. */
+/** Changes of a person or a group that have an invalid form. */
 function noteUnusable(
   name: string,
   given: Readonly<Properties>,
@@ -141,8 +141,8 @@ function noteUnusable(
 }
 
 /**
- * Checks and normalises one event, and writes what the log keeps of it behind what `writer` holds. Pure besides, and the same again for its own
- * result: what the log keeps may be prepared a second time. `index` is its place in the batch, for the words of a refusal.
+ * Validates and normalizes one event, and appends what the log stores of it to `writer`. Pure otherwise, and idempotent: its own
+ * result can be prepared a second time. `index` is its index in the batch, for error messages.
  */
 export function prepareEvent(raw: unknown, receipt: Receipt, index: number | null, writer: TextWriter): PreparedEvent {
   if (!isObject(raw)) return refuse('It must be an object.', index, 'event')
@@ -260,14 +260,14 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
 
 type Parsed<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]: Exclude<T[P], string> }
 
-/** What is held as JSON is parsed whenever it is asked for. */
+/** What is held as JSON is parsed at each use. */
 function withParsed<T extends object, K extends keyof T>(holder: T, key: K): Parsed<T, K> {
   const held = holder[key]
   if (typeof held === 'string') Object.defineProperty(holder, key, { get: () => JSON.parse(held) as unknown })
   return holder as unknown as Parsed<T, K>
 }
 
-/** Properties with what an event says beside them and may say among them. */
+/** Properties together with fields next to them that can also be among them. */
 function withBeside(raw: Readonly<Properties>, given: Properties): Properties {
   const { $unset, elements } = raw
   if (isAbsent($unset) && isAbsent(elements)) return given
@@ -280,7 +280,7 @@ function withBeside(raw: Readonly<Properties>, given: Properties): Properties {
   }
 }
 
-/** What an event says of its person beside its properties goes over what it says among them. */
+/** Changes of a person next to the properties override those among them. */
 function joined(inner: unknown, outer: Readonly<Properties>): unknown {
   if (Object.keys(outer).length === 0) return inner
   return isObject(inner) ? { ...inner, ...outer } : outer

@@ -51,7 +51,7 @@ function kindsOf(key: PropertyKey): readonly SlotKind[] {
   return count(key, 'Numeric') * 2 >= all ? ['text', 'number'] : ['text']
 }
 
-/** Events of one make: their keys and types are looked up once, then only counted together. */
+/** Events of one shape: their keys and types are looked up once, then only counted together. */
 interface CountedShape {
   readonly parts: readonly { readonly key: PropertyKey; readonly type: number }[]
   count: number
@@ -61,7 +61,7 @@ interface CountedShape {
 
 const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0)
 
-/** What is known of the properties: which there are, how often and of which types, and which column of the store has a copy of their values. */
+/** The facts about properties: their names, counts and types, and which column of the store has a copy of their values. */
 export class PropertyKeys {
   private readonly scopes = new Map<string, Map<string, PropertyKey>>()
   private readonly shapes = new Map<Shape, CountedShape>()

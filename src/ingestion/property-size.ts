@@ -34,7 +34,7 @@ export function lengthOf(holders: Iterable<Measured>): number {
   return sum
 }
 
-/** Characters of the properties of a person, as a rule less. Where so many people may be in memory, so much of them may. */
+/** Typical characters of a person's properties. Per cached person, this much memory is budgeted. */
 export const usualLength = 640
 
 /** The transaction needs too much memory and must be made smaller. */

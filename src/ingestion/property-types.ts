@@ -26,7 +26,7 @@ function typeOfText(text: string): number {
   return length > 0 && mayBeNumber(text.charCodeAt(0)) && isNumber.test(text) && Number.isFinite(Number(text)) ? numericString : string
 }
 
-/** Index into `valueTypes` of what JSON says of the value, or -1 for a value that says nothing (null, absent). */
+/** Index into `valueTypes` of the JSON type of the value, or -1 for a missing value (null, absent). */
 export function valueTypeOf(value: unknown): number {
   switch (typeof value) {
     case 'number':

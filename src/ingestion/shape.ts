@@ -1,7 +1,7 @@
 import { storableText } from '../lib/storable-text.ts'
 import { initialName, isCopied } from './initial-properties.ts'
 
-// What is known of a property's name, and of which properties an event has: looked up once for all events of a make.
+// Property names, and the sets of properties that events have (shapes): looked up once for all events of a shape.
 
 /** What happens to a property that is not simply stored. */
 export type Role = 'plain' | 'set' | 'set-once' | 'unset' | 'ip' | 'sent-at' | 'elements' | 'elements-chain'
@@ -51,7 +51,7 @@ export function propertyName(key: string): PropertyName {
   return made
 }
 
-/** The names and types of an event's properties in their order; the same object for events of one make, while it is in use. */
+/** The names and types of an event's properties in order; one shared object per shape, while it is in use. */
 export class Shape {
   readonly before: Shape | null
   readonly name: string
@@ -70,7 +70,7 @@ export class Shape {
     this.length = before === null ? 0 : before.length + 1
   }
 
-  /** With one more property; a value that says nothing (type -1) is left out, and so is what comes behind very many. */
+  /** With one more property; a missing value (type -1) is left out, and so are properties beyond the limit. */
   with(name: PropertyName, type: number): Shape {
     if (type < 0 || this.length >= longestShape) return this
     const key = name.number * 8 + type

@@ -69,7 +69,7 @@ export class UuidIndex {
     return part
   }
 
-  /** The places of those events that came before, in an earlier batch or in this one. Batches come in the order of the log. */
+  /** The indexes of duplicates, of an earlier batch or of this one. Batches come in log order. */
   async duplicates(events: readonly PreparedEvent[], firstSeq: number): Promise<Set<number>> {
     const keys = new Uint32Array(events.length * 4)
     for (const [i, event] of events.entries()) putWords(event.uuid, keys, i * 4)

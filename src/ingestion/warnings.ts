@@ -1,5 +1,5 @@
 interface Kind {
-  /** What became of the event: stored with something changed, not stored, or stored without something that it said. */
+  /** Effect on the event: stored with a change, not stored, or stored without a part. */
   readonly effect: 'altered' | 'dropped' | 'in part'
   readonly means: string
 }

@@ -4,7 +4,7 @@ import type { KeptAnswers, RunKey } from '../execution/ports.ts'
 import { filesOf } from './project-storage.ts'
 
 /**
- * Answers of queries in the background, each in a file of its project's folder. As a value of a table an answer would take several times its size of
+ * Answers of async queries, each in a file of its project's folder. As a value of a table an answer would take several times its size of
  * the database's memory.
  */
 export function answerFiles(dataDir: string): KeptAnswers {

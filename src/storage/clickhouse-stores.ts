@@ -14,7 +14,7 @@ import { filesOf, findProject, openLog, type ProjectStorage, recoveryOf, type St
 import type { Stores } from './stores.ts'
 
 export interface ClickHouseStoresOptions {
-  /** Where the logs are; `:memory:` for none that stays. */
+  /** Where the logs are; `:memory:` if they are not stored. */
   readonly dataDir: string
   readonly storage: StorageOptions
   readonly engine: EngineOptions
@@ -22,8 +22,8 @@ export interface ClickHouseStoresOptions {
   readonly ownsClient: boolean
 }
 
-/** Whose number no project has: what is said of all of them. */
-export const noProject = 0
+/** An id that no project has: for facts of the whole database. */
+const noProject = 0
 
 const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 

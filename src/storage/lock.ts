@@ -5,12 +5,12 @@ import { WaymarkError } from '../errors/errors.ts'
 import { type DirectoryIdentity, directoryIdentity, isOtherDirectory } from './directory-identity.ts'
 import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from './process-identity.ts'
 
-// One process owns a data directory. The lock file says who, since when and of which directory, and that outlives a crash; DuckDB's own lock on
+// One process owns a data directory. The lock file has the owner, its start time and the directory, and outlives a crash; DuckDB's own lock on
 // control.duckdb is the second guard, and the only one between containers whose process ids mean nothing to each other.
 
 interface Owner extends ProcessIdentity {
   readonly since: string
-  /** Locks of older versions do not say it. */
+  /** Missing in locks of older versions. */
   readonly directory?: DirectoryIdentity
   /** It does not own the directory any more, and left it like this. */
   readonly left?: LastOwner

@@ -20,7 +20,7 @@ const allow = (path: string, mode: number): Promise<boolean> =>
     () => false,
   )
 
-/** What Waymark makes in a data directory. */
+/** Files and folders that Waymark creates in a data directory. */
 const ownName = /^(control\.duckdb(\.wal)?|waymark\.lock(\..+)?|server\.json|projects|imports|tmp|lost\+found)$/
 
 /** The same for a data directory. One that holds other things too keeps its own mode; what is ours in it does not. */

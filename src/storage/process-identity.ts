@@ -25,7 +25,7 @@ interface Running {
   readonly isZombie: boolean
 }
 
-/** What the system says of a process; null when it does not say. */
+/** What the system reports about a process; null if it does not. */
 const look = (pid: number): Running | null => {
   const stat = readOrNull(`/proc/${pid}/stat`)
   if (stat !== null) {

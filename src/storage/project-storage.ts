@@ -39,7 +39,7 @@ export interface StorageOptions {
   readonly log: Partial<Pick<LogSettings, 'durability' | 'segmentBytes' | 'windowMs' | 'minFreeBytes' | 'retention' | 'disk'>>
   /** `partial`: go on without what is lost, and report it. `complete`: refuse. */
   readonly recovery: 'complete' | 'partial'
-  /** The store is read through before it is trusted. One that was not closed is, whatever this says. */
+  /** Whether the store is verified before it is used. A store that was not closed always is. */
   readonly isThorough: boolean
   /** The log is another process's to write. */
   readonly tail?: LogTail
@@ -107,10 +107,10 @@ export async function findProject(files: ReturnType<typeof filesOf>, look: Look)
   return { found, plan: planRecovery(found) }
 }
 
-/** What is behind the last durable record is on its way. */
+/** What follows the last durable record is still being written. */
 const liveLog = (found: LogFindings, liveSeq: number): LogFindings => ({ ...found, lastSeq: liveSeq, damages: [], remains: [] })
 
-/** What opening a project would make of its files, after reading all of them. Changes nothing; no process may have it open. */
+/** What opening a project would do with its files, after reading all of them. Changes nothing; no process may have it open. */
 export function inspectProject(
   { instance, inspect }: StoreInspector,
   id: number,
@@ -165,15 +165,15 @@ export async function openProjectStorage(
 
 /** What opening a project asks of its store. */
 interface OpeningStore {
-  /** Makes an empty one in place of what cannot be read. */
+  /** Creates an empty store in place of an unreadable one. */
   begin(): Promise<void>
-  /** Records up to `seq` are lost: it goes on behind them. */
+  /** Records up to `seq` are lost: continues after them. */
   skipTo(seq: number): Promise<void>
   /** What it has must survive a crash. */
   makeDurable(): Promise<void>
 }
 
-/** Opens the log beside a store. `fromSeq`: the first record that the store lacks. */
+/** Opens the log of a store. `fromSeq`: the first record that is not applied. */
 export async function openLog(
   files: ReturnType<typeof filesOf>,
   { found, plan }: ProjectInspection,
@@ -246,7 +246,7 @@ function asideOf(store: string) {
       moved.push({ file, aside })
     },
     async undo(): Promise<void> {
-      if (moved.some(({ file }) => file === store)) await rm(walOf(store), { force: true }) // of the store that took its place
+      if (moved.some(({ file }) => file === store)) await rm(walOf(store), { force: true }) // of the store that replaced it
       for (const { file, aside } of moved.splice(0).reverse()) await rename(aside, file)
     },
   }

@@ -13,7 +13,7 @@ export interface ProjectFindings {
   readonly hasLogFolder: boolean
   /** Places of the log that cannot be read, from the first record on that the store lacks. */
   readonly damages: readonly LogDamage[]
-  /** The project is known to have had events. */
+  /** The project has had events. */
   readonly hadEvents: boolean
 }
 
@@ -35,13 +35,13 @@ export interface RecoveryPlan {
   /** The last record that the store has then. */
   readonly appliedSeq: number
   readonly lost: readonly LostRecords[]
-  /** Damaged places of the log that the store does not need. */
+  /** Damaged ranges of the log that the store does not need. */
   readonly harmless: readonly LogDamage[]
   /** Why it is refused to open the project without what is lost; null when nothing is. */
   readonly refusal: WaymarkError | null
 }
 
-/** What opening a project makes of its files. Decided from what was found, before anything is changed. */
+/** How to open a project. Decided from its files, before anything is changed. */
 export function planRecovery(found: ProjectFindings): RecoveryPlan {
   const { store, log, damages } = found
   const isUsable = store.state === 'sound' || store.state === 'readable-without-wal'

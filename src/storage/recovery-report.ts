@@ -3,7 +3,7 @@ import type { LostRecords } from './recovery-plan.ts'
 
 /** What a new or an older store was filled with from the log. */
 export interface Rebuilt {
-  /** Where the files that could not be opened are kept; null when there were none. */
+  /** New name of the files that could not be opened; null if there were none. */
   readonly keptAs: string | null
   readonly reason: string
   /** The records of the log that were applied. */
@@ -21,7 +21,7 @@ export type RecoveryReport =
   | ({ readonly kind: 'store-rebuilt' } & Rebuilt)
   /** The store was opened without its write-ahead log; the log had what that held. */
   | ({ readonly kind: 'store-rolled-back' } & Rebuilt)
-  /** A place of the log cannot be read, and the store has what was there. */
+  /** A range of the log is unreadable, and its records are applied. */
   | ({ readonly kind: 'log-damaged' } & LogDamage)
   /** Only with `recovery: 'partial'`: records that are neither in the store nor in the log. */
   | ({ readonly kind: 'records-lost' } & LostRecords)

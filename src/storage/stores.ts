@@ -15,7 +15,7 @@ export interface Stores {
   /** What the store of a project that is open has is on the disk from here on. */
   makeDurable(id: number): Promise<void>
   drop(id: number): Promise<void>
-  /** Whether a failure says that something on the disk is damaged, and not that it could not be reached. */
+  /** Whether an error means that a file is damaged, and not that it was not accessible. */
   isDamage(error: unknown): boolean
   /** Lets go of what they share, when all are closed. */
   close(): Promise<void>

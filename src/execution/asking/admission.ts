@@ -6,18 +6,18 @@ import { createLanes, type Claim as LaneClaim, lightMs } from './lanes.ts'
 import type { Sharer } from './shares.ts'
 import { TimeLimit } from './time-limit.ts'
 
-// The way of a query to the engine: it claims places for its statements one by one, waits for each, and gives up when its time is over or its caller
+// Runs the statements of a query: it claims execution slots one by one, waits for each, and fails when its time is over or its caller
 // has left.
 
 export interface Wanted extends Sharer {
   readonly isBackground?: boolean
-  /** What is known of its cost. */
+  /** Its expected cost. */
   readonly cost?: Costed
   /** Aborts when the caller leaves. */
   readonly signal?: AbortSignal | undefined
   /** Waiting included. Default: no limit. */
   readonly seconds?: number
-  /** Is called when the first statement has its place. */
+  /** Called when the first statement gets its slot. */
   readonly begin?: () => void
 }
 
@@ -145,7 +145,7 @@ export const createAdmission = (places: number) => {
   return {
     claim,
 
-    /** Turns for work of a project that is no query, each with a claim of its own. */
+    /** Schedules other work of a project, each with a claim of its own. */
     upkeep: (project: number, seconds?: number): StatementScheduler => ({
       schedule(work, options) {
         const own = claim({ project, caller: 'upkeep', seconds })
@@ -153,7 +153,7 @@ export const createAdmission = (places: number) => {
       },
     }),
 
-    /** Statements that wait for a place. */
+    /** Statements waiting for a slot. */
     get waiting(): number {
       return lanes.waiting
     },
@@ -164,7 +164,7 @@ export const createAdmission = (places: number) => {
 }
 export type Admission = ReturnType<typeof createAdmission>
 
-/** Ends a claim with the work that it was made for. */
+/** Ends a claim together with its work. */
 export async function ended<T>(claim: Claim, work: Promise<T>): Promise<T> {
   let isWhole = false
   try {

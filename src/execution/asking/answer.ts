@@ -43,7 +43,7 @@ async function written(answer: object, most: number): Promise<string> {
   }
 }
 
-/** What a query answers: an object, the JSON of it, or both. The one is made of the other when it is first asked for. */
+/** The answer of a query: an object, its JSON, or both. One is computed from the other at its first use. */
 export class Answer {
   private made: object | null
   private json: string | null
@@ -78,7 +78,7 @@ export class Answer {
     return rememberText(this.made ?? {}, await this.text())
   }
 
-  /** With more fields behind its own. */
+  /** With more fields after its own. */
   async with(facts: object): Promise<Answer> {
     const json = `${(await this.text()).slice(0, -1)},${JSON.stringify(facts).slice(1)}`
     return new Answer(this.made && { ...this.made, ...facts }, json)

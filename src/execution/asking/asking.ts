@@ -25,12 +25,12 @@ export interface QueryCaller {
   readonly name?: string
   /** Aborts when they leave. */
   readonly signal?: AbortSignal | undefined
-  /** Takes one of the places that are counted for them, or refuses; what is answered gives it back. */
+  /** Counts one more concurrent query of the caller, or refuses it; the returned function ends it. */
   acquire?(): () => void
 }
 
 export interface Computing {
-  /** The places that its statements may take. */
+  /** The claim for its statements. */
   readonly wanted: Wanted
   readonly progress?: Progress | undefined
 }
@@ -44,7 +44,7 @@ export interface Computed {
 /** The project that is asked. */
 export interface Source {
   readonly project: ProjectRecord
-  /** How far its log is. */
+  /** The position of its log. */
   readonly position: () => number
   compute(query: AskedRequest['query'], options: Computing): Promise<Computed>
 }
@@ -65,9 +65,9 @@ export interface Load {
 
 export interface Asking {
   readonly runs: QueryRuns
-  /** Statements of queries that wait for a place, and those that run. */
+  /** Numbers of queued and running statements. */
   load(): Load
-  /** The places that a query asks the engine for. */
+  /** The claim of a query for execution slots. */
   wanted(
     project: ProjectRecord,
     query: AskedRequest['query'],
@@ -131,7 +131,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         try {
           return { status: await runs.start(project.id, client_query_id, key, isForced, work) }
         } finally {
-          if (!isRunning) give() // it was known already, or could not begin
+          if (!isRunning) give() // it was running already, or could not start
         }
       }
 

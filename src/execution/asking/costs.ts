@@ -1,5 +1,5 @@
-// What queries took when they were last asked. One that was never asked is taken for what others of its kind usually take, where a kind says something
-// of that: a statement may be anything.
+// How long queries took when they last ran. A new one counts like others of its kind, if the kind predicts
+// the cost: a statement can be anything.
 
 const remembered = 5_000
 

@@ -22,7 +22,7 @@ export const createFinishedRuns = (read: AccountStore['read'], most = mostCharac
     characters: characters ?? 0,
     expires: expiration_time?.getTime() ?? Number.POSITIVE_INFINITY,
   })
-  /** The oldest first; those of an earlier process are looked for once. */
+  /** The oldest first; those of an earlier process are read once. */
   const keptOf = async (projectId: number): Promise<Kept[]> => {
     const known = byProject.get(projectId)
     if (known) return known
@@ -33,7 +33,7 @@ export const createFinishedRuns = (read: AccountStore['read'], most = mostCharac
   }
 
   return {
-    /** Adds one, in the transaction that writes its end, and removes those that expired and the oldest of those that are too many. Answers what was removed. */
+    /** Adds one, in the transaction that writes its end, and removes expired ones and the oldest ones beyond the limit. Returns what was removed. */
     async add(tables: AccountTables, run: Ended, now: Date): Promise<readonly RunKey[]> {
       const kept = [...(await keptOf(run.project_id)).filter(({ id }) => id !== run.id), entry(run)]
       let left = kept.reduce((sum, one) => sum + one.characters, 0)

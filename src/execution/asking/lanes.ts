@@ -6,7 +6,7 @@ import { createWaitQueue } from './wait-queue.ts'
 // running one that has had its minimum time is interrupted and restarted later, twice at most: then it waits for a slot that it may keep. Statements that
 // keep their slots never take the last one, nor more than half of the slots for one project.
 
-/** So long a statement passes for a light one, and is left alone. */
+/** For so long a statement counts as light, and is not interrupted. */
 export const lightMs = 500
 const mostInterruptions = 2
 
@@ -23,7 +23,7 @@ export interface Claim extends Sharer {
 export interface Place {
   /** Aborts when another statement needs the slot. */
   readonly interrupted: AbortSignal
-  /** The engine has done its part. The place is free for another statement; until `leave` there are at most as many such readers as places. */
+  /** The engine has produced all rows. The slot is free for another statement; until `leave` there are at most as many such readers as slots. */
   read(): void
   leave(): void
 }
@@ -70,7 +70,7 @@ export const createLanes = (places: number) => {
     const isOfProject = ({ claim }: Runner) => claim.project === waiter.claim.project
     return count(isKept) < mostKept && count((one) => isKept(one) && isOfProject(one)) < mostKeptOfProject
   }
-  /** Those who may have a place, by their right to it. */
+  /** Candidates for a slot, by their claim. */
   const inOrder = (): Waiter[] => {
     const held = new Map<Runner, number>([...running, ...reading].map((one) => [one, now() - one.since]))
     const rank = (waiter: Waiter) => {
@@ -113,7 +113,7 @@ export const createLanes = (places: number) => {
     })
   }
 
-  /** The one that makes room for this one: the youngest of those below it, or of a project that has two places more. */
+  /** The statement that yields to this one: the youngest of those below it, or of a project with two slots more. */
   const whoYields = (waiter: Waiter): Runner | undefined => {
     const own = levelOf(waiter.claim)
     const placesOf = (project: number) => count(({ claim }) => claim.project === project)
@@ -154,7 +154,7 @@ export const createLanes = (places: number) => {
   }
 
   return {
-    /** Resolves with a place. An aborted signal takes the caller out of the queue; its reason is thrown. */
+    /** Resolves with a slot. An aborted signal removes the caller from the queue; its reason is thrown. */
     enter(claim: Claim, canRestart: boolean, signal: AbortSignal): Promise<Place> {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason)

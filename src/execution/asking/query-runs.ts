@@ -16,7 +16,7 @@ const keptFor = 10 * 60_000
 /** Of a query in the background. */
 export const longestSeconds = 600
 
-/** What a status says of work that goes on. Bytes and processor time are not known here. */
+/** The status of running work. Bytes and CPU time are unknown here. */
 const progressOf = (progress: Progress, run: QueryRun, now: Date) => ({
   bytes_read: null,
   rows_read: progress.rows.read,
@@ -57,13 +57,13 @@ const factsOf = (run: QueryRun, query_progress: object | null) => ({
   query_progress,
 })
 
-/** A status has no place for the field to blame but its words. */
+/** A status names the field only in its text. */
 const said = ({ attr, detail }: WaymarkError) => (attr === null ? detail : `${attr}: ${detail}`)
 
 /** Runs stored by older versions, and those of waiting clients, have no query. */
 const isOf = (run: QueryRun, queryKey: string) => run.query_key === null || run.query_key === queryKey
 
-/** What work in the background is given, beside the signal that stops it. */
+/** What async work gets besides its abort signal. */
 export interface Working {
   readonly progress: Progress
   readonly seconds: number
@@ -116,7 +116,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     expiration_time: null,
   })
 
-  /** Those that the last process left behind. */
+  /** Runs left by the last process. */
   const recovered = store.write(async (tables) => {
     const end_time = clock()
     const change = { is_complete: true, is_error: true, error_message: 'The query was interrupted by a restart.', end_time }
@@ -150,7 +150,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     const change = { ...outcome, characters: text?.length ?? null, is_complete: true, end_time, expiration_time }
     const gone = await store.write(async (tables) => {
       const { project_id, id, task_id } = run
-      // A cancelled run is no longer there: nothing is updated.
+      // A cancelled run has been removed: nothing is updated.
       if (await tables.query_runs.update({ project_id, id, task_id }, change)) return kept.add(tables, { ...run, ...change }, end_time)
       return [run]
     })
@@ -164,7 +164,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     return text === null ? { run: { ...run, ...isGone }, answer: null } : { run, answer: Answer.ofText(text) }
   }
 
-  /** What is kept of a run makes room for the next one of that id. */
+  /** A finished run is replaced by the next one with its id. */
   const replace = async (projectId: number, id: string, next: QueryRun | null): Promise<void> => {
     const gone = await store.write(async (tables) => {
       const found = await tables.query_runs.find({ project_id: projectId, id })
@@ -176,7 +176,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
   }
 
   return {
-    /** A run of that id that is known is not begun again, but when it is forced or was for another query; also when both are asked for at once. */
+    /** A known run is not started again, unless it is forced or was for another query; also when both arrive at the same time. */
     async start(projectId: number, wantedId: string | null, queryKey: string, isForced: boolean, work: Work): Promise<Polled> {
       if (isEnding) throw new WaymarkError('stopping', {})
       const id = wantedId ?? randomUUID().replaceAll('-', '')
@@ -224,7 +224,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
       return polled(run)
     },
 
-    /** How far it is; null when it does not work now. */
+    /** Its progress; null when it is not running. */
     progress({ run }: Polled): object | null {
       const found = active.get(place(run.project_id, run.id))
       return found?.progress && found.run === run ? progressOf(found.progress, run, clock()) : null
@@ -258,7 +258,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
       }
     },
 
-    /** The process is about to end: waits for what runs in the background, then stops the rest, and returns when every end is written. */
+    /** Shutdown: waits for running async queries, then cancels the rest, and returns when every end is written. */
     async drain(withinMs: number): Promise<void> {
       isEnding = true
       const left = () => [...active.values()].flatMap(({ done }) => done ?? [])

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import { noneOf } from '../../errors/validation.ts'
 
-// What a request may say of kept answers and of waiting, in the words of its `refresh`.
+// Cache and wait modes of a request, by its `refresh`.
 
 export const refreshModes = [
   'blocking',

@@ -5,8 +5,8 @@ import { time } from '../../lib/wire-time.ts'
 import { queryKinds } from '../../queries/registry.ts'
 import type { Answer } from './answer.ts'
 
-// Answers of insight queries, kept as long as they say the same as a new one would: the log has not moved on, the project's settings are those they were
-// computed with, and the clock has not moved on further than the interval lets one see.
+// Cached answers of insight queries, valid while a new one would be equal: the log has no new records, the project's settings are the same
+// and the date range has not moved by an interval.
 
 export interface Entry {
   readonly key: string

@@ -2,7 +2,7 @@
 // at the smallest current share, so that no turns are saved up by staying away; leaving cancels the debt.
 
 interface Share {
-  /** Milliseconds of places that were given back. */
+  /** Milliseconds of slots that were released. */
   used: number
   /** Statements that wait or run. */
   present: number

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../errors/errors.ts'
 
 /**
- * The time of one query, its waiting included; what a reader takes for itself is not. `signal` aborts when it is over, with an error that says what
+ * The time of one query, including its wait in the queue; time of a slow reader does not count. `signal` aborts when it is over, with an error that says what
  * became of the time.
  */
 export class TimeLimit {

@@ -9,7 +9,7 @@ interface Waits<O> {
   readonly canRestart: boolean
 }
 
-/** Who waits for a place. The statements of one query have the same right to it, so that only the first of them is looked at. */
+/** Statements that wait for a slot. Those of one query have the same claim, so only the first of them is considered. */
 export const createWaitQueue = <O, W extends Waits<O>>() => {
   const queues = new Map<O, Queue<W>>()
   let size = 0

@@ -247,7 +247,12 @@ export const arithmeticFunctions = scalars({
     [
       beyond64Bits('toInt(9223372036854775807) + 1', '-9223372036854775808'),
       beyond63Bits('9223372036854775807 + 1', '9223372036854775808'),
-      differing('18446744073709551615 + 1', '18446744073709551616', 0, 'DuckDB has wider numbers than 64 bits, ClickHouse wraps around to 0'),
+      differing(
+        '18446744073709551615 + 1',
+        '18446744073709551616',
+        0,
+        'DuckDB has wider numbers than 64 bits, ClickHouse wraps around to 0',
+      ),
     ],
   ),
   minus: addition(

@@ -132,12 +132,7 @@ export const roundingFunctions = scalars({
     {
       caseInsensitive: true,
       differences: [
-        differing(
-          'ceil(200, -2)',
-          200,
-          0,
-          'ClickHouse rounds in the type of the number, and wraps around where a step does not fit',
-        ),
+        differing('ceil(200, -2)', 200, 0, 'ClickHouse rounds in the type of the number, and wraps around where a step does not fit'),
       ],
     },
   ),

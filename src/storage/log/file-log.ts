@@ -26,11 +26,11 @@ export interface LogSettings {
   /** Batches are refused when fewer bytes than this would stay free on the disk. */
   readonly minFreeBytes: number
   readonly retention: Retention
-  /** What to do with a place that cannot be read any more: refuse, or report it and go on behind it. */
+  /** What to do with an unreadable range: throw, or report it and continue after it. */
   readonly onDamage: 'refuse' | ((damage: LogDamage) => void)
   /** Called before segments are forgotten: what they held must be safely in the store by then. */
   readonly beforeDelete: () => Promise<void>
-  /** The file that says how far the log is; null for none. */
+  /** The file with the position of the log; null for none. */
   readonly positionFile: string | null
   readonly disk: Disk
 }
@@ -47,7 +47,7 @@ export const logDefaults: LogSettings = {
   disk: realDisk,
 }
 
-/** One group is written and made durable with one call each; more than this waits for the next. */
+/** One group is written and synced with one call each; more bytes than this wait for the next group. */
 const maxGroupBytes = 16 * 1024 ** 2
 /** Batches that are durable but not applied are kept in memory up to here, so that the apply stage rarely reads the files. */
 const maxTailBytes = 16 * 1024 ** 2
@@ -80,7 +80,7 @@ export class FileLog implements Log {
   private readonly segments: Segment[]
   private durableSeq: number
   private readonly position: PositionFile | null
-  /** Damaged places found when the log was opened. */
+  /** Damaged ranges found when the log was opened. */
   readonly damages: readonly LogDamage[]
 
   private constructor(directory: string, settings: LogSettings, { segments, lastSeq, damages }: LogFindings, appliedSeq: number) {
@@ -184,7 +184,7 @@ export class FileLog implements Log {
     }
   }
 
-  /** Lets others join: those of the same turn of the event loop always, those of the next milliseconds when it is busy. */
+  /** Lets others join the group: those of the same turn of the event loop always, those of the next milliseconds when it is busy. */
   private async gather(): Promise<void> {
     const rest = this.isBusy ? this.lastCommitAt + this.settings.windowMs - performance.now() : 0
     if (rest >= 1) await setTimeout(rest)
@@ -280,7 +280,7 @@ export class FileLog implements Log {
 
   /**
    * After a failure the segment is cut back and left for good: what the system keeps of a file after a failed fsync is unknown. If even the cut
-   * fails the next segment says where this one ends, because its name is the number of its first record.
+   * fails the name of the next segment shows where this one ends: it is the sequence number of its first record.
    */
   private async takeBack(): Promise<void> {
     const handle = this.handle
@@ -335,7 +335,7 @@ export async function repaired(directory: string, appliedSeq: number, findings?:
   return { ...found, remains: [] }
 }
 
-/** Records are missing at the end: a new segment says where this one ends. */
+/** Records are missing at the end: a new segment marks where this one ends. */
 const isLost = ({ damages, lastSeq }: LogFindings) => damages.some(({ fromSeq }) => fromSeq > lastSeq)
 
 /** The store is ahead of the log: the log has lost its end, and what is behind its last whole batch is not the work of a crash. */

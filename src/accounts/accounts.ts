@@ -95,7 +95,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
       readonly projectKey?: string
       readonly personalKey?: string
       readonly email?: string
-      /** False: a first start makes no personal key. */
+      /** False: the first start creates no personal API key. */
       readonly makesKey?: boolean
     }): Promise<FirstStart> {
       const { organization, user, project, isNew } = await store.write(async (tables) => {

@@ -16,7 +16,7 @@ const currentMembership = async (tables: AccountTables, { user, membership }: Ac
   return own
 }
 
-/** A write that is allowed by a membership, looked at again when it is its turn. */
+/** A write that a membership allows; the membership is checked again when the write runs. */
 export const writeAs = <T>(
   { store }: AccountContext,
   by: ActingMember,

@@ -32,7 +32,7 @@ export const defaultSettings: AccountSettings = {
   proxyBase: 'proxy.localhost',
 }
 
-/** The stores of projects: what has to happen beside the records. */
+/** The stores of projects: created and removed together with the records. */
 export interface ProjectStores {
   create(id: number): Promise<void>
   /** Closes the project's store and removes its folder. */
@@ -46,14 +46,14 @@ export interface AccountContext {
   readonly settings: () => AccountSettings
   /** Null where no mail server is set. */
   readonly mailer: () => Mailer | null
-  /** The TXT records of a name, each as its first string; an empty list when there are none. */
+  /** The TXT records of a name, each as its first string; an empty list without records. */
   readonly lookupTxt: (name: string) => Promise<readonly string[]>
   /** The target of a name's CNAME record; null without one. */
   readonly lookupCname: (name: string) => Promise<string | null>
   readonly passwords: Passwords
   readonly outbound: OutboundCalls
   readonly projectStores: ProjectStores
-  /** For what went wrong behind an answer that was given. */
+  /** For errors that occur after the answer was sent. */
   readonly report: (message: string, error: unknown) => void
 }
 

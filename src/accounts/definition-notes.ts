@@ -1,7 +1,7 @@
 import type { AccountContext } from './context.ts'
 import type { User } from './records.ts'
 
-// What people write about the events and properties of a project. What is known of them from the events themselves is kept with the events.
+// What users write about the events and properties of a project. Counts and types from the events themselves are stored with the events.
 
 export const createDefinitionNotes = ({ store, clock }: AccountContext) => ({
   /** Descriptions by the id of what they describe. */

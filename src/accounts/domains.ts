@@ -97,7 +97,7 @@ export const createDomains = (context: AccountContext) => {
         return { ...domain, ...change }
       }),
 
-    /** Asks the name servers. No record, or no answer, is no failure: the domain stays unproven and can be asked for again. */
+    /** Queries the name servers. A missing record, or no answer, is not an error: the domain stays unverified and can be checked again. */
     async verify(by: ActingMember, asked: Domain): Promise<Domain> {
       if (asked.verified_at) throw invalid('This domain has already been verified.', null, 'already_verified')
       const lookUp = () => context.lookupTxt(challengeName(asked.domain))
@@ -108,7 +108,7 @@ export const createDomains = (context: AccountContext) => {
       return writeAs(context, by, async (tables) => {
         const domain = await asItIs(tables, asked.id)
         const isSame = domain.domain === asked.domain && domain.verification_challenge === asked.verification_challenge
-        // The name servers took their time. What they said is of the name and the challenge that they were asked for.
+        // The lookup took time. Its result is for the name and the challenge that were looked up.
         if (!isSame || domain.verified_at) return domain
         const now = context.clock()
         const isProven = texts.includes(domain.verification_challenge)

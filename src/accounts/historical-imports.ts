@@ -28,7 +28,7 @@ export const historicalImportInput = z.object({
 const change = historicalImportInput.partial()
 
 const largestCount = 2_147_483_647
-/** After a crash at most so many are missing from the count. */
+/** After a crash the count may lack at most this many. */
 const countEvery = 1_000
 
 export const limitsOf = (record: HistoricalImport): ImportLimits =>
@@ -121,7 +121,7 @@ export const createHistoricalImports = (context: AccountContext) => {
   return {
     of,
     update: (by: ActingMember | null, project: ProjectRecord, body: unknown) => save(by, project, check(change, body)),
-    /** Fields that are not named go back to what they are when nothing was said. */
+    /** Missing fields are reset to their defaults. */
     replace: (by: ActingMember | null, project: ProjectRecord, body: unknown) => {
       const { source = '', method = '', total_events = null, events_per_minute = null, is_approved } = check(change, body)
       return save(by, project, { source, method, total_events, events_per_minute, ...(is_approved !== undefined && { is_approved }) })

@@ -55,7 +55,7 @@ export const mustBeAbleToInvite = async (
   }
 }
 
-/** An invitation as it was just made or sent. */
+/** An invitation that was just created or sent. */
 export interface Sent {
   readonly invite: Invite
   /** What accepts it; only its hash is kept. Null where a mail took it. */

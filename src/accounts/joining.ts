@@ -8,7 +8,7 @@ import { invalid } from './refusals.ts'
 import { hashKey, longestSecret } from './secrets.ts'
 import { findUserByEmail, insertUser, sameEmail } from './users.ts'
 
-// Accepting an invitation. What accepts it is the secret that was sent; its id is known to all who may list it.
+// Accepting an invitation needs the secret that was sent; its id is visible to everyone who may list it.
 
 export const signupInput = z.object({
   first_name: text({ max: 128 }),

@@ -6,7 +6,7 @@ export const scopedTeams = (key: PersonalKey): readonly number[] => (key.scoped_
 export const scopedOrganizations = (key: PersonalKey): readonly string[] => (key.scoped_organizations as readonly string[] | null) ?? []
 
 export interface Limits {
-  /** The records of an organization: who limits a key to projects gives it none. */
+  /** The records of an organization: a key limited to projects reaches none. */
   readonly reachesOrganization: (id: string) => boolean
   readonly reachesProject: (project: ProjectRecord) => boolean
 }

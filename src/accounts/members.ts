@@ -19,7 +19,7 @@ const mayEdit = (own: Membership, other: Membership): void => {
   if (other.level > own.level) throw notAllowed('You can only edit others with level lower or equal to you.')
 }
 
-/** What one may make of the level of another. */
+/** Whether a member may change the level of another. */
 const mayGive = (own: Membership, other: Membership, wanted: number): void => {
   mayEdit(own, other)
   if (wanted === level.owner && own.level !== level.owner)

@@ -27,7 +27,7 @@ export const slugOf = (name: string): string =>
     .slice(0, slugLength)
     .replace(/^-|-$/g, '') || 'organization'
 
-/** On a clash the tail makes room for four letters. */
+/** If the slug is taken, the end is replaced by four letters. */
 const freeSlug = async (tables: AccountTables, name: string): Promise<string> => {
   const wanted = slugOf(name)
   let slug = wanted
@@ -148,7 +148,7 @@ export const createOrganizations = (context: AccountContext) => {
         return { ...organization, ...updated }
       }),
 
-    /** Its rows and its projects' folders go; its people stay. One entry of the log remains to say so. */
+    /** Deletes its rows and its projects' folders; its users remain. One entry of the activity log remains. */
     async remove(by: ActingMember): Promise<void> {
       const projects = await writeAs(context, by, async (tables, { organization_id }) => {
         const organization = await asItIs(tables, organization_id)

@@ -10,7 +10,7 @@ const tooManyPasswords = () => new WaymarkError('busy', { what: 'password checks
 export const createPasswords = () => {
   const gate = createConcurrencyLimit({ atOnce: 1, waiting: 64, waitingOfGroup: 8, refusal: tooManyPasswords })
   return {
-    /** `from`: those who come from one place wait for each other. */
+    /** `from`: callers of one network wait for each other. */
     hash: (password: string, from: string): Promise<string> => gate(from, () => hashPassword(password)),
     matches: (password: string, stored: string, from: string): Promise<boolean> => gate(from, () => passwordMatches(password, stored)),
   }

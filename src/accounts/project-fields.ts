@@ -73,7 +73,7 @@ const sampleRate = z.preprocess(
     })
     .transform((value) => Number(value).toFixed(2)),
 )
-/** A map with none but these keys. */
+/** A map with only these keys. */
 const mapOf = (keys: readonly string[], refusal: string) =>
   z
     .record(z.string(), anyJson(), { error: notAMap })
@@ -164,7 +164,7 @@ export interface NewProjectSettings {
   readonly timezone?: string
   /** 0 Sunday, 1 Monday. */
   readonly week_start_day?: 0 | 1 | null
-  /** Filters that say who is left out with `filterTestAccounts`. */
+  /** Filters of `filterTestAccounts`. */
   readonly test_account_filters?: readonly object[]
   readonly path_cleaning_filters?: readonly { readonly regex?: string | null; readonly alias?: string | null }[] | null
   /** Which properties name a person, the first that has a value. */

@@ -105,7 +105,7 @@ export const createProjects = (context: AccountContext) => {
     if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
   }
 
-  /** Null: the operator, who is no member. */
+  /** Null: the operator, who is not a member. */
   const writeBy = <T>(
     by: ActingMember | null,
     work: (tables: AccountTables, membership: Membership | undefined) => Promise<T>,
@@ -202,7 +202,7 @@ export const createProjects = (context: AccountContext) => {
         return { ...project, ...updated }
       }),
 
-    /** Its rows and its folder go. One entry of the log remains to say so. */
+    /** Deletes its rows and its folder. One entry of the activity log remains. */
     async remove(by: ActingMember | null, project: ProjectRecord): Promise<void> {
       await writeBy(by, async (tables) => {
         if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()

@@ -15,7 +15,7 @@ const retriable = new Set(['waiting', 'issuing', 'warning', 'erroring', 'timed_o
 const minute = 60_000
 /** Reading a record queries the name servers again if the last lookup is this old. */
 const checkedFor = minute
-/** So long a record waits for its CNAME. */
+/** How long a record waits for its CNAME. */
 const patience = 3 * 24 * 60 * minute
 
 interface Finding {

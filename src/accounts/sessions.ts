@@ -8,7 +8,7 @@ export const sessionLifetime = 14 * day
 export const recentLogin = day / 4
 
 export const createSessions = (context: AccountContext) => ({
-  /** Answers the token for the cookie; only its hash is kept. */
+  /** Returns the token for the cookie; only its hash is stored. */
   start: (user: User): Promise<string> =>
     context.store.write(async (tables) => {
       const now = context.clock()

@@ -1,4 +1,4 @@
-// What the rules of accounts ask of the place that keeps them: rows that hold given values, and writes that happen all or not at all.
+// What the account rules need from a store: rows by their values, and atomic writes.
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -36,7 +36,7 @@ export interface Rows<R> {
 }
 export interface WritableRows<R> extends Rows<R> {
   insert(row: R): Promise<void>
-  /** Answers how many rows were changed. */
+  /** Returns the number of changed rows. */
   update(where: Where<R>, change: Partial<R>): Promise<number>
   remove(where: Where<R>): Promise<number>
 }

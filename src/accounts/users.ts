@@ -77,7 +77,7 @@ export const insertUser = async (context: AccountContext, tables: AccountTables,
   return user
 }
 
-/** Where a user stands once an organization or a project is no longer theirs. */
+/** Moves a user to another organization or project when the current one is no longer accessible. */
 export const moveCurrent = async (tables: AccountTables, user: User): Promise<void> => {
   const memberships = await tables.memberships.find({ user_id: user.id })
   const organizationId = memberships.some((one) => one.organization_id === user.current_organization_id)
@@ -124,7 +124,7 @@ export const createUsers = (context: AccountContext) => {
       return { organization: undefined, project: undefined }
     },
 
-    /** `mayUse` says whether a project is open to the user. */
+    /** `mayUse`: whether a project is accessible to the user. */
     update: ({ id }: User, body: unknown, mayUse: (project: ProjectRecord) => Promise<boolean>): Promise<User> =>
       store.write(async (tables) => {
         const user = (await tables.users.first({ id }))! // with the preferences that were changed meanwhile

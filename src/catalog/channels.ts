@@ -218,7 +218,7 @@ export interface Visit {
   readonly fbclid: Expr
 }
 
-/** Columns that are made of others, by their names. */
+/** Computed columns, by name. */
 export type Step = Readonly<Record<string, Expr>>
 
 const lower = (expr: Expr) => call('lower', expr)

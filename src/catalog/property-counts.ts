@@ -11,7 +11,7 @@ export const noValues: ValueCounts = { Numeric: 0, String: 0, Boolean: 0, DateTi
 
 export const countAll = (counts: ValueCounts): number => valueTypes.reduce((sum, type) => sum + counts[type], 0)
 
-/** So many keys of a scope are counted. */
+/** Maximum number of counted keys per scope. */
 export const keyLimit = 20_000
 /** Characters of a key that is counted. */
 export const longestKey = 400
@@ -23,7 +23,7 @@ export function numbersOf(counts: ValueCounts): NumberKind {
   return counts.Numeric === countAll(counts) ? 'all' : 'by-text'
 }
 
-/** How many values are NULL where numbers, or times, are asked for; where booleans are, how many are numbers: texts may be true or false. */
+/** How many values read as NULL as a number or a time; for booleans, how many are numbers: texts may be true or false. */
 export function countUnread(counts: ValueCounts, as: 'Numeric' | 'DateTime' | 'Boolean'): number {
   const numbers = counts.Numeric + counts.NumericString
   if (as === 'Boolean') return numbers

@@ -5,7 +5,7 @@ import { propertyOf } from '../types/property-values.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
 import { channelType, type Step } from './channels.ts'
 
-// One row per session id, made from the session's events when it is asked for. Columns are said in measures, which are aggregates over the
+// One row per session id, computed from the session's events. Columns are defined by measures, which are aggregates over the
 // events; only what is read is computed, and each measure once.
 
 export interface SessionField {
@@ -20,7 +20,7 @@ export interface SessionSettings {
   readonly bounceSeconds: number
 }
 
-/** Of a property of an event: its text, and a number or a time where that is asked for. */
+/** Of an event property: its text, and a number or a time if the context needs one. */
 const text = propertyOf({ numbers: 'none', of: [] })
 const count = scalar('UInt64')
 const time: SqlType = { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
@@ -32,7 +32,7 @@ const named = (...events: string[]): Expr =>
   events.length === 1 ? equals(field('event'), literal(events[0]!)) : isIn(field('event'), events.map(literal))
 const isPage = named('$pageview', '$screen')
 
-/** Of the pages, or of all events when none of them is a page. */
+/** Of the pages, or of all events if there is no page. */
 const first = (value: Expr): Expr => call('coalesce', call('argMinIf', value, timestamp, isPage), call('argMin', value, timestamp))
 const last = (value: Expr): Expr => call('coalesce', call('argMaxIf', value, timestamp, isPage), call('argMax', value, timestamp))
 const distinctEvents = (...events: string[]): Expr => call('uniqExactIf', field('uuid'), named(...events))

@@ -20,7 +20,7 @@ export interface StoreFacts {
   readonly lastPersonNo: number
   /** `scope` and name with a line break between them. */
   readonly propertyKeys: ReadonlyMap<string, PropertyKey>
-  /** Scopes with so many keys that others may not be known. */
+  /** Scopes at the limit of counted keys: other keys may exist. */
   readonly fullScopes: ReadonlySet<string>
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
   readonly actions: ReadonlyMap<number, string>

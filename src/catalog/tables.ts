@@ -37,7 +37,7 @@ export interface CatalogTable {
   readonly timeField?: string
   /** What `{filters}` is about. */
   readonly scope?: 'event' | 'person' | 'group' | 'session'
-  /** A query over other tables, made for what is read from it; the value is a field to read when nothing else is. */
+  /** A query over other tables, built for the fields that are read; the value is the field to read if there is no other. */
   readonly isView?: string
   /** No statement can name it in FROM. */
   readonly internal?: true

@@ -13,7 +13,7 @@ import type { StoredCohort } from './stored-cohort.ts'
 interface Watermark {
   /** Hash of the filters as written. */
   readonly definition: string
-  /** Of the statement: it also says how properties are read and what actions mean. */
+  /** Hash of the statement: it covers how properties are read and what actions mean. */
   readonly statement: string
   readonly seq: string
   /** Milliseconds since 1970. */
@@ -27,7 +27,7 @@ interface Watermark {
 export interface RefreshCounts {
   /** All persons were evaluated. */
   whole: number
-  /** Some persons were looked at. */
+  /** Some persons were evaluated. */
   partial: number
 }
 
@@ -39,7 +39,7 @@ interface Move {
 }
 
 const minute = 60_000
-/** Statements are compared as of one moment, because the clock is no part of what they ask. */
+/** Statements are compared for one fixed time, because the clock is not part of the definition. */
 const anyMoment = new Date('2000-01-01T00:00:00Z')
 
 export function cohortRefresher(store: DefinitionStore) {

@@ -36,7 +36,7 @@ const membersSchema = z.looseObject({
     .nullish(),
 })
 
-/** A cohort as callers write it: `filters` say who belongs to it, or the members are named. */
+/** A cohort as callers write it: a condition in `filters`, or a list of members. */
 export interface CohortInput {
   readonly name: string
   readonly description?: string | null
@@ -65,10 +65,10 @@ export const cohortFieldNames = [
   'id',
 ] as const
 
-/** What there is to say of a cohort's members. */
+/** The state of a cohort's members. */
 export interface CohortState {
   readonly count: number
-  /** When the members were last made. */
+  /** When the members were last computed. */
   readonly calculatedAt: string | null
   /** Why the refresh failed: for example, the condition refers to a removed cohort. */
   readonly failure: WaymarkError | null
@@ -87,7 +87,7 @@ export interface CohortService {
    */
   refresh(ids?: readonly number[]): Promise<ReadonlyMap<number, WaymarkError>>
   count(id: number): Promise<number>
-  /** Brings the cohorts up to date one by one and says how they stand: one that cannot be computed does not hide the others. */
+  /** Refreshes the cohorts one by one and returns their states: an error of one does not hide the others. */
   states(ids: readonly number[]): Promise<ReadonlyMap<number, CohortState>>
   /** How members were brought up to date since the project was opened. */
   readonly refreshes: RefreshCounts

@@ -1,8 +1,8 @@
 /** Ids from a CSV: the column named person_id or distinct_id when the first line names its columns, else the first column. */
 export function csvIds(text: string): { readonly kind: 'person' | 'distinct'; readonly ids: string[] } {
   const start = text.startsWith('\uFEFF') ? 1 : 0
-  let first = rowAt(text, start, mostColumns)
-  while (first.end < text.length && first.cells.every((cell) => cell === '')) first = rowAt(text, first.end, mostColumns)
+  let first = rowAt(text, start, maxColumns)
+  while (first.end < text.length && first.cells.every((cell) => cell === '')) first = rowAt(text, first.end, maxColumns)
   const names = first.cells.map((cell) => cell.toLowerCase().replaceAll(/[ -]/g, '_'))
   const person = names.indexOf('person_id')
   const distinct = names.indexOf('distinct_id')
@@ -18,8 +18,8 @@ export function csvIds(text: string): { readonly kind: 'person' | 'distinct'; re
   return { kind: person >= 0 ? 'person' : 'distinct', ids: [...ids] }
 }
 
-/** Names are looked for among so many. */
-const mostColumns = 1_000
+/** How many names are searched. */
+const maxColumns = 1_000
 
 interface Row {
   readonly cells: readonly string[]

@@ -13,13 +13,13 @@ export type DefinitionRecord =
 
 export interface MembersRefresh {
   readonly cohort: number
-  /** Answers the number of each member. */
+  /** Returns the number of each member. */
   readonly all: Query
   /** How to select the persons who may have joined or left since the last refresh; null: evaluate everybody. */
   readonly changed: {
     /** Members among those persons, who are members of the cohort `changedPersons` meanwhile. */
     readonly members: Query
-    /** Who was changed or did something after this place in the log, … */
+    /** Who was changed or acted after this log position, … */
     readonly sinceSeq: string
     /** … who did something in these stretches of time (microseconds), … */
     readonly stretches: readonly (readonly [from: number, to: number])[]
@@ -55,7 +55,7 @@ export interface DefinitionStore {
   actors(query: { readonly kind: string }): Promise<string[]>
   /** Throws what is wrong with the statement. */
   mustCompile(query: Query): Promise<void>
-  /** The place in the log that the store stands at. */
+  /** The applied log position. */
   appliedSeq(): Promise<string>
   /** What `refreshMembers` was last given for the cohort. */
   membersMark(cohort: number): Promise<string | null>

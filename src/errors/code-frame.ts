@@ -10,7 +10,7 @@ export function placeAt(text: string, offset: number): { line: number; column: n
 const maxWidth = 120
 
 /**
- * The line of a place, the line above it, and a mark below:
+ * The line of a position, the line above it, and a mark below:
  *
  *     1 | SELECT event
  *     2 | FROM evnts
@@ -22,7 +22,7 @@ export function codeFrame(text: string, span: Span): string {
   const width = String(line).length
   const numbered = (n: number, content: string) => `${String(n).padStart(width)} | ${content}`
   const current = lines[line - 1]!.replace(/\r$/, '')
-  // A very long line is cut on both sides of the place.
+  // A very long line is cut on both sides of the position.
   const from = column > maxWidth - 20 ? column - 1 - 40 : 0
   const shown = current.slice(from, from + maxWidth).replaceAll('\t', ' ')
   const length = Math.max(1, Math.min(span.end - span.start, current.length - column + 1, from + maxWidth - column + 1))

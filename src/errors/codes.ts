@@ -35,7 +35,7 @@ export interface ErrorData extends RequestErrorData {
   'not-grouped': { name: string }
   'zero-index': { example: string }
   'wrong-type': { message: string; expected?: string; candidates?: readonly string[] }
-  /** `isArgument`: the place is that of the argument, which is `shown` as it was written. */
+  /** `isArgument`: the position is that of the argument, which is `shown` as it was written. */
   'type-mismatch': { name: string; needs: string; found: string; shown: string | null; use: string | null; isArgument?: true }
   'unknown-placeholder': { name: string; candidates?: readonly string[] }
   'unknown-variable': { name: string; candidates?: readonly string[] }
@@ -44,7 +44,7 @@ export interface ErrorData extends RequestErrorData {
   'invalid-query': { message: string }
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
-  /** `outOfRange`: a result is, of one of these functions where the engine says so much. */
+  /** `outOfRange`: a result is out of range; the functions that can be the cause, if the engine's message tells. */
   'engine-refused': { message: string; isAboutTypes?: boolean; outOfRange?: readonly string[] }
   'unequal-lengths': { name: string; lengths: readonly [number, number] }
   'makes-too-much': { name: string | null; bytes: number | null; most: number }
@@ -100,7 +100,7 @@ const byteUnits = [
   [1e6, 'MB'],
   [1e3, 'KB'],
 ] as const
-/** What WITH FILL is called among the calls that make too much. */
+/** The name of WITH FILL in `makes-too-much`. */
 export const filledSeries = 'WITH FILL'
 /** Its steps are counted in whole numbers. */
 const bytesOfStep = 8
@@ -117,7 +117,7 @@ const knownKinds = ({ kind, known }: { kind: string; known: readonly string[] })
   const likely = likelyName(kind, known)
   return `${likely === undefined ? '' : `Did you mean ${likely}? `}Known kinds: ${known.join(', ')}.`
 }
-/** As the reference system says what is wrong with a query. */
+/** The format of PostHog's validation errors. */
 const requestMisfit = (place: readonly string[], problem: string) => `1 validation error for QueryRequest\n${place.join('.')}\n  ${problem}`
 const expects = (noun: string, d: { name: string; kind: string; min: number; max: number | null; found: number }) => {
   const start = `${d.kind} '${d.name}' expects`
@@ -134,7 +134,7 @@ const countOf = (noun: string, { min, max }: { min: number; max: number | null }
 /** Who comes from MySQL or BigQuery writes texts so. */
 const quotedHint = (name: string) => `Double quotes mark an identifier; write a string in single quotes: '${name.replaceAll("'", "''")}'`
 
-/** As the reference system names what its engine says of types. */
+/** PostHog's code for type mismatches. */
 const aboutTypes = 'illegal_type_of_argument'
 const openPartial = "open with `--recovery partial` (in the library `recovery: 'partial'`)"
 const count = (limit: number) => limit.toLocaleString('en-US')

@@ -14,11 +14,11 @@ interface ErrorOptions {
   readonly source?: string | null
   readonly cause?: unknown
   readonly others?: readonly WaymarkError[]
-  /** Where the code's data name none. */
+  /** If the data of the code have none. */
   readonly attr?: string
 }
 
-/** A place in a statement. `line` and `column` begin at 1, `offset` at 0; both count UTF-16 units. */
+/** A position in a statement. `line` and `column` begin at 1, `offset` at 0; both count UTF-16 units. */
 export interface Position {
   readonly line: number
   readonly column: number
@@ -27,8 +27,8 @@ export interface Position {
 }
 
 /**
- * A mistake that the caller can mend: `code` and `data` say which, `detail` says it in words, `attr` names the field of a request,
- * `position` the place in a statement.
+ * An error that the caller can fix: `code` and `data` identify it, `detail` describes it, `attr` names the field of a request,
+ * `position` the position in a statement.
  */
 export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name: string = 'WaymarkError'
@@ -39,7 +39,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   readonly source: string | null
   /** How to mend it. */
   readonly suggestion: string | null
-  /** Further problems of the same statement, in order of place. */
+  /** Further errors of the same statement, in order of position. */
   readonly others: readonly WaymarkError[]
   /** The field of the request that is to blame, in the form `series__0__event`, or null. */
   readonly attr: string | null
@@ -101,7 +101,7 @@ export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C>
     super(code, data, { ...options, span })
   }
 
-  /** The same mistake with more said of it. */
+  /** The same error with more details. */
   with(more: Omit<ErrorOptions, 'cause'> & { readonly data?: ErrorData[C] }): QueryError<C> {
     const { code, data, span, source, cause, others, attr } = this
     const options = { span, source, cause, others, ...(attr === null ? {} : { attr }), ...more }
@@ -115,7 +115,7 @@ export class UnsupportedError<C extends ErrorCode = ErrorCode> extends QueryErro
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is UnsupportedError
 }
 
-/** What a function's row refuses knows no place: it gets that of the call. */
+/** An error from a function's row has no position: it gets that of the call. */
 export function placed<T>(span: Span, work: () => T): T {
   try {
     return work()

@@ -1,23 +1,23 @@
 import { QueryError } from './errors.ts'
 import { isSpanned, type Span } from './span.ts'
 
-// What an engine says when a row breaks a rule of ours: we wrote it into the statement, and read it in the engine's error.
+// Rules that the generated SQL checks for each row: the statement contains a marked message, and it is recognized in the engine's error.
 
 const mark = 'waymark refuses'
 
-/** With the field of the request that the place lies in. */
+/** With the field of the request that contains the position. */
 const placeOf = (span: Span): string => (isSpanned(span) ? `${span.start}-${span.end}@${span.origin?.attr ?? ''}` : '')
 
 const markOf = (rule: 'size' | 'lengths' | 'says', name: string | null, span: Span, ...more: readonly number[]): string =>
   `${[mark, rule, name?.replaceAll('|', ' ') ?? '', placeOf(span), ...more].join('|')}|`
 
-/** What would be more than the bound, as the beginning of the error's text; the bytes come behind it. */
+/** Prefix of the error when a value would exceed its limit; the bytes follow. */
 export const tooMuchMark = (name: string | null, most: number, span: Span): string => markOf('size', name, span, most)
 
-/** Arrays side by side that differ in length; two lengths come behind it, as in `3|2`. */
+/** Arrays whose lengths differ; two lengths follow, as in `3|2`. */
 export const unequalMark = (name: string, span: Span): string => markOf('lengths', name, span)
 
-/** Anything else that a call refuses; what it says of it comes behind it. */
+/** Any other error of a call; its message follows. */
 export const saidMark = (name: string, span: Span): string => markOf('says', name, span)
 
 const marked = new RegExp(`${mark}\\|(size|lengths|says)\\|([^|]{0,200})\\|(?:(\\d{1,12})-(\\d{1,12})@(\\w{0,200}))?\\|(.*)`, 's')

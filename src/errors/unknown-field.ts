@@ -1,7 +1,7 @@
 import { excerpt } from '../lib/excerpt.ts'
 import { likelyName } from '../lib/likely-name.ts'
 
-/** The known names, or the one that is most likely meant. */
+/** The known names, or the most likely one. */
 export function knownNames(name: string, known: readonly string[], noun = 'fields'): string {
   const likely = likelyName(name, known)
   return likely === undefined ? `Known ${noun}: ${[...known].sort().join(', ')}.` : `Did you mean "${likely}"?`

@@ -42,7 +42,7 @@ export function issueToTell(error: z.core.$ZodError): Issue {
   return unknown?.code === 'unrecognized_keys' ? { ...unknown, path: [...unknown.path, unknown.keys[0]!] } : issues[0]!
 }
 
-/** Of a union, what the alternative says that fits furthest, where the union itself has no words of its own. */
+/** For a union without a message of its own: the issues of the alternative that matches furthest. */
 function innermost(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0 || issue.message !== '') return [issue]
   const inner = issue.errors.map((list) => list.flatMap(innermost))

@@ -4,7 +4,7 @@ import { QueryError } from '../errors/errors.ts'
 import type { Origin } from '../errors/span.ts'
 
 /** A list with more columns is not searched. */
-const mostSearched = 20
+const maxSearched = 20
 
 /** `expr` alone over the same rows, in a statement that has to compute it and answers one row. */
 function alone(statement: Query & { readonly kind: 'select' }, expr: Expr): Query {
@@ -24,7 +24,7 @@ export async function failingColumn(error: unknown, statement: Query, ask: (quer
   const columns = statement.columns
     .map((column) => (column.kind === 'alias' ? column.expr : column))
     .filter(({ span }) => span.origin?.is === 'expression')
-  if (columns.length < 2 || columns.length > mostSearched) return null
+  if (columns.length < 2 || columns.length > maxSearched) return null
   for (const column of columns) {
     const refused = await ask(alone(statement, column)).then(
       () => false,

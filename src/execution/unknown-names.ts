@@ -11,7 +11,7 @@ import type { Compiled } from './compile.ts'
 // Unknown names in a query. They are compared with the names in the facts of the store, so no event is read.
 
 /** Comparing a name with all known ones takes time. */
-const mostCompared = 10
+const maxCompared = 10
 
 const didYouMean = (suggestions: readonly string[]): string => (suggestions.length > 0 ? ` Did you mean: ${suggestions.join(', ')}?` : '')
 
@@ -34,7 +34,7 @@ function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, is
         for (const of of (json && type.kind === 'scalar' && type.property?.of) || []) read.set(propertyKey(of.scope, of.name), of)
     })
   const unknown = [...read].filter(([key, { scope, name }]) => !propertyKeys.has(key) && !fullScopes.has(scope) && isWritten(name))
-  return unknown.slice(0, mostCompared).flatMap(([, { scope: kept, name: property }]): AnswerWarning[] => {
+  return unknown.slice(0, maxCompared).flatMap(([, { scope: kept, name: property }]): AnswerWarning[] => {
     const scope = shownScope(kept, groupTypes)
     const known = [...propertyKeys.values()].filter((key) => key.scope === kept).map((key) => key.name)
     const suggestions = nearestSpellings(property, known)
@@ -44,7 +44,7 @@ function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, is
 }
 
 /** Maximum number of stored names; others are stored under one. */
-const mostEventNames = 200_000
+const maxEventNames = 200_000
 
 /** Names that the event's name is compared with. */
 function eventNamesIn(query: TypedQuery): readonly string[] {
@@ -74,9 +74,9 @@ function eventNamesIn(query: TypedQuery): readonly string[] {
 }
 
 function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts, isWritten: (name: string) => boolean): AnswerWarning[] {
-  if (eventIds.size >= mostEventNames) return []
+  if (eventIds.size >= maxEventNames) return []
   const unknown = new Set(queries.flatMap(eventNamesIn).filter((name) => !eventIds.has(name) && isWritten(name)))
-  return [...unknown].slice(0, mostCompared).map((event) => {
+  return [...unknown].slice(0, maxCompared).map((event) => {
     const suggestions = nearestSpellings(event, eventIds.keys())
     return {
       code: 'unknown-event',

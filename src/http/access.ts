@@ -145,7 +145,7 @@ export const mustHaveLoggedIn = (visit: Visit): void => {
 export const holds = ({ caller }: Visit, scope: Scope): boolean =>
   caller?.via === 'session' || (caller !== null && allows(caller.key, scope))
 
-/** Lets the caller in or throws; answers the visit with what the path is about. */
+/** Authorizes the caller or throws; returns the visit with the objects of the path. */
 export async function admit(visit: Visit, wanted: Wanted, tooLow: string | null): Promise<Visit> {
   if (wanted.reach === 'open') return visit
   const { caller } = visit

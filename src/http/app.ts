@@ -12,7 +12,7 @@ import type { Concurrency } from './queries/concurrency.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { RequestBodies } from './request-bodies.ts'
 
-/** One project's data, as far as requests touch it. */
+/** The data of one project that requests use. */
 export interface ProjectData extends CaptureTarget {
   ask(asked: AskedRequest, asker: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>

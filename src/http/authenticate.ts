@@ -38,7 +38,7 @@ const bearerOf = (request: Request): string | undefined => {
 
 const keyInBody = async ({ request, body }: Arrival): Promise<string | undefined> => {
   if (request.method === 'GET' || request.method === 'HEAD') return undefined
-  const value = await body().catch(() => undefined) // what is wrong with the body is said later, to those who may know
+  const value = await body().catch(() => undefined) // an invalid body is reported later, to callers with access
   const key = value !== null && typeof value === 'object' ? (value as Record<string, unknown>).personal_api_key : undefined
   return typeof key === 'string' && key !== '' ? key : undefined
 }
@@ -55,7 +55,7 @@ const findKey = async (arrival: Arrival): Promise<{ value: string; where: string
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
-/** Browsers say where a request comes from; a cookie counts only for our own pages, and only they set one. */
+/** A cookie counts only for requests from our own pages; browsers send the origin. */
 const mustComeFromHere = ({ request, site }: Arrival): void => {
   if (isSafe(request.method)) return
   const from = request.headers.get('sec-fetch-site')

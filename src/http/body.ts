@@ -5,16 +5,16 @@ import type { RequestBodies } from './request-bodies.ts'
 export const largestBody = 10 * 1024 * 1024
 
 /** More levels than anybody writes, and few enough for whatever calls itself for each of them. */
-export const mostLevels = 200
+export const maxLevels = 200
 /** A value takes many times the memory of its text. */
-export const mostValues = 500_000
+export const maxValues = 500_000
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 
 /** What JSON has too much of to be parsed. */
 const excessOf = (bytes: Uint8Array): string | null => {
-  if (bytes.byteLength <= 2 * mostLevels) return null
+  if (bytes.byteLength <= 2 * maxLevels) return null
   let depth = 0
   let values = 1
   let isInText = false
@@ -26,11 +26,11 @@ const excessOf = (bytes: Uint8Array): string | null => {
     } else if (byte === quote) isInText = true
     else if (isOpening(byte)) {
       values++
-      if (++depth > mostLevels) return `nested more than ${mostLevels} levels deep`
+      if (++depth > maxLevels) return `nested more than ${maxLevels} levels deep`
     } else if (isClosing(byte)) depth--
     else if (byte === comma) values++
   }
-  return values > mostValues ? `more than ${mostValues} values` : null
+  return values > maxValues ? `more than ${maxValues} values` : null
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })

@@ -14,7 +14,7 @@ export interface HandlerOptions extends SiteOptions {
   readonly log?: Log
   /** How often keys may call; asked at every call. Default: 480 requests a minute and 4800 an hour, queries as many as there are. */
   readonly limits?: () => RateLimits
-  /** Rows of a query's answer: when it does not say, and at most. */
+  /** Rows of a query's answer: default and maximum. */
   readonly rows?: () => QueryOptions['rows']
   /** How many bytes of bodies are held at once, and how slowly they may come. */
   readonly intake?: Partial<RequestBodyLimits>
@@ -43,12 +43,12 @@ const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, la
 
 export interface Handler {
   (request: Request, address?: string | null, cut?: () => void): Promise<Response>
-  /** Before `waymark.close()`: waits so long for queries in the background, then stops them; their statuses say which it was. */
+  /** Before `waymark.close()`: waits so long for async queries, then cancels them; their statuses tell which. */
   drain(withinMs?: number): Promise<void>
 }
 
 /**
- * Answers the whole HTTP API on web-standard requests. `address` is the one the connection comes from,
+ * Serves the whole HTTP API on web-standard requests. `address` is that of the connection,
  * `cut` ends the connection: a stream of rows that cannot be finished must not look finished.
  *
  * @example const handler = createHandler(waymark); const response = await handler(request)
@@ -75,7 +75,7 @@ export const createHandler = (
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
     groupTypes: async (record) => {
-      // A store that nothing was written to need not be opened to say so.
+      // A store that has no events need not be opened for this.
       if (!record.ingested_event) return []
       const types = await (await waymark.project(record.id)).groupTypes()
       return types.map(({ index, name }) => ({ group_type: name, group_type_index: index }))

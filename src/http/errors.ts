@@ -65,7 +65,7 @@ export const failures = {
   internal: () => new WaymarkError('internal', {}),
 } as const
 
-/** A failure as it goes over the wire: the body has the four keys type, code, detail and attr, and `extra` for what is known beyond them of a mistake in a statement. */
+/** An error over HTTP: the body has the four keys type, code, detail and attr, and `extra` with the details of an error in a statement. */
 export interface Failure {
   readonly status: number
   readonly type: string
@@ -82,10 +82,10 @@ const typeOf = (status: number): string => {
   if (status === 404 || status === 405) return 'invalid_request'
   return 'server_error'
 }
-/** What the row says of these data. */
+/** The text that the row makes of these data. */
 const saidOf = <D>(value: string | ((data: D) => string | undefined) | undefined, data: D): string | undefined =>
   typeof value === 'function' ? value(data) : value
-/** Of an error that its data say nothing more of. */
+/** For an error without details in its data. */
 export const typeOfRow = ({ type, status }: Pick<Row<never>, 'type' | 'status'>): string =>
   typeof type === 'string' ? type : typeOf(status)
 const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }

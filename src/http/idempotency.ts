@@ -11,7 +11,7 @@ const hour = 3_600_000
 const lifetime = 24 * hour
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Secrets are answered once. What is kept for a repeat has none. */
+/** Secrets are sent once. The stored answer has none. */
 const withoutSecrets = (body: unknown, secrets: readonly string[]): Json => {
   if (Array.isArray(body)) return body.map((one) => withoutSecrets(one, secrets))
   if (!isObject(body)) return (body ?? null) as Json
@@ -27,7 +27,7 @@ export const createIdempotency = (accounts: Accounts) => {
   const { store, clock, report } = accounts.context
   const running = new Set<string>()
   let sweptAt = Number.NEGATIVE_INFINITY
-  /** Answers whose day is over go, an hour apart. */
+  /** Removes expired answers once an hour. */
   const sweep = async (tables: AccountTables, now: number) => {
     if (Math.abs(now - sweptAt) < hour) return
     sweptAt = now

@@ -9,8 +9,8 @@ export const ignoredFieldsHeader = 'x-ignored-fields'
 /** In any body, and not for the record. */
 const besideRecords: readonly string[] = ['csrfmiddlewaretoken', 'personal_api_key']
 
-/** So many are named. */
-export const mostNames = 10
+/** Maximum number of names. */
+export const maxNames = 10
 const longestName = 80
 
 const shapeOf = (schema: z.ZodType | null): readonly string[] => {
@@ -57,7 +57,7 @@ export function ignoredFields(row: Row, body: unknown): string | null {
   const items = row.body instanceof z.ZodArray && Array.isArray(body) ? body : [body]
   const strange = [...new Set(items.flatMap((item) => (isObject(item) ? Object.keys(item).filter((name) => !all.has(name)) : [])))]
   if (strange.length === 0) return null
-  const named = strange.slice(0, mostNames).map((name) => {
+  const named = strange.slice(0, maxNames).map((name) => {
     const likely = likelyName(name, written)
     return likely === undefined ? shown(name) : `${shown(name)} (${likely}?)`
   })

@@ -2,7 +2,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { type ImportLimits, limitsOf } from '../accounts/historical-imports.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 
-// Holds imports of past events to what was agreed for their project: a number of events in all, and so many a minute.
+// Enforces the approved limits of a project's imports: events in total, and events per minute.
 
 export interface ImportRefusal {
   readonly detail: string

@@ -13,7 +13,7 @@ export interface Attempt {
   readonly device: string | null
 }
 
-/** So many failures at once, and another one after each so many seconds. */
+/** So many failures in a row are allowed, and one more after each so many seconds. */
 interface Allowance {
   readonly failures: number
   readonly seconds: number
@@ -29,7 +29,7 @@ interface Failures {
   count: number
   at: number
 }
-const mostKept = 100_000
+const maxKept = 100_000
 
 const short = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)
 
@@ -40,7 +40,7 @@ export const createLoginAttempts = (clock: () => Date) => {
     const found = known.get(key) ?? { count: 0, at: now }
     known.delete(key)
     known.set(key, found)
-    if (known.size > mostKept) known.delete(known.keys().next().value!)
+    if (known.size > maxKept) known.delete(known.keys().next().value!)
     found.count = Math.max(0, found.count - Math.max(0, now - found.at) / (seconds * 1000))
     found.at = now
     return found
@@ -59,7 +59,7 @@ export const createLoginAttempts = (clock: () => Date) => {
   }
 
   return {
-    /** Counts a failure, or refuses; what is answered takes it back, for those who succeeded or were not looked at. */
+    /** Counts a failure, or refuses; the returned function takes it back after a success, or if the password was not checked. */
     begin(attempt: Attempt): () => void {
       const now = clock().getTime()
       const all = counted(attempt).map(([key, allowance]) => ({ allowance, found: failuresOf(key, allowance, now) }))

@@ -7,7 +7,7 @@ import { addressOf, type Exchange } from './node-server.ts'
 
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Before `waymark.close()`: waits so long for queries in the background, then stops them. */
+  /** Before `waymark.close()`: waits so long for async queries, then cancels them. */
   drain(withinMs?: number): Promise<void>
 }
 

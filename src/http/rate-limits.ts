@@ -53,7 +53,7 @@ class Window {
 /** Who is counted under each limit. */
 export type Callers = Readonly<Record<LimitName, string>>
 
-const mostCallers = 10_000
+const maxCallers = 10_000
 
 /** Sliding windows per caller, in memory: a restart forgives. */
 export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
@@ -64,11 +64,11 @@ export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
     windows.delete(key)
     const window = known?.limit.count === limit.count && known.limit.seconds === limit.seconds ? known : new Window(limit)
     windows.set(key, window)
-    if (windows.size > mostCallers) windows.delete(windows.keys().next().value!)
+    if (windows.size > maxCallers) windows.delete(windows.keys().next().value!)
     return window
   }
 
-  /** Takes one request's place in all windows, or refuses. Answers the headers that say how much is left. */
+  /** Counts one request in all windows, or refuses. Returns the headers with the remaining requests. */
   return (names: readonly LimitName[], callers: Callers): Record<string, string> => {
     const now = clock().getTime()
     const all = names.flatMap((name) => limits()[name].map((limit) => windowOf(`${name} ${limit.seconds} ${callers[name]}`, limit)))

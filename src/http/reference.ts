@@ -1,9 +1,9 @@
 import { longestQueryId, waitedForSeconds } from '../execution/asking/asking.ts'
 import { lightMs } from '../execution/asking/lanes.ts'
 import { longestSeconds } from '../execution/asking/query-runs.ts'
-import { largestBody, mostLevels, mostValues } from './body.ts'
-import { mostFormFields } from './form-fields.ts'
-import { mostNames } from './ignored-fields.ts'
+import { largestBody, maxLevels, maxValues } from './body.ts'
+import { maxFormFields } from './form-fields.ts'
+import { maxNames } from './ignored-fields.ts'
 import { loginAllowances } from './login-attempts.ts'
 import { notKeptHeader } from './not-kept.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
@@ -63,7 +63,7 @@ empty list, because clients request it for every project. What client libraries 
 answer that they expect, with the header \`${notKeptHeader.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())}\` that names the missing feature.
 
 **Unknown fields** of a query, of an action's steps and of a cohort's filters are refused with their path and the likely name. Unknown fields of a record are ignored, as in PostHog, and
-\`X-Ignored-Fields\` lists them with the likely name: \`nme (name?), tile\`. It lists at most ${mostNames} and the number of the others; characters other than letters, digits and
+\`X-Ignored-Fields\` lists them with the likely name: \`nme (name?), tile\`. It lists at most ${maxNames} and the number of the others; characters other than letters, digits and
 \`_.$-\` are percent-encoded. Read-only fields are ignored too, so you can write a record back as you read it.
 
 **Headers.** Every answer has \`X-Request-Id\` (the caller's own if it sent one), \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`, \`Referrer-Policy: no-referrer\`, and
@@ -88,7 +88,7 @@ project.
 logged in before (cookie \`waymark_device\`), which has its own counter until the password changes. Passwords are checked one at a time; if too many are queued, the answer is 503 with
 \`Retry-After\`.
 
-**Bodies** have at most ${number(largestBody)} bytes (else 413), ${number(mostValues)} values and ${mostLevels} levels of JSON, and ${number(mostFormFields)} form fields (else 400). A body must arrive at
+**Bodies** have at most ${number(largestBody)} bytes (else 413), ${number(maxValues)} values and ${maxLevels} levels of JSON, and ${number(maxFormFields)} form fields (else 400). A body must arrive at
 ${number((bytesPerSecond * measuredMs) / 1000)} bytes every ${measuredMs / 1000} seconds and within ${longestMs / 1000} seconds (else 408). All bodies in memory take at most ${number(bytes)} bytes;
 beyond that a request gets 503 with \`Retry-After\`. [ingestion.md](ingestion.md) has the limits for events.
 

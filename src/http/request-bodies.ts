@@ -2,7 +2,7 @@ import type { WaymarkError } from '../errors/errors.ts'
 import { failures } from './errors.ts'
 
 export interface RequestBodyLimits {
-  /** Bytes of all bodies that are being read or worked on, unpacked ones beside packed ones. */
+  /** Bytes of all bodies that are being read or processed, compressed and decompressed. */
   readonly bytes: number
   /** A sender that brings fewer bytes a second than this is cut off. */
   readonly bytesPerSecond: number

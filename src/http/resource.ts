@@ -73,11 +73,11 @@ export interface Row<R extends Reach = Reach> {
   readonly reach: R
   /** The lowest level of membership that may come in. */
   readonly level: LevelName
-  /** What a key must be allowed. `none`: keys cannot come in; `any`: every key may. */
+  /** The scope that a key needs. `none`: keys are not accepted; `any`: every key is. */
   readonly scope: Scope | 'none' | 'any'
   /**
    * Where the path names neither an organization nor a project: which limited keys may come in. What the row shows them is what the caller's
-   * `limits` reach. `none`: it is about more than any limit names; `organization`: those of organizations; `any`: those of projects too.
+   * `limits` reach. `none`: it concerns more than any limit covers; `organization`: keys limited to organizations; `any`: keys limited to projects too.
    */
   readonly limitedKeys: 'none' | 'organization' | 'any'
   /** Needs a login of the last hours, when it is not a key that calls. */
@@ -87,13 +87,13 @@ export interface Row<R extends Reach = Reach> {
   readonly takesCsv: boolean
   readonly queryParameters: Readonly<Record<string, string>>
   readonly status: number
-  /** A post that makes records: with an `Idempotency-Key` it happens once. */
+  /** A POST that creates records: idempotent with an `Idempotency-Key`. */
   readonly isCreating: boolean
-  /** Fields of what it makes that are answered once: a repeat with the same `Idempotency-Key` has null there. */
+  /** Fields that are sent once: a retry with the same `Idempotency-Key` has null there. */
   readonly secrets: readonly string[]
   /** The shape of the answer; null: no body. */
   readonly answer: z.ZodType | null
-  /** The handler answers the whole list, callers get a page of it. */
+  /** The handler returns the whole list, callers get a page of it. */
   readonly isPaged: boolean
   readonly limits: readonly LimitName[]
   handle(visit: Visits[R]): Promise<unknown>
@@ -116,7 +116,7 @@ export interface Resource {
   readonly levels: { readonly read: LevelName; readonly write: LevelName }
   /** The words for a level that is too low, where they are not the usual ones. */
   readonly tooLow: string | null
-  /** Why there is no such thing here, where that is so: the answer to methods that have no row. */
+  /** Why the feature does not exist: the answer to methods without a row. */
   readonly missing: string | null
   readonly rows: readonly Row[]
 }

@@ -4,7 +4,7 @@ const safeHeaders: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
-  // Answers are about one caller at one moment, and some hold secrets.
+  // Answers are specific to a caller and a time, and some contain secrets.
   'cache-control': 'no-store',
 }
 

@@ -42,7 +42,7 @@ const headersOf = (all: Reply['headers']): Headers => {
 const json = (status: number, body: unknown, headers: Reply['headers'] = {}) =>
   new Response(jsonText(body), { status, headers: headersOf({ 'content-type': 'application/json', ...headers }) })
 
-/** What is asked beside the path; whose key it is asked with does not matter. */
+/** The query string without keys. */
 const searchOf = ({ searchParams }: URL) => {
   const others = new URLSearchParams(searchParams)
   others.delete('personal_api_key')
@@ -70,7 +70,7 @@ export interface ServiceOptions extends SiteOptions {
   readonly log?: Log
 }
 
-/** What is known of the connection that a request came on. */
+/** The connection of a request. */
 export interface Connection {
   readonly address: string | null
   /** Ends it at once. */
@@ -135,7 +135,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       : json(reply.status, reply.body, headers)
   }
 
-  /** Another key of the same user makes no more queries, and another name of the same project is the same project. */
+  /** Another key of the same user counts for the same query, and an alias of a project is the same project. */
   const countedAs = async (
     { user, key, limits }: Extract<Caller, { via: 'key' }>,
     { project_id: id }: Record<string, string>,

@@ -7,7 +7,7 @@ import { clientAddress } from './client-address.ts'
 // or where a trusted proxy confirms it.
 
 export interface Site {
-  /** What links begin with. Empty where the host is not known: links are relative then. */
+  /** Base of links. Empty if the host is unknown: links are relative then. */
   readonly base: string
   /** The caller came over TLS, here or at a proxy that is trusted. */
   readonly isSecure: boolean
@@ -20,7 +20,7 @@ export interface Site {
 export interface SiteOptions {
   /** Where people reach it, however a request came. */
   readonly publicUrl?: string
-  /** Addresses and networks of proxies whose `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-For` count. Default: none. */
+  /** Addresses and networks of proxies whose `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-For` are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
 }
 
@@ -76,7 +76,7 @@ export const createSites = ({ publicUrl, trustedProxies = [] }: SiteOptions) => 
 }
 export type Sites = ReturnType<typeof createSites>
 
-/** A link to another page of what was asked for. Null takes a parameter away. */
+/** A link to another page of the same request. Null removes a parameter. */
 export const pageLink = (
   { url, site }: { readonly url: URL; readonly site: Site },
   change: Readonly<Record<string, number | null>>,

@@ -71,7 +71,7 @@ const inEvent: ReadonlySet<string> = new Set([...ofEvent, ...ofBatch, ...leftOut
 const inBatch: ReadonlySet<string> = new Set([...ofBatch, ...leftOut])
 
 /** Of one event or batch; more of them are the same mistake. */
-const mostTold = 3
+const maxTold = 3
 
 export interface StrangeField {
   readonly field: string
@@ -80,7 +80,7 @@ export interface StrangeField {
 
 /** Senders repeat their mistakes with each event. */
 const told = new Map<string, StrangeField>()
-const mostKept = 1_000
+const maxKept = 1_000
 
 function strangeField(name: string, known: readonly string[]): StrangeField {
   const field = excerpt(name)
@@ -89,7 +89,7 @@ function strangeField(name: string, known: readonly string[]): StrangeField {
   if (before) return before
   const suggestion = likelyName(name, known)
   const made = suggestion === undefined ? { field } : { field, suggestion }
-  if (told.size >= mostKept) told.clear()
+  if (told.size >= maxKept) told.clear()
   told.set(key, made)
   return made
 }
@@ -101,7 +101,7 @@ function strangeIn(given: object, known: ReadonlySet<string>, names: readonly st
   for (const name in given) {
     if (known.has(name)) continue
     found ??= []
-    if (found.length < mostTold) found.push(strangeField(name, names))
+    if (found.length < maxTold) found.push(strangeField(name, names))
   }
   return found ?? none
 }

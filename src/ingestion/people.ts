@@ -16,7 +16,7 @@ const idsOfLook = 1_024
 /** Characters of versions for each byte of an event. Of ordinary people much less is needed. */
 const historyOfByte = 8
 const historyAtFirst = 8_000_000
-const mostHistory = 64_000_000
+const maxHistory = 64_000_000
 
 /**
  * Who is who: a bounded part of the store in memory, with the changes of groups that are not committed yet on top. `load` brings what a group
@@ -49,7 +49,7 @@ export class People {
   private changedLength = 0
   /** Characters that the load under way brought. */
   private loaded = 0
-  private readonly history = new Allowance(historyAtFirst, mostHistory)
+  private readonly history = new Allowance(historyAtFirst, maxHistory)
   // Read and cleared by the apply stage:
   /** Changes without a version, because versions would take far more memory than the events that cause them. */
   skippedVersions = 0

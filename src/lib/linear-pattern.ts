@@ -8,7 +8,7 @@ type Step =
   | { readonly kind: 'end' }
 
 const longestPattern = 1_000
-const mostSteps = 10_000
+const maxSteps = 10_000
 
 class Compiler {
   readonly steps: Step[] = []
@@ -28,7 +28,7 @@ class Compiler {
   }
 
   private add(step: Step): Step {
-    if (this.steps.length >= mostSteps) throw new SyntaxError(`The pattern unfolds to more than ${mostSteps} steps`)
+    if (this.steps.length >= maxSteps) throw new SyntaxError(`The pattern unfolds to more than ${maxSteps} steps`)
     this.steps.push(step)
     return step
   }

@@ -19,7 +19,7 @@ export function spellingDistance(a: string, b: string): number {
 const longestName = 100
 
 /** Cells of the tables of distances that are looked at for one name, at most: comparing takes the product of both lengths. */
-const mostCells = 400_000
+const maxCells = 400_000
 
 /** The names that someone who wrote `name` most likely meant, nearest first; upper and lower case count as equal. */
 export function nearestSpellings(name: string, names: Iterable<string>, most = 3): string[] {
@@ -32,7 +32,7 @@ export function nearestSpellings(name: string, names: Iterable<string>, most = 3
   for (const candidate of names) {
     if (Math.abs(candidate.length - wanted.length) > limit) continue
     cells += candidate.length * wanted.length
-    if (cells > mostCells) break
+    if (cells > maxCells) break
     const distance = spellingDistance(wanted, candidate.toLowerCase())
     if (distance <= limit) near.push({ name: candidate, distance })
   }

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 
-/** What a name server says when there is no such record; everything else means that it could not be asked. */
+/** Codes for a missing record; any other error means that the lookup failed. */
 const nothingThere = new Set(['ENODATA', 'ENOTFOUND', 'NXDOMAIN', 'EBADNAME'])
 
 const resolverFor = (servers: readonly string[]) => {

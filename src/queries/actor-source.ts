@@ -8,7 +8,7 @@ import type { Answer, Ask, QueryContext } from './kind.ts'
 
 export type Asking<R> = Generator<Ask, R, Answer>
 
-/** The actors behind a point of a chart. */
+/** The actors of a point of a chart. */
 export interface ActorList {
   /** Columns `actor` (a person's number, or a group's key) and what `columns` names. One row per actor. */
   readonly query: Query
@@ -61,7 +61,7 @@ export function* insideSource<R>(env: QueryContext, ask: (env: QueryContext) => 
   }
 }
 
-/** Finds who knows the actors of a source, and has its schema check the point. */
+/** Finds the kind that lists the actors of a source, and validates the point with its schema. */
 export function checkSource(
   source: { readonly kind: string },
   sources: readonly AnyActorSource[],

@@ -62,10 +62,10 @@ const kindsElsewhere = [
 ]
 const isElsewhere: ReadonlySet<string> = new Set(kindsElsewhere)
 
-/** Nodes that say how the answer of their `source` is shown. */
+/** Visualization nodes around a `source`. */
 export const wrapperKinds = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode'] as const
 const isWrapper: ReadonlySet<string> = new Set(wrapperKinds)
-const mostWrappings = 3
+const maxWrappings = 3
 
 /** All kinds that are answered. */
 export const answeredKinds: readonly string[] = [...Object.keys(queryKinds), ...wrapperKinds].sort()
@@ -73,7 +73,7 @@ export const answeredKinds: readonly string[] = [...Object.keys(queryKinds), ...
 const misfit = (message: string, path: readonly string[]) =>
   new QueryError('validation-failed', { message, attr: path.join('__') || 'query', place: ['query', ...path] })
 
-/** The query inside what says how it is shown. */
+/** The query inside visualization nodes. */
 export function queryAsked(given: unknown, path: readonly string[] = []): AskedQuery {
   const place = path.length === 0 ? 'A query' : path.join('.')
   if (!isObject(given)) {
@@ -89,8 +89,8 @@ export function queryAsked(given: unknown, path: readonly string[] = []): AskedQ
     ])
   }
   if (isWrapper.has(kind)) {
-    if (path.length >= mostWrappings)
-      throw misfit(`A query can be wrapped in at most ${mostWrappings} visualization nodes.`, [...path, 'kind'])
+    if (path.length >= maxWrappings)
+      throw misfit(`A query can be wrapped in at most ${maxWrappings} visualization nodes.`, [...path, 'kind'])
     if (given.source === undefined) throw misfit(`${kind} needs a source: the query to show.`, [...path, 'source'])
     return queryAsked(given.source, [...path, 'source'])
   }

@@ -5,7 +5,7 @@ import { clock, type ResolvedRange } from './dates.ts'
 
 // The buckets of a range: computed once in local time, so that no row is ever converted.
 
-const mostBuckets = 200_000
+const maxBuckets = 200_000
 
 /** Starts of the buckets from the one that holds `from` to the one that holds `to`, and last the end of the last one. */
 export function bucketEdges(range: ResolvedRange, interval: Interval = range.interval): Micros[] {
@@ -15,9 +15,9 @@ export function bucketEdges(range: ResolvedRange, interval: Interval = range.int
   for (let at = edges[0]!; at <= range.to; ) {
     at = endOf(interval, at, calendar)
     edges.push(at)
-    if (edges.length > mostBuckets)
+    if (edges.length > maxBuckets)
       throw new QueryError('validation-failed', {
-        message: `The range has more than ${mostBuckets} buckets of one ${interval}. Choose a longer interval or a shorter range.`,
+        message: `The range has more than ${maxBuckets} buckets of one ${interval}. Choose a longer interval or a shorter range.`,
         attr: 'interval',
       })
   }

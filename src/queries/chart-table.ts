@@ -49,7 +49,7 @@ const isSeries = (row: unknown): row is Fields & { data: readonly unknown[]; day
   isFields(row) && Array.isArray(row.data) && Array.isArray(row.days)
 const isStep = (row: unknown): row is Fields => isFields(row) && 'average_conversion_time' in row
 
-/** Null where results are no chart. */
+/** Null if the results are not a chart. */
 export function chartTable(results: unknown): Table | null {
   if (isFields(results) && Array.isArray(results.bins))
     return tableOf(

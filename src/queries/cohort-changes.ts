@@ -23,7 +23,7 @@ const isFollowedFilter = (types: ReadonlySet<string>, { type = 'event', key }: F
 const areFollowed = (filters: unknown): boolean =>
   filters == null || (Array.isArray(filters) && filters.every((filter) => isFollowedFilter(ofTheEvent, filter as Filter)))
 
-/** Actions may be about anything that filters can say. */
+/** Actions can contain any filter. */
 const isFollowedAction = (id: unknown, env: QueryContext): boolean =>
   env.action(Number(id))?.steps.every((step) => areFollowed(step.properties)) ?? true
 

@@ -106,7 +106,7 @@ interface Scope extends QueryContext {
   readonly among: Expr | null
 }
 
-/** One row per member: the person's number. With `among` only members who are in that cohort too are looked for. */
+/** One row per member: the person's number. With `among`, only members of that cohort too. */
 export function cohortMembers(filters: CohortFilters, env: QueryContext, among: number | null = null): Query {
   const scope: Scope = { ...env, among: among === null ? null : memberOf(among) }
   const where = allOf(scope.among ?? literal(true), conditionOf(filters.properties, scope))

@@ -2,7 +2,7 @@ import type { Expr } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { lookup } from '../functions/registry.ts'
 
-// What lists of events and of actors share: columns and orders as texts, with labels that are no part of them.
+// Common parts of lists of events and of actors: columns and orders as texts, with labels that are not part of them.
 
 const direction = /\s(?:ASC|DESC)$/i
 /** Between two quotes that follow one another. */

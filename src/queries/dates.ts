@@ -24,7 +24,7 @@ export interface DateRange {
   readonly explicitDate?: boolean | null
 }
 
-/** `-7d`, `mStart`: so many units before now, then an edge of the unit. */
+/** `-7d`, `mStart`: so many units before now, then a start or end of the unit. */
 export interface RelativeDate {
   readonly kind: 'relative'
   readonly unit: Interval | null
@@ -41,7 +41,7 @@ export type ParsedDate = RelativeDate | AbsoluteDate
 export interface ResolvedRange {
   readonly from: Micros
   readonly to: Micros
-  /** Events count from here: where a query starts in the middle of a bucket, this says whether the bucket is whole. */
+  /** Events count from here: if a query starts in the middle of a bucket, this decides whether the bucket is complete. */
   readonly firstEvent: Micros
   readonly interval: Interval
   readonly calendar: Calendar
@@ -63,7 +63,7 @@ const units: Readonly<Record<string, readonly [Interval, number]>> = {
 }
 const edges = 'hdmy'
 
-/** null when the text is no date. */
+/** null when the text is not a date. */
 export function parseDate(text: string, zone: Zone): ParsedDate | null {
   const trimmed = text.trim()
   if (/^\d{4}-/.test(trimmed)) return parseIso(trimmed, zone)
@@ -188,7 +188,7 @@ function firstEvent(from: Micros, interval: Interval, calendar: Calendar, { from
   return interval === 'day' && !isInDays ? from : startOf(interval, from, calendar)
 }
 
-/** The range that a comparison sets beside this one: the period before it, or this one moved back by `compareTo`. */
+/** The comparison range: the period before this one, or this one shifted back by `compareTo`. */
 export function previousRange(range: ResolvedRange, compareTo: string | null | undefined): ResolvedRange {
   const { calendar, interval, parsed } = range
   const moved = (from: Micros, to: Micros) => finish(from, to, interval, calendar, parsed)
@@ -211,7 +211,7 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
   const weeks = wholeWeeks(range)
   const start = weeks ? addWall('day', -weeks, from) : withTimeOf(from - (to - from), from, 'day')
   const end = withTimeOf(start + (to - from), to, interval === 'hour' ? 'hour' : 'day')
-  // A few hours have no day to be set beside at the same time: they are preceded by as many.
+  // A few hours have no matching day: the same number of hours before them is compared.
   if (interval === 'hour' && end >= from) {
     const hours = Math.ceil((to - from + 1) / hour) * hour
     return moved(range.from - hours, range.to - hours)
@@ -219,7 +219,7 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
   return moved(zone.toInstant(start), zone.toInstant(end))
 }
 
-/** "Last 7 days" is eight days long with today: only a shift by its own number of days sets Mondays beside Mondays. */
+/** "Last 7 days" covers eight days with today: only a shift by its own number of days aligns Mondays with Mondays. */
 function wholeWeeks({ interval, parsed: { from, to } }: ResolvedRange): number {
   if (interval !== 'day' || from === 'all' || from.kind !== 'relative' || from.unit !== 'day' || to?.kind === 'relative') return 0
   return from.count % 7 === 0 ? from.count : 0

@@ -82,7 +82,7 @@ export const presentation = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
-/** Fields of the reference system that would change the answer and are not built here; their absence, said as null, is accepted. */
+/** PostHog fields that would change the answer and are not supported; null is accepted. */
 const unanswered = {
   query: ['connectionId', 'sendRawQuery'],
   trends: ['calendarHeatmapFilter', 'conversionGoal'],

@@ -5,10 +5,10 @@ import type { Checkpoint } from '../ast/planning-budget.ts'
 import type { StoreSnapshot } from '../plan/context.ts'
 import type { ResolveContext } from '../resolver/context.ts'
 
-// A query kind is a schema and a generator. The generator asks statements (trees of the language) and is given columns, so it knows no clock,
+// A query kind is a schema and a generator. The generator yields statements (trees of the language) and receives columns, so it knows no clock,
 // no connection and no engine; the driver runs what it asks, watches the time limit and stops it on a cancel.
 
-/** One statement to run. Answers come back as Arrow tables, one per statement asked. */
+/** One statement to run. Results are Arrow tables, one per statement. */
 export interface StatementAsk {
   readonly kind: 'statement'
   readonly query: Query
@@ -78,22 +78,22 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly checkpoint?: Checkpoint
   /** Prefix of field names in errors, if the query is part of another: `source__source__`. */
   readonly fieldPrefix?: string
-  /** Rows of an answer: when the query does not say, and at most. Default 100 and 10,000. */
+  /** Rows of an answer: default and maximum. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
 }
 
-/** Rows of one statement, for readers who take them page by page as the engine makes them. */
+/** Rows of one statement, for readers that read them page by page as the engine produces them. */
 export interface RowsPlan {
   readonly statement: StatementAsk
   /** What the answer is cut to. The statement may give more rows: then there are more. */
   readonly rows: number
-  /** Where that is not what the answer says of itself. */
+  /** If that differs from the answer's own. */
   readonly limit?: number
   /** A page of the statement as the answer shows it, where that is not the same. */
   readonly show?: (page: Table) => QueryRun<Table>
-  /** What the answer shows behind the last page. */
+  /** Shown after the last page. */
   readonly last?: () => Table | null
-  /** Asked behind the last page, where there may be more rows than the statement gives. */
+  /** Run after the last page, if there may be more rows than the statement returns. */
   readonly hasMore?: () => boolean
 }
 

@@ -2,7 +2,7 @@ import { alias, call, field, literal, select } from '../ast/build.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
 import { noSpan } from '../errors/span.ts'
 
-/** A character that none of the texts has: those of groups are the outside's. */
+/** A separator that no text contains: texts of groups are external. */
 const separatorFor = (columns: readonly (readonly string[])[]): string => {
   const usual = '\u0001'
   if (!columns.some((texts) => texts.some((text) => text.includes(usual)))) return usual

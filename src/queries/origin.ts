@@ -7,7 +7,7 @@ import { parseExpr, parseOrder, parseQuery } from '../parser/parse.ts'
 import { withoutLabel } from './columns.ts'
 import type { QueryContext } from './kind.ts'
 
-// What is made of a field of the request says so in all its places, so that a mistake that shows only in the statement is said of that field.
+// Nodes built from a field of the request carry its origin, so that an error that appears only in the statement is reported for that field.
 
 type Prefix = Pick<QueryContext, 'fieldPrefix'>
 type Text = readonly [text: string, attr: string]
@@ -35,7 +35,7 @@ export const columnOf = (text: string, attr: string, env: Prefix): Expr =>
 export const orderOf = (text: string, attr: string, env: Prefix): OrderItem =>
   readFrom(origin('expression', [text, attr], env), parseOrder, unlabelled(text))
 
-/** A statement that the request holds beside other fields. */
+/** A statement among other fields of the request. */
 export const queryOf = (text: string, attr: string, env: Prefix): Query =>
   readFrom(origin('expression', [text, attr], env), parseQuery, text)
 
@@ -50,11 +50,11 @@ function readFrom<N extends Node>(from: Origin, read: (text: string) => N, text:
   }
 }
 
-/** A mistake as one in the field: `attr` names it, and places are places in its text. */
+/** An error in the field: `attr` names it, and positions are positions in its text. */
 export const saidOf = (error: QueryError, { attr, text, is }: Origin): QueryError =>
   (is === 'expression' ? inText(error, text) : error).with({ attr })
 
-/** A mistake and those that were found beside it. */
+/** An error and its further errors. */
 export function eachOf(error: QueryError, tell: (one: QueryError) => QueryError): QueryError {
   const others = error.others.map((other) => (other instanceof QueryError ? tell(other) : other))
   return tell(error).with({ others })

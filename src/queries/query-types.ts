@@ -23,7 +23,7 @@ type Given<T> = T extends readonly (infer Item)[] ? readonly Given<Item>[] : T e
 type Input<S extends z.ZodType> = Given<z.input<S>>
 type Fields<S extends z.ZodType> = Omit<Input<S>, 'kind'>
 
-/** The people behind a point of a chart. */
+/** The persons of a point of a chart. */
 export type ActorsSource = Input<typeof trendsPointSchema> | Input<typeof lifecyclePointSchema> | Input<typeof funnelPointSchema>
 /** A chart's point, or a statement whose rows name people. */
 type AnySource = ActorsSource | ({ readonly kind: 'HogQLQuery' | 'SqlLikeQuery' } & Fields<typeof sqlSchema>)
@@ -50,13 +50,13 @@ interface Shown {
 }
 export type QueryKindName = keyof FieldsByKind
 
-/** A query of one kind; of any kind when none is named. */
+/** A query of one kind; of any kind by default. */
 export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
 
 /** What a query may not have meant as it was answered. */
 export type AnswerWarning = UnreadValues | OrderedAsTexts | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters
 
-/** Values that a query passed over, because they are not what it asked for. */
+/** Values that a query read as null, because they have another type. */
 export interface UnreadValues {
   readonly code: 'not-numbers' | 'not-times' | 'not-booleans'
   readonly property: string
@@ -111,11 +111,11 @@ export interface UnusedFilters {
   readonly message: string
 }
 
-/** What every answer carries beside its results. */
+/** Fields of every answer besides its results. */
 export interface AnswerFacts {
   /** Seconds that each statement took, and all together as `.`. */
   readonly timings: readonly { readonly k: string; readonly t: number }[]
-  /** Of properties that were read as numbers or times and have values that are neither, of names that the project does not know, and of filters without a place. */
+  /** About properties that were read as numbers or times and have other values, about unknown names, and about filters without a placeholder. */
   readonly warnings?: readonly AnswerWarning[]
   /** With `explain: true`: what was asked of the engine. */
   readonly explain?: readonly object[]
@@ -144,5 +144,5 @@ type AnswerOfSource = TrendsResponse | FunnelsAnswer | LifecycleAnswer | ActorsR
 /** The answer to a query of one kind. */
 export type QueryAnswer<K extends QueryKindName = QueryKindName> = { [Kind in K]: AnswersByKind[Kind] & AnswerFacts }[K]
 
-/** The answer to a statement whose rows are known to have this shape. */
+/** The answer to a statement, with the row type that the caller sets. */
 export type SqlAnswerOf<Row extends readonly unknown[]> = Omit<SqlAnswer, 'results'> & { readonly results: readonly Row[] } & AnswerFacts

@@ -159,7 +159,7 @@ export const columnTypes = (table: Table): [name: string, type: string][] =>
 
 const tables = new WeakMap<object, Table>()
 
-/** The rows of a statement for its answer. The table stays known beside them, for those who want columns with their types. */
+/** The rows of a statement for its answer. The table stays attached, for callers that need typed columns. */
 export function resultRows(table: Table<TypeMap>, timezone: string): JsonValue[][] {
   const rows = tableRows(table, timezone)
   tables.set(rows, table)
@@ -194,15 +194,15 @@ function withTexts(table: Table): Table {
   return shownTable(table.numRows, columns)
 }
 
-/** A column of a page as its answer shows it: one of the engine's, or values made from several, which go as JSON text. */
+/** A column of a page as the answer shows it: one of the engine's, or values built from several, as JSON text. */
 export interface ShownColumn {
   readonly name: string
   readonly cells: Vector | ((row: number) => JsonValue)
-  /** The engine's own field, which knows the type. */
+  /** The engine's own field, which has the type. */
   readonly field: Field | null
 }
 
-/** The columns of one page beside each other. All pages of an answer have one schema. */
+/** The columns of one page. All pages of an answer have one schema. */
 export function shownTable(numRows: number, columns: readonly ShownColumn[]): Table {
   const data = columns.map(({ cells }) =>
     typeof cells === 'function' ? textData(Array.from({ length: numRows }, (_, row) => jsonCell(cells(row)))) : wholeData(cells),

@@ -11,7 +11,7 @@ export const dateRangeSchema = fields(
   'range',
 )
 
-/** What every query may carry beside its own fields. */
+/** Fields of every query besides its own. */
 export const everyQuery = {
   modifiers: fields({ convertToProjectTimezone: z.boolean().nullish(), bounceRateDurationSeconds: z.number().nullish() }, 'modifiers', [
     'modifiers',
@@ -27,9 +27,9 @@ const breakdownType = z.enum(breakdownTypes)
 const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown is the name of a property, or the id of a cohort.' })
 const binCount = z.number().int().min(1).max(10_000)
 
-export const mostBreakdowns = 3
+export const maxBreakdowns = 3
 
-const tooMany = (found: number) => `A query supports at most ${mostBreakdowns} breakdowns, but got ${found}.`
+const tooMany = (found: number) => `A query supports at most ${maxBreakdowns} breakdowns, but got ${found}.`
 
 const groupNeeded = 'A group breakdown needs a group type index.'
 
@@ -58,7 +58,7 @@ export const breakdownFilterSchema = fields(
             'range',
           ),
         )
-        .max(mostBreakdowns, {
+        .max(maxBreakdowns, {
           error: (issue) => tooMany((issue.input as unknown[]).length),
         }),
     ),
@@ -69,7 +69,7 @@ export const breakdownFilterSchema = fields(
   'range',
 ).superRefine(({ breakdown, breakdown_type: type, breakdown_group_type_index: group, breakdowns }, context) => {
   const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
-  if (Array.isArray(breakdown) && type !== 'cohort' && breakdown.length > mostBreakdowns) wrong(tooMany(breakdown.length), 'breakdown')
+  if (Array.isArray(breakdown) && type !== 'cohort' && breakdown.length > maxBreakdowns) wrong(tooMany(breakdown.length), 'breakdown')
   if (type === 'group' && group == null) wrong(groupNeeded, 'breakdown_group_type_index')
   const list = breakdowns ?? []
   const cohort = list.findIndex((item) => item.type === 'cohort')

@@ -28,7 +28,7 @@ function rawValues<A extends Float64Array | Int32Array>(table: Table, name: stri
   return values instanceof ArrayType ? (values.subarray(0, data[0]!.length) as A) : null
 }
 
-/** Any numeric column as doubles. Integers beyond 2^53 lose digits: ask for none. May be the answer's own memory. */
+/** Any numeric column as doubles. Integers beyond 2^53 lose digits. May share the memory of the answer. */
 export function doubles(table: Table, name: string): Float64Array {
   const own = rawValues(table, name, Float64Array)
   if (own) return own

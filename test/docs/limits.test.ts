@@ -6,8 +6,8 @@ import { keyLimit, longestKey } from '../../src/catalog/property-counts.ts'
 import { waitedForSeconds } from '../../src/execution/asking/asking.ts'
 import { longestSeconds } from '../../src/execution/asking/query-runs.ts'
 import { bodyLimits, unpackedLimit } from '../../src/http/capture/handler.ts'
-import { longestItem, mostItems } from '../../src/http/capture/json-items.ts'
-import { mostFormFields } from '../../src/http/form-fields.ts'
+import { longestItem, maxItems } from '../../src/http/capture/json-items.ts'
+import { maxFormFields } from '../../src/http/form-fields.ts'
 import { loginAllowances } from '../../src/http/login-attempts.ts'
 import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
 import { requestBodyDefaults } from '../../src/http/request-bodies.ts'
@@ -29,10 +29,10 @@ test.each<[string, string]>([
   ['a body of events', `| a body | ${mebibytes(bodyLimits['/batch']!)} on \`/batch/\``],
   ['a body of one event', `${mebibytes(bodyLimits['/e']!)} on the others`],
   ['unpacked', `${mebibytes(unpackedLimit)} unpacked`],
-  ['events of a request', `| events of a request | ${number(mostItems)} |`],
+  ['events of a request', `| events of a request | ${number(maxItems)} |`],
   ['the JSON of an event', `| the JSON of one event | ${mebibytes(longestItem)} |`],
   ['a batch in the log', `| a batch in the log | ${mebibytes(batchBytesLimit)} |`],
-  ['fields of a form', `| fields of a form | ${number(mostFormFields)} |`],
+  ['fields of a form', `| fields of a form | ${number(maxFormFields)} |`],
   ['bodies in flight', `| ${mebibytes(requestBodyDefaults.bytes)} | 503`],
   [
     'the pace',
@@ -57,7 +57,7 @@ test('the page on statements lists every limit of planning, in its order', () =>
 
 const security = readFileSync(join(import.meta.dirname, '../../docs/security.md'), 'utf8').replaceAll('\n', ' ')
 test.each<[string, string]>([
-  ['bodies', `${mebibytes(bodyLimits['/batch']!)}, ${number(mostItems)} events, ${mebibytes(longestItem)} for one`],
+  ['bodies', `${mebibytes(bodyLimits['/batch']!)}, ${number(maxItems)} events, ${mebibytes(longestItem)} for one`],
   ['the log', `${mebibytes(batchBytesLimit)} in the log`],
   [
     'in flight',

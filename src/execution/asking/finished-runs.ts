@@ -11,9 +11,9 @@ interface Kept {
 }
 type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time' | 'characters'>
 
-export const mostCharacters = 256 * 1024 ** 2
+export const maxCharacters = 256 * 1024 ** 2
 
-export const createFinishedRuns = (read: AccountStore['read'], most = mostCharacters) => {
+export const createFinishedRuns = (read: AccountStore['read'], most = maxCharacters) => {
   const byProject = new Map<number, Kept[]>()
 
   const entry = ({ id, task_id, expiration_time, characters }: Ended): Kept => ({

@@ -8,7 +8,7 @@ import { createWaitQueue } from './wait-queue.ts'
 
 /** For so long a statement counts as light, and is not interrupted. */
 export const lightMs = 500
-const mostInterruptions = 2
+const maxInterruptions = 2
 
 /** A query, or other work of a project, with its statements. */
 export interface Claim extends Sharer {
@@ -62,7 +62,7 @@ export const createLanes = (places: number) => {
   }
   const isHeavy = (claim: Claim) => spent(claim) >= lightMs || claim.isKnownHeavy()
   const levelOf = (claim: Claim) => (!isHeavy(claim) ? level.light : claim.isBackground ? level.background : level.heavy)
-  const isKept = ({ claim, canRestart }: Waiter | Runner) => !canRestart || claim.interruptions >= mostInterruptions
+  const isKept = ({ claim, canRestart }: Waiter | Runner) => !canRestart || claim.interruptions >= maxInterruptions
   const count = (holds: (one: Runner) => boolean) => [...running].filter(holds).length
 
   const mayStart = (waiter: Waiter): boolean => {

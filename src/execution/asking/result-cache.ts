@@ -65,7 +65,7 @@ const writtenOf = (query: Query): string => {
   }
 }
 
-const mostKeys = 1000
+const maxKeys = 1000
 /** Keys by the query as it was written. The record is a new object whenever something in it has changed. */
 const keysOf = () => {
   const known = new WeakMap<ProjectRecord, Map<string, string>>()
@@ -75,7 +75,7 @@ const keysOf = () => {
     const written = writtenOf(query)
     const found = keys.get(written)
     if (found !== undefined) return found
-    if (keys.size >= mostKeys) keys.clear()
+    if (keys.size >= maxKeys) keys.clear()
     const key = cacheKey(query, project)
     if (written.length < 10_000) keys.set(written, key)
     return key

@@ -6,14 +6,14 @@ import { FormError, multipartFields, urlEncodedFields } from '../form-fields.ts'
 import { CaptureRefusal } from './refusal.ts'
 
 // From the bytes of a request to the bytes of the JSON they carry, in every form that clients send: raw JSON, a form field, base64, gzip, lz64, a query
-// parameter. Clients label their bodies carelessly, so what the bytes are counts more than what the labels say.
+// parameter. Clients label their bodies carelessly, so the bytes count more than the labels.
 
 export interface CaptureRequest {
   readonly method: string
   readonly query: URLSearchParams
   readonly headers: Headers
   readonly body: Uint8Array
-  /** Most bytes of the events, unpacked. */
+  /** Limit of the events, decompressed. */
   readonly limit: number
   /** Called with the memory that decompression takes; throws when none is left. */
   readonly hold?: (bytes: number) => void
@@ -52,7 +52,7 @@ export async function decodeBody(request: CaptureRequest): Promise<DecodedBody> 
   return { json, form }
 }
 
-/** The bytes that hold the events, and the form fields beside them. */
+/** The bytes with the events, and the form fields. */
 async function carried(request: CaptureRequest): Promise<{ data: Uint8Array; form: URLSearchParams }> {
   const none = new URLSearchParams()
   if (request.method === 'GET') return { data: encode(request.query.get('data') ?? ''), form: none }
@@ -149,7 +149,7 @@ function unzip(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8
   })
 }
 
-/** Missing padding and blanks for `+` are forgiven; null when it is no base64. */
+/** Missing padding and blanks for `+` are accepted; null if it is not base64. */
 function fromBase64(data: Uint8Array): Uint8Array | null {
   const text = latin1(trimmed(data)).trimEnd()
   if (text === '' || !/^[A-Za-z0-9+/_ \r\n-]+={0,2}$/.test(text)) return null

@@ -1,5 +1,5 @@
-// What client libraries ask for besides sending events: feature flags, remote configuration, surveys, extras of the browser library. We have none
-// of these products; the answers say so in the form each client expects, so that none logs an error, and in a header for people.
+// What client libraries request besides sending events: feature flags, remote configuration, surveys, extras of the browser library. Waymark has none
+// of these; the answers say so in the format that each client expects, so that none logs an error, and in a header for people.
 
 import { own } from '../../lib/own.ts'
 import { notKept } from '../not-kept.ts'
@@ -8,7 +8,7 @@ export interface ConfigRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
-  /** Of the project, as far as the client says it. */
+  /** The project, if the client sent it. */
   readonly token: string
 }
 

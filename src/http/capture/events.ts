@@ -30,7 +30,7 @@ export interface Capture {
 type Json = Readonly<Record<string, unknown>>
 
 const longestToken = 64
-const mostLevels = 200
+const maxLevels = 200
 
 const sliceMs = 8
 
@@ -73,7 +73,7 @@ function mustBeObject(item: unknown): Json {
 
 interface Reading {
   readonly isEngage: boolean
-  /** The request says when it was sent, which then holds for each of its events. */
+  /** The request has the time of sending, which applies to all its events. */
   readonly isSent: boolean
   /** The batch has no token, so the tokens of its events must agree. */
   readonly isTokenShared: boolean
@@ -101,7 +101,7 @@ const ownToken = (item: Json): unknown =>
 const tokenOfBatch = (batch: Json): unknown => firstSet(batch.api_key, batch.token, batch.$token)
 const hasToken = (batch: Json): boolean => tokenOfBatch(batch) !== undefined
 
-/** What the batch says, else the first event that says something, else the form or the address. */
+/** The value of the batch, else of the first event with one, else of the form or the URL. */
 function* tokenOf(items: EventSource, batch: Json | null, form: URLSearchParams, query: URLSearchParams): Generator<void, unknown> {
   const ofBatch = batch === null ? undefined : tokenOfBatch(batch)
   if (ofBatch !== undefined) return ofBatch
@@ -174,7 +174,7 @@ function forwardedFor(headers: Headers): string | null {
 /** Numbers and containers become text; the keys of an object in order, so that the same id is the same text. */
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(inOrder(value)))
 function inOrder(value: unknown, level = 0): unknown {
-  if (level > mostLevels) throw invalid(`an event name or distinct id is nested more than ${mostLevels} levels deep`)
+  if (level > maxLevels) throw invalid(`an event name or distinct id is nested more than ${maxLevels} levels deep`)
   if (Array.isArray(value)) return value.map((one) => inOrder(one, level + 1))
   if (!isObject(value)) return value
   return Object.fromEntries(

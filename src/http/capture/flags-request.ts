@@ -2,7 +2,7 @@ import { isObject } from '../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody, parseJson } from './body.ts'
 import { CaptureRefusal, unknownProject } from './refusal.ts'
 
-/** Who asks for flags: what a client says of its project and its user, in the body or the address. */
+/** A request for feature flags: project and user, in the body or the URL. */
 export interface FlagsRequest {
   readonly token: string
   readonly distinctId: string

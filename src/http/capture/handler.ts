@@ -49,9 +49,9 @@ export const bodyLimits: Readonly<Record<string, number>> = {
   '/track': 2 * megabyte,
   '/engage': 2 * megabyte,
 }
-/** Most bytes of what was packed, on every path. */
+/** Limit after decompression, on every path. */
 export const unpackedLimit = 20 * megabyte
-/** Where clients ask for flags, and say in the body for whom. */
+/** Paths for flags, with the distinct id in the body. */
 const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
 const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'

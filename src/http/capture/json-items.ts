@@ -1,11 +1,11 @@
 import { malformed, parseJson } from './body.ts'
 import { CaptureRefusal } from './refusal.ts'
 
-// A body of many events is looked through once for where each begins and ends, and each is parsed when it is wanted: values take many times the memory
-// of their text, so only those of one event are there at a time, and others have their turn between two.
+// A body of many events is scanned once for where each begins and ends, and each is parsed on demand: values take many times the memory
+// of their text, so only those of one event exist at a time, and other requests run between two.
 
 /** More than clients send at once, which is some thousands when they import. */
-export const mostItems = 50_000
+export const maxItems = 50_000
 /** An event has at most 1 MB; escaped as `\uXXXX` it may be three times as long. */
 export const longestItem = 4 * 1024 * 1024
 
@@ -45,7 +45,7 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 const bytesOfStep = 1 << 18
 /** A list takes fifty times the memory of its brackets. Events have far fewer levels: more than 200 are refused one by one. */
-const mostLevels = 1_000
+const maxLevels = 1_000
 const listKey = Buffer.from('"batch"')
 
 /** Stops now and then. */
@@ -73,7 +73,7 @@ export function* scanJson(json: Uint8Array): Generator<void, JsonBody> {
   return { items: isListLast ? lists.at(-1)!.items : null, value }
 }
 
-/** With `[]` in the place of the lists. */
+/** With `[]` in place of the lists. */
 function without(json: Uint8Array, lists: readonly { readonly start: number; readonly end: number }[]): Uint8Array {
   if (lists.length === 0) return json
   const parts: Uint8Array[] = []
@@ -112,8 +112,8 @@ class Scan {
         const from = this.at
         this.skipValue()
         if (this.at - from > longestItem) mustBeShort(json.subarray(from, this.at))
-        if (starts.length === mostItems)
-          throw new CaptureRefusal('too-large', `The request exceeds ${mostItems} events. Send smaller batches.`)
+        if (starts.length === maxItems)
+          throw new CaptureRefusal('too-large', `The request exceeds ${maxItems} events. Send smaller batches.`)
         starts.push(from)
         ends.push(this.at)
         this.skipBlanks()
@@ -160,7 +160,7 @@ class Scan {
     if (this.at < this.json.length) throw this.unexpected(this.at)
   }
 
-  /** To the end of the value, whose brackets may turn out not to fit when it is parsed. */
+  /** To the end of the value; mismatched brackets are found when it is parsed. */
   skipValue(): void {
     const first = this.json[this.at]
     if (first === quote) this.skipText()
@@ -177,7 +177,7 @@ class Scan {
         this.skipText()
         this.at--
       } else if (byte === openList || byte === openObject) {
-        if (++depth > mostLevels) throw malformed(`nested more than ${mostLevels} levels deep`)
+        if (++depth > maxLevels) throw malformed(`nested more than ${maxLevels} levels deep`)
       } else if ((byte === closeList || byte === closeObject) && --depth === 0) {
         this.at++
         return

@@ -91,7 +91,7 @@ export async function limitEach(items: JsonItems, results: EventResults, details
   )
 }
 
-/** Brings events in and says what became of each. One that ingestion refuses does not keep its neighbours out. Null: none came in. */
+/** Ingests events and returns one result each. A refused event does not affect the others. Null: none was accepted. */
 export async function ingestEach(
   items: JsonItems,
   results: EventResults,

@@ -5,7 +5,7 @@ import type { ActorColumns, FunnelColumns } from './columns.ts'
 // enough to be grouped and folded inside the processor's cache.
 
 const usualRowsPerBucket = 1 << 15
-const mostBuckets = 1 << 10
+const maxBuckets = 1 << 10
 /** Buckets take their rows from one memory in blocks. */
 const blockRows = 1 << 9
 const rowsBetweenPauses = 1 << 18
@@ -43,7 +43,7 @@ export class EventBuckets {
   private scratch: Scratch | null = null
 
   constructor(options: BucketOptions, rowsPerBucket = usualRowsPerBucket) {
-    this.shift = Math.max(0, Math.min(Math.log2(mostBuckets), Math.ceil(Math.log2(options.rows / rowsPerBucket))))
+    this.shift = Math.max(0, Math.min(Math.log2(maxBuckets), Math.ceil(Math.log2(options.rows / rowsPerBucket))))
     this.buckets = 1 << this.shift
     this.layout = layoutOf(options)
     this.records = recordsFor(Math.ceil(options.rows / blockRows + this.buckets) * blockRows * this.layout.words)

@@ -9,7 +9,7 @@ import type { ActorTable } from './source.ts'
 
 /** The value in one column of the answer. */
 export type ActorColumn =
-  /** The whole actor: read by its id when the page is known. */
+  /** The whole actor: read by its id once the page is known. */
   | { readonly kind: 'actor'; readonly text: string }
   | { readonly kind: 'display'; readonly text: string }
   | { readonly kind: 'constant'; readonly text: string; readonly value: number | readonly never[] }

@@ -44,7 +44,7 @@ export function mentions(expr: Expr, names: ReadonlySet<string>): boolean {
   return found
 }
 
-// What an object is made of. The names cannot be those of a statement's own columns.
+// The parts of an object. Their names cannot be those of a statement's own columns.
 
 const uuid = call('toString', field('uuid'))
 const personNumber = field('@person_no')
@@ -69,7 +69,7 @@ export const partsOf: Readonly<Record<'event' | 'person' | 'name', (project: Pro
   }),
 }
 
-/** The columns of the statement, each once: those asked for by position, then the parts of objects. */
+/** The columns of the statement, each once: the selected ones by index, then the parts of objects. */
 export function selected(columns: readonly EventColumn[], project: ProjectSettings): Expr[] {
   const taken = new Set<string>()
   const values = columns.flatMap((column, i) => {
@@ -118,6 +118,6 @@ function defaultOrder(columns: readonly EventColumn[], project: ProjectSettings)
   return order(first.kind === 'value' ? withoutAlias(first.expr) : keyOf(first.kind, project))
 }
 
-/** The column as a statement would say it. */
+/** The column as written in a statement. */
 export const asWritten = (column: EventColumn): Expr =>
   column.kind === 'value' ? column.expr : column.kind === 'event' ? star() : field(column.text)

@@ -70,7 +70,7 @@ function actionConditions({ actionId, actionSteps }: EventsQuery, env: QueryCont
   return conditions
 }
 
-/** All events of the person, whatever distinct id they came with. Who is unknown has none. */
+/** All events of the person, under any distinct id. An unknown person has none. */
 const personCondition = (id: string): Expr =>
   inQuery(
     field('@person_no'),
@@ -81,7 +81,7 @@ const personCondition = (id: string): Expr =>
     }),
   )
 
-/** Events of the people, or of the groups, behind a point of a chart. */
+/** Events of the persons, or of the groups, of a point of a chart. */
 export function* sourceConditions(
   source: EventsQuery['source'],
   env: QueryContext,

@@ -100,7 +100,7 @@ function* rowsOf(query: EventsQuery, env: QueryContext, sources: readonly AnyAct
   }
 }
 
-/** Everything but the columns, which are asked for in parts and shown as they were written. */
+/** Everything but the columns, which are read in parts and shown as written. */
 function statementOf(
   query: EventsQuery,
   columns: readonly EventColumn[],
@@ -124,7 +124,7 @@ function statementOf(
     having: having.length > 0 ? allOf(...having) : null,
     orderBy: orderItems(query.orderBy, columns, env),
   })
-  // What is equal in all that was asked for has an order too, so that pages do not overlap.
+  // Ties in the requested order are ordered too, so that pages do not overlap.
   return { statement, ties: (isFolded ? keys : [field('@log_seq')]).map((key) => order(key)) }
 }
 

@@ -21,7 +21,7 @@ export const eventsSchema = fields(
     actionId: z.number({ error: 'An action is given by its numeric id.' }).int().nullish(),
     actionSteps: z.array(actionStepSchema).nullish(),
     personId: z.union([z.string(), z.number()]).nullish(),
-    /** A point of a chart: only events of the people behind it. */
+    /** A point of a chart: only events of its persons. */
     source: z.looseObject({ kind: z.string() }).nullish(),
     after: z.string().nullish(),
     before: z.string().nullish(),

@@ -58,7 +58,7 @@ function splitOutside(text: string, separator: string): string[] {
   return parts
 }
 
-/** The innermost part stands first in the chain, so the parts are looked for from last to first. */
+/** The innermost element is first in the chain, so the elements are searched from last to first. */
 function selectorPattern(selector: string): string {
   const words = splitOutside(selector.replaceAll('>', ' > ').replace(/\s+/g, ' '), ' ').filter((word) => word !== '')
   let pattern = '(?:^|;)'

@@ -119,7 +119,7 @@ const conditions: Readonly<Record<string, Condition>> = {
   ...semver,
 }
 const wantsAll: ReadonlySet<string> = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex'])
-/** With an empty list these say something: nothing contains none of nothing. */
+/** With an empty list these have a result: nothing contains any of nothing. */
 const keepsEmptyList: ReadonlySet<string> = new Set([
   'between',
   'not_between',

@@ -53,7 +53,7 @@ export const filterOperators = [
 ] as const
 export type Operator = (typeof filterOperators)[number]
 
-/** Types that say nothing here, and are passed over. */
+/** Types without a meaning here; they are ignored. */
 const ignoredTypes: ReadonlySet<string> = new Set(['flag', 'empty'])
 
 export interface PropertyFilter {

@@ -16,7 +16,7 @@ import { isSplit, planFunnel, resultsOf, topSplits } from './index.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
 
-// The people behind a number of a funnel. They come from the same fold that counted them, so the list is as long as the number is large. Where the
+// The persons of a number of a funnel. They come from the same fold that counted them, so the list is as long as the number is large. Where the
 // engine folds, the list is a part of the statement that asks for it; here it is found first.
 
 const value = z.union([z.string(), z.number()])
@@ -97,7 +97,7 @@ function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryContext):
   return { kind: 'period', edges, period: edges.findLastIndex((edge) => edge <= instant), hasDropped: point.funnelTrendsDropOff ?? null }
 }
 
-/** The row of the breakdown that is asked for. The row of the rest is all that has no row of its own. */
+/** The selected row of the breakdown. The row `Other` has all values without a row of their own. */
 function* splitOf({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan, env: QueryContext): Asking<ActorSplit> {
   if (asked == null || scan.breakdown.parts.length === 0) return { kind: 'all' }
   const values = (Array.isArray(asked) ? asked : listIn(asked, scan.breakdown.parts.length)).map(String)

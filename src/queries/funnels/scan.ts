@@ -17,12 +17,12 @@ import type { FunnelSettings } from './settings.ts'
 // What a funnel asks of the store: for each event that matters its actor, its time, the steps it matches. In slices of actors, so that a part of the
 // query's memory holds them however many there are.
 
-const mostEventsPerSlice = 6_000_000
+const maxEventsPerSlice = 6_000_000
 /** The engine holds the rows of a slice too while they are read, and the rest of the process has needs of its own. */
 const shareOfMemory = 1 / 4
 /** About what the text of a uuid takes. */
 const bytesPerUuid = 80
-const mostSlices = 255
+const maxSlices = 255
 /** Twice as many slices should halve the largest one. When one actor's events fill it they do not, and each slice costs a scan. */
 const worthDoubling = 3 / 4
 const eventsBetweenPauses = 1 << 17
@@ -42,9 +42,9 @@ export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order 
 /** The events of some actors. */
 export interface Slice {
   readonly columns: ActorColumns
-  /** The person's number, or the text of the group or expression, by its place in the columns. */
+  /** The person's number, or the text of the group or expression, by index in the columns. */
   actor(place: number): number | string
-  /** The uuid of the event at a place in the columns; with `withEvents`. */
+  /** The uuid of the event at an index in the columns; with `withEvents`. */
   uuid(place: number): string
 }
 
@@ -131,10 +131,7 @@ export function* eachSlice(
   const { actor, steps, exclusions, where, firstTimes } = readingOf(scan, cohort, env)
   const layout = { exclusions: exclusions.length > 0, breakdown: scan.breakdown.parts.length > 0, origin: scan.withEvents }
   const bytes = bytesPerEvent(layout) + (scan.withEvents ? bytesPerUuid : 0)
-  const most = Math.min(
-    mostEventsPerSlice,
-    Math.max(1, Math.floor(((env.memoryLimit ?? Number.POSITIVE_INFINITY) * shareOfMemory) / bytes)),
-  )
+  const most = Math.min(maxEventsPerSlice, Math.max(1, Math.floor(((env.memoryLimit ?? Number.POSITIVE_INFINITY) * shareOfMemory) / bytes)))
   const slices = yield* slicesOf(scan, actor, where, most)
   const columns = [
     alias(actor, 'actor'),
@@ -199,14 +196,14 @@ function* slicesOf(scan: FunnelScan, actor: Expr, where: Expr, most: number): Qu
   const { query } = scan
   const keys = select({ columns: [alias(sliceKey(actor, query), 'key')], from: eventsTable(query.samplingFactor), where })
   let best: readonly number[] = []
-  for (let count = Math.min(mostSlices, Math.ceil(rows / most) | 1); ; count = Math.min(mostSlices, count * 2 + 1)) {
+  for (let count = Math.min(maxSlices, Math.ceil(rows / most) | 1); ; count = Math.min(maxSlices, count * 2 + 1)) {
     const columns = Array.from({ length: count }, (_, slice) =>
       alias(callWith('count', { filter: sliceOf(field('key'), slice, count, query) }), `n_${slice}`),
     )
     const sizes = (yield { kind: 'statement', label: 'funnel slices', query: select({ columns, from: from(keys) }) }) as Table
     const found = columns.map((_, slice) => doubles(sizes, `n_${slice}`)[0]!)
     if (best.length && Math.max(...found) > worthDoubling * Math.max(...best)) return best
-    if (count === mostSlices || Math.max(...found) <= most) return found
+    if (count === maxSlices || Math.max(...found) <= most) return found
     best = found
   }
 }
@@ -258,7 +255,7 @@ const bitsBetween = (from: number, to: number) => {
 
 export const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditions.map((condition, i) => ({ condition, bits: 1 << i })))
 
-/** A condition that comes twice is looked at once, and of names an event has only one. */
+/** A condition that occurs twice is computed once, and an event has only one name. */
 export function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
   const terms = [...different(parts.map(({ condition }) => condition))].map(([condition, places]) => {
     const bits = places.reduce((all, place) => all | parts[place]!.bits, 0)
@@ -284,7 +281,7 @@ function anyOf(conditions: readonly Expr[]): Expr {
   return or(...(names.length ? [isIn(field('event'), names)] : []), ...others)
 }
 
-/** Equal conditions once, with the places where they stood. */
+/** Equal conditions once, with their indexes. */
 function different(conditions: readonly Expr[]): ReadonlyMap<Expr, readonly number[]> {
   const idOf = identities()
   const byId = new Map<number, { condition: Expr; places: number[] }>()

@@ -1,7 +1,7 @@
 import type { Attribution } from '../../kernels/funnels/fold.ts'
 import type { FunnelsFilter, FunnelsQuery, windowUnits } from './schema.ts'
 
-// What a funnel query says once its defaults are filled in.
+// A funnel query with its defaults filled in.
 
 export interface FunnelSettings {
   readonly viz: 'steps' | 'time_to_convert' | 'trends'

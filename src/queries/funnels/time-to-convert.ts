@@ -9,8 +9,8 @@ export interface TimeToConvert {
   readonly bins: readonly (readonly [fromSeconds: number, count: number])[]
 }
 
-const mostAutomaticBins = 60
-const mostBins = 90
+const maxAutomaticBins = 60
+const maxBins = 90
 
 /** Seconds from step `from` to step `to`, of the actors who got to `to`. */
 export class ConversionTimes {
@@ -51,7 +51,7 @@ export interface Bins {
 
 export function binsOf(of: { readonly count: number; readonly least: number; readonly most: number }, binCount: number | null): Bins {
   if (of.count === 0) return { count: 0, start: 0, width: 1 }
-  const count = binCount === null ? clamp(Math.ceil(Math.cbrt(of.count)), mostAutomaticBins) : clamp(binCount, mostBins)
+  const count = binCount === null ? clamp(Math.ceil(Math.cbrt(of.count)), maxAutomaticBins) : clamp(binCount, maxBins)
   return { count, start: Math.floor(of.least), width: Math.ceil((of.most - of.least) / count) || 60 }
 }
 

@@ -2,7 +2,7 @@ import { limit as limitNode, literal } from '../../ast/build.ts'
 import type { Limit, Query } from '../../ast/nodes.ts'
 
 export interface RowLimits {
-  /** Rows of an answer when the statement does not say. */
+  /** Default number of rows of a statement's answer. */
   readonly defaultRows: number
   readonly mostRows: number
 }
@@ -10,7 +10,7 @@ export const rowLimits: RowLimits = { defaultRows: 100, mostRows: 10_000 }
 
 export interface Limited {
   readonly query: Query
-  /** What the answer is cut to; the statement asks one row more, so that more is known to be there. */
+  /** The row limit of the answer; the statement reads one row more, to see whether more exist. */
   readonly rows: number
   readonly offset: number
 }
@@ -20,7 +20,7 @@ export function limited(query: Query, { defaultRows, mostRows }: RowLimits): Lim
   const given = query.limit
   const asked = numberOf(given?.limit)
   const offset = numberOf(given?.offset) ?? 0
-  // A share of the rows, and ties, are not known before the rows are: they are cut afterwards.
+  // A percentage of the rows, and ties, are unknown before the rows are: they are cut afterwards.
   if (given && (given.percent || given.withTies || (given.limit && asked === null))) return { query, rows: mostRows, offset }
   if (asked !== null && asked < 0) return { query, rows: 0, offset } // which the language refuses, with its place
   const rows = Math.min(asked ?? defaultRows, mostRows)

@@ -27,7 +27,7 @@ export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContex
     asksForFilters ||= node.kind === 'placeholder' && isFilters(node, values)
     return !asksForFilters
   })
-  // A statement that has no place for them leaves them out, whatever they say: but what they say wrong is refused.
+  // A statement without a placeholder ignores the filters, but invalid ones are refused.
   if (given.filters && !asksForFilters) conditionsOf(given.filters, 'event', 'timestamp', env)
   const filtersAt = new Map<Source | null, Expr>()
   const filters = (source: Source | null): Expr => {

@@ -1,19 +1,19 @@
 import { RecordBatch, Table } from 'apache-arrow'
 import type { Query } from '../../ast/nodes.ts'
 
-/** WITH TOTALS puts one row behind all others, and no limit takes it away. */
+/** WITH TOTALS adds one row after all others, and no limit removes it. */
 export const hasTotals = (query: Query): boolean => query.kind === 'select' && query.groupBy?.withTotals === true
 
 export interface TotalsCut {
   /** The rows that the answer shows. Pages come in order. The last row of each page is held back: it may be the totals. */
   cut(page: Table): Table
-  /** The totals, behind the last page. */
+  /** The totals, after the last page. */
   last(): Table | null
   /** Were groups left out of the pages so far? */
   hasMore(): boolean
 }
 
-/** The first groups, and the totals behind them. */
+/** The first groups, and the totals after them. */
 export function totalsCut(rows: number): TotalsCut {
   let held: Table | null = null
   let shown = 0

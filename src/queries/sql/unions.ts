@@ -4,7 +4,7 @@ import type { Query, SetQuery } from '../../ast/nodes.ts'
 import { limited, type RowLimits } from './limits.ts'
 
 // A UNION ALL without a limit of its own answers each of its queries as that query alone would be answered: with its own LIMIT, or a hundred rows.
-// Each row says in one more column which of them it is from, so that it is known whose rows were cut.
+// Each row has one more column with its branch, to see whose rows were cut.
 
 export interface LimitedUnion {
   readonly query: Query

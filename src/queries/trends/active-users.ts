@@ -26,7 +26,7 @@ const dauFrom: Readonly<Record<RollingMath, readonly Interval[]>> = {
 /** A bucket as long as the window holds whom the window holds. */
 export const isPlainUnique = (math: RollingMath, interval: Interval): boolean => dauFrom[math].includes(interval)
 
-/** Events are cut to days, or to the shorter interval that is asked for. */
+/** Events are truncated to days, or to the shorter interval of the query. */
 export const fineInterval = (interval: Interval): Interval =>
   interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
 
@@ -35,7 +35,7 @@ export function windowOf(math: RollingMath, start: Micros, { range }: PlanContex
   return [add('day', -windowDays[math], start, range.calendar), start]
 }
 
-/** The windows of all buckets, each from its first instant to the one behind its last. */
+/** The windows of all buckets, each from its first instant to the one after its last. */
 function windowsOf(math: RollingMath, unit: PlanContext['unit']): { readonly begins: readonly Micros[]; readonly ends: readonly Micros[] } {
   const { calendar, interval } = unit.range
   const fine = fineInterval(interval)
@@ -94,7 +94,7 @@ function readRolling(answer: Table, partCount: number, windows: number, first: I
   const { actor, actors } = actorNumbers(answer)
   const { codes, groups } = groupCodes(answer, partCount)
   const counts = countRolling({ fine, actor, group: codes, actors, groups: groups.length, first, last, windows })
-  // A value that only events between the windows have is no row.
+  // A value that occurs only between the windows has no row.
   return counts.flatMap((data, i) => (partCount === 0 || data.some((n) => n > 0) ? [{ parts: groups[i]!, data: [...data] }] : []))
 }
 

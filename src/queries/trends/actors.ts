@@ -214,7 +214,7 @@ function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions>
 
 const allBins = '["",""]'
 
-/** Bins come with a choice for all values; Other and no value stand last behind it. */
+/** Bins have a choice for all values; Other and no value are last after it. */
 function choicesOf(values: readonly string[], hasBins: boolean): Choice[] {
   const special = [otherValue, nullValue].filter((v) => values.includes(v))
   const ordered = hasBins ? [...values.filter((v) => !special.includes(v)), allBins, ...special] : values

@@ -23,7 +23,7 @@ export function groupText(
   return call('coalesce', call('nullif', partText(part, breakdown, env, value), literal('')), literal(nullValue))
 }
 
-/** Which events are behind one value of the part; null: all of them. */
+/** Condition for events with one value of the part; null: all of them. */
 export function partEquals(part: BreakdownPart, value: string, breakdown: Breakdown, env: QueryContext): Expr | null {
   if (value === otherValue) return null
   if (part.binCount === null) return equals(groupText(part, null, breakdown, env), literal(value))

@@ -27,11 +27,11 @@ interface Token {
 }
 
 /** Numbers, letters and operators of one formula: it is read and computed by going down into it. */
-const mostTokens = 1_000
+const maxTokens = 1_000
 
 const shape = /\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)|([A-Za-z]+)|(\*\*|[-+*/%^()]))/y
 
-/** `seriesCount` letters are known; more than twenty-six series go on with AA, AB. */
+/** `seriesCount` letters are valid; after twenty-six series come AA, AB. */
 export function parseFormula(text: string, seriesCount: number): { readonly formula: Formula } | { readonly problem: string } {
   const tokens: Token[] = []
   for (let at = 0; text.slice(at).trim() !== ''; ) {
@@ -41,7 +41,7 @@ export function parseFormula(text: string, seriesCount: number): { readonly form
     const token = match[1] ?? match[2] ?? (match[3] === '**' ? '^' : match[3]!)
     tokens.push({ text: token, at: shape.lastIndex - token.length })
     at = shape.lastIndex
-    if (tokens.length > mostTokens) return { problem: `A formula has at most ${mostTokens} numbers, letters and operators.` }
+    if (tokens.length > maxTokens) return { problem: `A formula has at most ${maxTokens} numbers, letters and operators.` }
   }
 
   let next = 0
@@ -98,7 +98,7 @@ function letterOf(index: number): string {
 
 const seriesLetters = (count: number) => (count === 1 ? 'A' : `${letterOf(0)} to ${letterOf(count - 1)}`)
 
-/** `series[i]` is the value of the letter number i. What is no number becomes 0. */
+/** `series[i]` is the value of letter number i. A value that is not a number becomes 0. */
 export function evaluate(formula: Formula, series: readonly number[]): number {
   const value = numberOf(formula, series)
   return Number.isFinite(value) ? value : 0

@@ -4,7 +4,7 @@ import type { Expr, Query } from '../../ast/nodes.ts'
 import { columnValues } from '../rows.ts'
 import { codesOf, integers, TextCodes } from '../vectors.ts'
 
-/** One value of the breakdown (none: one empty list) and its numbers: per bucket, or one. */
+/** One value of the breakdown (an empty list without one) and its numbers: per bucket, or one. */
 export interface Group {
   readonly parts: readonly string[]
   readonly data: readonly number[]
@@ -26,7 +26,7 @@ const toNumber = (value: unknown): number => {
   return Number.isFinite(number) ? number : 0
 }
 
-/** The values of each row as the number of its group; null when there are none, and all rows are one group. */
+/** The values of each row as the number of its group; null without a breakdown: all rows are one group. */
 export function groupCodes(
   answer: Table,
   partCount: number,

@@ -3,7 +3,7 @@ import type { Expr, Query, TableSource } from '../../ast/nodes.ts'
 import { nullValue } from './values.ts'
 
 // Bins of equal width from the smallest to the largest value that is counted. They are half open; the last one is widened so that it holds the
-// maximum. What is no finite number has no bin.
+// maximum. Values that are not finite numbers have no bin.
 
 export interface Bins {
   /** One more than there are bins. */

@@ -39,7 +39,7 @@ const tables = (answer: Answer): readonly Table[] => {
   return answer
 }
 
-/** The current range and, when the query compares, the one beside it. */
+/** The current range and, with a comparison, the comparison range. */
 export function* rangesOf(query: TrendsQuery, env: QueryContext): Generator<Ask, ReadonlyMap<Period, ResolvedRange>, Answer> {
   const interval = isTotal(query) ? 'day' : (query.interval ?? 'day')
   const earliest = yield* earliestFor(query.dateRange)

@@ -14,17 +14,17 @@ export interface PlanContext {
   readonly parts: readonly Expr[]
   /** The stored values of these texts; null where each event's text is needed. */
   readonly stored: StoredParts | null
-  /** How many texts there can be in a bucket; infinite where the data say. */
+  /** How many texts there can be in a bucket; infinite if it depends on the data. */
   readonly mostParts: number
   /** Which events belong to the unit, times aside. */
   readonly events: Expr
   /** Of these the filters, without the event's name. */
   readonly filters: Expr
-  /** Set where all keys are constants: one key without rows is no group. */
+  /** Set if all keys are constants: one key without rows is not a group. */
   readonly having: Expr | null
   /** Numbers per group. */
   readonly size: number
-  /** The number of the bucket at a time; null when one number is asked for. */
+  /** The number of the bucket at a time; null for a single number. */
   readonly bucketOf: (at: Expr) => Expr | null
   readonly readGroups: (table: Table) => Group[]
 }

@@ -20,7 +20,7 @@ export function contextOf(
   breakdown: Breakdown,
   bins: readonly (Bins | null)[],
 ): PlanContext {
-  // A cohort is a group too: without events of its members there is no row of it.
+  // A cohort is a group too: without events of its members it has no row.
   const parts =
     unit.cohort === null
       ? breakdown.parts.map((part, i) => groupText(part, bins[i] ?? null, breakdown, env))

@@ -24,7 +24,7 @@ export const displays = [
   'Metric',
   'TwoDimensionalHeatmap',
 ] as const
-/** Charts whose numbers are no rows of buckets: asked for, they are refused instead of being answered as something else. */
+/** Displays that need other numbers than rows of buckets: they are refused instead of answered incorrectly. */
 const notAnswered = ['CalendarHeatmap', 'BoxPlot', 'SlopeGraph']
 const displayProblem = ({ input }: { readonly input?: unknown }): string | undefined =>
   notAnswered.includes(String(input)) ? `The display ${String(input)} is not supported. Choose one of ${displays.join(', ')}.` : undefined

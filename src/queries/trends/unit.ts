@@ -16,7 +16,7 @@ export interface Unit {
   readonly order: number
   readonly period: Period
   readonly range: ResolvedRange
-  /** Starts of the buckets and the end of the last; null when one number is asked for. */
+  /** Starts of the buckets and the end of the last; null for a single number. */
   readonly edges: readonly Micros[] | null
   readonly cohort: number | 'all' | null
 }

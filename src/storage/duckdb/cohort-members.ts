@@ -10,7 +10,7 @@ import { prepare } from './run.ts'
 const changedPersons = -1
 const newMembers = -2
 /** More persons than this who came or went are not named. */
-const mostMoved = 50_000
+const maxMoved = 50_000
 const attempts = 3
 
 const markKey = (cohort: number) => `cohort_${cohort}`
@@ -99,7 +99,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
         const looked = isPart ? `IN (SELECT person_no FROM ${at}.cohort_members WHERE cohort_id = ${changedPersons})` : 'IS NOT NULL'
         const known = `SELECT no FROM (${current(Number(cohort))}) WHERE no ${looked}`
         const now = current(newMembers)
-        const found = await rows(connection, `((${known}) EXCEPT (${now})) UNION ALL ((${now}) EXCEPT (${known})) LIMIT ${mostMoved + 1}`)
+        const found = await rows(connection, `((${known}) EXCEPT (${now})) UNION ALL ((${now}) EXCEPT (${known})) LIMIT ${maxMoved + 1}`)
         if (found.length) {
           await connection.run(`DELETE FROM ${at}.cohort_members WHERE cohort_id = ${Number(cohort)} AND (person_no ${looked}
             OR person_no IN (SELECT merged FROM ${at}.person_merges WHERE survivor ${looked}))`)
@@ -110,7 +110,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
         await forgetMark(connection, cohort)
         const marks = [markKey(cohort), mark(found.length > 0), timeKey(cohort), madeAt]
         await connection.run(`INSERT INTO ${at}.meta VALUES ($1, $2), ($3, $4)`, marks)
-        const moved = found.length > mostMoved ? null : found.map(([no]) => Number(no))
+        const moved = found.length > maxMoved ? null : found.map(([no]) => Number(no))
         return { hasMoved: found.length > 0, moved }
       }),
     clear: (cohort: number): Promise<void> =>

@@ -60,7 +60,7 @@ export class TextHeap {
   private reserveBytes(needed: number, rows: number): void {
     if (needed <= this.data.length) return
     const all = 1.1 * (needed / (this.length + rows)) * this.expected
-    this.data = grown(this.data, Math.max(roomFor(needed), Math.min(all, needed * mostAhead)))
+    this.data = grown(this.data, Math.max(roomFor(needed), Math.min(all, needed * maxAhead)))
   }
 
   private appendTexts(vector: DuckDBVector, start: number, end: number, take: (bytes: number) => void): void {
@@ -178,7 +178,7 @@ function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, at: 
 }
 
 /** Memory is reserved for so many times what there is. */
-const mostAhead = 16
+const maxAhead = 16
 const roomFor = (needed: number) => Math.max(256, needed + (needed >> 1))
 
 function grown<A extends Uint8Array | Int32Array>(array: A, length: number): A {

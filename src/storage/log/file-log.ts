@@ -338,7 +338,7 @@ export async function repaired(directory: string, appliedSeq: number, findings?:
 /** Records are missing at the end: a new segment marks where this one ends. */
 const isLost = ({ damages, lastSeq }: LogFindings) => damages.some(({ fromSeq }) => fromSeq > lastSeq)
 
-/** The store is ahead of the log: the log has lost its end, and what is behind its last whole batch is not the work of a crash. */
+/** The store is ahead of the log: the log was truncated, and what follows its last complete batch was not left by a crash. */
 function withStoreAhead(found: LogFindings, appliedSeq: number): LogFindings {
   const { lastSeq, segments, directory, damages } = found
   if (lastSeq >= appliedSeq || damages.some(({ toSeq }) => toSeq !== null && toSeq >= appliedSeq)) return found

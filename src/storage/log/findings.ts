@@ -21,7 +21,7 @@ export interface LogFindings {
   readonly remains: readonly Remains[]
 }
 
-/** `position`: the last record that is known to have been durable, 0 when nothing is known. */
+/** `position`: the last record that was certainly durable, 0 if unknown. */
 export async function inspectLog(directory: string, position = 0): Promise<LogFindings> {
   const segments: Segment[] = []
   const names = await listSegments(directory).catch((error: NodeJS.ErrnoException) => {
@@ -58,7 +58,7 @@ export async function inspectLog(directory: string, position = 0): Promise<LogFi
 /** The sequence number of the oldest record, `lastSeq + 1` if the log is empty. */
 export const firstSeqOf = ({ segments, lastSeq }: Pick<LogFindings, 'segments' | 'lastSeq'>): number => segments[0]?.firstSeq ?? lastSeq + 1
 
-/** What is damaged in the newest segment and at the end, and every older place that a reader from `fromSeq` on would meet: it reads all from there. */
+/** Damage in the newest segment and at the end, and every older range that a reader from `fromSeq` on would meet: it reads everything from there. */
 export async function findDamages(findings: LogFindings, fromSeq: number): Promise<readonly LogDamage[]> {
   const { segments, directory } = findings
   const found: LogDamage[] = []
@@ -130,9 +130,9 @@ function emptyTail({ path, firstSeq, bytes }: Segment, position: number): Tail {
 }
 
 /**
- * Groups are written one after the other. A gap with only its own group behind it is the work of a crash: nothing of that group was ever
- * acknowledged, and its rest goes. A gap that a later group follows, or a record that is known to have been durable, is damage: it is reported, and what
- * is behind it stays.
+ * Groups are written in sequence. A gap followed only by its own group was left by a crash: nothing of that group was ever
+ * acknowledged, and its rest is truncated. A gap followed by a later group, or by a record that was certainly durable, is damage: it is reported, and what
+ * follows it is kept.
  */
 async function findBatches(handle: FileHandle, segment: Segment, start: number, position: number) {
   const frames: { offset: number; end: number; firstSeq: number; nextSeq: number; groupSeq: number }[] = []

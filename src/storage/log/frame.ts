@@ -76,7 +76,7 @@ const arrowWriter = () => {
 /** The schema message, with which every segment starts. */
 export const segmentHeader = (): Buffer => arrowWriter().header
 
-/** The format that a segment says it has; null when its start is not a segment's. */
+/** The format version of a segment; null if it does not start like a segment. */
 export const headerFormat = (bytes: Uint8Array): number | null => {
   try {
     const format = RecordBatchReader.from(bytes).open().schema.metadata.get(formatKey)
@@ -142,7 +142,7 @@ const toRecordBatch = (batch: LogBatch, firstSeq: number): RecordBatch<Columns> 
   return new RecordBatch(schema, makeData({ type: new Struct<Columns>(schema.fields), length, nullCount: 0, children }))
 }
 
-/** The sealed message. `groupSeq` is the first number of the group that is made durable together. */
+/** The sealed message. `groupSeq` is the first sequence number of the group that is synced together. */
 export function encodeFrame(batch: LogBatch, firstSeq: number, groupSeq: number): Buffer {
   const { writer } = arrowWriter()
   writer.write(toRecordBatch(batch, firstSeq))
@@ -178,7 +178,7 @@ export interface FrameHead {
   readonly frameBytes: number
 }
 
-/** How many bytes `frameHead` wants; null when this is no message. */
+/** How many bytes `frameHead` needs; null when this is not a message. */
 export const headLength = (prefix: Buffer): number | null => {
   const metadataBytes = prefix.readInt32LE(4)
   const isMessage =
@@ -186,7 +186,7 @@ export const headLength = (prefix: Buffer): number | null => {
   return isMessage ? prefixBytes + metadataBytes : null
 }
 
-/** What the seal says, before the checksum has been looked at. */
+/** The fields of the seal, before the checksum is verified. */
 export const frameHead = (head: Buffer): FrameHead | null => {
   const at = head.length - sealBytes
   if (at < prefixBytes || !head.subarray(at, at + magic.length).equals(magic)) return null
@@ -207,7 +207,7 @@ export const isIntact = (frame: Buffer, headBytes: number): boolean => {
   return crc32(frame.subarray(at + 8), crc32(new Uint8Array(8), before)) === frame.readUInt32LE(at) && frame.readUInt32LE(at + 4) === 0
 }
 
-/** Where the next message might start: a seal is found by its magic and says how far before it the message began. */
+/** Where the next message might start: a seal is found by its magic number, and has the distance to the start of its message. */
 export const nextCandidate = (bytes: Buffer, after: number): number | null => {
   for (let at = bytes.indexOf(magic, after); at >= 0; at = bytes.indexOf(magic, at + 1)) {
     if (at + sealBytes > bytes.length) return null
@@ -221,7 +221,7 @@ const readTexts = ({ length, valueOffsets, values }: Data<Utf8>): Texts => new T
 
 export function decodeFrame(frame: Buffer): StoredBatch {
   const header = segmentHeader()
-  // A fresh allocation: Arrow makes 64-bit views, which must be aligned.
+  // A fresh allocation: Arrow creates 64-bit views, which must be aligned.
   const bytes = new Uint8Array(header.length + frame.length)
   bytes.set(header)
   bytes.set(frame, header.length)

@@ -21,7 +21,7 @@ export interface StoredBatch extends LogBatch {
   readonly firstSeq: number
 }
 
-/** A project's truth: what is in it is acknowledged, and the store can be made from it again. */
+/** A project's source of truth: it holds what is acknowledged, and the store can be rebuilt from it. */
 export interface Log {
   /**
    * Resolves when the batch is durable, whole or not at all. Rejects with `disk-full` or `log-failed`, then nothing of the batch is kept and
@@ -40,7 +40,7 @@ export interface Log {
   close(): Promise<void>
 }
 
-/** A place where the log cannot be read although it was durable once. Records `fromSeq` to `toSeq` are lost. */
+/** A range of the log that was durable and is unreadable. Records `fromSeq` to `toSeq` are lost. */
 export interface LogDamage {
   readonly file: string
   readonly offset: number

@@ -5,9 +5,9 @@ import { type FunnelScan, stepsUntil } from '../scan.ts'
 import { isReached, outcomes } from './answers.ts'
 import { element, list, more, most, never, over, when, whole } from './terms.ts'
 
-// The people behind a number as a statement of the engine that folds: who they are and when they did their steps.
+// The persons of a number, as a statement of the engine that folds: who they are and when they did their steps.
 
-/** Where in a funnel actors are asked for. Steps, depths and periods as the fold counts them. */
+/** The selected point of a funnel. Steps, depths and periods as the fold counts them. */
 export type ActorPlace =
   | { readonly kind: 'step'; readonly reached: number; readonly missed: number | null }
   | { readonly kind: 'depths'; readonly depths: readonly number[] }

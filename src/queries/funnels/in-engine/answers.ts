@@ -161,7 +161,7 @@ export function* stepRows(scan: FunnelScan, env: QueryContext): QueryRun<readonl
   return rows
 }
 
-/** All that are in none of these rows, as one. */
+/** All values without a row of their own, as one. */
 export function* restOfSteps(scan: FunnelScan, top: readonly StepRow[], env: QueryContext): QueryRun<readonly StepNumbers[]> {
   const { steps, optional } = scan.settings
   const shown = top.map(({ split }) => list(...(split!.breakdown as readonly string[]).map((text) => literal(text))))

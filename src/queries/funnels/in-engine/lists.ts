@@ -129,7 +129,7 @@ function entries(scan: FunnelScan, periods: readonly number[] | null, lists: Que
   const enters = (e: Expr) =>
     scan.settings.order === 'unordered' ? call('notEquals', part(e, read.steps), literal(0)) : bit(part(e, read.steps), 0)
   const entering = over('arrayFilter', ['e'], enters, field('events'))
-  // The last edge is the end of the range: nothing that is read lies behind it.
+  // The last edge is the end of the range: no event is read after it.
   const period = (e: Expr) =>
     minus(
       over('arrayCount', ['edge'], (edge) => most(edge, part(e, read.at)), edges),

@@ -64,22 +64,20 @@ ${statements()}
 
 ${calls()}
 
-## How they are found
+## How differences are found
 
-\`npm run test:differential\` draws statements along counted axes and asks both engines, and a naive interpreter where it knows how; the default
-tests draw 200. Three runs of 3,000 statements met 171 values of axes and 8,600 pairs of them; the interpreter answered 72 of 100, and no rows
-differed. In one of them a statement on DuckDB met the limit of 60 seconds on a loaded machine; the same statement answered 560 times in a row
-afterwards, in two seconds at most. \`npm run test:differential:functions\` makes calls of functions with edge values in place of the arguments of
-their cases. About one of 25 calls differs, nearly always because one engine refuses what the other takes: \`test/differential/explanations.ts\`
-holds the reasons, and a difference without one fails.
+\`npm run test:differential\` generates statements along named axes and runs them on both engines, and on a naive interpreter where it supports them; the default tests generate 200. Three runs of 3,000
+statements covered 171 values of axes and 8,600 pairs of them; the interpreter answered 72 of 100, and no rows differed. In one run a statement on DuckDB exceeded the limit of 60 seconds on a loaded machine;
+repeated 560 times afterwards, it took at most two seconds. \`npm run test:differential:functions\` calls functions with edge values in place of the arguments of their cases. About one of 25 calls differs,
+nearly always because one engine refuses what the other accepts: \`test/differential/explanations.ts\` has the reasons, and a difference without a reason fails.
 
-## From the reference system
+## Differences from PostHog
 
-| what | the reference system | Waymark |
+| what | PostHog | Waymark |
 |---|---|---|
-| EXISTS and IN that read the statement around them, LATERAL, WITH FILL, DESCRIBE and SHOW | not in its language | answered ([sql.md](sql.md)) |
+| correlated EXISTS and IN, LATERAL, WITH FILL, DESCRIBE and SHOW | not supported | supported ([sql.md](sql.md)) |
 | windows and times of \`windowFunnel\`, \`sequenceMatch\`, \`sequenceCount\` over a Date | days, the unit of the column | seconds, as over times |
-| \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, beside the rows | one row more behind the others, whose keys have the default of their type |
-| unknown fields in the body of a record, or of an event | ignored | ignored, and named: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
-| events with a project key that no project has | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), the log has the first of each minute |
+| \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, separate from the rows | one row after the others, whose keys have the default of their type |
+| unknown fields in the body of a record, or of an event | ignored | ignored and reported: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
+| events with an unknown project API key | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), and the first of each minute is logged |
 `

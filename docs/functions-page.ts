@@ -89,25 +89,23 @@ const section = ([family, functions]: readonly [string, Readonly<Record<string, 
 
 export const functionsPage = (): string => `# Functions
 
-Written from the registry in \`src/functions/\` by \`npm run docs\`; the examples are run on both engines by the tests.
+Generated from the registry in \`src/functions/\` by \`npm run docs\`; the tests run the examples on both engines.
 
-A name is looked up as it is written; where a row says "Any case", any spelling in upper and lower case will do. Arguments are counted; in
-front of them, in parentheses, the parameters of calls like \`quantile(0.5)(x)\`. Results are those of ClickHouse, on DuckDB too, with these
-exceptions, which hold on both engines:
+Function names are case-sensitive, except in rows with "Any case". The second column is the number of arguments, after the number of parameters in parentheses for calls like \`quantile(0.5)(x)\`. Results are
+those of ClickHouse, on DuckDB too, with these exceptions on both engines:
 
-- Numbers of different values (\`uniq\` and its kin) are exact.
-- Quantiles and medians are exact and interpolate between the two nearest values; \`quantileExact\` and \`medianExact…\` pick one of the values.
-- Dates and times are cut, moved and printed in the zone of the project, or of \`toTimeZone\`, or of an argument.
-- \`toStartOfWeek\` and \`toLastDayOfWeek\` begin weeks on the project's first day unless a mode is given.
-- Conversions answer NULL for what cannot be read instead of failing.
+- Distinct counts (\`uniq\` and variants) are exact.
+- Quantiles and medians are exact and interpolate between the two nearest values; \`quantileExact\` and \`medianExact…\` return one of the values.
+- Dates and times are truncated, shifted and printed in the time zone of the project, of \`toTimeZone\`, or of an argument.
+- \`toStartOfWeek\` and \`toLastDayOfWeek\` use the project's first day of the week unless a mode is given.
+- Conversions return NULL for invalid values instead of failing.
 - \`arrayReverseSort\` sorts in descending order.
 
-Suffixes change what an aggregate is applied to. \`If\` takes only the rows where one more argument, the last, holds; \`Distinct\` takes each
-value once; \`Array\` goes over the items of arrays, \`ForEach\` over each position of arrays, \`Map\` over the values of each key of maps; \`ArgMin\`
-and \`ArgMax\` take the rows where one more argument is smallest or largest; \`OrNull\` and \`OrDefault\` say what no rows give; \`State\` and
-\`Merge\` write and read intermediate states. On DuckDB a state is the list of the values that went into it.
+Suffixes modify an aggregate. \`If\` aggregates only rows where an additional last argument is true; \`Distinct\` aggregates each value once; \`Array\` aggregates the items of arrays, \`ForEach\` each index of
+arrays, \`Map\` the values of each key of maps; \`ArgMin\` and \`ArgMax\` aggregate the rows where an additional argument is smallest or largest; \`OrNull\` and \`OrDefault\` set the result for no rows; \`State\`
+and \`Merge\` write and read intermediate states. On DuckDB a state is the list of its values.
 
-*Bounded* is what can make more than it takes: [sql.md](sql.md#how-much-a-statement-may-make) says how much it may make in one row.
+*Bounded*: the function can produce more bytes than it reads; [sql.md](sql.md#limits-of-produced-values) has the limit per row.
 
 ${coverage()}
 

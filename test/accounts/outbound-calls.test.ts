@@ -24,7 +24,7 @@ test('two mails are sent at once, by turns of organizations, and more than may w
   }
   const context = {
     mailer: () => server,
-    outside: createOutboundCalls(),
+    outbound: createOutboundCalls(),
     report: (_: string, error: unknown) => reports.push(error),
   } as unknown as AccountContext
   const mails = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ to: `${name}${i}`, subject: '', text: '' }))

@@ -43,7 +43,7 @@ test('its state is what the name servers say, asked when somebody looks', async 
   world.cname.set('e.shop.example', 'elsewhere.example.')
   expect(await state(), 'asked a moment ago').toEqual(['waiting', null])
   at('2034-01-01T00:01:00Z')
-  expect(await state()).toEqual(['erroring', `e.shop.example points at elsewhere.example, not at ${record.target_cname}.`])
+  expect(await state()).toEqual(['erroring', `e.shop.example points to elsewhere.example, not to ${record.target_cname}.`])
   world.cname.set('e.shop.example', `${record.target_cname.toUpperCase()}.`)
   expect(await call('POST', `${path}retry/`, { as: member })).toMatchObject(refused(403, 'permission_denied'))
   expect(await retry()).toBe('valid')

@@ -117,7 +117,7 @@ describe('rows become events', () => {
   })
 
   test('a plain file without the needed columns says which are missing and which are there', () => {
-    expect(() => mapped(chooseColumns({}, ['a', 'b']))).toThrow(/no column for event; say --map event=COLUMN .* The columns are a, b/)
+    expect(() => mapped(chooseColumns({}, ['a', 'b']))).toThrow(/no column for event; use --map event=COLUMN .* The columns are a, b/)
     expect(() => mapped(chooseColumns({ event: fieldSource('c') }, ['a', 'b']))).toThrow(
       'there is no column c for event; the columns are a, b',
     )

@@ -32,7 +32,7 @@ describe('a wrong query names the field', () => {
     ],
     ['no series', { series: [] }, 'series', 'at least one series'],
     ['unknown node', { series: [{ kind: 'Nodes' }] }, 'series__0__kind', 'EventsNode'],
-    ['action by name', { series: [{ kind: 'ActionsNode', id: 'x' }] }, 'series__0__id', 'number'],
+    ['action by name', { series: [{ kind: 'ActionsNode', id: 'x' }] }, 'series__0__id', 'numeric id'],
     ['unknown interval', { interval: 'fortnight' }, 'interval', 'interval must be one of second, minute,'],
     [
       'formula with a missing letter',
@@ -52,7 +52,7 @@ describe('a wrong query names the field', () => {
       '27 breakdowns',
       { breakdownFilter: { breakdowns: Array.from({ length: 27 }, (_, i) => ({ property: `p${i}` })) } },
       'breakdownFilter__breakdowns',
-      'at most, found 27',
+      'but got 27',
     ],
     [
       'unknown breakdown type',

@@ -75,9 +75,12 @@ async function inspect(
     for (const { id, isKnown } of await projectsOf(dataDir, accounts)) {
       const hadEvents = (await accounts.projects.byId(id))?.ingested_event ?? false
       const inspection = isKnown
-        ? await inspectProject(inspector, id, lastOwner, hadEvents).catch(asMessage)
+        ? await inspectProject(inspector, id, lastOwner, hadEvents, onServer ? () => onServer.inspect(id) : undefined).catch(asMessage)
         : 'not listed in control.duckdb'
-      const lines = typeof inspection === 'string' ? [inspection] : await describe(dataDir, id, inspection, isPartial)
+      const lines =
+        typeof inspection === 'string'
+          ? [inspection]
+          : await describe(dataDir, id, inspection, { isPartial, isOnServer: onServer !== null })
       const [first = '', ...more] = lines
       output.out(`Project ${String(id).padEnd(8)} ${first}`)
       for (const line of more) output.out(`  ${line}`)
@@ -123,7 +126,8 @@ async function describe(
   const bytes = (await stat(found.file).catch(() => null))?.size ?? 0
   const events = 'events' in store ? `${number(store.events ?? 0)} events, ` : ''
   const waiting = log.lastSeq - plan.appliedSeq
-  const lines = [`${events}store ${bytesText(bytes)}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
+  const place = isOnServer ? 'store on the server' : `store ${bytesText(bytes)}`
+  const lines = [`${events}${place}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
   if (plan.from === 'store' && waiting > 0) lines.push(`${number(waiting)} records of the log are not applied yet; opening applies them`)
   if (plan.from === 'checkpoint')
     lines.push(`the store is readable only up to its last checkpoint (${reasonOf(store)}); opening replays the rest from the log`)

@@ -20,7 +20,7 @@ export const bootstrapKeys = ({ env }: Values) => ({
 export const init: Command = {
   name: 'init',
   summary: 'Creates the first organization, owner, project and keys.',
-  options: { data: dataOption, json: { summary: 'print one line of JSON' } },
+  options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const waymark = await open({ dataDir: values.required('data'), engine: engineOf(values) })
     const start = await waymark.accounts.firstStart(bootstrapKeys(values)).finally(() => waymark.close())

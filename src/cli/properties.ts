@@ -8,7 +8,7 @@ const types = ['Numeric', 'String', 'Boolean', 'DateTime']
 export const listProperties: Command = {
   name: 'properties list',
   summary: 'Lists the properties of a project: declared type, and the number of values received of each type.',
-  options: { data: dataOption, project: projectOption, json: { summary: 'print one line of JSON' } },
+  options: { ...directoryOptions, project: projectOption, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const project = projectId(values)
     const rows = await withDirectory(values, (directory) => directory.do('list-properties', { project }))

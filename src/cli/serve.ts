@@ -102,10 +102,7 @@ export const serve: Command = {
     demo: { summary: 'create a demo project at the first start' },
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
-    clickhouse: {
-      value: 'URL',
-      summary: 'store events on a ClickHouse server, http://user:password@host:8123/database; needs the package @clickhouse/client',
-    },
+    clickhouse: clickhouseOption,
     'one-process': {
       summary: 'run the engine inside the server process: uses less memory, but a query that crashes the engine stops the server',
     },

@@ -17,7 +17,7 @@ export const createUser: Command = {
     if (!Object.hasOwn(level, wanted)) throw wrongUsage(`--level must be member, admin or owner, but got ${wanted}.`)
     const [organization, email] = [values.required('organization'), values.required('email')]
     if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw wrongUsage(`--email must be an e-mail address, but got ${email}.`)
-    const facts = await withDirectory(values.required('data'), (directory) =>
+    const facts = await withDirectory(values, (directory) =>
       directory.do('create-user', { organization, email, level: wanted as LevelName }),
     )
     if (values.isOn('json')) return out(JSON.stringify(facts))

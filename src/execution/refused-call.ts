@@ -18,7 +18,7 @@ import { inWords, statementOf } from './statements.ts'
 /** A statement with more calls is not searched. */
 const mostSearched = 100
 
-/** Each question is a statement that has its turn among those of others. */
+/** Each attempt is a statement that is scheduled like any other. */
 export interface SearchLimits {
   readonly mostAsked: number
   readonly longestMs: number

@@ -7,7 +7,7 @@ const retryMs = [10, 50, 250, 1_000, 5_000]
 const patience = 3
 
 export const closed = () => new WaymarkError('closed', {})
-/** What whoever waits for events in the log is told. A store that cannot be reached is named. */
+/** The error for callers that wait for events in the log. It names a store that cannot be reached. */
 export const notWritten = (cause: unknown) =>
   cause instanceof WaymarkError && cause.isRetryable
     ? cause

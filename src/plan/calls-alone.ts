@@ -130,9 +130,9 @@ export function castsIn(query: TypedQuery): readonly CastNode[] {
   return found
 }
 
-/** Calls in the text of a statement, inner ones first. */
-export function callsAlone(query: TypedQuery): readonly CallAlone[] {
-  const found: CallAlone[] = []
+/** Calls in the text of a statement, inner ones first; null if there are more than `most`. */
+export function callsAlone(query: TypedQuery, most: number): readonly CallAlone[] | null {
+  const found: CallNode[] = []
   rewrite(query, {
     expr: (expr) => {
       if (expr.kind === 'call' && isSpanned(expr.span) && !expr.row.seesRows) found.push(expr)

@@ -23,7 +23,7 @@ export interface ClickHouseStoresOptions {
 }
 
 /** An id that no project has: for facts of the whole database. */
-const noProject = 0
+export const noProject = 0
 
 const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 
@@ -31,7 +31,7 @@ const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
   if (dataDir === ':memory:' || !(await exists(idFile(dataDir)))) return
   const reason =
-    'its events are on a ClickHouse server. Open it with that server: `waymark serve --clickhouse URL`, or the option `engine` of `open`.'
+    'its events are on a ClickHouse server. Set the URL of that server: `--clickhouse URL`, `WAYMARK_CLICKHOUSE`, or the option `engine` of `open`.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 
@@ -39,7 +39,7 @@ export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
 export async function ownerOf(store: ProjectStore, dataDir: string) {
   const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
   const file = idFile(dataDir)
-  const own = isInMemory || !(await exists(file)) ? null : await readFile(file, 'utf8')
+  const own = dataDir === ':memory:' || !(await exists(file)) ? null : await readFile(file, 'utf8')
   if (owner !== undefined && owner !== own) {
     const reason = 'the ClickHouse database belongs to another data directory. Give each directory a database of its own.'
     throw new WaymarkError('unusable-directory', { dataDir, reason })

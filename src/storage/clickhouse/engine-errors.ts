@@ -28,11 +28,6 @@ export function engineError(error: unknown, sql: string): Error {
   if (other instanceof WaymarkError) return other
   const code = serverCode(error)!
   const cause = Object.assign(new Error(message), { sql })
-  if (code === null)
-    return new InternalError(`ClickHouse is not responding: ${message || String((error as { code?: unknown }).code)}`, {
-      cause: error,
-      sql,
-    })
   if (code === memoryExceeded) return new QueryError('query-memory', { message: '' }, null, { cause })
   if (cancelled.has(code)) return new QueryError('query-cancelled', {}, null, { cause })
   const isAboutTypes = aboutTypes.has(code)

@@ -33,7 +33,7 @@ export class ExpressionStack {
   readonly #pending: Pending[] = []
   /** The AND, OR or || that this run built last: further operands of the same operator join it. */
   #chain: Expr | null = null
-  /** Operators looser than that are left to whoever asked for the expression. */
+  /** Operators looser than that are left to the caller. */
   readonly loosest: number
 
   constructor(loosest: number) {

@@ -119,7 +119,7 @@ function alone(call: CallNode): CallAlone | null {
   }
 }
 
-/** Casts in the text of a statement. */
+/** Casts that stand in the text of a statement. */
 export function castsIn(query: TypedQuery): readonly CastNode[] {
   const found: CastNode[] = []
   walk(query, {
@@ -133,7 +133,7 @@ export function castsIn(query: TypedQuery): readonly CastNode[] {
 /** Calls in the text of a statement, inner ones first; null if there are more than `most`. */
 export function callsAlone(query: TypedQuery, most: number): readonly CallAlone[] | null {
   const found: CallNode[] = []
-  rewrite(query, {
+  walk(query, {
     expr: (expr) => {
       if (expr.kind === 'call' && isSpanned(expr.span) && !expr.row.seesRows) found.push(expr)
     },

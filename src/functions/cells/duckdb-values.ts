@@ -11,7 +11,7 @@ const longestCheap = 80
 /** A name, a number, a parameter. */
 const isSimple = (sql: string): boolean => /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
 const numberCasts = ['DOUBLE', 'BIGINT', 'UTINYINT'].map((type) => ` AS ${type})`)
-/** What stands in a cast to a number; anything else as it is. */
+/** The operand of a cast to a number; any other value unchanged. */
 function uncast(sql: string): string {
   const end = sql.startsWith('CAST(') ? numberCasts.find((cast) => sql.endsWith(cast)) : undefined
   return end ? sql.slice('CAST('.length, -end.length) : sql

@@ -119,7 +119,7 @@ function alone(call: CallNode): CallAlone | null {
   }
 }
 
-/** Casts that stand in the text of a statement. */
+/** Casts in the text of a statement. */
 export function castsIn(query: TypedQuery): readonly CastNode[] {
   const found: CastNode[] = []
   walk(query, {

@@ -12,20 +12,33 @@ import type { Compiled } from './compile.ts'
 
 /** Comparing a name with all known ones takes time. */
 const maxCompared = 10
+/** And so does looking for it in the text of the request: names, and characters for all of them together. */
+const maxLookedFor = 100
+const maxSearched = 20_000_000
 
 const didYouMean = (suggestions: readonly string[]): string => (suggestions.length > 0 ? ` Did you mean: ${suggestions.join(', ')}?` : '')
 
-/** What a kind of query reads of its own accord is not the caller's to mend. */
-function writtenIn(request: AskedQuery): (name: string) => boolean {
+/** The first names that the caller wrote: what a kind of query reads of its own accord is not the caller's to mend. */
+type Written = <T>(found: readonly T[], nameOf: (one: T) => string) => readonly T[]
+function writtenIn(request: AskedQuery): Written {
   let text: string | null = null
-  return (name) => {
-    text ??= JSON.stringify(request)
-    return text.includes(JSON.stringify(name).slice(1, -1))
+  let looks = maxLookedFor
+  return (found, nameOf) => {
+    const written: (typeof found)[number][] = []
+    for (const one of found) {
+      if (text === null) {
+        text = JSON.stringify(request)
+        looks = Math.min(looks, maxSearched / text.length)
+      }
+      if (written.length >= maxCompared || looks-- < 1) break
+      if (text.includes(JSON.stringify(nameOf(one)).slice(1, -1))) written.push(one)
+    }
+    return written
   }
 }
 
 /** Properties that were never received, if a similar name was. */
-function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, isWritten: (name: string) => boolean): AnswerWarning[] {
+function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, written: Written): AnswerWarning[] {
   const { propertyKeys, fullScopes, groupTypes } = facts
   const read = new Map<string, PropertyName>()
   for (const query of queries)
@@ -33,8 +46,8 @@ function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, is
       for (const { json, type } of source.kind === 'scan' ? source.reads : [])
         for (const of of (json && type.kind === 'scalar' && type.property?.of) || []) read.set(propertyKey(of.scope, of.name), of)
     })
-  const unknown = [...read].filter(([key, { scope, name }]) => !propertyKeys.has(key) && !fullScopes.has(scope) && isWritten(name))
-  return unknown.slice(0, maxCompared).flatMap(([, { scope: kept, name: property }]): AnswerWarning[] => {
+  const unknown = [...read].filter(([key, { scope }]) => !propertyKeys.has(key) && !fullScopes.has(scope)).map(([, property]) => property)
+  return written(unknown, ({ name }) => name).flatMap(({ scope: kept, name: property }): AnswerWarning[] => {
     const scope = shownScope(kept, groupTypes)
     const known = [...propertyKeys.values()].filter((key) => key.scope === kept).map((key) => key.name)
     const suggestions = nearestSpellings(property, known)
@@ -73,10 +86,10 @@ function eventNamesIn(query: TypedQuery): readonly string[] {
   return [...found]
 }
 
-function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts, isWritten: (name: string) => boolean): AnswerWarning[] {
+function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts, written: Written): AnswerWarning[] {
   if (eventIds.size >= maxEventNames) return []
-  const unknown = new Set(queries.flatMap(eventNamesIn).filter((name) => !eventIds.has(name) && isWritten(name)))
-  return [...unknown].slice(0, maxCompared).map((event) => {
+  const unknown = new Set(queries.flatMap(eventNamesIn).filter((name) => !eventIds.has(name)))
+  return written([...unknown], (name) => name).map((event) => {
     const suggestions = nearestSpellings(event, eventIds.keys())
     return {
       code: 'unknown-event',
@@ -103,17 +116,17 @@ function unknownActions(request: unknown, facts: Pick<StoreFacts, 'actions'>, fo
 }
 
 export function unknownNames(request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): readonly AnswerWarning[] {
-  const isWritten = writtenIn(request)
+  const written = writtenIn(request)
   return [
     ...unknownProperties(
       asked.map(({ planned }) => planned),
       facts,
-      isWritten,
+      written,
     ),
     ...unknownEvents(
       asked.map(({ resolved }) => resolved),
       facts,
-      isWritten,
+      written,
     ),
     ...unknownActions(request, facts),
   ]

@@ -1,3 +1,4 @@
+import { onAbort } from '../../lib/on-abort.ts'
 import { createShares, type Sharer } from './shares.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
@@ -169,11 +170,11 @@ export const createLanes = (places: number) => {
           canRestart,
           turn: turns++,
           start(place) {
-            signal.removeEventListener('abort', giveUp)
+            leave()
             resolve(place)
           },
         }
-        signal.addEventListener('abort', giveUp, { once: true })
+        const leave = onAbort(signal, giveUp)
         shares.join(claim)
         waiting.add(waiter)
         settle()

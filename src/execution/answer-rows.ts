@@ -29,7 +29,7 @@ export async function answerRows(given: unknown, project: QueryProject, options:
   const plan = await driver.complete(kind.rows(parsed, driver.context))
   if (!plan) return null
   const { statement: asked, rows, show: shown, last, limit, hasMore } = plan
-  const { compiled, statement } = driver.statementFor(asked)
+  const { compiled, statement } = await driver.statementFor(asked)
   const show = async (page: RecordBatch): Promise<readonly RecordBatch[]> =>
     shown ? (await driver.complete(shown(new Table(page.schema, [page])))).batches : [page]
   async function* batches(): AsyncGenerator<RecordBatch, boolean, undefined> {

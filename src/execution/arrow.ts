@@ -84,7 +84,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
   const context = queryContext(project, facts, settings, checkpointOf(options))
   try {
     const asked = sqlStatement(parsed as SqlQuery, context)
-    const compiled = compileFor(asked, project, context, settings)
+    const compiled = await compileFor(asked, project, context, settings)
     return {
       statement: statementOf(compiled.printed, context.project.timezone),
       explained: (error) => explainedRefusal(error, { compiled, request: query, statement: asked }, context, project, options),

@@ -44,8 +44,17 @@ export interface Compiled {
 }
 
 export function compile(query: Query, options: CompileOptions): Compiled {
+  const steps = compiling(query, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same in steps. */
+export function* compiling(query: Query, options: CompileOptions): Generator<void, Compiled> {
   try {
-    return compiled(query, options)
+    return yield* compilingSteps(query, options)
   } catch (error) {
     // Aliases that use each other nest as deep as there are aliases, and the caller may have used most of the stack already.
     if (error instanceof RangeError) throw new QueryError('too-deep', { limit: maxTreeDepth }, query.span, { cause: error })
@@ -53,10 +62,15 @@ export function compile(query: Query, options: CompileOptions): Compiled {
   }
 }
 
-function compiled(query: Query, { context, dialect, budget = usualBudget, showsJson = false, ...given }: CompileOptions): Compiled {
+function* compilingSteps(
+  query: Query,
+  { context, dialect, budget = usualBudget, showsJson = false, ...given }: CompileOptions,
+): Generator<void, Compiled> {
   const planning = { budget: given.planningBudget ?? new PlanningBudget(), idOf: identities() }
   assertSize(query, planning.budget)
+  yield
   const resolved = resolve(query, context, columnName, planning)
+  yield
   const planContext: PlanContext = {
     ...planning,
     capabilities: dialect.capabilities,
@@ -68,10 +82,15 @@ function compiled(query: Query, { context, dialect, budget = usualBudget, showsJ
       return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName, planning, fresh)
     },
   }
-  const planned = passes.reduce((tree, pass) => pass.run(tree, planContext), resolved)
+  let planned = resolved
+  for (const pass of passes) {
+    planned = pass.run(planned, planContext)
+    yield
+  }
   const { project, now } = context
   const range = project.timezone === 'UTC' ? undefined : timeRange(planned, now, project.timezone)
   const footprint = dialect.guards && footprintOf(planned, budget, planning.budget)
+  yield
   const printed = printQuery(planned, dialect, {
     ...project,
     ...planning,
@@ -79,6 +98,7 @@ function compiled(query: Query, { context, dialect, budget = usualBudget, showsJ
     footprint,
     ...(range ? { timeRange: range } : {}),
   })
+  yield
   return { resolved, planned, printed, uses: propertyUses(planned) }
 }
 

@@ -16,6 +16,8 @@ import { settingsOf } from './request.ts'
 import { compileFor, statementOf } from './statements.ts'
 
 interface AskedStatement extends Explainable {
+  /** Among those of the query: long ones are planned later than short ones. */
+  readonly order: number
   seconds: number
 }
 
@@ -23,7 +25,7 @@ export interface Driver {
   readonly context: QueryContext
   /** What has been asked so far. */
   readonly asked: readonly AskedStatement[]
-  statementFor(ask: StatementAsk): { readonly compiled: Compiled; readonly statement: Statement }
+  statementFor(ask: StatementAsk): Promise<{ readonly compiled: Compiled; readonly statement: Statement }>
   /** The engine's error, with the field that caused it. */
   explained(error: unknown, compiled: Compiled, query: Query): Promise<unknown>
   /** One generator to its end. */
@@ -44,16 +46,17 @@ export function driverOf(
   const checkpoint = checkpointOf(options)
   const context = queryContext(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []
-  const statementFor = ({ query }: Pick<StatementAsk, 'query'>): { compiled: Compiled; statement: Statement } => {
+  let count = 0
+  const statementFor = async ({ query }: Pick<StatementAsk, 'query'>): Promise<{ compiled: Compiled; statement: Statement }> => {
     try {
-      const compiled = compileFor(query, project, context, settings)
+      const compiled = await compileFor(query, project, context, settings)
       return { compiled, statement: statementOf(compiled.printed, context.project.timezone) }
     } catch (error) {
       throw blamed(error, request, query)
     }
   }
   const explained = async (error: unknown, compiled: Compiled, query: Query): Promise<unknown> => {
-    const culprit = await failingColumn(error, query, (one) => project.run(statementFor({ query: one }).statement, options))
+    const culprit = await failingColumn(error, query, async (one) => project.run((await statementFor({ query: one })).statement, options))
     return explainedRefusal(
       culprit ? saidOf(error as QueryError, culprit) : error,
       { compiled, request, statement: query },
@@ -63,10 +66,11 @@ export function driverOf(
     )
   }
   const run = async (ask: StatementAsk): Promise<Table> => {
-    const { compiled, statement } = statementFor(ask)
+    const order = count++
+    const { compiled, statement } = await statementFor(ask)
     const started = performance.now()
-    const entry = { label: ask.label, query: ask.query, compiled, seconds: 0 }
-    asked.push(entry)
+    const entry = { label: ask.label, query: ask.query, compiled, seconds: 0, order }
+    asked.splice(asked.findLastIndex((one) => one.order < order) + 1, 0, entry)
     const { take } = ask
     const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : project.run(statement, options)
     const table = await work.catch(async (error: unknown) => {

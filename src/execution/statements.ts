@@ -7,7 +7,8 @@ import type { QueryContext } from '../queries/kind.ts'
 import { shownTypeName } from '../types/types.ts'
 import { blamed } from './blame.ts'
 import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
-import { type Compiled, compile } from './compile.ts'
+import { type Compiled, compiling } from './compile.ts'
+import { planInSlices } from './plan-in-slices.ts'
 import type { Statement } from './ports.ts'
 import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
 
@@ -16,21 +17,24 @@ import { type QueryProject, queryContext, type StatementSettings } from './query
 /** Runs one statement and answers an Arrow table. */
 export async function runStatement(query: Query, project: QueryProject, options: AnswerOptions & StatementSettings = {}): Promise<Table> {
   const context = queryContext(project, await project.facts(), options, checkpointOf(options))
-  const { printed } = compileFor(query, project, context, options)
+  const { printed } = await compileFor(query, project, context, options)
   return project.run(statementOf(printed, context.project.timezone), { ...options, mostBytes: bytesBetween(project) })
 }
 
 /** Of rows that a query reads on the way to its answer. */
 export const bytesBetween = ({ limits: { memoryLimit } }: QueryProject) => memoryLimit && Math.floor(memoryLimit / 4)
 
-export const compileFor = (query: Query, project: QueryProject, context: QueryContext, { showsJson }: StatementSettings = {}): Compiled =>
-  compile(query, {
-    context,
-    dialect: project.dialect,
-    budget: budgetOf(project),
-    planningBudget: new PlanningBudget(context.checkpoint),
-    showsJson,
-  })
+export const compileFor = (
+  query: Query,
+  project: QueryProject,
+  context: QueryContext,
+  { showsJson }: StatementSettings = {},
+): Promise<Compiled> => {
+  const { dialect } = project
+  const planningBudget = new PlanningBudget(context.checkpoint)
+  const steps = compiling(query, { context, dialect, budget: budgetOf(project), planningBudget, showsJson })
+  return planInSlices(steps, String(context.project.id))
+}
 
 /** Half of the engine's memory limit: what a statement produces at a time comes on top of that. */
 const budgetOf = ({ limits: { memoryLimit, threads } }: QueryProject): Budget | undefined =>
@@ -45,7 +49,7 @@ export const statementOf = ({ sql, params, columns }: Compiled['printed'], timez
 /** The same with the current facts of the store. */
 export async function statementFor(query: Query, project: QueryProject): Promise<Statement> {
   const context = queryContext(project, await project.facts())
-  return statementOf(compileFor(query, project, context).printed, context.project.timezone)
+  return statementOf((await compileFor(query, project, context)).printed, context.project.timezone)
 }
 
 /** Reports what the engine refused of the statement. */

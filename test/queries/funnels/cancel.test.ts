@@ -43,7 +43,7 @@ test.each(cases)('a funnel pauses at least once in every few hundred thousand ev
   const run = kind.run(kind.schema.parse(asked), env)
   const answerTo = async (ask: Ask): Promise<Answer> => {
     const table = async ({ query: tree, take }: Extract<Ask, { query: unknown }>) => {
-      const rows = await project.run(statementOf(compileFor(tree, project, env).printed, 'UTC'), {})
+      const rows = await project.run(statementOf((await compileFor(tree, project, env)).printed, 'UTC'), {})
       take?.(rows)
       return rows
     }

@@ -38,7 +38,8 @@ let killedAt = 0
 
 async function killer(): Promise<void> {
   for (let next = begun + Number(values['kill-ms']); !isOver(); next += Number(values['kill-ms'])) {
-    await setTimeout(Math.max(0, next - performance.now()))
+    await setTimeout(Math.max(0, Math.min(next, begun + lasts) - performance.now()))
+    if (isOver()) return
     const pid = engine()
     if (pid === null) continue
     try {

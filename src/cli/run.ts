@@ -45,6 +45,9 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
     const words = command.name.split(' ')
     if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
   }
+  const inGroup = commands.filter(({ name }) => name.startsWith(`${args[0]} `)).map(({ name }) => `\`waymark ${name}\``)
+  if (inGroup.length > 0)
+    throw wrongUsage(`${args.join(' ')} is not a whole command. There ${inGroup.length > 1 ? 'are' : 'is'} ${inGroup.join(', ')}.`)
   const [near] = nearestSpellings(args[0]!, [...new Set(commands.map(({ name }) => name.split(' ')[0]!))])
   throw wrongUsage(
     `Unknown command: ${args.join(' ')}. ${near ? `Did you mean \`waymark ${near}\`? ` : ''}\`waymark help\` lists the commands.`,

@@ -58,8 +58,15 @@ const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
   const item = `{'t': ${t}.t, 'i': ${i}, 'b': ${none}, 'l': ${none}, 'm': 0, 'd': false}`
   const timed = `list_filter(${rows}, lambda ${t}: ${t}.t IS NOT NULL)`
   // With strict_once a row gives its last step first, so that none of its steps is reached by way of another one of the same row.
+  const rowSteps = `list_sort(list_filter(list_transform(${timed}, lambda ${t}: {'t': ${t}.t, 'i': ${found}}), lambda ${t}: len(${t}.i) > 0))`
+  // Of rows of one time that match several steps, any may stand for any of them: that would be a matching, not a fold.
+  const pair = context.fresh()
+  const isSeveral = `${pair}[1].t = ${pair}[2].t AND (len(${pair}[1].i) > 1 OR len(${pair}[2].i) > 1)`
+  const undecided = `len(list_filter(list_zip(${rowSteps}, ${rowSteps}[2:], true), lambda ${pair}: ${isSeveral})) > 0`
+  const tie = "'With strict_once, rows of one time must match one step each: make the steps exclude each other, or the time finer'"
+  const decided = `CASE WHEN ${undecided} THEN ${context.refuse(tie)} ELSE ${rowSteps} END`
   const sorted = has.has('strict_once')
-    ? `flatten(list_transform(list_sort(list_transform(${timed}, lambda ${t}: {'t': ${t}.t, 'i': ${matched}})), lambda ${t}: list_reverse(list_transform(${t}.i, lambda ${i}: ${item}))))`
+    ? `flatten(list_transform(${decided}, lambda ${t}: list_reverse(list_transform(${t}.i, lambda ${i}: ${item}))))`
     : `list_sort(flatten(list_transform(${timed}, lambda ${t}: list_transform(${matched}, lambda ${i}: ${item}))))`
   const before = `${s}.b[${e}.i - 1]`
   const inTime = [`${e}.t <= ${before} + ${window!.sql}`, ...(has.has('strict_increase') ? [`${s}.l[${e}.i - 1] < ${e}.t`] : [])].join(
@@ -100,7 +107,7 @@ export const funnelFunctions = aggregates({
     },
     keeps: 6,
     summary:
-      'How many of the conditions are met one after the other within a number of seconds. More parameters are modes: `strict_order` (nothing else between), `allow_reentry` (with it: steps that come too early are passed over), `strict_deduplication` (ends at a step met twice), `strict_increase` (each step later than the one before), `strict_once` (a row counts for one step; on DuckDB alone or with `strict_increase`).',
+      'How many of the conditions are met one after the other within a number of seconds. More parameters are modes: `strict_order` (nothing else between), `allow_reentry` (with it: steps that come too early are passed over), `strict_deduplication` (ends at a step met twice), `strict_increase` (each step later than the one before), `strict_once` (a row counts for one step; on DuckDB alone or with `strict_increase`, and refused where one of several rows of one time matches several steps).',
     clickhouse: {
       name: 'windowFunnel',
       params: (context) => [context.params[0]!.sql, ...[...modesOf(context)].map((mode) => context.literal(mode))],
@@ -240,7 +247,7 @@ export const funnelFunctions = aggregates({
       ['select windowFunnel(10)(number, 1, 1, 1) from numbers(1)', 3],
       ["select windowFunnel(10, 'strict_once')(number, 1, 1, 1) from numbers(1)", 1],
       ["select windowFunnel(10, 'strict_once')(number, 1, 1, 1) from numbers(2)", 2],
-      ["select windowFunnel(10, 'strict_once')(intDiv(number, 2), number < 2, number > 0) from numbers(3)", 2],
+      ["select windowFunnel(10, 'strict_once')(intDiv(number, 2), number < 1, number > 0) from numbers(3)", 2],
     ],
   }),
 })

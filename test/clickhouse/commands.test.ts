@@ -62,7 +62,7 @@ describe.skipIf(!hasClickHouse)('commands with --clickhouse', () => {
     for (const words of [['query', '--project', '1', 'select 1'], ['doctor'], ['serve', '--port', '0'], ['projects', 'list']])
       expect(await run([...words, '--data', data]), words[0]).toMatchObject({
         code: 1,
-        err: expect.stringMatching(/its events are on a ClickHouse server\. Give the address of that server: `--clickhouse URL`/),
+        err: expect.stringMatching(/its events are on a ClickHouse server\. Set the URL of that server: `--clickhouse URL`/),
       })
     const byEnvironment = await run(['query', '--project', '1', '--data', data, '--format', 'csv', 'select count() as n from events'], {
       WAYMARK_CLICKHOUSE: `${address}?max_block_size=7`,

@@ -92,7 +92,7 @@ export async function openBenchProject(
   }
   const engine = duckdbEngine(instance, projectDatabase(1))
   const { dialect, limits, facts } = engine
-  const project: QueryProject = { settings, now, dialect, limits, facts, ...engine.statements(unscheduled()) }
+  const project: QueryProject = { settings, now, dialect, limits, facts, isAlone: () => true, ...engine.statements(unscheduled()) }
   return { project, close: () => instance.close() }
 }
 

@@ -197,6 +197,7 @@ export class LocalBackend implements ProjectBackend {
       dialect: engine.dialect,
       limits: engine.limits,
       facts: () => engine.facts(),
+      isAlone: () => turns.isAlone(),
       ...engine.statements(turns),
     }
   }

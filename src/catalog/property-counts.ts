@@ -29,3 +29,10 @@ export function countUnread(counts: ValueCounts, as: 'Numeric' | 'DateTime' | 'B
   if (as === 'Boolean') return numbers
   return countAll(counts) - (as === 'Numeric' ? numbers : counts.DateTime)
 }
+
+/** Those that take no further key, of the scopes of all keys. */
+export function fullScopes(scopes: readonly string[]): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  for (const scope of scopes) counts.set(scope, (counts.get(scope) ?? 0) + 1)
+  return new Set([...counts].flatMap(([scope, count]) => (count >= keyLimit ? [scope] : [])))
+}

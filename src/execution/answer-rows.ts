@@ -50,6 +50,6 @@ export async function answerRows(given: unknown, project: QueryProject, options:
     }
     return hasMore?.() ?? false
   }
-  const warnings = warningsAbout(query, [...driver.asked.map((one) => one.compiled), compiled], facts)
+  const warnings = await warningsAbout(query, [...driver.asked.map((one) => one.compiled), compiled], facts, project)
   return { limit: limit ?? rows, timezone: driver.context.project.timezone, warnings, batches: batches() }
 }

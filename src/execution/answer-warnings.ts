@@ -4,6 +4,8 @@ import type { PropertyUse } from '../plan/property-uses.ts'
 import type { AskedQuery } from '../queries/asked-query.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import type { Compiled } from './compile.ts'
+import { planInSlices } from './plan-in-slices.ts'
+import type { QueryProject } from './query-context.ts'
 import { unknownNames } from './unknown-names.ts'
 import { unusedFilters } from './unused-filters.ts'
 
@@ -38,11 +40,14 @@ export function warningsOf(
 }
 
 /** All warnings of an answer. */
-export const warningsAbout = (request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): readonly AnswerWarning[] => [
-  ...warningsOf(
-    asked.flatMap(({ uses }) => uses),
-    facts,
-  ),
-  ...unknownNames(request, asked, facts),
-  ...unusedFilters(request),
-]
+export const warningsAbout = (
+  request: AskedQuery,
+  asked: readonly Compiled[],
+  facts: StoreFacts,
+  project: QueryProject,
+): Promise<readonly AnswerWarning[]> => planInSlices(warningSteps(request, asked, facts), String(project.settings.id), project.isAlone)
+
+function* warningSteps(request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): Generator<void, readonly AnswerWarning[]> {
+  const uses = asked.flatMap((one) => one.uses)
+  return [...warningsOf(uses, facts), ...(yield* unknownNames(request, asked, facts)), ...unusedFilters(request)]
+}

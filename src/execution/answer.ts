@@ -18,10 +18,11 @@ export async function answerQuery(given: unknown, project: QueryProject, options
   const { context, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query, settings)
   const answer = await complete(kind.run(parsed, context))
   const seconds = (since: number) => (performance.now() - since) / 1000
-  const warnings = warningsAbout(
+  const warnings = await warningsAbout(
     query,
     asked.map(({ compiled }) => compiled),
     facts,
+    project,
   )
   return {
     ...answer,

@@ -77,7 +77,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     const { context, complete, asked } = driverOf(project, facts, options, query)
     const table = answerTable(await complete(kind.run(parsed, context)))
     const compiled = asked.map((one) => one.compiled)
-    return { table, warnings: warningsAbout(query, compiled, facts) }
+    return { table, warnings: await warningsAbout(query, compiled, facts, project) }
   }
   const settings = settingsOf(query)
   const facts = await project.facts()
@@ -88,7 +88,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     return {
       statement: statementOf(compiled.printed, context.project.timezone),
       explained: (error) => explainedRefusal(error, { compiled, request: query, statement: asked }, context, project, options),
-      warnings: warningsAbout(query, [compiled], facts),
+      warnings: await warningsAbout(query, [compiled], facts, project),
     }
   } catch (error) {
     throw blamed(error, query)

@@ -9,6 +9,7 @@ import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import type { Compiled } from './compile.ts'
 import type { Explainable } from './explain.ts'
 import { failingColumn } from './failing-column.ts'
+import { letOthersRun, sliceMs } from './plan-in-slices.ts'
 import type { RunOptions, Statement } from './ports.ts'
 import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
 import { explainedRefusal } from './refused-call.ts'
@@ -31,9 +32,6 @@ export interface Driver {
   /** One generator to its end. */
   complete<R>(generator: QueryRun<R>): Promise<R>
 }
-
-/** Planning of one request's statements yields to the event loop after so long. */
-const longestPlanningMs = 20
 
 /** Runs what a kind's generators ask. */
 export function driverOf(
@@ -79,26 +77,26 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  /** Lets others have the thread. */
-  const pause = async () => {
-    await new Promise((resume) => setImmediate(resume))
+  const pause = async (heldMs: number) => {
+    await letOthersRun(heldMs, project.isAlone)
     checkpoint()
   }
-  const answerTo = async (ask: Ask): Promise<Answer> => {
+  /** `begunAt`: when the generator began the work that led to this. */
+  const answerTo = async (ask: Ask, begunAt: number): Promise<Answer> => {
     if ('query' in ask) return run(ask)
     if ('kind' in ask) {
-      await pause()
+      await pause(performance.now() - begunAt)
       return undefined
     }
     const running: Promise<Table>[] = []
-    let kept = performance.now()
+    let since = performance.now()
     for (const one of ask) {
       const table = run(one)
       table.catch(() => undefined) // read below
       running.push(table)
-      if (performance.now() - kept < longestPlanningMs) continue
-      await pause()
-      kept = performance.now()
+      if (performance.now() - since < sliceMs) continue
+      await pause(performance.now() - since)
+      since = performance.now()
     }
     return Promise.all(running)
   }
@@ -109,8 +107,13 @@ export function driverOf(
     explained,
     async complete<R>(generator: QueryRun<R>): Promise<R> {
       try {
+        let begunAt = performance.now()
         let step = generator.next()
-        while (!step.done) step = generator.next(await answerTo(step.value))
+        while (!step.done) {
+          const answer = await answerTo(step.value, begunAt)
+          begunAt = performance.now()
+          step = generator.next(answer)
+        }
         return step.value
       } catch (error) {
         throw blamed(error, request)

@@ -12,6 +12,8 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
   readonly now: Date
   /** Read once for each query, after everything acknowledged has been applied. */
   facts(): Promise<StoreFacts>
+  /** As in `StatementScheduler`. */
+  isAlone(): boolean
   /** Overrides and additions. */
   given?(context: QueryContext): Partial<QueryContext>
 }

@@ -33,7 +33,7 @@ export const compileFor = (
   const { dialect } = project
   const planningBudget = new PlanningBudget(context.checkpoint)
   const steps = compiling(query, { context, dialect, budget: budgetOf(project), planningBudget, showsJson })
-  return planInSlices(steps, String(context.project.id))
+  return planInSlices(steps, String(context.project.id), project.isAlone)
 }
 
 /** Half of the engine's memory limit: what a statement produces at a time comes on top of that. */

@@ -16,6 +16,8 @@ const maxCompared = 10
 const maxLookedFor = 100
 const maxSearched = 20_000_000
 
+type Steps = Generator<void, readonly AnswerWarning[]>
+
 const didYouMean = (suggestions: readonly string[]): string => (suggestions.length > 0 ? ` Did you mean: ${suggestions.join(', ')}?` : '')
 
 /** The first names that the caller wrote: what a kind of query reads of its own accord is not the caller's to mend. */
@@ -38,14 +40,16 @@ function writtenIn(request: AskedQuery): Written {
 }
 
 /** Properties that were never received, if a similar name was. */
-function unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, written: Written): AnswerWarning[] {
+function* unknownProperties(queries: readonly TypedQuery[], facts: StoreFacts, written: Written): Steps {
   const { propertyKeys, fullScopes, groupTypes } = facts
   const read = new Map<string, PropertyName>()
-  for (const query of queries)
+  for (const query of queries) {
     eachSource(query, (source) => {
       for (const { json, type } of source.kind === 'scan' ? source.reads : [])
         for (const of of (json && type.kind === 'scalar' && type.property?.of) || []) read.set(propertyKey(of.scope, of.name), of)
     })
+    yield
+  }
   const unknown = [...read].filter(([key, { scope }]) => !propertyKeys.has(key) && !fullScopes.has(scope)).map(([, property]) => property)
   return written(unknown, ({ name }) => name).flatMap(({ scope: kept, name: property }): AnswerWarning[] => {
     const scope = shownScope(kept, groupTypes)
@@ -86,9 +90,13 @@ function eventNamesIn(query: TypedQuery): readonly string[] {
   return [...found]
 }
 
-function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts, written: Written): AnswerWarning[] {
+function* unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts, written: Written): Steps {
   if (eventIds.size >= maxEventNames) return []
-  const unknown = new Set(queries.flatMap(eventNamesIn).filter((name) => !eventIds.has(name)))
+  const unknown = new Set<string>()
+  for (const query of queries) {
+    for (const name of eventNamesIn(query)) if (!eventIds.has(name)) unknown.add(name)
+    yield
+  }
   return written([...unknown], (name) => name).map((event) => {
     const suggestions = nearestSpellings(event, eventIds.keys())
     return {
@@ -101,13 +109,17 @@ function unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts,
 }
 
 /** Actions in the nodes of a query. As in PostHog, a removed action matches nothing. */
-function unknownActions(request: unknown, facts: Pick<StoreFacts, 'actions'>, found = new Set<number>()): AnswerWarning[] {
-  if (Array.isArray(request)) for (const item of request) unknownActions(item, facts, found)
-  else if (isObject(request)) {
-    const { kind, id } = request
-    if (kind === 'ActionsNode' && typeof id === 'number' && !facts.actions.has(id)) found.add(id)
-    for (const value of Object.values(request)) if (typeof value === 'object') unknownActions(value, facts, found)
+function unknownActions(request: unknown, { actions }: Pick<StoreFacts, 'actions'>): AnswerWarning[] {
+  const found = new Set<number>()
+  const look = (value: unknown) => {
+    if (Array.isArray(value)) value.forEach(look)
+    else if (isObject(value)) {
+      const { kind, id } = value
+      if (kind === 'ActionsNode' && typeof id === 'number' && !actions.has(id)) found.add(id)
+      Object.values(value).forEach(look)
+    }
   }
+  look(request)
   return [...found].map((action) => ({
     code: 'unknown-action',
     action,
@@ -115,19 +127,20 @@ function unknownActions(request: unknown, facts: Pick<StoreFacts, 'actions'>, fo
   }))
 }
 
-export function unknownNames(request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): readonly AnswerWarning[] {
+/** Yields between the statements. */
+export function* unknownNames(request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): Steps {
   const written = writtenIn(request)
   return [
-    ...unknownProperties(
+    ...(yield* unknownProperties(
       asked.map(({ planned }) => planned),
       facts,
       written,
-    ),
-    ...unknownEvents(
+    )),
+    ...(yield* unknownEvents(
       asked.map(({ resolved }) => resolved),
       facts,
       written,
-    ),
+    )),
     ...unknownActions(request, facts),
   ]
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { KeepAlive } from '../lib/keep-alive.ts'
 import { Texts } from '../lib/texts.ts'
 import { Applier } from './applier.ts'
@@ -17,6 +18,11 @@ import { SlotBackfill } from './slot-backfill.ts'
 import { UuidIndex } from './uuid-index.ts'
 import type { WarningSummary } from './warnings.ts'
 import type { Content, RecordWrite, Work } from './work.ts'
+
+/** Reading the log yields to the event loop after so long. */
+const sliceMs = 10
+/** So long the first part of a replay takes, until it is committed. */
+const firstPartMs = 100
 
 export interface PipelineOptions {
   readonly log: IngestLog
@@ -61,6 +67,7 @@ export class Pipeline {
   /** Follows a log that another process writes. */
   private readonly follower: LogFollower | null
   private lastSeq: number
+  private yieldedAt = 0
   private readonly keepAlive = new KeepAlive()
 
   private constructor(options: PipelineOptions, limits: Limits, applier: Applier, uuids: UuidIndex) {
@@ -128,13 +135,29 @@ export class Pipeline {
     }
     signal?.addEventListener('abort', stop, { once: true })
     try {
-      await this.readOn(this.options.log.lastSeq, signal)
+      const { lastSeq } = this.options.log
+      const reading = this.readOn(lastSeq, signal)
+      this.commitMeanwhile(reading)
+      await reading
       await this.caughtUp(this.lastSeq)
     } catch (error) {
       throw signal?.aborted ? closed() : error
     } finally {
       signal?.removeEventListener('abort', stop)
     }
+  }
+
+  /** Commits ever longer parts of what is replayed: a process that is ended again and again gets on. */
+  private commitMeanwhile(reading: Promise<void>): void {
+    let timer: NodeJS.Timeout | undefined
+    const commitAfter = (ms: number) => {
+      timer = setTimeout(() => {
+        this.caughtUp(this.lastSeq).catch(() => undefined)
+        commitAfter(ms * 2)
+      }, ms)
+    }
+    commitAfter(firstPartMs)
+    reading.catch(() => undefined).finally(() => clearTimeout(timer))
   }
 
   /** A batch that the log has or is about to get: the follower takes it from memory instead of reading the log. */
@@ -168,6 +191,9 @@ export class Pipeline {
     if (signal?.aborted) throw closed()
     const waiting = this.enter(work)
     this.follower?.enters(waiting)
+    if (performance.now() - this.yieldedAt < sliceMs) return
+    await setImmediate() // batches of one event are read without a pause otherwise
+    this.yieldedAt = performance.now()
   }
 
   /** The last record that is durable. */

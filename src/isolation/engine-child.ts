@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import { type CallOptions, Channel, Gone, type Message, type Port } from './channel.ts'
+import { HeadStart } from './head-start.ts'
 import type { StartArgs } from './protocol.ts'
+import { SpareProcess } from './spare-process.ts'
 
 // The engine's process as its door sees it: started, watched from outside, started again when it ends.
 
@@ -22,9 +24,10 @@ const lookMs = 500
 const silentMs = 10_000
 /** A query that was stopped has ended after so long, or the engine is ended. */
 const graceMs = 5_000
-/** What had run so long when the engine ended may be why; what had not is asked again, but not for ever. */
+/** What had run so long when the engine ended may be why; what had not is asked again, but not for ever: short ones more often. */
 const suspectMs = 1_000
 const mostLosses = 3
+const mostLossesOfShort = 8
 
 /** A query that the engine works on. */
 export interface Work {
@@ -36,8 +39,15 @@ export interface Work {
   suspicions: number
   /** Why it is not asked again; null when it was not to blame. */
   fate: WaymarkError | null
+  readonly isShort: boolean
 }
-export const newWork = (): Work => ({ begunAt: null, losses: 0, suspicions: 0, fate: null })
+export const newWork = (query: unknown): Work => ({
+  begunAt: null,
+  losses: 0,
+  suspicions: 0,
+  fate: null,
+  isShort: HeadStart.isShort(query),
+})
 
 type Methods = ConstructorParameters<typeof Channel>[1]
 type Tellings = ConstructorParameters<typeof Channel>[2]
@@ -59,6 +69,11 @@ const program = () => {
   const extension = /\.(ts|mjs)$/.exec(import.meta.url)?.[0] ?? '.js'
   const file = fileURLToPath(new URL(`./engine-process${extension}`, import.meta.url))
   return { file, execArgv: extension === '.ts' ? ['--import', 'tsx'] : [] }
+}
+
+const launch = (): ChildProcess => {
+  const { file, execArgv } = program()
+  return fork(file, [], { execArgv, serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
 }
 
 const portOf = (child: ChildProcess): Port => ({
@@ -84,6 +99,8 @@ export class EngineChild {
   /** Why the next one could not start yet; null while it starts or lives. */
   private outage: WaymarkError | null = null
   private readonly works = new Set<Work>()
+  private readonly headStart = new HeadStart()
+  private readonly spare = new SpareProcess(launch)
   /** This process ends the engine, for a reason that is known. */
   private isEnded = false
   private readonly watching = new AbortController()
@@ -128,6 +145,16 @@ export class EngineChild {
     }
   }
 
+  /** Resolves when a query may be asked, where an engine has ended before. */
+  async mayAsk({ isShort }: Work): Promise<void> {
+    if (!isShort) await this.headStart.waited()
+  }
+
+  /** It is not asked again. */
+  isOver(work: Work): void {
+    this.headStart.done(work)
+  }
+
   /** Asks on behalf of a query, which is to blame if it goes on for long after its seconds, or after it was stopped. */
   async work<T>(channel: Channel, work: Work, seconds: number, name: string, args: unknown, options: CallOptions): Promise<T> {
     this.works.add(work)
@@ -164,8 +191,12 @@ export class EngineChild {
       work.losses++
       if (work.fate !== null || this.isEnded) continue
       if (suspects.includes(work)) work.suspicions++
-      const isToBlame = (suspects.length === 1 && suspects[0] === work) || work.suspicions > 1 || work.losses >= mostLosses
+      const isToBlame =
+        (suspects.length === 1 && suspects[0] === work) ||
+        work.suspicions > 1 ||
+        work.losses >= (work.isShort ? mostLossesOfShort : mostLosses)
       if (isToBlame) work.fate = new WaymarkError('engine-ended', { isChange: false })
+      else if (work.isShort) this.headStart.lost(work)
     }
     this.isEnded = false
   }
@@ -173,6 +204,7 @@ export class EngineChild {
   async close(): Promise<void> {
     const channel = this.current
     this.isEnding = true
+    this.spare.drop()
     this.watching.abort()
     try {
       await channel?.call('end', {})
@@ -195,8 +227,7 @@ export class EngineChild {
   private async keepRunning(): Promise<void> {
     for (let [unstarted, short] = [0, 0]; !this.isEnding; ) {
       const since = performance.now()
-      const { file, execArgv } = program()
-      const child = fork(file, [], { execArgv, serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+      const child = this.spare.take() ?? launch()
       this.child = child
       const ended = new Promise<string>((resolve) => {
         child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with ${code}`))
@@ -233,8 +264,10 @@ export class EngineChild {
 
   private hasStarted(channel: Channel): void {
     this.current = channel
+    if (this.hasEverStarted) this.spare.make()
     this.hasEverStarted = true
     this.outage = null
+    this.headStart.begin()
     this.options.onStart(channel)
     this.up.resolve(channel)
   }

@@ -24,7 +24,7 @@ import type { FileLog } from '../storage/log/file-log.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
 import { type CallOptions, type Channel, Gone } from './channel.ts'
-import { type EngineChild, newWork } from './engine-child.ts'
+import { type EngineChild, newWork, type Work } from './engine-child.ts'
 import { LagRoom } from './lag-room.ts'
 import type {
   AnswerText,
@@ -318,9 +318,23 @@ export class RemoteBackend implements ProjectBackend {
     wanted: Wanted,
     onProgress?: (rows: RowCount) => void,
   ): Promise<{ readonly value: T; readonly channel: Channel }> {
-    const { signal, begin, project: _, seconds = Number.POSITIVE_INFINITY, ...places } = wanted
+    const work = newWork(what)
+    try {
+      return await this.askUntilAnswered(work, name, what, wanted, onProgress)
+    } finally {
+      this.parts.engine.isOver(work)
+    }
+  }
+
+  private async askUntilAnswered<T>(
+    work: Work,
+    name: string,
+    what: object,
+    { signal, begin, project: _, seconds = Number.POSITIVE_INFINITY, ...places }: Wanted,
+    onProgress?: (rows: RowCount) => void,
+  ): Promise<{ readonly value: T; readonly channel: Channel }> {
     const since = performance.now()
-    const work = newWork()
+    const { engine } = this.parts
     for (;;) {
       const left = seconds - (performance.now() - since) / 1000
       const over = AbortSignal.timeout(Math.min(2 ** 31 - 1, Math.max(0, Math.ceil(left * 1000))))
@@ -328,6 +342,7 @@ export class RemoteBackend implements ProjectBackend {
         throw over.aborted ? new WaymarkError('query-timeout', { seconds, waited: seconds, ran: 0 }) : error
       })
       await this.parts.comeBack() // a heavy query would keep it from what it missed
+      await engine.mayAsk(work)
       work.begunAt = null
       const note = (told: unknown) => {
         const known = told as QueryNote
@@ -338,7 +353,7 @@ export class RemoteBackend implements ProjectBackend {
       const sent: SentWanted = { ...places, seconds: Math.ceil(left) }
       try {
         const args = { ...this.ofProject(), ...what, wanted: sent }
-        const value = await this.keepAlive.during(this.parts.engine.work<T>(channel, work, left, name, args, { signal, note }))
+        const value = await this.keepAlive.during(engine.work<T>(channel, work, left, name, args, { signal, note }))
         return { value, channel }
       } catch (error) {
         if (!(error instanceof Gone)) throw error

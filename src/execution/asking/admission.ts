@@ -39,6 +39,7 @@ const cancelled = () => new WaymarkError('query-cancelled', {})
 export const createAdmission = (places: number) => {
   const lanes = createLanes(places)
   const costs = createCosts()
+  let claims = 0
 
   const claim = ({
     project,
@@ -70,6 +71,8 @@ export const createAdmission = (places: number) => {
     })
     gone.catch(() => undefined)
 
+    claims++
+    let hasEnded = false
     let hasPaced = false
     const during = async <T>(mark: () => () => void, work: () => Promise<T>): Promise<T> => {
       const done = mark()
@@ -134,7 +137,11 @@ export const createAdmission = (places: number) => {
         }
       },
 
+      isAlone: () => claims <= 1,
+
       end(isWhole = hasPaced) {
+        if (!hasEnded) claims--
+        hasEnded = true
         limit.pause()
         left?.removeEventListener('abort', leave)
         if (cost) costs.note(cost, ours.spentMs, isWhole)
@@ -151,6 +158,7 @@ export const createAdmission = (places: number) => {
         const own = claim({ project, caller: 'upkeep', seconds })
         return ended(own, own.schedule(work, options))
       },
+      isAlone: () => claims === 0,
     }),
 
     /** Statements waiting for a slot. */

@@ -1,4 +1,4 @@
-import { keyLimit, type ValueCounts, valueTypes } from '../../catalog/property-counts.ts'
+import { fullScopes, type ValueCounts, valueTypes } from '../../catalog/property-counts.ts'
 import { type PropertyKey, propertyKey, type RowCounts, type StoreFacts } from '../../catalog/store-facts.ts'
 import type { ProjectStore } from './project-store.ts'
 
@@ -43,12 +43,6 @@ export const readFacts = (store: ProjectStore, known?: StoreFacts): Promise<Stor
       cohorts: new Map(cohorts),
     }
   })
-
-function fullScopes(scopes: readonly string[]): ReadonlySet<string> {
-  const counts = new Map<string, number>()
-  for (const scope of scopes) counts.set(scope, (counts.get(scope) ?? 0) + 1)
-  return new Set([...counts].flatMap(([scope, count]) => (count >= keyLimit ? [scope] : [])))
-}
 
 /** What a store holds, in all. */
 export async function countRows({ rows, project }: ProjectStore): Promise<RowCounts> {

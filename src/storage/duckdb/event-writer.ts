@@ -4,7 +4,7 @@ import { type ChangedTable, changedTables } from '../../catalog/changed-tables.t
 import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../ingestion/ports.ts'
 import { peopleOf } from './budget.ts'
 import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
-import { type Instance, isOutOfMemory } from './instance.ts'
+import { type Instance, isOutOfMemory, text } from './instance.ts'
 import { rowGroupRows } from './schema.ts'
 import { slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
@@ -159,28 +159,23 @@ async function openGroups(connection: DuckDBConnection, main: string) {
     events.finish()
     for (const stage of [moves, rewrites, movedIds, ...[...touched].map((table) => stages.get(table)!)])
       if (stage.rows) await stage.finish()
-    await connection.run('BEGIN')
+    const statements = ['BEGIN']
+    if (events.rows) statements.push(insertEvents(main, slots.event))
+    if (moves.rows) statements.push(...moveStatements(main))
+    if (rewrites.rows) statements.push(...rewriteStatements(main, movedIds.rows > 0))
+    statements.push(...removals)
+    for (const table of touched) {
+      if (changedTables[table].keys.length) statements.push(deleteChanged(main, table))
+      statements.push(insertStaged(main, table, table === 'persons' ? slots.person : []))
+    }
+    const written = new Map(metas)
+    // The log does not show whose numbers changed their meaning: sets of persons must be recomputed.
+    if (rewrites.rows || movedIds.rows) written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+    for (const [key, value] of written)
+      statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
+    statements.push('COMMIT')
     try {
-      if (events.rows) await connection.run(insertEvents(main, slots.event))
-      if (moves.rows) for (const statement of moveStatements(main)) await connection.run(statement)
-      if (rewrites.rows) for (const statement of rewriteStatements(main, movedIds.rows > 0)) await connection.run(statement)
-      for (const statement of removals) await connection.run(statement)
-      for (const table of touched) {
-        const use = table === 'persons' ? slots.person : []
-        const { keys } = changedTables[table]
-        if (keys.length) await connection.run(deleteChanged(main, table))
-        await connection.run(insertStaged(main, table, use))
-      }
-      for (const [key, value] of metas) {
-        await connection.run(`DELETE FROM ${main}.meta WHERE key = $1`, [key])
-        await connection.run(`INSERT INTO ${main}.meta VALUES ($1, $2)`, [key, value])
-      }
-      // The log does not show whose numbers changed their meaning: sets of persons must be recomputed.
-      if (rewrites.rows || movedIds.rows) {
-        await connection.run(`DELETE FROM ${main}.meta WHERE key = 'rewritten_seq'`)
-        await connection.run(`INSERT INTO ${main}.meta VALUES ('rewritten_seq', $1)`, [metas.get('applied_seq') ?? '0'])
-      }
-      await connection.run('COMMIT')
+      await connection.run(statements.join(';\n')) // at once: each run waits for a turn of the main thread, and queries keep it busy
     } catch (error) {
       await connection.run('ROLLBACK').catch(() => undefined)
       throw error

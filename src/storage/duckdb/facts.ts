@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { keyLimit, type ValueCounts, valueTypes } from '../../catalog/property-counts.ts'
+import { fullScopes, type ValueCounts, valueTypes } from '../../catalog/property-counts.ts'
 import { type PropertyKey, propertyKey, type RowCounts, type StoreFacts } from '../../catalog/store-facts.ts'
 import { identifier } from './instance.ts'
 
@@ -7,45 +7,59 @@ async function rows(connection: DuckDBConnection, sql: string): Promise<readonly
   return (await connection.runAndReadAll(sql)).getRowsJS()
 }
 
+/** All facts in one statement: its tables are small, and each statement waits for a turn of the main thread. The first column says what a row tells. */
+const factRows = (at: string) => `
+  SELECT 'seq' AS fact, value AS a, NULL AS b, NULL AS c, NULL AS d, NULL::BIGINT[] AS counts FROM ${at}.meta WHERE key = 'applied_seq'
+  UNION ALL SELECT 'event', name, event_id::VARCHAR, NULL, NULL, NULL FROM ${at}.event_names
+  UNION ALL SELECT 'merges', NULL, NULL, NULL, NULL, NULL WHERE EXISTS (FROM ${at}.person_merges)
+  UNION ALL SELECT 'person', max(person_no)::VARCHAR, NULL, NULL, NULL, NULL FROM ${at}.persons
+  UNION ALL SELECT 'key', scope, name, property_type, ready_slots,
+    [count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string] FROM ${at}.property_keys
+  UNION ALL SELECT 'group', group_type_index::VARCHAR, group_type, NULL, NULL, NULL FROM ${at}.group_types
+  UNION ALL SELECT 'action', id::VARCHAR, definition, NULL, NULL, NULL FROM ${at}.actions
+  UNION ALL SELECT 'cohort', id::VARCHAR, definition, NULL, NULL, NULL FROM ${at}.cohorts`
+
 /** `known` is answered again when nothing has been applied since. */
 export async function readFacts(connection: DuckDBConnection, database: string, known?: StoreFacts): Promise<StoreFacts> {
   const at = `${identifier(database)}.main`
-  const [[appliedSeq]] = (await rows(connection, `SELECT value FROM ${at}.meta WHERE key = 'applied_seq'`)) as [[string]]
-  if (known?.appliedSeq === appliedSeq) return known
-  const names = await rows(connection, `SELECT name, event_id FROM ${at}.event_names`)
-  const [[merged]] = (await rows(connection, `SELECT count(*) > 0 FROM ${at}.person_merges`)) as [[boolean]]
-  const [[lastPersonNo]] = (await rows(connection, `SELECT coalesce(max(person_no), 0) FROM ${at}.persons`)) as [[number]]
-  const keys = await rows(
-    connection,
-    `SELECT scope, name, property_type, ready_slots, count_numeric, count_string, count_boolean, count_datetime, count_other, count_numeric_string FROM ${at}.property_keys`,
+  if (known) {
+    const [[appliedSeq]] = (await rows(connection, `SELECT value FROM ${at}.meta WHERE key = 'applied_seq'`)) as [[string]]
+    if (known.appliedSeq === appliedSeq) return known
+  }
+  const read = (await rows(connection, factRows(at))) as readonly FactRow[]
+  const found = (fact: string) => read.filter(([one]) => one === fact)
+  const propertyKeys = found('key').map(
+    ([, scope, name, type, slots, counts]): PropertyKey => ({
+      scope: scope!,
+      name: name!,
+      type: type as PropertyKey['type'],
+      slots: slots!.split(' ').filter(Boolean),
+      counts: Object.fromEntries(valueTypes.map((valueType, i) => [valueType, Number(counts![i])])) as ValueCounts,
+    }),
   )
-  const full = await rows(connection, `SELECT scope FROM ${at}.property_keys GROUP BY scope HAVING count(*) >= ${keyLimit}`)
-  const groupTypes = await rows(connection, `SELECT group_type_index, group_type FROM ${at}.group_types ORDER BY 1`)
-  const actions = await rows(connection, `SELECT id, definition FROM ${at}.actions`)
-  const cohorts = await rows(connection, `SELECT id, definition FROM ${at}.cohorts`)
   return {
-    appliedSeq,
-    eventIds: new Map(names.map(([name, id]) => [String(name), Number(id)])),
-    hasMerges: merged,
-    lastPersonNo: Number(lastPersonNo),
-    propertyKeys: new Map(
-      keys.map(([scope, name, type, slots, ...counts]) => [
-        propertyKey(String(scope), String(name)),
-        {
-          scope: String(scope),
-          name: String(name),
-          type: type as PropertyKey['type'],
-          slots: String(slots).split(' ').filter(Boolean),
-          counts: Object.fromEntries(valueTypes.map((valueType, i) => [valueType, Number(counts[i])])) as ValueCounts,
-        },
-      ]),
-    ),
-    fullScopes: new Set(full.map(([scope]) => String(scope))),
-    groupTypes: groupTypes.map(([index, name]) => ({ index: Number(index), name: String(name) })),
-    actions: new Map(actions.map(([id, definition]) => [Number(id), String(definition)])),
-    cohorts: new Map(cohorts.map(([id, definition]) => [Number(id), String(definition)])),
+    appliedSeq: found('seq')[0]![1]!,
+    eventIds: new Map(found('event').map(([, name, id]) => [name!, Number(id)])),
+    hasMerges: found('merges').length > 0,
+    lastPersonNo: Number(found('person')[0]?.[1] ?? 0),
+    propertyKeys: new Map(propertyKeys.map((key) => [propertyKey(key.scope, key.name), key])),
+    fullScopes: fullScopes(propertyKeys.map(({ scope }) => scope)),
+    groupTypes: found('group')
+      .map(([, index, name]) => ({ index: Number(index), name: name! }))
+      .sort((a, b) => a.index - b.index),
+    actions: new Map(found('action').map(([, id, definition]) => [Number(id), definition!])),
+    cohorts: new Map(found('cohort').map(([, id, definition]) => [Number(id), definition!])),
   }
 }
+
+type FactRow = readonly [
+  fact: string,
+  a: string | null,
+  b: string | null,
+  c: string | null,
+  d: string | null,
+  counts: readonly bigint[] | null,
+]
 
 /** What a store holds, in all. */
 export async function countRows(connection: DuckDBConnection, database: string): Promise<RowCounts> {

@@ -52,7 +52,7 @@ const post = async (body: object, headers: Record<string, string> = {}, signal?:
   })
 }
 /** From the word to stop until the engine has stopped. */
-const stopsSoonAfter = async (stop: () => Promise<unknown> | void) => {
+const stopsSoonAfter = async (stop: () => unknown) => {
   await began.promise
   const worked = processorTime()
   await Promise.all([stop(), ended.promise])

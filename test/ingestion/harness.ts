@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
 import type { EventWriter, IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
@@ -15,6 +16,9 @@ export class TestLog implements IngestLog {
   failure: Error | null = null
   /** Readers are told so when they reach this record. */
   unreadable: { readonly from: number; readonly error: Error } | null = null
+  /** Readers wait there until everything before it is applied. */
+  readOnceApplied: number | null = null
+  private readonly applied = new EventEmitter()
   reads = 0
 
   async append(batch: LogRecords): Promise<{ firstSeq: number }> {
@@ -30,12 +34,14 @@ export class TestLog implements IngestLog {
     for (const batch of [...this.batches]) {
       if (batch.firstSeq + batch.payloads.length <= fromSeq) continue
       if (this.unreadable && batch.firstSeq >= this.unreadable.from) throw this.unreadable.error
+      if (batch.firstSeq === this.readOnceApplied) while (this.appliedSeq < batch.firstSeq - 1) await once(this.applied, 'applied')
       yield from(batch, fromSeq)
     }
   }
 
   markApplied(seq: number): void {
     this.appliedSeq = seq
+    this.applied.emit('applied')
   }
 }
 

@@ -313,6 +313,16 @@ describe('what the log has beyond the store', () => {
     await world.close()
   })
 
+  test('commits what it has while it reads the rest, so that a process that is killed early gets on', async () => {
+    const world = await openWorld()
+    for (let i = 0; i < 50; i++) await world.pipeline.ingest({ batch: events(1, i) })
+    world.log.appliedSeq = 0
+    world.log.readOnceApplied = 26
+    await world.rebuild()
+    expect(await count(world)).toEqual({ n: 50, different: 50 })
+    await world.close()
+  })
+
   test('may have gaps, where the log was damaged', async () => {
     const world = await openWorld()
     for (let i = 0; i < 4; i++) await world.pipeline.ingest(events(10, i * 10))

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -280,6 +280,28 @@ describe('when the engine ends', () => {
     expect(await count(project)).toEqual([1, 1])
     expect(await heavy).toMatchObject({ code: 'engine-ended', message: expect.stringContaining('exited while it worked on this request') })
     expect(errors.map(String)).toEqual([expect.stringContaining('started again')])
+  })
+
+  test('the next one is loaded in advance from then on, and is not missed when it ends too', async () => {
+    const waymark = await start({ isolate: true })
+    const project = await waymark.createProject()
+    const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+    const before = children()
+    const killed = async (pid: number) => {
+      process.kill(pid, 'SIGKILL')
+      while (enginePid(waymark) === pid) await new Promise((resolve) => setImmediate(resolve))
+      expect(await count(project)).toEqual([0, 0])
+    }
+    await killed(enginePid(waymark))
+    const [spare] = children().filter((pid) => !before.includes(pid) && pid !== enginePid(waymark))
+    await killed(enginePid(waymark))
+    expect(enginePid(waymark)).toBe(spare)
+    const [next] = children().filter((pid) => !before.includes(pid) && pid !== spare)
+    process.kill(next!, 'SIGKILL')
+    await killed(spare!)
+    await waymark.close()
+    opened.splice(opened.indexOf(waymark), 1)
+    for (const pid of children()) expect(before).toContain(pid)
   })
 
   test('a stream that was begun ends with an error, and is not cut silently', async () => {

@@ -18,7 +18,9 @@ const layers: Record<string, readonly string[]> = {
   resolver: [...base, 'ast', 'types', 'parser', 'functions', 'catalog'],
   plan: [...base, 'ast', 'types', 'parser', 'functions', 'catalog', 'resolver'],
   kernels: base,
-  queries: [...tower, 'kernels'],
+  // Events in memory, one list per person.
+  core: [...base, 'ports'],
+  queries: [...tower, 'kernels', 'core'],
   definitions: [...tower, 'queries'],
   dialects: tower,
   // What a folder asks of others: files named ports.ts, which whoever fills them may read.
@@ -26,11 +28,11 @@ const layers: Record<string, readonly string[]> = {
   storage: [...base, 'types', 'catalog', 'dialects', 'ports'],
   ingestion: [...base, 'types', 'catalog', 'storage', 'ports'],
   accounts: base,
-  execution: [...tower, 'kernels', 'queries', 'definitions', 'dialects', 'accounts', 'ports'],
+  execution: [...tower, 'kernels', 'core', 'queries', 'definitions', 'dialects', 'accounts', 'ports'],
   exports: base,
   jobs: base,
   imports: [...base, 'types'],
-  backend: [...tower, 'queries', 'definitions', 'execution', 'storage', 'ingestion', 'accounts', 'ports'],
+  backend: [...tower, 'core', 'queries', 'definitions', 'execution', 'storage', 'ingestion', 'accounts', 'ports'],
   isolation: [...tower, 'queries', 'definitions', 'execution', 'backend', 'storage', 'ingestion', 'accounts', 'ports'],
   [root]: [
     ...tower,

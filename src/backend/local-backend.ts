@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
+import { ProjectLists } from '../core/project-lists.ts'
 import { type ActionService, actionService } from '../definitions/actions.ts'
 import { type CohortService, cohortService, namesCohorts } from '../definitions/cohorts.ts'
 import type { WaymarkError } from '../errors/errors.ts'
@@ -12,6 +13,7 @@ import { type Admission, type Claim, ended, type Wanted } from '../execution/ask
 import { Answer } from '../execution/asking/answer.ts'
 import type { Computed, Computing } from '../execution/asking/asking.ts'
 import { definitionStore } from '../execution/definition-store.ts'
+import type { Statements } from '../execution/ports.ts'
 import type { QueryProject } from '../execution/query-context.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
@@ -80,10 +82,13 @@ export class LocalBackend implements ProjectBackend {
   readonly pipeline: Pipeline
   private readonly home: LocalHome
   private readonly storage: ProjectStorage
+  /** The events in memory, where the engine does not fold lists of events itself. */
+  private readonly lists: ProjectLists | null
 
   constructor(home: LocalHome, storage: ProjectStorage, reports: readonly RecoveryReport[], pipeline: Pipeline) {
     this.home = home
     this.storage = storage
+    this.lists = storage.engine.lists ? new ProjectLists(storage.engine.lists.memory) : null
     this.reports = reports
     this.pipeline = pipeline
     const { admission, clock } = home
@@ -191,6 +196,7 @@ export class LocalBackend implements ProjectBackend {
   async forQueries(turns: StatementScheduler = unscheduled()): Promise<QueryProject> {
     await this.pipeline.caughtUp()
     const { engine } = this.storage
+    const statements = engine.statements(turns)
     return {
       settings: settingsOf(this.home.record()),
       now: this.home.clock(),
@@ -198,13 +204,22 @@ export class LocalBackend implements ProjectBackend {
       limits: engine.limits,
       facts: () => engine.facts(),
       isAlone: () => turns.isAlone(),
-      ...engine.statements(turns),
+      ...this.folding(statements),
+      ...statements,
     }
   }
 
   async close(): Promise<void> {
+    this.lists?.close()
     await this.pipeline.close()
     await this.storage.close()
+  }
+
+  private folding(statements: Statements): Pick<QueryProject, 'fold'> {
+    const { lists } = this
+    const source = this.storage.engine.lists?.source(statements)
+    if (!lists || !source) return {}
+    return { fold: async (seq, loop) => (await lists.use(source, seq, loop)) !== null }
   }
 
   private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {

@@ -15,7 +15,7 @@ export async function answerQuery(given: unknown, project: QueryProject, options
   const facts = await project.facts()
   const mostBytes = kind.rows ? project.limits.answerBytes : bytesBetween(project)
   const settings = { ...settingsOf(query), showsJson: true }
-  const { context, asked, complete } = driverOf(project, facts, { ...options, mostBytes }, query, settings)
+  const { context, asked, folds, complete } = driverOf(project, facts, { ...options, mostBytes }, query, settings)
   const answer = await complete(kind.run(parsed, context))
   const seconds = (since: number) => (performance.now() - since) / 1000
   const warnings = await warningsAbout(
@@ -27,7 +27,11 @@ export async function answerQuery(given: unknown, project: QueryProject, options
   return {
     ...answer,
     ...(warnings.length ? { warnings } : {}),
-    timings: [...asked.map(({ label, seconds: t }) => ({ k: `./${label}`, t })), { k: '.', t: seconds(started) }],
-    ...((query as { explain?: unknown }).explain === true ? { explain: asked.map(explain) } : {}),
+    timings: [...folds.filter(({ road }) => road === 'core'), ...asked]
+      .map(({ label, seconds: t }) => ({ k: `./${label}`, t }))
+      .concat({ k: '.', t: seconds(started) }),
+    ...((query as { explain?: unknown }).explain === true
+      ? { explain: [...folds.map(({ seconds: _, ...fold }) => fold), ...asked.map(explain)] }
+      : {}),
   }
 }

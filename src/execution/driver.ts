@@ -2,7 +2,7 @@ import { Table } from 'apache-arrow'
 import type { Query } from '../ast/nodes.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { QueryError } from '../errors/errors.ts'
-import type { Answer, Ask, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
+import type { Answer, Ask, ListsAsk, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
 import { saidOf } from '../queries/origin.ts'
 import { blamed } from './blame.ts'
 import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
@@ -22,10 +22,22 @@ interface AskedStatement extends Explainable {
   seconds: number
 }
 
+interface Fold {
+  readonly label: string
+  readonly road: 'core' | 'sql'
+  /** Why it is not the core. */
+  readonly reason?: string
+  /** In the lists. */
+  readonly events?: number
+  readonly seconds: number
+}
+
 export interface Driver {
   readonly context: QueryContext
   /** What has been asked so far. */
   readonly asked: readonly AskedStatement[]
+  /** What was folded from the lists of the core, and why other things were not. */
+  readonly folds: readonly Fold[]
   statementFor(ask: StatementAsk): Promise<{ readonly compiled: Compiled; readonly statement: Statement }>
   /** The engine's error, with the field that caused it. */
   explained(error: unknown, compiled: Compiled, query: Query): Promise<unknown>
@@ -44,6 +56,7 @@ export function driverOf(
   const checkpoint = checkpointOf(options)
   const context = queryContext(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []
+  const folds: Fold[] = []
   let count = 0
   const statementFor = async ({ query }: Pick<StatementAsk, 'query'>): Promise<{ compiled: Compiled; statement: Statement }> => {
     try {
@@ -77,6 +90,18 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
+  const foldLists = async ({ label, fold }: ListsAsk) => {
+    const started = performance.now()
+    const skip = (reason: string) => void folds.push({ label, road: 'sql', reason, seconds: 0 })
+    if (typeof fold === 'string') return skip(fold)
+    if (!project.fold) return skip('the engine has no lists of events')
+    const hasFolded = await project.fold(Number(facts.appliedSeq), async (lists) => {
+      const steps = fold(lists)
+      for (let since = performance.now(); !steps.next().done; since = performance.now()) await pause(performance.now() - since)
+      folds.push({ label, road: 'core', events: lists.events, seconds: (performance.now() - started) / 1000 })
+    })
+    if (!hasFolded) skip('the lists of events do not fit into memory')
+  }
   const pause = async (heldMs: number) => {
     await letOthersRun(heldMs, project.isAlone)
     checkpoint()
@@ -84,6 +109,10 @@ export function driverOf(
   /** `begunAt`: when the generator began the work that led to this. */
   const answerTo = async (ask: Ask, begunAt: number): Promise<Answer> => {
     if ('query' in ask) return run(ask)
+    if ('kind' in ask && ask.kind === 'lists') {
+      await foldLists(ask)
+      return undefined
+    }
     if ('kind' in ask) {
       await pause(performance.now() - begunAt)
       return undefined
@@ -103,6 +132,7 @@ export function driverOf(
   return {
     context,
     asked,
+    folds,
     statementFor,
     explained,
     async complete<R>(generator: QueryRun<R>): Promise<R> {

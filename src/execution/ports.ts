@@ -1,8 +1,10 @@
 import type { RecordBatch, Table } from 'apache-arrow'
 import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
 import type { RowCounts, StoreFacts } from '../catalog/store-facts.ts'
+import type { ListSource } from '../core/ports.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { EventWriter } from '../ingestion/ports.ts'
+import type { MemoryShare } from '../lib/memory-share.ts'
 import type { Progress } from '../lib/progress.ts'
 import type { StatementScheduler } from '../lib/statement-scheduler.ts'
 import type { SqlType } from '../types/types.ts'
@@ -20,6 +22,8 @@ export interface Engine {
   statements(turns: StatementScheduler): Statements
   members(turns: StatementScheduler): CohortMembers
   openWriter(): Promise<EventWriter>
+  /** For the lists of the core. Undefined: the engine folds lists of events itself. */
+  readonly lists?: { source(statements: Statements): ListSource; readonly memory: MemoryShare }
 }
 
 /** Undefined: the engine sees to it by itself. */

@@ -1,5 +1,6 @@
 import { countAll, longestKey, numbersOf } from '../catalog/property-counts.ts'
 import { type PropertyKey, propertyKey, type StoreFacts } from '../catalog/store-facts.ts'
+import type { EventLists } from '../core/event-lists.ts'
 import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../queries/kind.ts'
 import { actionCondition } from '../queries/property-filters.ts'
 import type { JsonRead, Slot } from '../resolver/typed.ts'
@@ -12,6 +13,8 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
   readonly now: Date
   /** Read once for each query, after everything acknowledged has been applied. */
   facts(): Promise<StoreFacts>
+  /** Runs a loop over the lists of the core, with everything up to a record of the log. False: there are none. */
+  fold?(seq: number, loop: (lists: EventLists) => Promise<void>): Promise<boolean>
   /** As in `StatementScheduler`. */
   isAlone(): boolean
   /** Overrides and additions. */

@@ -2,6 +2,7 @@ import type { Table } from 'apache-arrow'
 import type { z } from 'zod'
 import type { Query } from '../ast/nodes.ts'
 import type { Checkpoint } from '../ast/planning-budget.ts'
+import type { EventLists } from '../core/event-lists.ts'
 import type { StoreSnapshot } from '../plan/context.ts'
 import type { ResolveContext } from '../resolver/context.ts'
 
@@ -21,8 +22,16 @@ export interface StatementAsk {
 export interface PauseAsk {
   readonly kind: 'pause'
 }
-export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk
-/** A table for one statement, tables for a list (run side by side), nothing for a pause. */
+/** Folds the events of all persons from the lists of the core, where there are any. `fold` tells that it has run by what it collects. */
+export interface ListsAsk {
+  readonly kind: 'lists'
+  /** Words for the log and for `explain`. */
+  readonly label: string
+  /** A loop with pauses. Text: why the lists cannot answer this. */
+  readonly fold: ((lists: EventLists) => Generator<void, void, void>) | string
+}
+export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk | ListsAsk
+/** A table for one statement, tables for a list (run side by side), nothing for a pause or a fold. */
 export type Answer = Table | readonly Table[] | undefined
 
 export type QueryRun<R> = Generator<Ask, R, Answer>

@@ -3,9 +3,11 @@ import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
 import { openLocalBackend } from '../../src/backend/local-backend.ts'
 import type { StoreFacts } from '../../src/catalog/store-facts.ts'
+import { ProjectLists } from '../../src/core/project-lists.ts'
 import type { Compiled } from '../../src/execution/compile.ts'
 import { type QueryProject, queryContext } from '../../src/execution/query-context.ts'
 import { compileFor, runStatement } from '../../src/execution/statements.ts'
+import { MemoryShare } from '../../src/lib/memory-share.ts'
 import { unscheduled } from '../../src/lib/statement-scheduler.ts'
 import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
 import { closeProject, Project } from '../../src/project.ts'
@@ -13,6 +15,8 @@ import type { QueryContext } from '../../src/queries/kind.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/rows.ts'
 import { readFacts } from '../../src/storage/duckdb/facts.ts'
 import { type Instance, openInstance, projectDatabase } from '../../src/storage/duckdb/instance.ts'
+import { listSource } from '../../src/storage/duckdb/list-source.ts'
+import { statementRunner } from '../../src/storage/duckdb/run.ts'
 import { duckdbStores } from '../../src/storage/stores.ts'
 
 export interface TestProject extends QueryProject {
@@ -86,6 +90,12 @@ export async function openTestProject({
       known = await instance.use((connection) => readFacts(connection, projectDatabase(id), known))
       return known
     },
+    // Tests write past the log, so the lists are made for each query.
+    fold: async (_, loop) => {
+      const memory = new MemoryShare(Number.POSITIVE_INFINITY)
+      const source = listSource(projectDatabase(id), statementRunner(instance, unscheduled()))
+      return (await new ProjectLists(memory).use(source, Number.POSITIVE_INFINITY, loop)) !== null
+    },
     context: async () => queryContext(ours, await ours.facts()),
     compile: async (statement) => compileFor(asQuery(statement), ours, await ours.context()),
     rows: async (statement) => tableRows(await runStatement(asQuery(statement), ours), timezone),
@@ -100,6 +110,12 @@ export async function openTestProject({
     },
   }
   return ours
+}
+
+/** Asks the store by statements only. */
+export const withoutLists = (project: TestProject): TestProject => {
+  const { fold: _, ...rest } = project
+  return rest
 }
 
 /** The same instance, telling of every use through it. */

@@ -1,7 +1,8 @@
 import { type Attribution, type FunnelFold, foldActors, foldPeriods, type Sink } from '../../kernels/funnels/fold.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
 import { otherLabel } from './breakdown.ts'
-import { BreakdownValues, eachSlice, type FunnelScan, type Slice } from './scan.ts'
+import { BreakdownValues, type FunnelScan, type Slice } from './scan.ts'
+import { eachSlice } from './slices.ts'
 
 // One pass over the events of a funnel, and the names of what it is split by.
 

@@ -119,16 +119,16 @@ export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: 
   return { actor, steps, exclusions, where, firstTimes }
 }
 
-/** Runs `each` over all slices. */
-export function* eachSlice(
+/** Reads the events in slices and runs `each` over all of them. */
+export function* eachScanned(
   scan: FunnelScan,
-  cohort: number | 'all' | null,
+  reading: Reading,
   values: BreakdownValues,
   env: QueryContext,
   each: (slice: Slice) => Generator<void, void, void>,
 ): QueryRun<void> {
   const { query } = scan
-  const { actor, steps, exclusions, where, firstTimes } = readingOf(scan, cohort, env)
+  const { actor, steps, exclusions, where, firstTimes } = reading
   const layout = { exclusions: exclusions.length > 0, breakdown: scan.breakdown.parts.length > 0, origin: scan.withEvents }
   const bytes = bytesPerEvent(layout) + (scan.withEvents ? bytesPerUuid : 0)
   const most = Math.min(maxEventsPerSlice, Math.max(1, Math.floor(((env.memoryLimit ?? Number.POSITIVE_INFINITY) * shareOfMemory) / bytes)))

@@ -7,6 +7,7 @@ import { openEventWriter } from './event-writer.ts'
 import { countRows, readFacts } from './facts.ts'
 import type { Instance } from './instance.ts'
 import { readEvents, readProperties } from './known-names.ts'
+import { listSource } from './list-source.ts'
 import { statementRunner } from './run.ts'
 
 /** A project whose store is attached to the instance under that name. */
@@ -26,5 +27,6 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
     statements: (turns) => statementRunner(instance, turns),
     members: (turns) => cohortMembers(instance, database, turns),
     openWriter: () => openEventWriter(instance, database),
+    lists: { source: (statements) => listSource(database, statements), memory: instance.listMemory },
   }
 }

@@ -2,6 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
+import { MemoryShare } from '../../lib/memory-share.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { defaultConcurrency, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
@@ -78,6 +79,8 @@ export class Instance implements Sql {
   readonly threads: number
   /** How many statements of queries may run at once. */
   readonly concurrency: number
+  /** What the lists of the core may take. */
+  readonly listMemory: MemoryShare
   /** Stops statements that take much more memory than the engine counts. */
   readonly memory: MemoryWatch
   private readonly database: DuckDBInstance
@@ -105,6 +108,7 @@ export class Instance implements Sql {
     this.dataDir = options.dataDir
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
+    this.listMemory = new MemoryShare(options.memoryLimit / 4)
     this.concurrency = options.places
     this.isReadOnly = options.isReadOnly
     for (const connection of options.connections) this.follow(connection)

@@ -5,7 +5,7 @@ import type { QueryProject } from '../../../src/execution/query-context.ts'
 import { compileFor, statementOf } from '../../../src/execution/statements.ts'
 import type { Answer, Ask } from '../../../src/queries/kind.ts'
 import { queryKinds } from '../../../src/queries/registry.ts'
-import type { TestProject } from '../../harness/duckdb.ts'
+import { type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
 
 // A cancelled funnel stops at its next pause, and pauses are never many events apart.
@@ -13,13 +13,15 @@ import { firstAt, openManyEvents } from './many-events.ts'
 const events = 1_200_000
 let project: TestProject
 beforeAll(async () => {
-  project = await openManyEvents(events, {
-    uuid: 'uuid()',
-    event_id: '1 + i % 2',
-    timestamp: `make_timestamp(${firstAt} + i * 1000)`,
-    person_no: '1 + (i * 7919) % 5000',
-    properties: `'{"v":"' || (i % 7) || '"}'`,
-  })
+  project = withoutLists(
+    await openManyEvents(events, {
+      uuid: 'uuid()',
+      event_id: '1 + i % 2',
+      timestamp: `make_timestamp(${firstAt} + i * 1000)`,
+      person_no: '1 + (i * 7919) % 5000',
+      properties: `'{"v":"' || (i % 7) || '"}'`,
+    }),
+  )
 })
 afterAll(() => project.close())
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
-import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
+import { openTestProject, type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { fillStore, type StoreEvent } from '../../harness/store.ts'
 import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
 import { type ReferenceFunnel, referenceOutcomes } from '../../reference/funnel-queries.ts'
@@ -23,14 +23,16 @@ afterAll(() => project.close())
 
 type Merges = readonly (readonly [number, number])[]
 const fill = (events: readonly StoreEvent[], merges: Merges) => fillStore(project, { events, persons, merges, groups, isFresh: true })
-const ask = async (funnel: ReferenceFunnel) => ((await answerQuery(asQuery(funnel), project)) as FunnelsAnswer).results
+const ask = async (funnel: ReferenceFunnel, road = project) => ((await answerQuery(asQuery(funnel), road)) as FunnelsAnswer).results
 
 test('generated funnels over generated events answer what loops over the events answer', async () => {
   const funnels = fc.array(funnelArb, { minLength: 3, maxLength: 5, size: 'max' })
   await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
       await fill(events, merges)
-      for (const funnel of drawn) expectAnswer(await ask(funnel), referenceOutcomes(afterMerges(events, merges), funnel), funnel)
+      for (const funnel of drawn)
+        for (const road of [project, withoutLists(project)])
+          expectAnswer(await ask(funnel, road), referenceOutcomes(afterMerges(events, merges), funnel), funnel)
     }),
     { numRuns: fills },
   )

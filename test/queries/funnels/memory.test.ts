@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { QueryProject } from '../../../src/execution/query-context.ts'
-import type { TestProject } from '../../harness/duckdb.ts'
+import { type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
 
 // What a funnel holds of the events it reads is a part of the memory limit: with less memory it takes actors in more slices, and answers the same.
@@ -18,10 +18,12 @@ beforeAll(async () => {
     group_0: "'g' || (hash(i + 9) % 50)",
     properties: `'{"v":"' || (i % 7) || '","s":"' || (hash(i + 3) % 400) || '"}'`,
   }
-  project = await openManyEvents(events, columns, {
-    persons: Array.from({ length: people }, (_, i) => ({ person: i + 1 })),
-    groups: Array.from({ length: 50 }, (_, i) => ({ index: 0, key: `g${i}` })),
-  })
+  project = withoutLists(
+    await openManyEvents(events, columns, {
+      persons: Array.from({ length: people }, (_, i) => ({ person: i + 1 })),
+      groups: Array.from({ length: 50 }, (_, i) => ({ index: 0, key: `g${i}` })),
+    }),
+  )
 })
 afterAll(() => project.close())
 

@@ -1,0 +1,167 @@
+import type { EventBatch } from './ports.ts'
+
+const bytesPerEvent = 12
+const bytesPerPerson = 12
+/** Free places behind a list that is moved: for a share of its events, and a few. */
+const slackShare = 0.25
+const slackEvents = 2
+/** Lists that move leave gaps. More than this share of gaps is removed. */
+const mostGaps = 0.3
+
+const int32 = (length: number) => new Int32Array(new SharedArrayBuffer(length * 4))
+const float64 = (length: number) => new Float64Array(new SharedArrayBuffer(length * 8))
+
+/**
+ * The events of a project as one list per person, ordered by time, with free places behind each list. Events of one time are in the order in which they came.
+ * The events of person `p` are at `start[p]` to `end[p]` of the columns.
+ */
+export class EventLists {
+  start = int32(1024)
+  end = int32(1024)
+  time = float64(0)
+  event = int32(0)
+  /** Persons have numbers below this. */
+  persons = 0
+  events = 0
+  /** Events that a person's list has places for. */
+  private room = int32(1024)
+  /** Places of the columns that belong to a list, or to a gap. */
+  private used = 0
+  private gaps = 0
+
+  /** What so many events take at first. */
+  static bytesOf(events: number, persons: number): number {
+    return Math.ceil(events * (1 + slackShare) + persons * slackEvents) * bytesPerEvent + persons * bytesPerPerson
+  }
+
+  get bytes(): number {
+    return this.time.length * bytesPerEvent + this.start.length * bytesPerPerson
+  }
+
+  /** Makes room at once for what is known to come: lists that grow bit by bit are moved again and again. */
+  expect(persons: Int32Array, events: Int32Array): void {
+    let places = this.used
+    for (const count of events) places += roomFor(count)
+    this.grow(places)
+    for (let i = 0; i < persons.length; i++) {
+      this.widen(persons[i]! + 1)
+      this.reserve(persons[i]!, events[i]!)
+    }
+  }
+
+  /** Adds events to the lists of their persons. */
+  add({ person, time, event }: EventBatch): void {
+    /** By person whose list has lost its order: how many events at its beginning have kept it. */
+    const ordered = new Map<number, number>()
+    for (let i = 0; i < person.length; i++) {
+      const who = person[i]!
+      this.widen(who + 1)
+      if (this.end[who]! - this.start[who]! === this.room[who]!) this.reserve(who, 1)
+      const at = this.end[who]!++
+      this.time[at] = time[i]!
+      this.event[at] = event[i]!
+      const count = at - this.start[who]!
+      if (count > 0 && this.time[at - 1]! > time[i]! && !ordered.has(who)) ordered.set(who, count)
+    }
+    this.events += person.length
+    for (const [who, count] of ordered) this.order(this.start[who]!, this.start[who]! + count, this.end[who]!)
+    if (this.gaps > mostGaps * this.used) this.compact()
+  }
+
+  /** Moves the events of one person into the list of another. Of events of one time, those of the survivor come first. */
+  merge(merged: number, survivor: number): void {
+    if (merged >= this.persons || this.start[merged] === this.end[merged]) return
+    const count = this.end[merged]! - this.start[merged]!
+    this.widen(survivor + 1)
+    this.reserve(survivor, count)
+    const firstNew = this.end[survivor]!
+    this.time.copyWithin(firstNew, this.start[merged]!, this.end[merged]!)
+    this.event.copyWithin(firstNew, this.start[merged]!, this.end[merged]!)
+    this.end[survivor] = firstNew + count
+    this.gaps += this.room[merged]!
+    this.start[merged] = this.end[merged] = this.room[merged] = 0
+    this.order(this.start[survivor]!, firstNew, this.end[survivor]!)
+  }
+
+  private widen(persons: number): void {
+    this.persons = Math.max(this.persons, persons)
+    if (persons <= this.start.length) return
+    const length = Math.max(persons, this.start.length * 2)
+    this.start = copied(this.start, int32(length))
+    this.end = copied(this.end, int32(length))
+    this.room = copied(this.room, int32(length))
+  }
+
+  /** Makes room for further events of a person. */
+  private reserve(person: number, further: number): void {
+    const [from, to] = [this.start[person]!, this.end[person]!]
+    const wanted = to - from + further
+    if (further === 0 || wanted <= this.room[person]!) return
+    const room = roomFor(wanted)
+    this.grow(this.used + room)
+    this.time.copyWithin(this.used, from, to)
+    this.event.copyWithin(this.used, from, to)
+    this.gaps += this.room[person]!
+    this.start[person] = this.used
+    this.end[person] = this.used + to - from
+    this.room[person] = room
+    this.used += room
+  }
+
+  private grow(places: number): void {
+    if (places <= this.time.length) return
+    const length = Math.max(places, Math.ceil(this.time.length * 1.25), 1024)
+    this.time = copied(this.time, float64(length))
+    this.event = copied(this.event, int32(length))
+  }
+
+  /** Puts all lists side by side again, with fresh slack. */
+  private compact(): void {
+    const { start, end, room, time, event, persons } = this
+    let places = 0
+    for (let person = 0; person < persons; person++) places += roomFor(end[person]! - start[person]!)
+    this.time = float64(places)
+    this.event = int32(places)
+    this.used = 0
+    this.gaps = 0
+    for (let person = 0; person < persons; person++) {
+      const [from, to] = [start[person]!, end[person]!]
+      this.time.set(time.subarray(from, to), this.used)
+      this.event.set(event.subarray(from, to), this.used)
+      start[person] = this.used
+      end[person] = this.used + to - from
+      room[person] = roomFor(to - from)
+      this.used += room[person]!
+    }
+  }
+
+  /** Merges the new events of a list, which are in any order, into those that were there. */
+  private order(start: number, firstNew: number, end: number): void {
+    const { time, event } = this
+    let isOrdered = true
+    for (let i = Math.max(start + 1, firstNew); i < end && isOrdered; i++) isOrdered = time[i - 1]! <= time[i]!
+    if (isOrdered) return
+    const places = Array.from({ length: end - firstNew }, (_, i) => firstNew + i).sort((a, b) => time[a]! - time[b]!)
+    const times = Float64Array.from(places, (place) => time[place]!)
+    const events = Int32Array.from(places, (place) => event[place]!)
+    // From the end, so that what was there moves to free places only.
+    let old = firstNew - 1
+    let to = end - 1
+    for (let next = times.length - 1; next >= 0; to--) {
+      if (old >= start && time[old]! > times[next]!) {
+        time[to] = time[old]!
+        event[to] = event[old--]!
+      } else {
+        time[to] = times[next]!
+        event[to] = events[next--]!
+      }
+    }
+  }
+}
+
+const roomFor = (events: number) => (events === 0 ? 0 : events + Math.ceil(events * slackShare) + slackEvents)
+
+function copied<T extends Int32Array | Float64Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}

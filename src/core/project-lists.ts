@@ -1,0 +1,122 @@
+import { type Deferred, deferred } from '../lib/deferred.ts'
+import type { MemoryShare } from '../lib/memory-share.ts'
+import { EventLists } from './event-lists.ts'
+import type { EventBatch, ListSource } from './ports.ts'
+
+interface Loaded {
+  readonly lists: EventLists
+  /** The last record whose event is in the lists. */
+  seq: number
+  merges: ReadonlyMap<number, number>
+}
+
+/** The lists of a project. They are made for the first query, and follow the store with each further one. */
+export class ProjectLists {
+  private readonly memory: MemoryShare
+  private loaded: Loaded | null = null
+  /** Bytes that are accounted for. */
+  private bytes = 0
+  /** One change after the other. */
+  private changing: Promise<unknown> = Promise.resolve()
+  private readers = 0
+  private idle: Deferred<void> | null = null
+
+  constructor(memory: MemoryShare) {
+    this.memory = memory
+  }
+
+  /** Runs a reader over lists that have everything up to a record of the log. Null without an answer: they do not fit into memory. */
+  async use<T>(source: ListSource, seq: number, read: (lists: EventLists) => Promise<T>): Promise<{ readonly answer: T } | null> {
+    const change = this.changing.then(() => this.open(source, seq))
+    this.changing = change.catch(() => undefined)
+    const lists = await change
+    if (!lists) return null
+    try {
+      return { answer: await read(lists) }
+    } finally {
+      if (--this.readers === 0) this.idle?.resolve()
+    }
+  }
+
+  /** Frees the memory. */
+  close(): void {
+    this.forget()
+  }
+
+  /** Brings the lists up to date and counts the reader in, before anybody else may change them. */
+  private async open(source: ListSource, seq: number): Promise<EventLists | null> {
+    if (!this.loaded || this.loaded.seq < seq) {
+      await this.readersGone()
+      try {
+        if (!(await this.catchUp(source))) return null
+      } catch (error) {
+        this.forget() // they may have a part of what was read
+        throw error
+      }
+    }
+    this.readers++
+    return this.loaded!.lists
+  }
+
+  private async readersGone(): Promise<void> {
+    if (this.readers === 0) return
+    this.idle = deferred()
+    await this.idle.promise
+    this.idle = null
+  }
+
+  private async catchUp(source: ListSource): Promise<boolean> {
+    const merges = await source.merges()
+    if (this.loaded && !follows(this.loaded.merges, merges)) this.forget()
+    const loaded = this.loaded ?? (await this.begin(source, merges))
+    if (!loaded) return false
+    for (const [merged, survivor] of merges) if (loaded.merges.get(merged) !== survivor) loaded.lists.merge(merged, survivor)
+    const seq = await source.eventsAfter(loaded.seq, (batch) => loaded.lists.add(survivors(batch, merges)))
+    this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), merges })
+    if (this.account(loaded.lists.bytes)) return true
+    this.forget()
+    return false
+  }
+
+  /** Empty lists with room for all; null when there is no memory for them. */
+  private async begin(source: ListSource, merges: ReadonlyMap<number, number>): Promise<Loaded | null> {
+    const { person, events } = await source.counts()
+    const all = events.reduce((sum, count) => sum + count, 0)
+    if (!this.account(EventLists.bytesOf(all, person.length))) return null
+    const byPerson = new Map<number, number>()
+    for (let i = 0; i < person.length; i++) {
+      const survivor = merges.get(person[i]!) ?? person[i]!
+      byPerson.set(survivor, (byPerson.get(survivor) ?? 0) + events[i]!)
+    }
+    const lists = new EventLists()
+    lists.expect(Int32Array.from(byPerson.keys()), Int32Array.from(byPerson.values()))
+    return { lists, seq: 0, merges }
+  }
+
+  private account(bytes: number): boolean {
+    this.memory.give(this.bytes)
+    this.bytes = 0
+    if (!this.memory.take(bytes)) return false
+    this.bytes = bytes
+    return true
+  }
+
+  private forget(): void {
+    this.loaded = null
+    this.account(0)
+  }
+}
+
+/** Whether lists with the first merges become those with the second ones by merging further lists. */
+function follows(before: ReadonlyMap<number, number>, now: ReadonlyMap<number, number>): boolean {
+  for (const [merged, survivor] of before) {
+    const later = now.get(merged)
+    if (later !== survivor && (later === undefined || now.get(survivor) !== later)) return false
+  }
+  return true
+}
+
+function survivors(batch: EventBatch, merges: ReadonlyMap<number, number>): EventBatch {
+  if (merges.size === 0) return batch
+  return { ...batch, person: batch.person.map((person) => merges.get(person) ?? person) }
+}

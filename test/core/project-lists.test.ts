@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import type { EventLists } from '../../src/core/event-lists.ts'
+import type { EventBatch, ListSource } from '../../src/core/ports.ts'
+import { ProjectLists } from '../../src/core/project-lists.ts'
+import { deferred } from '../../src/lib/deferred.ts'
+import { MemoryShare } from '../../src/lib/memory-share.ts'
+
+/** A store of events [person, time], whose log has one record for each. */
+function storeOf(events: [person: number, time: number][], merges = new Map<number, number>()) {
+  const read: number[] = []
+  let failure: Error | null = null
+  const source: ListSource = {
+    async counts() {
+      const persons = [...new Set(events.map(([person]) => person))]
+      const counts = persons.map((person) => events.filter(([one]) => one === person).length)
+      return { person: Int32Array.from(persons), events: Int32Array.from(counts) }
+    },
+    async eventsAfter(seq, take) {
+      read.push(seq)
+      const rest = events.slice(seq)
+      const batch: EventBatch = {
+        person: Int32Array.from(rest, ([person]) => person),
+        time: Float64Array.from(rest, ([, time]) => time),
+        event: new Int32Array(rest.length),
+      }
+      take(batch)
+      if (failure) throw failure
+      return events.length
+    },
+    merges: async () => new Map(merges),
+  }
+  return {
+    source,
+    events,
+    merges,
+    read,
+    fail(error: Error | null) {
+      failure = error
+    },
+  }
+}
+
+const plenty = () => new ProjectLists(new MemoryShare(1e9))
+const timesOf = ({ persons, start, end, time }: EventLists) =>
+  Object.fromEntries(
+    Array.from({ length: persons }, (_, person) => [person, [...time.subarray(start[person], end[person])]] as const).filter(
+      ([, times]) => times.length > 0,
+    ),
+  )
+const ask = async (lists: ProjectLists, { source, events }: ReturnType<typeof storeOf>) =>
+  (await lists.use(source, events.length, async (found) => timesOf(found)))?.answer
+
+test('lists follow the store: only what is new is read', async () => {
+  const store = storeOf([
+    [1, 10],
+    [2, 20],
+  ])
+  const lists = plenty()
+  expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20] })
+  expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20] })
+  store.events.push([1, 5], [3, 30])
+  expect(await ask(lists, store)).toEqual({ 1: [5, 10], 2: [20], 3: [30] })
+  expect(store.read).toEqual([0, 2])
+})
+
+test('merges join lists, also of those who were merged before, and of events that come later under the old number', async () => {
+  const store = storeOf([
+    [1, 10],
+    [2, 20],
+    [3, 5],
+  ])
+  const lists = plenty()
+  await ask(lists, store)
+  store.merges.set(2, 1)
+  store.events.push([2, 15])
+  expect(await ask(lists, store)).toEqual({ 1: [10, 15, 20], 3: [5] })
+  store.merges.set(1, 3).set(2, 3)
+  store.events.push([2, 1])
+  expect(await ask(lists, store)).toEqual({ 3: [1, 5, 10, 15, 20] })
+  expect(store.read).toEqual([0, 3, 4])
+})
+
+test('a merge that was taken back makes the lists anew', async () => {
+  const store = storeOf(
+    [
+      [1, 10],
+      [2, 20],
+    ],
+    new Map([[2, 1]]),
+  )
+  const lists = plenty()
+  expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
+  store.merges.clear()
+  store.events.push([3, 1])
+  expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20], 3: [1] })
+})
+
+test('nothing changes under a reader, and everybody sees what was asked for', async () => {
+  const store = storeOf([[1, 10]])
+  const lists = plenty()
+  const hold = deferred<void>()
+  const reading = deferred<void>()
+  const first = lists.use(store.source, 1, async (found) => {
+    reading.resolve()
+    await hold.promise
+    return timesOf(found)
+  })
+  await reading.promise
+  store.events.push([1, 20])
+  const second = ask(lists, store)
+  const old = lists.use(store.source, 1, async (found) => timesOf(found)) // waits behind the change
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(store.read).toEqual([0])
+  hold.resolve()
+  expect((await first)?.answer).toEqual({ 1: [10] })
+  expect(await second).toEqual({ 1: [10, 20] })
+  expect((await old)?.answer).toEqual({ 1: [10, 20] })
+})
+
+test('lists that were read in part are made anew', async () => {
+  const store = storeOf([[1, 10]])
+  const lists = plenty()
+  store.fail(new Error('no memory'))
+  await expect(ask(lists, store)).rejects.toThrow('no memory')
+  store.fail(null)
+  expect(await ask(lists, store)).toEqual({ 1: [10] })
+  store.events.push([1, 20])
+  store.fail(new Error('interrupted'))
+  await expect(ask(lists, store)).rejects.toThrow('interrupted')
+  store.fail(null)
+  expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
+})
+
+test('what a reader throws is thrown, and others go on', async () => {
+  const store = storeOf([[1, 10]])
+  const lists = plenty()
+  const broken = lists.use(store.source, 1, async () => {
+    throw new Error('cancelled')
+  })
+  await expect(broken).rejects.toThrow('cancelled')
+  store.events.push([1, 20])
+  expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
+})
+
+test('projects share their memory; what does not fit is not kept', async () => {
+  const memory = new MemoryShare(40_000)
+  const [one, another] = [new ProjectLists(memory), new ProjectLists(memory)]
+  const small = storeOf([[1, 10]])
+  expect(await ask(one, small)).toEqual({ 1: [10] })
+  expect(await ask(another, small)).toBeUndefined()
+  one.close()
+  expect(await ask(another, small)).toEqual({ 1: [10] })
+  const large = storeOf(Array.from({ length: 5_000 }, (_, i) => [i, i]))
+  another.close()
+  expect(await ask(one, large)).toBeUndefined()
+  expect(await ask(one, small)).toEqual({ 1: [10] })
+})

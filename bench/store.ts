@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { ProjectLists } from '../src/core/project-lists.ts'
 import type { QueryProject } from '../src/execution/query-context.ts'
 import { unscheduled } from '../src/lib/statement-scheduler.ts'
 import type { ProjectSettings } from '../src/queries/kind.ts'
@@ -92,7 +93,10 @@ export async function openBenchProject(
   }
   const engine = duckdbEngine(instance, projectDatabase(1))
   const { dialect, limits, facts } = engine
-  const project: QueryProject = { settings, now, dialect, limits, facts, isAlone: () => true, ...engine.statements(unscheduled()) }
+  const statements = engine.statements(unscheduled())
+  const lists = new ProjectLists(engine.lists!.memory)
+  const fold: QueryProject['fold'] = async (seq, loop) => (await lists.use(engine.lists!.source(statements), seq, loop)) !== null
+  const project: QueryProject = { settings, now, dialect, limits, facts, isAlone: () => true, fold, ...statements }
   return { project, close: () => instance.close() }
 }
 

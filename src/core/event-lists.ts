@@ -53,15 +53,19 @@ export class EventLists {
   add({ person, time, event }: EventBatch): void {
     /** By person whose list has lost its order: how many events at its beginning have kept it. */
     const ordered = new Map<number, number>()
+    let { start, end, room, time: times, event: events } = this
     for (let i = 0; i < person.length; i++) {
       const who = person[i]!
-      this.widen(who + 1)
-      if (this.end[who]! - this.start[who]! === this.room[who]!) this.reserve(who, 1)
-      const at = this.end[who]!++
-      this.time[at] = time[i]!
-      this.event[at] = event[i]!
-      const count = at - this.start[who]!
-      if (count > 0 && this.time[at - 1]! > time[i]! && !ordered.has(who)) ordered.set(who, count)
+      if (who >= this.persons || end[who]! - start[who]! === room[who]!) {
+        this.widen(who + 1)
+        this.reserve(who, 1)
+        ;({ start, end, room, time: times, event: events } = this)
+      }
+      const at = end[who]!
+      end[who] = at + 1
+      times[at] = time[i]!
+      events[at] = event[i]!
+      if (at > start[who]! && times[at - 1]! > time[i]! && !ordered.has(who)) ordered.set(who, at - start[who]!)
     }
     this.events += person.length
     for (const [who, count] of ordered) this.order(this.start[who]!, this.start[who]! + count, this.end[who]!)

@@ -50,6 +50,6 @@ export async function answerRows(given: unknown, project: QueryProject, options:
     }
     return hasMore?.() ?? false
   }
-  const warnings = await warningsAbout(query, [...driver.asked.map((one) => one.compiled), compiled], facts, project)
+  const warnings = await warningsAbout(query, [...driver.asked.map((one) => one.compiled), compiled], facts, project, driver.folds)
   return { limit: limit ?? rows, timezone: driver.context.project.timezone, warnings, batches: batches() }
 }

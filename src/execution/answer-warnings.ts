@@ -4,6 +4,7 @@ import type { PropertyUse } from '../plan/property-uses.ts'
 import type { AskedQuery } from '../queries/asked-query.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import type { Compiled } from './compile.ts'
+import type { Driver } from './driver.ts'
 import { planInSlices } from './plan-in-slices.ts'
 import type { QueryProject } from './query-context.ts'
 import { unknownNames } from './unknown-names.ts'
@@ -45,9 +46,18 @@ export const warningsAbout = (
   asked: readonly Compiled[],
   facts: StoreFacts,
   project: QueryProject,
-): Promise<readonly AnswerWarning[]> => planInSlices(warningSteps(request, asked, facts), String(project.settings.id), project.isAlone)
+  folds: Driver['folds'] = [],
+): Promise<readonly AnswerWarning[]> => {
+  const folded = folds.flatMap(({ names = [] }) => names)
+  return planInSlices(warningSteps(request, asked, folded, facts), String(project.settings.id), project.isAlone)
+}
 
-function* warningSteps(request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): Generator<void, readonly AnswerWarning[]> {
+function* warningSteps(
+  request: AskedQuery,
+  asked: readonly Compiled[],
+  folded: readonly string[],
+  facts: StoreFacts,
+): Generator<void, readonly AnswerWarning[]> {
   const uses = asked.flatMap((one) => one.uses)
-  return [...warningsOf(uses, facts), ...(yield* unknownNames(request, asked, facts)), ...unusedFilters(request)]
+  return [...warningsOf(uses, facts), ...(yield* unknownNames(request, asked, folded, facts)), ...unusedFilters(request)]
 }

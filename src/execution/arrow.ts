@@ -74,10 +74,10 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     const rows = await answerRows(query, project, options)
     if (rows) return rows
     const facts = await project.facts()
-    const { context, complete, asked } = driverOf(project, facts, options, query)
+    const { context, complete, asked, folds } = driverOf(project, facts, options, query)
     const table = answerTable(await complete(kind.run(parsed, context)))
     const compiled = asked.map((one) => one.compiled)
-    return { table, warnings: await warningsAbout(query, compiled, facts, project) }
+    return { table, warnings: await warningsAbout(query, compiled, facts, project, folds) }
   }
   const settings = settingsOf(query)
   const facts = await project.facts()

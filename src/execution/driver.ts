@@ -27,6 +27,8 @@ interface Fold {
   readonly road: 'core' | 'sql'
   /** Why it is not the core. */
   readonly reason?: string
+  /** Names of events that it looked for. */
+  readonly names?: readonly string[]
   /** In the lists. */
   readonly events?: number
   readonly seconds: number
@@ -90,7 +92,7 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const foldLists = async ({ label, fold }: ListsAsk) => {
+  const foldLists = async ({ label, names, fold }: ListsAsk) => {
     const started = performance.now()
     const skip = (reason: string) => void folds.push({ label, road: 'sql', reason, seconds: 0 })
     if (typeof fold === 'string') return skip(fold)
@@ -98,7 +100,7 @@ export function driverOf(
     const hasFolded = await project.fold(Number(facts.appliedSeq), async (lists) => {
       const steps = fold(lists)
       for (let since = performance.now(); !steps.next().done; since = performance.now()) await pause(performance.now() - since)
-      folds.push({ label, road: 'core', events: lists.events, seconds: (performance.now() - started) / 1000 })
+      folds.push({ label, road: 'core', names, events: lists.events, seconds: (performance.now() - started) / 1000 })
     })
     if (!hasFolded) skip('the lists of events do not fit into memory')
   }

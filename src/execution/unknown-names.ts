@@ -90,9 +90,9 @@ function eventNamesIn(query: TypedQuery): readonly string[] {
   return [...found]
 }
 
-function* unknownEvents(queries: readonly TypedQuery[], { eventIds }: StoreFacts, written: Written): Steps {
+function* unknownEvents(queries: readonly TypedQuery[], folded: readonly string[], { eventIds }: StoreFacts, written: Written): Steps {
   if (eventIds.size >= maxEventNames) return []
-  const unknown = new Set<string>()
+  const unknown = new Set(folded.filter((name) => name !== '' && !eventIds.has(name)))
   for (const query of queries) {
     for (const name of eventNamesIn(query)) if (!eventIds.has(name)) unknown.add(name)
     yield
@@ -127,8 +127,8 @@ function unknownActions(request: unknown, { actions }: Pick<StoreFacts, 'actions
   }))
 }
 
-/** Yields between the statements. */
-export function* unknownNames(request: AskedQuery, asked: readonly Compiled[], facts: StoreFacts): Steps {
+/** Yields between the statements. `folded`: names of events that were looked for without one. */
+export function* unknownNames(request: AskedQuery, asked: readonly Compiled[], folded: readonly string[], facts: StoreFacts): Steps {
   const written = writtenIn(request)
   return [
     ...(yield* unknownProperties(
@@ -138,6 +138,7 @@ export function* unknownNames(request: AskedQuery, asked: readonly Compiled[], f
     )),
     ...(yield* unknownEvents(
       asked.map(({ resolved }) => resolved),
+      folded,
       facts,
       written,
     )),

@@ -27,6 +27,8 @@ export interface ListsAsk {
   readonly kind: 'lists'
   /** Words for the log and for `explain`. */
   readonly label: string
+  /** The names of events that it looks for. */
+  readonly names: readonly string[]
   /** A loop with pauses. Text: why the lists cannot answer this. */
   readonly fold: ((lists: EventLists) => Generator<void, void, void>) | string
 }

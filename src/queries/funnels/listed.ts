@@ -1,6 +1,7 @@
-import type { Expr, Literal } from '../../ast/nodes.ts'
 import type { EventLists } from '../../core/event-lists.ts'
+import { firstSince } from '../../core/first-since.ts'
 import type { ActorColumns } from '../../kernels/funnels/columns.ts'
+import { eventMasks, namesOf } from '../event-masks.ts'
 import type { QueryContext } from '../kind.ts'
 import { queryFilters } from '../series-condition.ts'
 import { actorKindOf, type FunnelScan, type Reading, type Slice } from './scan.ts'
@@ -18,14 +19,13 @@ export interface ListedFunnel {
   /** The same for exclusions; null without any. */
   readonly exclusions: Int32Array | null
   readonly otherExclusions: number
+  /** Names that steps and exclusions ask for. */
+  readonly names: readonly string[]
   readonly from: number
   readonly to: number
   /** Events that match nothing count too. */
   readonly isStrict: boolean
 }
-
-/** The names of events that meet a condition. */
-type Names = 'all' | ReadonlySet<string>
 
 /** Text: why the lists cannot answer the funnel. */
 export function listed(scan: FunnelScan, cohort: number | 'all' | null, reading: Reading, env: QueryContext): ListedFunnel | string {
@@ -37,68 +37,23 @@ export function listed(scan: FunnelScan, cohort: number | 'all' | null, reading:
   if (reading.firstTimes.length > 0) return 'a step is counted at its first time only'
   if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
   if (namesOf(queryFilters(query, env)) !== 'all') return 'the lists have no values for the filters'
-  const steps = masksOf(
+  const steps = eventMasks(
     reading.steps.map((condition, i) => ({ condition, bits: 1 << i })),
     env,
   )
-  const exclusions = masksOf(reading.exclusions, env)
+  const exclusions = eventMasks(reading.exclusions, env)
   if (!steps || !exclusions) return 'a step has a condition on more than the name of its event'
   return {
     steps: steps.byEvent,
     otherSteps: steps.others,
     exclusions: reading.exclusions.length > 0 ? exclusions.byEvent : null,
     otherExclusions: exclusions.others,
+    names: [...steps.names, ...exclusions.names],
     from: range.from,
     to: range.to,
     isStrict: settings.order === 'strict',
   }
 }
-
-interface Masks {
-  readonly byEvent: Int32Array
-  readonly others: number
-}
-
-/** Null when a condition is on more than names. */
-function masksOf(parts: readonly { readonly condition: Expr; readonly bits: number }[], env: QueryContext): Masks | null {
-  const byId = new Map<number, number>()
-  let others = 0
-  for (const { condition, bits } of parts) {
-    const names = namesOf(condition)
-    if (names === null) return null
-    if (names === 'all') others |= bits
-    else
-      for (const name of names) {
-        const id = env.eventId(name)
-        if (id !== undefined) byId.set(id, (byId.get(id) ?? 0) | bits)
-      }
-  }
-  const byEvent = new Int32Array(Math.max(-1, ...byId.keys()) + 1).fill(others)
-  for (const [id, bits] of byId) byEvent[id] = bits | others
-  return { byEvent, others }
-}
-
-/** Null when the condition is on more than names. */
-function namesOf(condition: Expr): Names | null {
-  if (condition.kind === 'literal') return condition.value === true ? 'all' : condition.value === false ? new Set() : null
-  if (condition.kind === 'in') {
-    const { expr, set, not, cohort } = condition
-    const isPlain = isEvent(expr) && !not && !cohort && 'items' in set && set.kind === 'tuple'
-    return isPlain && set.items.every(isText) ? new Set(set.items.map((item) => (item as Literal).value as string)) : null
-  }
-  if (condition.kind !== 'call') return null
-  const { name, args } = condition
-  if (name === 'equals') return isEvent(args[0]!) && isText(args[1]!) ? new Set([(args[1] as Literal).value as string]) : null
-  if (name !== 'and' && name !== 'or') return null
-  const all = args.map(namesOf)
-  if (all.includes(null)) return null
-  return (all as Names[]).reduce(name === 'and' ? both : either)
-}
-
-const isEvent = (expr: Expr) => expr.kind === 'field' && expr.chain.length === 1 && expr.chain[0] === 'event'
-const isText = (expr: Expr) => expr.kind === 'literal' && typeof expr.value === 'string'
-const both = (a: Names, b: Names): Names => (a === 'all' ? b : b === 'all' ? a : new Set([...a].filter((name) => b.has(name))))
-const either = (a: Names, b: Names): Names => (a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b]))
 
 /** Hands over all persons with their events that matter, some persons at a time. The memory of a slice is used again for the next one. */
 export function* listedSlices(
@@ -182,17 +137,4 @@ class Block {
     persons.set(this.persons)
     Object.assign(this, { offsets, persons })
   }
-}
-
-/** The first place of a list whose time is not before `from`. */
-function firstSince(time: Float64Array, start: number, end: number, from: number): number {
-  if (time[start]! >= from) return start
-  let low = start
-  let high = end
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (time[middle]! < from) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -17,6 +17,7 @@ export function* eachSlice(
   yield {
     kind: 'lists',
     label: 'funnel events',
+    names: typeof funnel === 'string' ? [] : funnel.names,
     fold:
       typeof funnel === 'string'
         ? funnel

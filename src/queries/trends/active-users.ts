@@ -5,6 +5,7 @@ import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketNumber } from '../bucket-number.ts'
+import type { ResolvedRange } from '../dates.ts'
 import { at, eventsTable, since, until } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
@@ -36,7 +37,10 @@ export function windowOf(math: RollingMath, start: Micros, { range }: PlanContex
 }
 
 /** The windows of all buckets, each from its first instant to the one after its last. */
-function windowsOf(math: RollingMath, unit: PlanContext['unit']): { readonly begins: readonly Micros[]; readonly ends: readonly Micros[] } {
+export function windowsOf(
+  math: RollingMath,
+  unit: PlanContext['unit'],
+): { readonly begins: readonly Micros[]; readonly ends: readonly Micros[] } {
   const { calendar, interval } = unit.range
   const fine = fineInterval(interval)
   const windows = (unit.edges ?? []).slice(0, -1).map((start) => windowOf(math, start, unit))
@@ -53,8 +57,13 @@ export function countedTime(unit: PlanContext['unit']): Expr {
   if (!unit.edges) return totalWindow(unit, math)
   if (isPlainUnique(math, unit.range.interval)) return timeFilter(unit)
   const { begins, ends } = windowsOf(math, unit)
-  return begins.length ? and(since(begins[0]!), until(Math.min(ends.at(-1)! - 1, unit.range.to))) : literal(false)
+  const times = rollingTimes(begins, ends, unit.range)
+  return times ? and(since(times.from), until(times.to)) : literal(false)
 }
+
+/** The times that all windows together reach over; null without a window. */
+export const rollingTimes = (begins: readonly Micros[], ends: readonly Micros[], { to }: ResolvedRange) =>
+  begins.length ? { from: begins[0]!, to: Math.min(ends.at(-1)! - 1, to) } : null
 
 export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   const { unit, parts } = context

@@ -1,4 +1,5 @@
 import type { Table } from 'apache-arrow'
+import type { EventLists } from '../../core/event-lists.ts'
 import { InternalError, QueryError } from '../../errors/errors.ts'
 import { type Breakdown, isBrokenDown, partValue } from '../breakdown.ts'
 import { bucketEdges } from '../buckets.ts'
@@ -12,6 +13,7 @@ import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
+import { listedUnit } from './listed.ts'
 import { contextOf, planUnit } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
@@ -97,11 +99,35 @@ export function* answerUnits(
   env: QueryContext,
   breakdown: Breakdown,
 ): Generator<Ask, Answered[], Answer> {
-  const bins = yield* binsOfUnits(units, query, env, breakdown)
-  const plans = units.map((unit, i) => planUnit(contextOf(unit, query, env, breakdown, bins[i]!)))
-  if (plans.length === 0) return []
-  const answers = tables(yield plans.map((plan, i) => ({ kind: 'statement' as const, query: plan.query, label: labelOf(units[i]!) })))
-  return units.map((unit, i) => ({ unit, groups: plans[i]!.read(answers[i]!) }))
+  const folded = yield* foldUnits(units, query, env, breakdown)
+  const read = units.filter((unit) => !folded.has(unit))
+  const bins = yield* binsOfUnits(read, query, env, breakdown)
+  const plans = read.map((unit, i) => planUnit(contextOf(unit, query, env, breakdown, bins[i]!)))
+  const asks = plans.map((plan, i) => ({ kind: 'statement' as const, query: plan.query, label: labelOf(read[i]!) }))
+  const answers = asks.length > 0 ? tables(yield asks) : []
+  const groups = new Map(read.map((unit, i) => [unit, plans[i]!.read(answers[i]!)]))
+  return units.map((unit) => ({ unit, groups: folded.get(unit) ?? groups.get(unit)! }))
+}
+
+/** The units that the lists of the core can answer. */
+function* foldUnits(
+  units: readonly Unit[],
+  query: TrendsQuery,
+  env: QueryContext,
+  breakdown: Breakdown,
+): Generator<Ask, ReadonlyMap<Unit, readonly Group[]>, Answer> {
+  const folded = new Map<Unit, readonly Group[]>()
+  for (const unit of units) {
+    const listed = listedUnit(unit, query, isBrokenDown(breakdown), env)
+    const fold =
+      typeof listed === 'string'
+        ? listed
+        : function* (lists: EventLists) {
+            folded.set(unit, [{ parts: [], data: yield* listed.fold(lists) }])
+          }
+    yield { kind: 'lists', label: labelOf(unit), names: typeof listed === 'string' ? [] : listed.names, fold }
+  }
+  return folded
 }
 
 const labelOf = ({ order, period, node, cohort }: Unit): string =>

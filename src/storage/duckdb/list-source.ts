@@ -1,14 +1,14 @@
-import type { Table } from 'apache-arrow'
+import type { RecordBatch, Table } from 'apache-arrow'
 import type { EventBatch, ListSource } from '../../core/ports.ts'
 import type { Statement, Statements } from '../../execution/ports.ts'
 import { identifier } from './instance.ts'
 
 const columns = (...names: string[]): Statement['columns'] => names.map((name) => ({ name, typeName: '' }))
-const integers = (part: Table, name: string) => part.getChild(name)!.toArray() as Int32Array
-const doubles = (part: Table, name: string) => part.getChild(name)!.toArray() as Float64Array
+const integers = (part: Table | RecordBatch, name: string) => part.getChild(name)!.toArray() as Int32Array
+const doubles = (part: Table | RecordBatch, name: string) => part.getChild(name)!.toArray() as Float64Array
 
 /** Reads the events of a store for the lists of the core. */
-export function listSource(database: string, { run, runInParts }: Pick<Statements, 'run' | 'runInParts'>): ListSource {
+export function listSource(database: string, { run, stream }: Pick<Statements, 'run' | 'stream'>): ListSource {
   const at = `${identifier(database)}.main`
   return {
     async counts() {
@@ -20,11 +20,11 @@ export function listSource(database: string, { run, runInParts }: Pick<Statement
       let last = seq
       const sql = `SELECT person_no AS person, epoch_us(timestamp)::DOUBLE AS time, event_id AS event, log_seq::DOUBLE AS seq
         FROM ${at}.events WHERE log_seq > ${seq}`
-      await runInParts({ sql, params: [], columns: columns('person', 'time', 'event', 'seq') }, (part) => {
+      for await (const part of stream({ sql, params: [], columns: columns('person', 'time', 'event', 'seq') })) {
         const batch: EventBatch = { person: integers(part, 'person'), time: doubles(part, 'time'), event: integers(part, 'event') }
         for (const one of doubles(part, 'seq')) if (one > last) last = one
         take(batch)
-      })
+      }
       return last
     },
     async merges() {

@@ -1,0 +1,59 @@
+import type { Expr, Literal } from '../ast/nodes.ts'
+import type { QueryContext } from './kind.ts'
+
+// Conditions on nothing but the names of events, which the lists of the core can answer.
+
+/** The names of events that meet a condition. */
+type Names = 'all' | ReadonlySet<string>
+
+/** What the names of events say. */
+export interface EventMasks {
+  /** By number of the name, the bits of the conditions that it meets; names behind the end meet those of `others`. */
+  readonly byEvent: Int32Array
+  readonly others: number
+  /** Names that were asked for. */
+  readonly names: readonly string[]
+}
+
+/** Null when a condition is on more than names. */
+export function eventMasks(parts: readonly { readonly condition: Expr; readonly bits: number }[], env: QueryContext): EventMasks | null {
+  const byId = new Map<number, number>()
+  const asked = new Set<string>()
+  let others = 0
+  for (const { condition, bits } of parts) {
+    const names = namesOf(condition)
+    if (names === null) return null
+    if (names === 'all') others |= bits
+    else
+      for (const name of names) {
+        asked.add(name)
+        const id = env.eventId(name)
+        if (id !== undefined) byId.set(id, (byId.get(id) ?? 0) | bits)
+      }
+  }
+  const byEvent = new Int32Array(Math.max(-1, ...byId.keys()) + 1).fill(others)
+  for (const [id, bits] of byId) byEvent[id] = bits | others
+  return { byEvent, others, names: [...asked] }
+}
+
+/** Null when the condition is on more than names. */
+export function namesOf(condition: Expr): Names | null {
+  if (condition.kind === 'literal') return condition.value === true ? 'all' : condition.value === false ? new Set() : null
+  if (condition.kind === 'in') {
+    const { expr, set, not, cohort } = condition
+    const isPlain = isEvent(expr) && !not && !cohort && 'items' in set && set.kind === 'tuple'
+    return isPlain && set.items.every(isText) ? new Set(set.items.map((item) => (item as Literal).value as string)) : null
+  }
+  if (condition.kind !== 'call') return null
+  const { name, args } = condition
+  if (name === 'equals') return isEvent(args[0]!) && isText(args[1]!) ? new Set([(args[1] as Literal).value as string]) : null
+  if (name !== 'and' && name !== 'or') return null
+  const all = args.map(namesOf)
+  if (all.includes(null)) return null
+  return (all as Names[]).reduce(name === 'and' ? both : either)
+}
+
+const isEvent = (expr: Expr) => expr.kind === 'field' && expr.chain.length === 1 && expr.chain[0] === 'event'
+const isText = (expr: Expr) => expr.kind === 'literal' && typeof expr.value === 'string'
+const both = (a: Names, b: Names): Names => (a === 'all' ? b : b === 'all' ? a : new Set([...a].filter((name) => b.has(name))))
+const either = (a: Names, b: Names): Names => (a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b]))

@@ -42,6 +42,11 @@ export interface OpenOptions {
   readonly clock?: () => Date
   /** Bytes, or text such as `512MB`, for the store and its queries. Default: the smaller of 40 % of the container's memory and 2 GiB. */
   readonly memoryLimit?: number | string
+  /**
+   * Bytes, or text such as `512MB`, for events that are kept in memory as one list per person, from which funnels and numbers of persons are answered; 0: they are
+   * answered by statements only. Projects share it, and what does not fit is answered by statements. Default: a quarter of `memoryLimit`.
+   */
+  readonly listMemory?: number | string
   /** Threads of the store. Default: as many as the process may use. */
   readonly threads?: number
   /** `fsync` (default): acknowledged events survive a power cut. `os`: they survive the process, not the machine. */
@@ -73,6 +78,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   isolate: true,
   clock: true,
   memoryLimit: true,
+  listMemory: true,
   threads: true,
   durability: true,
   logRetention: true,
@@ -161,9 +167,9 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     }
     const clock = options.clock ?? (() => new Date())
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
-    const { memoryLimit, threads, engine } = options
-    if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, threads, engine, storage }, onError)
-    instance = await openInstance({ dataDir, ...(options.isolate ? accountsOnly : { memoryLimit, threads }) })
+    const { memoryLimit, listMemory, threads, engine } = options
+    if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
+    instance = await openInstance({ dataDir, ...(options.isolate ? accountsOnly : { memoryLimit, listMemory, threads }) })
     const opened = backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance)
     backends = opened
     let accounts: Accounts

@@ -102,6 +102,10 @@ export const serve: Command = {
     demo: { summary: 'create a demo project at the first start' },
     json: { summary: 'print one line of JSON when ready' },
     memory: memoryOption,
+    'list-memory': {
+      value: 'SIZE',
+      summary: 'memory for the events that funnels and numbers of persons are answered from; 0: none; default: a quarter of --memory',
+    },
     clickhouse: clickhouseOption,
     'one-process': {
       summary: 'run the engine inside the server process: uses less memory, but a query that crashes the engine stops the server',
@@ -151,6 +155,7 @@ export const serve: Command = {
       waymark = await open({
         dataDir: values.required('data'),
         memoryLimit: values.text('memory'),
+        listMemory: values.text('list-memory'),
         engine: engineOf(values),
         isolate: !values.isOn('one-process'),
         clock,

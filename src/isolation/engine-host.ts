@@ -136,8 +136,8 @@ export function hostEngine(port: Port, onStart: () => void): void {
   const channel = new Channel(
     port,
     {
-      async start({ dataDir, memoryLimit, threads, engine, storage }: StartArgs): Promise<void> {
-        const opened = await openStoresAlone({ dataDir, memoryLimit, threads }, engine, storage)
+      async start({ dataDir, memoryLimit, listMemory, threads, engine, storage }: StartArgs): Promise<void> {
+        const opened = await openStoresAlone({ dataDir, memoryLimit, listMemory, threads }, engine, storage)
         parts = { opened, stores: opened.stores, admission: createAdmission(opened.concurrency) }
         onStart()
       },

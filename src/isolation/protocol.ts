@@ -16,6 +16,7 @@ import type { WireError } from './wire-error.ts'
 export interface StartArgs {
   readonly dataDir: string
   readonly memoryLimit?: number | string | undefined
+  readonly listMemory?: number | string | undefined
   readonly threads?: number | undefined
   readonly engine?: EngineChoice | undefined
   readonly storage: StorageOptions

@@ -1,7 +1,7 @@
 import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './clickhouse/client.ts'
 import { mustNotBeOnClickHouse, openClickHouseStores } from './clickhouse-stores.ts'
 import { answerBytes, defaultMemoryLimit, memoryBytes } from './duckdb/budget.ts'
-import { type Instance, openInstance } from './duckdb/instance.ts'
+import { type Instance, type InstanceOptions, openInstance } from './duckdb/instance.ts'
 import type { StorageOptions } from './project-storage.ts'
 import { duckdbStores, type Stores } from './stores.ts'
 
@@ -41,7 +41,7 @@ export interface OpenedStores {
 
 /** The stores of a directory whose accounts another process has. */
 export async function openStoresAlone(
-  options: { readonly dataDir: string; readonly memoryLimit?: number | string | undefined; readonly threads?: number | undefined },
+  options: Pick<InstanceOptions, 'dataDir' | 'memoryLimit' | 'listMemory' | 'threads'>,
   engine: EngineChoice | undefined,
   storage: StorageOptions,
 ): Promise<OpenedStores> {

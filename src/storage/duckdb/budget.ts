@@ -24,12 +24,20 @@ const machineMemory = (): number => {
 export const defaultMemoryLimit = (machine = machineMemory()): number => Math.floor(Math.min(0.4 * machine, 2 * gibibyte))
 
 /** A number of bytes, or text such as `512MB` or `1.5 GiB`. */
-export const memoryBytes = (value: number | string): number => {
+export const memoryBytes = (value: number | string): number => bytesOf(value, 'memoryLimit', 64 * 1024 ** 2, 'at least 64 MiB, ')
+
+/** Of the events that are kept in memory as lists. 0: none. */
+export const listMemoryBytes = (value: number | string | undefined, memoryLimit: number): number =>
+  value === undefined ? Math.floor(memoryLimit / 4) : bytesOf(value, 'listMemory', 0, '')
+
+function bytesOf(value: number | string, attr: string, least: number, atLeast: string): number {
   const match = typeof value === 'number' ? null : /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B)\s*$/i.exec(value)
-  const bytes = typeof value === 'number' ? value : Number(match?.[1]) * (units[match?.[2]?.toUpperCase() ?? ''] ?? Number.NaN)
-  if (!(bytes >= 64 * 1024 ** 2 && Number.isFinite(bytes))) {
-    const message = `memoryLimit must be at least 64 MiB, as a number of bytes or text like "512MB"; got ${JSON.stringify(value)}`
-    throw new WaymarkError('validation-failed', { message, attr: 'memoryLimit' })
+  const isZero = typeof value === 'string' && value.trim() === '0'
+  const given = typeof value === 'number' ? value : Number(match?.[1]) * (units[match?.[2]?.toUpperCase() ?? ''] ?? Number.NaN)
+  const bytes = isZero ? 0 : given
+  if (!(bytes >= least && Number.isFinite(bytes))) {
+    const message = `${attr} must be ${atLeast}as a number of bytes or text like "512MB"; got ${JSON.stringify(value)}`
+    throw new WaymarkError('validation-failed', { message: message.replace('must be as', 'must be'), attr })
   }
   return Math.floor(bytes)
 }

@@ -5,7 +5,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { MemoryShare } from '../../lib/memory-share.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
-import { defaultConcurrency, defaultMemoryLimit, defaultThreads, memoryBytes } from './budget.ts'
+import { defaultConcurrency, defaultMemoryLimit, defaultThreads, listMemoryBytes, memoryBytes } from './budget.ts'
 import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
@@ -15,8 +15,10 @@ import { rowGroupRows } from './schema.ts'
 export interface InstanceOptions {
   /** A directory that exists, or `:memory:`. */
   readonly dataDir: string
-  readonly memoryLimit?: number | string
-  readonly threads?: number
+  readonly memoryLimit?: number | string | undefined
+  /** Of the lists of events. Default: a quarter of the memory limit. */
+  readonly listMemory?: number | string | undefined
+  readonly threads?: number | undefined
   /** How many statements of queries may run at once. */
   readonly concurrency?: number
   /** Open for queries: for each that runs one, and another one for each whose rows are being read. */
@@ -98,6 +100,7 @@ export class Instance implements Sql {
     options: {
       dataDir: string
       memoryLimit: number
+      listMemory: number
       threads: number
       places: number
       connections: readonly DuckDBConnection[]
@@ -108,7 +111,7 @@ export class Instance implements Sql {
     this.dataDir = options.dataDir
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
-    this.listMemory = new MemoryShare(options.memoryLimit / 4)
+    this.listMemory = new MemoryShare(options.listMemory)
     this.concurrency = options.places
     this.isReadOnly = options.isReadOnly
     for (const connection of options.connections) this.follow(connection)
@@ -341,6 +344,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const isInMemory = options.dataDir === ':memory:'
   const dataDir = isInMemory ? ':memory:' : resolve(options.dataDir)
   const memoryLimit = options.memoryLimit === undefined ? defaultMemoryLimit() : memoryBytes(options.memoryLimit)
+  const listMemory = listMemoryBytes(options.listMemory, memoryLimit)
   const threads = options.threads ?? defaultThreads()
   if (!Number.isInteger(threads) || threads < 1) {
     throw new WaymarkError('validation-failed', { message: `threads must be a whole number from 1, got ${threads}`, attr: 'threads' })
@@ -352,7 +356,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
     const places = options.concurrency ?? defaultConcurrency()
     const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * places }, () => progressing(database)))
     await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
-    return new Instance(database, { dataDir, memoryLimit, threads, places, connections, isReadOnly })
+    return new Instance(database, { dataDir, memoryLimit, listMemory, threads, places, connections, isReadOnly })
   } catch (error) {
     database.closeSync()
     throw error

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
+import type { EventInput } from '../../src/index.ts'
 import type { Project } from '../../src/project.ts'
 
 // The lists of the core as a user meets them: what was acknowledged is in the next answer, and the answer is that of statements.
@@ -49,7 +50,7 @@ test('what was acknowledged is in the next answer, with merges and late events, 
   }
   for (let round = 0; round < 12; round++) {
     const batch: EventInput[] = Array.from({ length: 40 }, (_, i) => ({
-      event: ['visit', 'visit', 'sign up', 'buy', 'other'][draw(5)],
+      event: ['visit', 'visit', 'sign up', 'buy', 'other'][draw(5)]!,
       distinct_id: `${draw(2) ? 'known' : 'anonymous'}-${draw(12)}`,
       uuid: `00000000-0000-4000-8000-${String(round * 100 + i).padStart(12, '0')}`,
       timestamp: new Date(Date.UTC(2026, 2, 1 + draw(9), draw(24), draw(60))).toISOString(), // in any order

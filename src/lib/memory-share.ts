@@ -1,20 +1,24 @@
 /** Bytes that several parts of the process share. */
 export class MemoryShare {
-  private taken = 0
+  private used = 0
   private readonly most: number
 
   constructor(most: number) {
     this.most = most
   }
 
+  get taken(): number {
+    return this.used
+  }
+
   /** False when there are not so many left. */
   take(bytes: number): boolean {
-    if (this.taken + bytes > this.most) return false
-    this.taken += bytes
+    if (this.used + bytes > this.most) return false
+    this.used += bytes
     return true
   }
 
   give(bytes: number): void {
-    this.taken -= bytes
+    this.used -= bytes
   }
 }

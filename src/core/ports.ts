@@ -16,6 +16,8 @@ export interface ListSource {
   counts(): Promise<{ readonly person: Int32Array; readonly events: Int32Array }>
   /** Hands over the events after a record of the log, with the persons' numbers of their time. Resolves with the last record. */
   eventsAfter(seq: number, take: (batch: EventBatch) => void): Promise<number>
+  /** Changes with the merges. */
+  mergesMark(): Promise<string>
   /** All merges that hold: from a person's number to that of its survivor. */
   merges(): Promise<ReadonlyMap<number, number>>
 }

@@ -7,7 +7,12 @@ interface Loaded {
   readonly lists: EventLists
   /** The last record whose event is in the lists. */
   seq: number
-  merges: ReadonlyMap<number, number>
+  merges: Merges
+}
+
+interface Merges {
+  readonly mark: string
+  readonly survivorOf: ReadonlyMap<number, number>
 }
 
 /** The lists of a project. They are made for the first query, and follow the store with each further one. */
@@ -66,26 +71,31 @@ export class ProjectLists {
   }
 
   private async catchUp(source: ListSource): Promise<boolean> {
-    const merges = await source.merges()
-    if (this.loaded && !follows(this.loaded.merges, merges)) this.forget()
+    const mark = await source.mergesMark()
+    const known = this.loaded?.merges
+    const merges = known?.mark === mark ? known : { mark, survivorOf: await source.merges() }
+    if (known && known !== merges && !follows(known.survivorOf, merges.survivorOf)) this.forget()
     const loaded = this.loaded ?? (await this.begin(source, merges))
     if (!loaded) return false
-    for (const [merged, survivor] of merges) if (loaded.merges.get(merged) !== survivor) loaded.lists.merge(merged, survivor)
-    const seq = await source.eventsAfter(loaded.seq, (batch) => loaded.lists.add(survivors(batch, merges)))
+    const { lists } = loaded
+    if (loaded.merges !== merges)
+      for (const [merged, survivor] of merges.survivorOf)
+        if (loaded.merges.survivorOf.get(merged) !== survivor) lists.merge(merged, survivor)
+    const seq = await source.eventsAfter(loaded.seq, (batch) => lists.add(survivors(batch, merges)))
     this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), merges })
-    if (this.account(loaded.lists.bytes)) return true
+    if (this.account(lists.bytes)) return true
     this.forget()
     return false
   }
 
   /** Empty lists with room for all; null when there is no memory for them. */
-  private async begin(source: ListSource, merges: ReadonlyMap<number, number>): Promise<Loaded | null> {
+  private async begin(source: ListSource, merges: Merges): Promise<Loaded | null> {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
     if (!this.account(EventLists.bytesOf(all, person.length))) return null
     const byPerson = new Map<number, number>()
     for (let i = 0; i < person.length; i++) {
-      const survivor = merges.get(person[i]!) ?? person[i]!
+      const survivor = merges.survivorOf.get(person[i]!) ?? person[i]!
       byPerson.set(survivor, (byPerson.get(survivor) ?? 0) + events[i]!)
     }
     const lists = new EventLists()
@@ -116,7 +126,7 @@ function follows(before: ReadonlyMap<number, number>, now: ReadonlyMap<number, n
   return true
 }
 
-function survivors(batch: EventBatch, merges: ReadonlyMap<number, number>): EventBatch {
-  if (merges.size === 0) return batch
-  return { ...batch, person: batch.person.map((person) => merges.get(person) ?? person) }
+function survivors(batch: EventBatch, { survivorOf }: Merges): EventBatch {
+  if (survivorOf.size === 0) return batch
+  return { ...batch, person: batch.person.map((person) => survivorOf.get(person) ?? person) }
 }

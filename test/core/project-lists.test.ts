@@ -27,6 +27,7 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
       if (failure) throw failure
       return events.length
     },
+    mergesMark: async () => JSON.stringify([...merges]),
     merges: async () => new Map(merges),
   }
   return {

@@ -27,6 +27,10 @@ export function listSource(database: string, { run, stream }: Pick<Statements, '
       }
       return last
     },
+    async mergesMark() {
+      const sql = `SELECT concat(count(*), ' ', bit_xor(hash(merged, survivor))) AS mark FROM ${at}.person_merges`
+      return String((await run({ sql, params: [], columns: columns('mark') })).getChild('mark')!.get(0))
+    },
     async merges() {
       const sql = `SELECT merged, survivor FROM ${at}.person_merges`
       const table = await run({ sql, params: [], columns: columns('merged', 'survivor') })

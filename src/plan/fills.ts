@@ -82,7 +82,12 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
   const sought: TypedExpr =
     sortKeys.length === 1
       ? value
-      : { kind: 'tuple', items: sortKeys.map((_, i) => sortKey(i)), type: { kind: 'tuple', items: sortKeys.map((_, i) => sortKey(i).type) }, span }
+      : {
+          kind: 'tuple',
+          items: sortKeys.map((_, i) => sortKey(i)),
+          type: { kind: 'tuple', items: sortKeys.map((_, i) => sortKey(i).type) },
+          span,
+        }
   const there = fresh('there')
   const isMissing: TypedExpr = {
     kind: 'in',

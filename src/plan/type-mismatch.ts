@@ -37,7 +37,7 @@ const unnested = (call: ArrayJoinNode): Misfit[] =>
   isText(call.expr.type) ? [{ call: { name: 'arrayJoin', span: call.span }, argument: call.expr, needs: 'an array' }] : []
 
 /** The suggested conversion: text becomes a number by toFloat, anything becomes text by toString. */
-const mend = ({ argument, needs }: Misfit, shown: string | null): string | null => {
+const suggestion = ({ argument, needs }: Misfit, shown: string | null): string | null => {
   if (shown === null) return null
   if (needs === 'text') return `toString(${shown})`
   if (needs === 'an array') return `JSONExtract(${shown}, 'Array(String)')`
@@ -70,7 +70,7 @@ export function asTypeMismatch(error: unknown, query: TypedQuery, source: string
   const shown = written !== null && isSpanned(span) && span.end - span.start <= longestShown ? written.slice(span.start, span.end) : null
   return new QueryError(
     'type-mismatch',
-    { name: call.name, needs, found: typeName(argument.type), shown, use: mend(misfit, shown) },
+    { name: call.name, needs, found: typeName(argument.type), shown, use: suggestion(misfit, shown) },
     isSpanned(span) ? span : call.span,
     { cause: error },
   )

@@ -6,7 +6,7 @@ import { keyOf, ordered, readAs } from './property-values.ts'
 import type { Scope } from './scope.ts'
 import type { TypedBound, TypedExpr, TypedOrder, TypedWindow } from './typed.ts'
 
-/** How the expressions in a window are resolved. */
+/** Resolvers for the expressions of a window. */
 export interface WindowParts {
   readonly expr: (expr: Expr, scope: Scope) => TypedExpr
   readonly all: (exprs: readonly Expr[], scope: Scope) => readonly TypedExpr[]
@@ -53,7 +53,7 @@ function resolveFrame(
   return frame
 }
 
-/** How far from the value of the current row: a number from a number, an interval from a time. */
+/** Checks the distance from the current row's value: a number for numbers, an interval for times. */
 function checkRange(offset: TypedExpr, orderBy: readonly TypedOrder[]): void {
   const [key] = orderBy
   if (!key || orderBy.length > 1)

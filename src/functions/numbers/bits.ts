@@ -4,7 +4,7 @@ import { type IntegerShape, integer, integerShape, whenAll } from '../results.ts
 import { type Arg, type Case, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Bits of whole numbers. ClickHouse works in the width of the type and drops what is shifted out; DuckDB counts in 128 bits here and cuts.
+// Bits of integers. ClickHouse works in the width of the type and drops bits that are shifted out; here DuckDB computes in 128 bits and truncates.
 
 const shapeOf = (type: Arg['type']): IntegerShape => integerShape(type) ?? { bits: 64, signed: true }
 const wider: FunctionRow['returns'] = ([a, b]) => {
@@ -15,9 +15,9 @@ const wider: FunctionRow['returns'] = ([a, b]) => {
 const ofFirst: FunctionRow['returns'] = ([a, b]) => (isNullable(b ?? a!) ? { ...integer(shapeOf(a!)), nullable: true } : a!)
 
 const mask = (bits: number): string => `CAST(${(1n << BigInt(bits)) - 1n} AS HUGEINT)`
-/** The bits of a number as one that is not negative, in its own width or a wider one. */
+/** The bits of a number as a nonnegative number, in its own width or a wider one. */
 const bitsOf = (arg: Arg, { bits } = shapeOf(arg.type)): string => `(CAST(${asNumber(arg)} AS HUGEINT) & ${mask(bits)})`
-/** Bits as a number of the shape. */
+/** Bits as a number of a given width and sign. */
 const numberOf = (bits: string, { bits: width, signed }: IntegerShape): string => {
   const cut = `(${bits} & ${mask(width)})`
   if (!signed) return `CAST(${cut} AS UBIGINT)`
@@ -32,7 +32,7 @@ const binary = (summary: string, body: (a: string, b: string) => string, cases: 
   summary,
   duckdb: ([a, b], { type }) => {
     const shape = shapeOf(type)
-    // BIGINT holds what comes out, unless a number without a sign is as wide as the result.
+    // BIGINT can hold the result unless an unsigned operand is as wide as the result.
     const isCut = [a!, b!].some((arg) => {
       const { bits, signed } = shapeOf(arg.type)
       return !signed && bits === shape.bits && (shape.signed || bits === 64)
@@ -61,7 +61,7 @@ const rotate =
 function test(x: Arg, place: Arg): string {
   const { bits, signed } = shapeOf(x.type)
   const at = typeof place.constant === 'number' && Number.isInteger(place.constant) ? place.constant : -1
-  // One step where BIGINT holds the number and the bit.
+  // One step if BIGINT can hold the number and the bit.
   if (at >= 0 && at < Math.min(bits, 63) && bits <= 64 && (signed || bits < 64)) return `((${asInteger(x)} & ${1n << BigInt(at)}) <> 0)`
   return `((${shiftedRight(bitsOf(x), `least(${asInteger(place)}, 127)`)} & 1) = 1)`
 }

@@ -3,7 +3,7 @@ import { always } from '../results.ts'
 import { type Arity, type Case, type FunctionRow, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Places on Earth: distances, geohashes and H3 cells. DuckDB answers none of them without an extension.
+// Geography: distances, geohashes and H3 cells. DuckDB has none of them without an extension.
 
 const reason = unsupported('DuckDB has no geography without an extension')
 const [uint8, uint64, float, flag, text] = [always('UInt8'), always('UInt64'), always('Float64'), always('Bool'), always('String')]

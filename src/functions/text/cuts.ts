@@ -5,11 +5,11 @@ import { whenAll } from '../results.ts'
 import { type Arg, type SqlCell, sql } from '../row.ts'
 import { scalars } from '../scalars.ts'
 
-// Parts of texts, and texts filled or cleared at their ends.
+// Substrings, padding and trimming.
 
 const slice = (text: string, start: string, length: string): string =>
   `CASE WHEN ${start} = 0 THEN left(${text}, 0) WHEN ${length} < 0 THEN array_slice(${text}, ${start}, ${length} - 1) ELSE substring(${text}, ${start}, ${length}) END`
-/** Places and lengths beyond 32 bits are refused by DuckDB; no text is that long. */
+/** DuckDB rejects positions and lengths beyond 32 bits; no text is that long. */
 const longest = 2_147_483_647
 const isPositive = (arg: Arg): boolean => typeof arg.constant === 'number' && arg.constant > 0 && arg.constant <= longest
 const bounded = ({ sql, constant }: Arg): string =>
@@ -35,7 +35,7 @@ const trimmed = (name: 'trim' | 'ltrim' | 'rtrim', clickhouse: string, summary: 
   cases,
 })
 
-/** Padding counts bytes in leftPad and characters in leftPadUTF8: each byte above one per character is one pad less. */
+/** leftPad counts bytes and leftPadUTF8 counts characters: each byte beyond one per character reduces the padding by one. */
 const padded =
   (name: 'lpad' | 'rpad', countsBytes: boolean): SqlCell =>
   ([x, length, fill], context) => {

@@ -9,10 +9,10 @@ import { allIndexes, constantsOf, everySuffix, firstIndex, inVariants, type Vari
 
 // Searches for texts and words in texts.
 
-/** The place of a text in another one, 0 when it is not there. */
+/** The position of a text in another one; 0 if it does not occur. */
 function place(text: string, needle: string, countsBytes: boolean): string {
   const before = `${countsBytes ? 'strlen' : 'length'}(split_part(${text}, ${needle}, 1))`
-  // NULL when either is: no condition holds then.
+  // NULL if either is, since no condition is true then.
   return `CASE WHEN ${needle} = '' AND ${text} IS NOT NULL THEN 1 WHEN NOT contains(${text}, ${needle}) THEN 0 ELSE ${before} + 1 END`
 }
 const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Variant, context: CellContext): string => {
@@ -76,7 +76,7 @@ const noNeedle = (name: string, duckdb: unknown): Difference => ({
   reason: 'ClickHouse looks for no texts that may be NULL, and DuckDB passes over NULL',
 })
 
-/** Words of ASCII letters and digits; everything beyond ASCII belongs to words too. */
+/** Words of ASCII letters and digits; all characters beyond ASCII also count as letters. */
 export const wordPattern = '[0-9A-Za-z\\x{80}-\\x{10FFFF}]+'
 const words = (text: string): string => `regexp_extract_all(${text}, '${wordPattern}')`
 const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpec => ({
@@ -108,7 +108,7 @@ const hasWords = (name: string, all: boolean): ScalarSpec => ({
   summary: `Whether ${all ? 'all' : 'any'} of the words (an array, or a text of words) are in the text.`,
   duckdb: ([text, needles]) => {
     const list = isText(needles!.type) ? words(needles!.sql) : needles!.sql
-    // No words at all are found nowhere.
+    // An empty list of words never matches.
     const found = `${all ? 'list_has_all' : 'list_has_any'}(${words(text!.sql)}, ${list})`
     return all ? unlessNull([text!], `(${found} AND len(${list}) > 0)`) : found
   },

@@ -22,7 +22,7 @@ export const saidMark = (name: string, span: Span): string => markOf('says', nam
 
 const marked = new RegExp(`${mark}\\|(size|lengths|says)\\|([^|]{0,200})\\|(?:(\\d{1,12})-(\\d{1,12})@(\\w{0,200}))?\\|(.*)`, 's')
 
-/** Whether a printed expression may refuse a row. */
+/** Whether a printed expression may reject a row. */
 export const mayRefuse = (sql: string): boolean => sql.includes(`${mark}|`)
 
 export function refusedIn(message: string, cause: unknown): QueryError | null {

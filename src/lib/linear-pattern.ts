@@ -1,5 +1,5 @@
-// Patterns that strangers write, matched in time that grows with the text alone: all ways through the pattern are followed at once, none is tried
-// again (Thompson, 1968). Knows what RE2 and JavaScript share: no references back, no looking around.
+// User-supplied patterns, matched in time linear in the text: all paths through the pattern are followed at the same time, without backtracking
+// (Thompson, 1968). Supports what RE2 and JavaScript have in common: no back references, no lookaround.
 
 type Step =
   | { readonly kind: 'read'; readonly character: RegExp }
@@ -122,7 +122,7 @@ class Compiler {
   }
 }
 
-/** Whether a text has a part that matches. Throws a SyntaxError for what is no such pattern; `(?i)` in front ignores case. */
+/** Whether a part of a text matches. Throws a SyntaxError for an invalid pattern; `(?i)` in front ignores case. */
 export function linearPattern(pattern: string): (text: string) => boolean {
   if (pattern.length > longestPattern) throw new SyntaxError(`A pattern has at most ${longestPattern} characters`)
   const isFolded = pattern.startsWith('(?i)')

@@ -1,6 +1,6 @@
 import { type Field, Schema, type TypeMap } from 'apache-arrow'
 
-/** A schema whose fields are known by their places. Arrow's own merges fields of one name whenever a batch is made, and columns of a statement may share theirs. */
+/** A schema whose fields are identified by position. Arrow merges fields with the same name in each new batch, but columns of a statement may share a name. */
 export class PositionedSchema<T extends TypeMap = TypeMap> extends Schema<T> {
   override assign<R extends TypeMap = TypeMap>(...args: readonly unknown[]): Schema<T & R> {
     const [fields] = args

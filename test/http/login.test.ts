@@ -155,7 +155,7 @@ test('places and networks of addresses', () => {
   const one = { place: '2001:db8:0:1::/64', network: '2001:db8:0::/48' }
   for (const address of ['2001:db8::1:0:0:0:1', '2001:0DB8:0000:0001::', '2001:db8:0:1:ffff:ffff:ffff:ffff', '2001:db8:0:1::9%eth0'])
     expect(networkOf(address), address).toEqual(one)
-  expect(networkOf('::1').place).toBe('0:0:0:0::/64')
+  expect(networkOf('::1').host).toBe('0:0:0:0::/64')
 })
 
 test('where a caller is, behind proxies and without', () => {

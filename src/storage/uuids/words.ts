@@ -1,6 +1,6 @@
 // Sets of UUIDs as words (`lib/uuid-words.ts`).
 
-/** Mixes all words, so that uuids which differ only in their time or only in their last digits spread alike. */
+/** Hashes all words, so that uuids which differ only in their time or only in their last digits are spread evenly. */
 export function hashWords(words: Uint32Array, at: number): number {
   let h = Math.imul(words[at]! ^ 0x9e3779b9, 0x85ebca6b)
   h = Math.imul((h ^ (h >>> 15)) + words[at + 1]!, 0xc2b2ae35)
@@ -19,7 +19,7 @@ export function compareWords(a: Uint32Array, i: number, b: Uint32Array, j: numbe
   return 0
 }
 
-/** Sorts records of four words. Bytes that are the same everywhere (the time of a burst of UUIDv7) cost one look. */
+/** Sorts records of four words. Bytes that are equal in all records (the time in a burst of UUIDv7) take one pass. */
 export function sortRecords(records: Uint32Array): Uint32Array {
   const count = records.length / 4
   let from: Uint32Array = records

@@ -17,7 +17,7 @@ export type FilterScope = 'event' | 'person' | 'group' | 'session'
 
 const cohortTypes: ReadonlySet<FilterType> = new Set(['cohort', 'static-cohort', 'precalculated-cohort'])
 
-/** What may be asked where. */
+/** The properties that are allowed in a context. */
 const legal: Readonly<Record<FilterScope, ReadonlySet<FilterType> | null>> = {
   event: null,
   person: new Set<FilterType>(['person', 'hogql', ...cohortTypes]),
@@ -25,7 +25,7 @@ const legal: Readonly<Record<FilterScope, ReadonlySet<FilterType> | null>> = {
   session: new Set<FilterType>(['session', 'event', 'person', 'hogql', ...cohortTypes]),
 }
 
-/** `true` when nothing remains. */
+/** `true` if no condition remains. */
 export function compileFilters(filters: unknown, scope: FilterScope, env: QueryContext, place = 'properties'): Expr {
   return groupCondition(readFilters(filters, place), scope, env)
 }
@@ -164,7 +164,7 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
   return how[1] ? not(found) : found
 }
 
-/** Is an event one of the action's: any of its steps, of which all parts must hold. An action without steps matches nothing. */
+/** Does an event belong to the action? Any of its steps must match, with all their parts. An action without steps matches nothing. */
 export const actionCondition = (action: Action, env: QueryContext): Expr => or(...action.steps.map((step) => stepCondition(step, env)))
 
 function stepCondition(step: ActionStep, env: QueryContext): Expr {

@@ -36,7 +36,7 @@ export const nodeFilters = (node: SeriesNode, env: QueryContext, place: string):
 export const nodeCondition = (node: SeriesNode, env: QueryContext, place: string): Expr =>
   allOf(nodeMatch(node, env, place), nodeFilters(node, env, place))
 
-/** What a query asks of all its series: its own filters and the project's for test accounts. */
+/** The filters for all series of a query: its own and the project's for test accounts. */
 export const queryFilters = (
   query: { readonly properties?: unknown; readonly filterTestAccounts?: boolean | null },
   env: QueryContext,

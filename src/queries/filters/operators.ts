@@ -11,10 +11,10 @@ import { cleanedPath } from '../path-cleaning.ts'
 import { noChoice, type PropertyFilter, wrongFilter } from './schema.ts'
 import { semverCondition, semverOperators } from './semver.ts'
 
-// What each operator says about a value. The rule that surprises: a property that is missing is null, null is never the value, so the negated
-// operators keep it and all others drop it.
+// The condition of each operator. Note: a missing property is null, null never equals a value, so negated
+// operators match it and all others do not.
 
-/** What a filter reads. Its type is the declared one of a property, or that of a column; `own`: each value is what it is; null: a text. */
+/** The left side of a filter. Its type is the declared one of a property, or that of a column; `own`: each value has its own type; null: a text. */
 export interface Read {
   readonly expr: Expr
   readonly type: PropertyType | 'own' | null
@@ -25,7 +25,7 @@ type Condition = (read: Read, value: One, filter: PropertyFilter, env: QueryCont
 
 const always = literal(true)
 
-/** What a filter's value is compared as. */
+/** The type in which a filter's value is compared. */
 function constant(value: One, type: Read['type']): Expr {
   if (type === 'own') return literal(value)
   if (type === 'Numeric') {
@@ -48,7 +48,7 @@ function comparable(read: Read, value: One): readonly [Expr, Expr] {
 }
 
 const text = ({ expr, type }: Read): Expr => (type === null || type === 'own' || type === 'String' ? expr : call('toString', expr))
-/** Clients send numbers as texts, too. */
+/** Clients also send numbers as texts. */
 const isNumber = (value: One): boolean => new RegExp(`^(?:${numberText})$`).test(String(value))
 const compare =
   (name: string): Condition =>
@@ -57,7 +57,7 @@ const compare =
     const [left, right] = comparable(read, given)
     return and(call('isNotNull', read.expr), call(name, left, right))
   }
-/** The value anywhere in the text; `%`, `_` and `\` in it are literal. */
+/** The value anywhere in the text; `%`, `_` and `\` are literal. */
 const pattern = (value: One) => literal(`%${String(value).replace(/[\\%_]/g, '\\$&')}%`)
 const contains: Condition = (read, value) => and(call('isNotNull', read.expr), call('ilike', text(read), pattern(value)))
 const matches: Condition = (read, value, { place }, env) => {
@@ -95,7 +95,7 @@ const semver = Object.fromEntries(
   ]),
 )
 
-/** Operators over one value. Several values: any of them, or all of them for the negated ones. */
+/** Operators with one value. Several values: any of them, or all of them for negated operators. */
 const conditions: Readonly<Record<string, Condition>> = {
   exact: equals,
   is_not: negated(equals),
@@ -119,7 +119,7 @@ const conditions: Readonly<Record<string, Condition>> = {
   ...semver,
 }
 const wantsAll: ReadonlySet<string> = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex'])
-/** With an empty list these have a result: nothing contains any of nothing. */
+/** Operators that are defined for an empty list: nothing contains any of nothing. */
 const keepsEmptyList: ReadonlySet<string> = new Set([
   'between',
   'not_between',

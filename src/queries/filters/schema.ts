@@ -5,8 +5,8 @@ import { isObject } from '../../lib/is-object.ts'
 import { presentation } from '../fields.ts'
 import { semverOperators } from './semver.ts'
 
-// Filters as clients send them: a flat list, or groups nested to any depth. Everything passes a filter whose property is still to be chosen; a field that
-// no filter has is a mistake.
+// Filters as clients send them: a flat list, or groups nested to any depth. A filter whose property is not chosen yet matches everything. An unknown
+// field is an error.
 
 export const filterTypes = [
   'event',
@@ -71,7 +71,7 @@ export interface FilterGroup {
   readonly type: 'AND' | 'OR'
   readonly values: readonly (FilterGroup | PropertyFilter | typeof incomplete)[]
 }
-/** A filter whose property is still to be chosen: all events pass it. */
+/** A filter whose property is not chosen yet matches all events. */
 export const incomplete = 'incomplete'
 
 const filterFields = ['key', 'value', 'operator', 'type', 'group_type_index', 'negation']
@@ -86,7 +86,7 @@ type FilterValue = string | number | boolean | null | readonly (string | number 
 export interface FilterInput extends Ignored {
   /** Default `event`. */
   readonly type?: FilterType | 'flag' | 'empty' | null
-  /** The name of the property. Without one everything passes: it is still to be chosen. */
+  /** The name of the property. Without one the filter matches everything: the property is not chosen yet. */
   readonly key?: string | number | null
   /** Default `exact`. */
   readonly operator?: Operator | null
@@ -94,13 +94,13 @@ export interface FilterInput extends Ignored {
   readonly group_type_index?: number | null
   readonly negation?: boolean | null
 }
-/** Filters of which all, or any, must hold. */
+/** Filters of which all, or any, must match. */
 export interface FilterGroupInput extends Ignored {
   readonly type?: 'AND' | 'OR'
   readonly values: readonly (FilterInput | FilterGroupInput)[]
   readonly negation?: boolean | null
 }
-/** A list, all of which must hold, or a group. */
+/** A list, all of which must match, or a group. */
 export type FiltersInput = readonly (FilterInput | FilterGroupInput)[] | FilterGroupInput | FilterInput | Readonly<Record<string, never>>
 
 type Json = Readonly<Record<string, unknown>>

@@ -16,8 +16,8 @@ import { isSplit, planFunnel, resultsOf, topSplits } from './index.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
 
-// The persons of a number of a funnel. They come from the same fold that counted them, so the list is as long as the number is large. Where the
-// engine folds, the list is a part of the statement that asks for it; here it is found first.
+// The persons behind a number of a funnel. They come from the fold that computed the number, so the list is as long as the number is large. If the
+// engine folds, the list is part of the statement that reads it; otherwise it is computed first.
 
 const value = z.union([z.string(), z.number()])
 
@@ -27,7 +27,7 @@ export const funnelPointSchema = fields(
     kind: z.literal('FunnelsActorsQuery'),
     source: funnelsSchema,
     funnelStep: z.number().int().nullish(),
-    /** How deep they got; goes before `funnelStep`. */
+    /** The depth that they reached; overrides `funnelStep`. */
     funnelCustomSteps: z.array(z.number().int().min(1)).nullish(),
     funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
     funnelTrendsDropOff: z.boolean().nullish(),
@@ -67,7 +67,7 @@ function* actorsBehind(point: FunnelPoint, env: QueryContext): Asking<ActorList>
 
 const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0
 
-/** Each cohort is read on its own: cohorts that are not selected are not read. */
+/** Cohorts are read separately; those that are not selected are not read. */
 function inAskedCohort({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan): FunnelScan {
   if (asked == null || !hasCohorts(scan)) return scan
   const wanted = String(Array.isArray(asked) ? asked[0] : asked)
@@ -105,7 +105,7 @@ function* splitOf({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan,
   return { kind: 'rest', top: (yield* topSplits(scan, env)) as readonly (readonly string[])[] }
 }
 
-/** Several values at once may come as the JSON of their list: so choices name them. */
+/** Several values may be sent as the JSON of their list, as choices name them. */
 function listIn(asked: string | number, parts: number): readonly unknown[] {
   if (parts < 2 || typeof asked !== 'string') return [asked]
   try {
@@ -116,7 +116,7 @@ function listIn(asked: string | number, parts: number): readonly unknown[] {
   }
 }
 
-/** The rows of the breakdown, those of both periods once, and the periods. */
+/** The rows of the breakdown, merged over both periods; and the periods. */
 function* choicesOf({ source }: FunnelPoint, env: QueryContext): Asking<ActorOptions> {
   const { scan, previous } = yield* planFunnel(source, env)
   const compare = previous && {
@@ -151,7 +151,7 @@ function choiceOf(value: unknown, name: string | null): Choice {
 interface FoundActor {
   readonly actor: number | string
   readonly value: number
-  /** Microseconds, by step; null where a step was left out. */
+  /** Microseconds, by step; null if a step was skipped. */
   readonly times: readonly (number | null)[]
   readonly uuids: readonly string[]
 }

@@ -18,12 +18,12 @@ import type { FunnelSettings } from './settings.ts'
 // query's memory holds them however many there are.
 
 const maxEventsPerSlice = 6_000_000
-/** The engine holds the rows of a slice too while they are read, and the rest of the process has needs of its own. */
+/** The engine also buffers the rows of a slice while they are read, and the rest of the process needs memory too. */
 const shareOfMemory = 1 / 4
-/** About what the text of a uuid takes. */
+/** The approximate memory of a uuid's text. */
 const bytesPerUuid = 80
 const maxSlices = 255
-/** Twice as many slices should halve the largest one. When one actor's events fill it they do not, and each slice costs a scan. */
+/** Twice as many slices should halve the largest one. If one actor's events fill it they do not, and each slice costs a scan. */
 const worthDoubling = 3 / 4
 const eventsBetweenPauses = 1 << 17
 
@@ -32,11 +32,11 @@ export interface FunnelScan {
   readonly settings: FunnelSettings
   readonly range: ResolvedRange
   readonly breakdown: FunnelBreakdown
-  /** Ask for the uuid of each event too. */
+  /** Also read the uuid of each event. */
   readonly withEvents: boolean
 }
 
-/** A trend looks no further than the step it converts to. An unordered one needs all, because any of them may come first. */
+/** A trend needs steps only up to the one that it converts to. An unordered one needs all, because any of them may come first. */
 export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order === 'unordered' ? settings.steps : settings.to + 1)
 
 /** The events of some actors. */
@@ -52,7 +52,7 @@ export type ActorKind = 'person' | 'group' | 'expression'
 export const actorKindOf = (query: FunnelsQuery): ActorKind =>
   actorExpression(query) ? 'expression' : query.aggregation_group_type_index != null ? 'group' : 'person'
 
-/** What names the actor, where that is not the person (or the group) anyway. */
+/** The expression that identifies the actor, if not the person or the group. */
 const actorExpression = (query: FunnelsQuery): string | null => {
   const expression = query.funnelsFilter?.funnelAggregateByHogQL?.trim()
   return expression && expression !== 'person_id' ? expression : null
@@ -88,7 +88,7 @@ export interface Reading {
   readonly steps: readonly Expr[]
   readonly exclusions: readonly { readonly condition: Expr; readonly bits: number }[]
   readonly where: Expr
-  /** Steps that only the actor's first event serves, and which of all events it is the first of. */
+  /** Steps that only the actor's first event serves, and among which events it is the first. */
   readonly firstTimes: readonly { readonly step: number; readonly condition: Expr }[]
 }
 
@@ -113,7 +113,7 @@ export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: 
   const firstTimes = query.series.flatMap((node, step) => {
     const isFirst = node.math === 'first_time_for_user'
     if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
-    // The first one ever is looked for before the range too, and among all events of the name unless the math says otherwise.
+    // The first event ever may be before the range, and counts among all events of the name unless the math says otherwise.
     return [{ step, condition: isFirst ? nodeMatch(node, env, `series__${step}`) : steps[step]! }]
   })
   return { actor, steps, exclusions, where, firstTimes }
@@ -183,8 +183,8 @@ function* pausing<R>(run: Generator<void, R, void>): QueryRun<R> {
 }
 
 /**
- * How many events each slice has. The store knows at once how many events it has; only when those are too many is it worth counting the ones that
- * matter, and how they are split into slices. Their number is odd, because buckets use the low digits of persons.
+ * The number of events in each slice. The store knows the total at once; only if that is too many are the matching events
+ * counted, and split into slices. The number of slices is odd, because buckets use the low digits of persons.
  */
 function* slicesOf(scan: FunnelScan, actor: Expr, where: Expr, most: number): QueryRun<readonly number[]> {
   let rows = 0
@@ -232,7 +232,7 @@ export function actorExpr(query: FunnelsQuery, env: QueryContext): Expr {
   return group == null ? person : field(`$group_${group}`)
 }
 
-/** Persons go by their numbers, other actors by the first digits of a hash of their text. */
+/** Persons are split by their numbers, other actors by the first digits of a hash of their text. */
 const sliceKey = (actor: Expr, query: FunnelsQuery): Expr =>
   actorKindOf(query) === 'person' ? actor : call('substring', call('lower', call('hex', call('MD5', actor))), literal(1), literal(4))
 
@@ -281,7 +281,7 @@ function anyOf(conditions: readonly Expr[]): Expr {
   return or(...(names.length ? [isIn(field('event'), names)] : []), ...others)
 }
 
-/** Equal conditions once, with their indexes. */
+/** Distinct conditions, with their indexes. */
 function different(conditions: readonly Expr[]): ReadonlyMap<Expr, readonly number[]> {
   const idOf = identities()
   const byId = new Map<number, { condition: Expr; places: number[] }>()
@@ -303,7 +303,7 @@ function readPart(part: Table, scan: FunnelScan, codes: TextCodes | null, values
   }
 }
 
-/** Codes of whole tuples: each part is coded on its own, and only a tuple not met before is looked up by its texts. */
+/** Codes of whole tuples: each part has codes of its own, and only a new tuple is looked up by its texts. */
 function valueCodes(events: Table, parts: number, values: BreakdownValues): Int32Array {
   const codes = Array.from({ length: parts }, () => new TextCodes())
   const columns = codes.map((code, i) => codesOf(events, `value_${i}`, code))
@@ -341,7 +341,7 @@ function firstByActor(table: Table, codes: TextCodes | null): ReadonlyMap<number
   return byActor
 }
 
-/** Of the events that match the step, only those at the actor's first time keep its bit. */
+/** Among events that match the step, only those at the actor's first time keep its bit. */
 function keepFirst({ actor, time, steps }: FunnelColumns, { step, byActor }: FirstTimes): void {
   const bit = 1 << step
   for (let i = 0; i < steps.length; i++) if ((steps[i]! & bit) !== 0 && byActor.get(actor[i]!) !== time[i]) steps[i]! &= ~bit

@@ -117,7 +117,7 @@ function checkExclusions(series: readonly SeriesNode[], filter: FunnelsFilter, w
   }
 }
 
-/** The filters that all must hold, each as a text; a group with an OR is one of them. */
+/** The filters that must all match, each as a text; a group with an OR is one of them. */
 function filterTexts(node: { readonly properties?: unknown; readonly fixedProperties?: unknown }): readonly string[] {
   const texts = (filters: unknown): readonly string[] => {
     if (Array.isArray(filters)) return filters.flatMap(texts)
@@ -136,7 +136,7 @@ const identity = (node: SeriesNode | Exclusion): string =>
       ? `action ${node.id}`
       : JSON.stringify(node.nodes)
 
-/** Every event of `b` is one of `a`: they name the same, and `a` asks for no more than `b`. */
+/** Every event that matches `b` matches `a`: same event, and `a` has no filters that `b` lacks. */
 function takes(a: SeriesNode | Exclusion, b: SeriesNode | Exclusion): boolean {
   const isAnyExclusion = 'funnelFromStep' in a && a.kind === 'EventsNode' && a.event == null
   if (!isAnyExclusion && identity(a) !== identity(b)) return false

@@ -6,7 +6,7 @@ import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan-context.ts'
 import { actorOf, cohortFilter, placeOf } from './unit.ts'
 
-// Actors whose first event ever lies in the range. Looking back has no bound, so the range's start is applied to the first event alone.
+// Actors whose first event ever is within the range. The search for it has no start, so the range's start applies to the first event only.
 
 export const ignoresFiltersWhenLooking = (math: string | null | undefined): boolean => math === 'first_time_for_user'
 

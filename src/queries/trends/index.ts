@@ -61,7 +61,7 @@ export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakd
   })
 }
 
-/** The bins of every part of every unit; only parts that have some ask for the smallest and largest value. */
+/** The bins of every part of every unit; only parts with bins query the smallest and largest value. */
 export function* binsOfUnits(
   units: readonly Unit[],
   query: TrendsQuery,
@@ -194,7 +194,7 @@ const breakdownName = (parts: readonly string[], { isList }: Breakdown): { value
   label: parts.join('::'),
 })
 
-/** Several cohorts are ranked like values; with all users among them they keep the order they are asked in. */
+/** Several cohorts are ranked like values; together with all users they keep the requested order. */
 function cohortLines(
   answered: readonly Answered[],
   { cohorts }: Breakdown,

@@ -10,7 +10,7 @@ import type { TrendsQuery } from './schema.ts'
 
 export type Period = 'current' | 'previous'
 
-/** One statement's worth of a query: a series, in a period, for one cohort when it is broken down by cohorts. */
+/** One statement's worth of a query: a series, in a period, for one cohort if the breakdown is by cohorts. */
 export interface Unit {
   readonly node: SeriesNode
   readonly order: number
@@ -26,7 +26,7 @@ export const timeFilter = ({ range }: Unit): Expr => allOf(since(range.firstEven
 export const cohortFilter = ({ cohort }: Pick<Unit, 'cohort'>): Expr =>
   cohort === null || cohort === 'all' ? literal(true) : memberOf(cohort)
 
-/** Whom uniques count: persons, or the groups of one type. */
+/** The actors that uniques count: persons, or the groups of one type. */
 export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; readonly condition: Expr; readonly group: number | null } {
   const group = node.math_group_type_index
   if (group == null || node.math === 'unique_session') return { expr: person, condition: literal(true), group: null }

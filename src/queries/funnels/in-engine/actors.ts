@@ -5,16 +5,16 @@ import { type FunnelScan, stepsUntil } from '../scan.ts'
 import { isReached, outcomes } from './answers.ts'
 import { element, list, more, most, never, over, when, whole } from './terms.ts'
 
-// The persons of a number, as a statement of the engine that folds: who they are and when they did their steps.
+// The persons behind a number, as a statement for an engine that folds: who they are and when they did their steps.
 
-/** The selected point of a funnel. Steps, depths and periods as the fold counts them. */
+/** The selected point of a funnel. Steps, depths and periods are numbered as in the fold. */
 export type ActorPlace =
   | { readonly kind: 'step'; readonly reached: number; readonly missed: number | null }
   | { readonly kind: 'depths'; readonly depths: readonly number[] }
   /** `hasDropped` null: all who entered. */
   | { readonly kind: 'period'; readonly edges: readonly number[]; readonly period: number; readonly hasDropped: boolean | null }
 
-/** Of which rows of a breakdown. */
+/** The selected rows of the breakdown. */
 export type ActorSplit =
   | { readonly kind: 'all' }
   | { readonly kind: 'value'; readonly values: readonly string[] }
@@ -83,7 +83,7 @@ function isOf(split: ActorSplit): Expr {
 const quoted = (text: Expr): Expr => call('concat', literal('"'), text, literal('"'))
 const jsonList = (texts: Expr): Expr => call('concat', literal('['), call('arrayStringConcat', texts, literal(',')), literal(']'))
 
-/** A time in microseconds as JavaScript writes it. */
+/** A time in microseconds in JavaScript's format. */
 function instant(time: Expr): Expr {
   const millis = call('toString', call('modulo', call('intDiv', time, literal(1000)), literal(1000)))
   const second = call('fromUnixTimestamp', call('intDiv', time, literal(1_000_000)))

@@ -3,17 +3,17 @@ import type { Expr } from '../../../ast/nodes.ts'
 import { unorderedItems } from './lists.ts'
 import { element, length, less, list, longestWindow, minus, more, never, noneOf, over, pair, part, partsOf, when, whole } from './terms.ts'
 
-// The fold of unordered funnels as one expression. The accumulator holds the run: when its events were, which steps they serve, which they are;
-// and behind them the best run so far.
+// The fold of unordered funnels as one expression. The accumulator holds the current run (the times of its events, the steps that they serve, the events),
+// followed by the best run so far.
 
 export interface UnorderedTerms {
   readonly steps: number
   readonly window: number
-  /** A run begins before the end of the list's period. */
+  /** A run starts before the end of the list's period. */
   readonly hasPeriods: boolean
 }
 
-/** A tuple: the most steps done in one run, and the events that did them in order of time. */
+/** A tuple: the most steps done in one run, and its events ordered by time. */
 export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Expr {
   const acc = field('acc')
   const { at, place, candidates, excluded, ends, other } = partsOf(field('i'), 'at', 'place', 'candidates', 'excluded', 'ends', 'other')

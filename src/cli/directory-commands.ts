@@ -5,8 +5,8 @@ import { WaymarkError } from '../errors/errors.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { IngestAnswer } from '../project.ts'
 
-// What commands want done in a data directory. The server that owns it does them when one runs, else the command itself, having opened it. So
-// what goes in and what comes out must be JSON.
+// Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
+// arguments and results must be JSON.
 
 interface NewUser {
   readonly organization: string
@@ -121,7 +121,7 @@ export const directoryCommands = {
     return {}
   },
 
-  /** Projects that do not work although they were asked for, and why. */
+  /** Projects that were requested and failed to open, with the reason. */
   failures: async (waymark: Waymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
     const { failures } = await waymark.condition()
     return failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` }))

@@ -9,7 +9,7 @@ export const cleanedPath = (path: Expr, env: QueryContext): Expr =>
     path,
   )
 
-/** A URL without query, fragment and trailing slash, so that the same page has the same text. */
+/** A URL without trailing slashes, question marks and hashes, so that the same page has the same text. */
 export function normalizedUrl(url: Expr): Expr {
   const trimmed = call('replaceRegexpOne', url, literal('[/?#]+$'), literal(''))
   return call('if', equals(trimmed, literal('')), literal('/'), trimmed)

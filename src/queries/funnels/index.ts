@@ -126,8 +126,8 @@ function deeper(a: readonly StepNumbers[], b: readonly StepNumbers[]): number {
 /** Compares by the texts of the parts, one after the other. */
 const compareSplits = (a: SplitBy | null, b: SplitBy | null) => {
   const [x, y] = [a, b].map((split) => [split?.breakdown].flat().map(String)) as [string[], string[]]
-  const place = x.findIndex((part, i) => part !== y[i])
-  return place < 0 ? 0 : x[place]! < (y[place] ?? '') ? -1 : 1
+  const index = x.findIndex((part, i) => part !== y[i])
+  return index < 0 ? 0 : x[index]! < (y[index] ?? '') ? -1 : 1
 }
 
 /** Names of the values that have a row of their own; all others are combined. */

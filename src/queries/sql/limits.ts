@@ -22,7 +22,7 @@ export function limited(query: Query, { defaultRows, mostRows }: RowLimits): Lim
   const offset = numberOf(given?.offset) ?? 0
   // The rows of a percentage, and ties, are unknown beforehand, so they are cut afterwards.
   if (given && (given.percent || given.withTies || (given.limit && asked === null))) return { query, rows: mostRows, offset }
-  if (asked !== null && asked < 0) return { query, rows: 0, offset } // which the language refuses, with its place
+  if (asked !== null && asked < 0) return { query, rows: 0, offset } // rejected by the language, with its position
   const rows = Math.min(asked ?? defaultRows, mostRows)
   const limit: Limit = { ...(given ?? limitNode(0)), limit: literal(rows + 1) }
   return { query: { ...query, limit }, rows, offset }

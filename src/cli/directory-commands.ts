@@ -78,7 +78,7 @@ export const directoryCommands = {
 
   'list-users': async ({ accounts }: Waymark, _: object) => {
     const { users, memberships, organizations } = accounts.context.store.read
-    const [everybody, places, names] = await Promise.all([
+    const [everybody, allMemberships, names] = await Promise.all([
       users.find({}),
       memberships.find({}),
       organizations.find({}).then((all) => new Map(all.map(({ id, name }) => [id, name]))),
@@ -87,9 +87,9 @@ export const directoryCommands = {
       id,
       email,
       is_active,
-      organizations: places
+      organizations: allMemberships
         .filter(({ user_id }) => user_id === id)
-        .map((place) => `${names.get(place.organization_id)} (${levelName(place.level)})`)
+        .map((one) => `${names.get(one.organization_id)} (${levelName(one.level)})`)
         .join(', '),
     }))
   },

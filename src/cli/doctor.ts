@@ -126,8 +126,8 @@ async function describe(
   const bytes = (await stat(found.file).catch(() => null))?.size ?? 0
   const events = 'events' in store ? `${number(store.events ?? 0)} events, ` : ''
   const waiting = log.lastSeq - plan.appliedSeq
-  const place = isOnServer ? 'store on the server' : `store ${bytesText(bytes)}`
-  const lines = [`${events}${place}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
+  const storeText = isOnServer ? 'store on the server' : `store ${bytesText(bytes)}`
+  const lines = [`${events}${storeText}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
   if (plan.from === 'store' && waiting > 0) lines.push(`${number(waiting)} records of the log are not applied yet; opening applies them`)
   if (plan.from === 'checkpoint')
     lines.push(`the store is readable only up to its last checkpoint (${reasonOf(store)}); opening replays the rest from the log`)

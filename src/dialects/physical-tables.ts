@@ -113,7 +113,7 @@ function physicalTables({ events, whenRecorded }: EngineTables): Readonly<Record
 }
 
 /** Prints the read of a column expression. */
-type Read = (scanRead: ScanSource['reads'][number], place: string) => string
+type Read = (scanRead: ScanSource['reads'][number], column: string) => string
 
 /** The hash ring of distinct ids has a million positions. */
 const ring = 1_000_000
@@ -128,11 +128,11 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
     const personNo = scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : 't.person_no'
     const needs = new Set<Need>(physical.needs)
     const columns = scan.reads.map((wanted) => {
-      const place = physical.fields[wanted.field]
-      if (place === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no physical column in the engine`)
-      const { sql, needs: more = [] } = typeof place === 'string' ? { sql: place } : place
+      const field = physical.fields[wanted.field]
+      if (field === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no physical column in the engine`)
+      const { sql, needs: more = [] } = typeof field === 'string' ? { sql: field } : field
       for (const need of more) needs.add(need)
-      return read(wanted, place === person ? personNo : sql)
+      return read(wanted, field === person ? personNo : sql)
     })
     const isMerged = scan.withMerges && (needs.has('merge') || needs.has('person'))
     const joins = [

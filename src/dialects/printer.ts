@@ -41,7 +41,7 @@ export interface PrintSettings {
 
 /** Random for each process, and never sent anywhere: no name and no text of a statement can look like a parameter. */
 const nonce = String(randomInt(2 ** 47))
-const parameterMark = (place: number) => `\u0001${nonce}${place}\u0002`
+const parameterMark = (index: number) => `\u0001${nonce}${index}\u0002`
 const parameterMarks = new RegExp(`\u0001${nonce}(\\d+)\u0002`, 'g')
 
 export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintSettings): PrintedQuery {
@@ -104,13 +104,13 @@ class Printer implements Printing {
   withParameters(text: string): { sql: string; params: ParameterValue[] } {
     const params: ParameterValue[] = []
     const numbers = new Map<string, number>()
-    const sql = text.replace(parameterMarks, (_, place: string) => {
-      const value = this.values[Number(place)]
-      if (value === undefined) throw new InternalError(`a parameter that was not bound: ${place}`)
-      let number = numbers.get(place)
+    const sql = text.replace(parameterMarks, (_, index: string) => {
+      const value = this.values[Number(index)]
+      if (value === undefined) throw new InternalError(`a parameter that was not bound: ${index}`)
+      let number = numbers.get(index)
       if (number === undefined) {
         number = params.push(value)
-        numbers.set(place, number)
+        numbers.set(index, number)
       }
       return this.dialect.parameter(number, value)
     })

@@ -6,10 +6,10 @@ import { isSpanned, type Span } from './span.ts'
 const mark = 'waymark refuses'
 
 /** With the field of the request that contains the position. */
-const placeOf = (span: Span): string => (isSpanned(span) ? `${span.start}-${span.end}@${span.origin?.attr ?? ''}` : '')
+const positionText = (span: Span): string => (isSpanned(span) ? `${span.start}-${span.end}@${span.origin?.attr ?? ''}` : '')
 
 const markOf = (rule: 'size' | 'lengths' | 'says', name: string | null, span: Span, ...more: readonly number[]): string =>
-  `${[mark, rule, name?.replaceAll('|', ' ') ?? '', placeOf(span), ...more].join('|')}|`
+  `${[mark, rule, name?.replaceAll('|', ' ') ?? '', positionText(span), ...more].join('|')}|`
 
 /** Prefix of the error when a value would exceed its limit; the bytes follow. */
 export const tooMuchMark = (name: string | null, most: number, span: Span): string => markOf('size', name, span, most)

@@ -129,22 +129,22 @@ export function linearPattern(pattern: string): (text: string) => boolean {
   const steps = new Compiler(isFolded ? pattern.slice(4) : pattern, isFolded ? 'sui' : 'su').whole()
   return (text) => {
     const characters = [...text]
-    let places = new Set<number>()
+    let states = new Set<number>()
     for (let i = 0; i <= characters.length; i++) {
       const reached = new Set<number>()
-      const left = [0, ...places]
-      for (let place = left.pop(); place !== undefined; place = left.pop()) {
-        if (reached.has(place)) continue
-        reached.add(place)
-        const step = steps[place]
+      const left = [0, ...states]
+      for (let state = left.pop(); state !== undefined; state = left.pop()) {
+        if (reached.has(state)) continue
+        reached.add(state)
+        const step = steps[state]
         if (!step) return true
         if (step.kind === 'jump') left.push(...step.to)
-        else if ((step.kind === 'start' && i === 0) || (step.kind === 'end' && i === characters.length)) left.push(place + 1)
+        else if ((step.kind === 'start' && i === 0) || (step.kind === 'end' && i === characters.length)) left.push(state + 1)
       }
-      places = new Set()
-      for (const place of reached) {
-        const step = steps[place]!
-        if (step.kind === 'read' && i < characters.length && step.character.test(characters[i]!)) places.add(place + 1)
+      states = new Set()
+      for (const state of reached) {
+        const step = steps[state]!
+        if (step.kind === 'read' && i < characters.length && step.character.test(characters[i]!)) states.add(state + 1)
       }
     }
     return false

@@ -102,8 +102,8 @@ class Output {
   }
 
   /** The length in bytes of the character that starts at an offset. */
-  characterAt(place: number): number {
-    const byte = this.bytes[place]!
+  characterAt(offset: number): number {
+    const byte = this.bytes[offset]!
     return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : 3
   }
 

@@ -9,7 +9,7 @@ export class PositionedSchema<T extends TypeMap = TypeMap> extends Schema<T> {
     return new PositionedSchema<T & R>(fields as Field<(T & R)[keyof (T & R)]>[], this.metadata)
   }
 
-  override selectAt<K extends T = T>(places: readonly number[]): Schema<K> {
-    return new PositionedSchema<K>(places.flatMap((i) => this.fields[i] ?? []) as unknown as Field<K[keyof K]>[], this.metadata)
+  override selectAt<K extends T = T>(indexes: readonly number[]): Schema<K> {
+    return new PositionedSchema<K>(indexes.flatMap((i) => this.fields[i] ?? []) as unknown as Field<K[keyof K]>[], this.metadata)
   }
 }

@@ -90,11 +90,11 @@ function allProblems(parser: Grammar, tokens: IToken[], entry: Entry<unknown>, t
 }
 
 function syntaxError(error: IRecognitionException, text: string): QueryError {
-  return new QueryError('syntax-error', { message: error.message, expected: expectedIn(error.message) }, placeOf(error.token, text))
+  return new QueryError('syntax-error', { message: error.message, expected: expectedIn(error.message) }, spanOf(error.token, text))
 }
 
 /** The end of the statement is the position after its last character. */
-const placeOf = (token: IToken, text: string): Span =>
+const spanOf = (token: IToken, text: string): Span =>
   token.tokenType === EOF
     ? { start: text.trimEnd().length, end: text.trimEnd().length + 1 }
     : { start: token.startOffset, end: endOf(token) }

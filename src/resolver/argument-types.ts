@@ -26,12 +26,12 @@ interface Misfit {
 function mismatch({ name, needs, type, written, span, suggestion }: Misfit): QueryError {
   const text = print(written)
   const shown = text.length <= longestShown ? text : null
-  const place = isSpanned(written.span) ? written.span : span
-  const isArgument = place === written.span ? ({ isArgument: true } as const) : {}
+  const position = isSpanned(written.span) ? written.span : span
+  const isArgument = position === written.span ? ({ isArgument: true } as const) : {}
   return new QueryError(
     'type-mismatch',
     { name, needs, found: typeName(type), shown, use: shown && suggestion(shown), ...isArgument },
-    place,
+    position,
   )
 }
 const longestShown = 60

@@ -29,7 +29,7 @@ export function resolveWindow(over: WindowSpec | WindowName, scope: Scope, parts
   }
 }
 
-const places: readonly FrameBound['type'][] = ['unbounded preceding', 'preceding', 'current row', 'following', 'unbounded following']
+const boundOrder: readonly FrameBound['type'][] = ['unbounded preceding', 'preceding', 'current row', 'following', 'unbounded following']
 
 function resolveFrame(
   { unit, start, end }: NonNullable<WindowSpec['frame']>,
@@ -45,7 +45,7 @@ function resolveFrame(
     return { type: edge.type, offset }
   }
   const frame = { unit, start: bound(start), end: end && bound(end) }
-  const [from, to] = [places.indexOf(start.type), places.indexOf(end?.type ?? 'current row')]
+  const [from, to] = [boundOrder.indexOf(start.type), boundOrder.indexOf(end?.type ?? 'current row')]
   const [a, b] = [frame.start, frame.end].map((edge) => (edge?.offset ? constantNumber(edge.offset) : null))
   const isTurned = from === to && a !== null && b !== null && (start.type === 'preceding' ? a! < b! : a! > b!)
   if (from > to || isTurned || start.type === 'unbounded following' || end?.type === 'unbounded preceding')

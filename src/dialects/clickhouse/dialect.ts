@@ -122,10 +122,7 @@ export const clickhouse: Dialect = {
   arrayJoin: (array) => `arrayJoin(${array})`,
 
   scan: (scan, printing) =>
-    scanQuery(
-      scan,
-      (read, place) => `${read.json ? json(place, read.json.path, read.json.as, printing) : place} AS ${identifier(read.name)}`,
-    ),
+    scanQuery(scan, (read, sql) => `${read.json ? json(sql, read.json.path, read.json.as, printing) : sql} AS ${identifier(read.name)}`),
   tableFunction: ({ name }, args) =>
     name === 'numbers'
       ? `(SELECT number FROM numbers(${args.join(', ')}))`

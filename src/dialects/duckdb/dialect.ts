@@ -128,12 +128,12 @@ export const duckdb: Dialect = {
   arrayJoin: (array) => `unnest(${array})`,
 
   scan: (scan, printing) =>
-    scanQuery(scan, (read, place) => {
+    scanQuery(scan, (read, sql) => {
       const value = read.slot
         ? madeOf(`t.${read.slot.column}`, read.slot.holds, read.json!.as)
         : read.json
-          ? json(place, read.json.path, read.json.as, printing)
-          : place
+          ? json(sql, read.json.path, read.json.as, printing)
+          : sql
       return `${value} AS ${identifier(read.name)}`
     }),
   tableFunction({ name }, args) {

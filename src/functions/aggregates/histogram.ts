@@ -28,8 +28,8 @@ function pointsOf(values: string, most: number, context: CellContext): string {
   const counts = `list_sort(list_transform(map_entries(${values}), lambda ${entry}: {'m': ${entry}.key, 'w': CAST(${entry}.value AS DOUBLE)}))`
   const width = `((${all}[len(${all})].m - ${all}[1].m) / ${most})`
   const cell = `least(floor((${entry}.m - ${all}[1].m) / ${width}), ${most - 1})`
-  const place = `CASE WHEN len(${all}) <= ${most} THEN ${entry}.m ELSE ${cell} END`
-  const placed = `list_transform(${all}, lambda ${entry}: row(${place}, ${entry}.m, ${entry}.w))`
+  const position = `CASE WHEN len(${all}) <= ${most} THEN ${entry}.m ELSE ${cell} END`
+  const placed = `list_transform(${all}, lambda ${entry}: row(${position}, ${entry}.m, ${entry}.w))`
   const entries = `list_transform([coalesce(${counts}, [])], lambda ${all}: ${placed})[1]`
   return byKey(entries, scalar('Float64'), context, (group) => {
     const [mean, weight] = [`struct_extract_at(${entry}, 2)`, `struct_extract_at(${entry}, 3)`]

@@ -70,7 +70,7 @@ export const cutFunctions = scalars({
     args: 3,
     caseInsensitive: true,
     returns: whenAll('String'),
-    summary: 'Bytes of a text from a place (1 is the first, -1 the last); a negative length leaves that many off the end.',
+    summary: 'Bytes of a text from a position (1 is the first, -1 the last); a negative length leaves that many off the end.',
     duckdb: ([x, start, length], context) =>
       unlessNull(
         [x!, start!, length!],
@@ -98,7 +98,7 @@ export const cutFunctions = scalars({
   substringUTF8: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'Characters of a text from a place (1 is the first, -1 the last).',
+    summary: 'Characters of a text from a position (1 is the first, -1 the last).',
     duckdb: ([x, start, length], context) =>
       isPositive(start!) && isPositive(length!)
         ? sliceOf(x!.sql, start!, length!)

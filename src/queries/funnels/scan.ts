@@ -43,9 +43,9 @@ export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order 
 export interface Slice {
   readonly columns: ActorColumns
   /** The person's number, or the text of the group or expression, by index in the columns. */
-  actor(place: number): number | string
+  actor(index: number): number | string
   /** The uuid of the event at an index in the columns; with `withEvents`. */
-  uuid(place: number): string
+  uuid(index: number): string
 }
 
 export type ActorKind = 'person' | 'group' | 'expression'
@@ -72,8 +72,8 @@ export class BreakdownValues {
 
   goesBefore(a: number, b: number): boolean {
     const [x, y] = [this.parts(a), this.parts(b)]
-    const place = x.findIndex((part, i) => part !== y[i])
-    return place >= 0 && x[place]! < y[place]!
+    const index = x.findIndex((part, i) => part !== y[i])
+    return index >= 0 && x[index]! < y[index]!
   }
 
   parts(code: number): readonly string[] {
@@ -162,8 +162,8 @@ export function* eachScanned(
     let unpaused = 0
     for (let bucket = 0; bucket < events.buckets; bucket++) {
       const grouped = yield* pausing(events.group(bucket))
-      const name = (place: number) => (codes ? codes.values[grouped.code(place)]! : grouped.code(place))
-      yield* pausing(each({ columns: grouped, actor: name, uuid: (place) => uuids[grouped.origin![place]!]! }))
+      const name = (index: number) => (codes ? codes.values[grouped.code(index)]! : grouped.code(index))
+      yield* pausing(each({ columns: grouped, actor: name, uuid: (index) => uuids[grouped.origin![index]!]! }))
       unpaused += events.sizeOf(bucket)
       if (unpaused < eventsBetweenPauses) continue
       unpaused = 0
@@ -257,8 +257,8 @@ export const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditio
 
 /** A condition that occurs twice is computed once, and an event has only one name. */
 export function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
-  const terms = [...different(parts.map(({ condition }) => condition))].map(([condition, places]) => {
-    const bits = places.reduce((all, place) => all | parts[place]!.bits, 0)
+  const terms = [...different(parts.map(({ condition }) => condition))].map(([condition, indexes]) => {
+    const bits = indexes.reduce((all, index) => all | parts[index]!.bits, 0)
     return { condition, bits: literal(bits >>> 0) }
   })
   const named = terms.filter(({ condition }) => isName(condition)).flatMap(({ condition, bits }) => [condition, bits])
@@ -284,13 +284,13 @@ function anyOf(conditions: readonly Expr[]): Expr {
 /** Distinct conditions, with their indexes. */
 function different(conditions: readonly Expr[]): ReadonlyMap<Expr, readonly number[]> {
   const idOf = identities()
-  const byId = new Map<number, { condition: Expr; places: number[] }>()
-  for (const [place, condition] of conditions.entries()) {
+  const byId = new Map<number, { condition: Expr; indexes: number[] }>()
+  for (const [index, condition] of conditions.entries()) {
     const known = byId.get(idOf(condition))
-    if (known) known.places.push(place)
-    else byId.set(idOf(condition), { condition, places: [place] })
+    if (known) known.indexes.push(index)
+    else byId.set(idOf(condition), { condition, indexes: [index] })
   }
-  return new Map([...byId.values()].map(({ condition, places }) => [condition, places]))
+  return new Map([...byId.values()].map(({ condition, indexes }) => [condition, indexes]))
 }
 
 function readPart(part: Table, scan: FunnelScan, codes: TextCodes | null, values: BreakdownValues): FunnelColumns {

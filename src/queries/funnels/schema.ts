@@ -105,15 +105,15 @@ function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong:
 function checkExclusions(series: readonly SeriesNode[], filter: FunnelsFilter, wrong: Wrong): void {
   const last = series.length - 1
   for (const [i, exclusion] of (filter.exclusions ?? []).entries()) {
-    const place = ['funnelsFilter', 'exclusions', i] as const
+    const base = ['funnelsFilter', 'exclusions', i] as const
     const { funnelFromStep: from, funnelToStep: to } = exclusion
-    if (from >= to) wrong('An exclusion must end after the step where it begins.', ...place, 'funnelToStep')
-    else if (from > last - 1) wrong(`An exclusion cannot begin at step ${from}; the last one is ${last}.`, ...place, 'funnelFromStep')
-    else if (to > last) wrong(`An exclusion cannot end at step ${to}; the last one is ${last}.`, ...place, 'funnelToStep')
+    if (from >= to) wrong('An exclusion must end after the step where it begins.', ...base, 'funnelToStep')
+    else if (from > last - 1) wrong(`An exclusion cannot begin at step ${from}; the last one is ${last}.`, ...base, 'funnelFromStep')
+    else if (to > last) wrong(`An exclusion cannot end at step ${to}; the last one is ${last}.`, ...base, 'funnelToStep')
     else if (filter.funnelOrderType === 'unordered' && (from !== 0 || to !== last))
-      wrong('In an unordered funnel an exclusion must span all steps.', ...place)
+      wrong('In an unordered funnel an exclusion must span all steps.', ...base)
     else if (series.slice(from, to + 1).some((step) => takes(exclusion, step) || takes(step, exclusion)))
-      wrong('An exclusion cannot be an event of a step that it spans.', ...place)
+      wrong('An exclusion cannot be an event of a step that it spans.', ...base)
   }
 }
 

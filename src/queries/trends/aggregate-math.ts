@@ -9,7 +9,7 @@ import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
 import type { PlanContext, StoredParts } from './plan-context.ts'
-import { actorOf, placeOf, timeFilter, type Unit } from './unit.ts'
+import { actorOf, pathOf, timeFilter, type Unit } from './unit.ts'
 
 // Math that a single aggregate computes from the events of a bucket.
 
@@ -24,13 +24,13 @@ export function aggregate(name: string, value: Expr): Expr {
 /** The number that sums and averages use, null if it is missing. */
 export function numberOf(unit: Unit, env: QueryContext): Expr {
   const { node } = unit
-  const place = placeOf(unit)
+  const path = pathOf(unit)
   const property = node.math_property ?? ''
   const value =
     property === '$time'
       ? call('toUnixTimestamp', field('timestamp'))
-      : propertyOf(property, node.math_property_type, `${place}__math_property`, env)
-  const number = converted(call('toFloat', value), node, `${place}__math_property_revenue_currency`, env)
+      : propertyOf(property, node.math_property_type, `${path}__math_property`, env)
+  const number = converted(call('toFloat', value), node, `${path}__math_property_revenue_currency`, env)
   return node.math_multiplier == null ? number : call('multiply', number, literal(node.math_multiplier))
 }
 
@@ -77,7 +77,7 @@ function aggregationOf(context: PlanContext): Aggregation {
     case 'unique_session':
       return { value: call('uniqExact', field('$session_id')), condition: always }
     case 'hogql':
-      return { value: exprOf(unit.node.math_hogql ?? 'count()', `${placeOf(unit)}__math_hogql`, context.env), condition: always }
+      return { value: exprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, context.env), condition: always }
     case 'dau':
     case 'unique_group':
     case 'weekly_active':

@@ -207,7 +207,7 @@ function cohortLines(
   })
   const pairs = answered.flatMap(({ unit, groups }) => groups.map((group) => ({ unit, group })))
   const isAsked = cohorts.length === 1 || cohorts.includes('all')
-  const place = ({ unit }: { unit: Unit }) => cohorts.indexOf(unit.cohort!)
+  const index = ({ unit }: { unit: Unit }) => cohorts.indexOf(unit.cohort!)
   const ranks = new Map(
     isAsked
       ? []
@@ -221,7 +221,7 @@ function cohortLines(
     (a, b) =>
       periods.indexOf(a.unit.period) - periods.indexOf(b.unit.period) ||
       (isAsked
-        ? place(a) - place(b) || a.unit.order - b.unit.order
+        ? index(a) - index(b) || a.unit.order - b.unit.order
         : a.unit.order - b.unit.order || (ranks.get(a.group) ?? 0) - (ranks.get(b.group) ?? 0)),
   )
   return sorted.map(({ unit, group }) => line(unit, group, named(unit.cohort!)))

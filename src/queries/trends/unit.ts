@@ -35,10 +35,10 @@ export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; re
 }
 
 /** Path of the unit's series in the query. */
-export const placeOf = ({ order }: Unit): string => `series__${order}`
+export const pathOf = ({ order }: Unit): string => `series__${order}`
 
 export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
-  allOf(nodeFilters(unit.node, env, placeOf(unit)), queryFilters(query, env))
+  allOf(nodeFilters(unit.node, env, pathOf(unit)), queryFilters(query, env))
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
-  allOf(nodeMatch(unit.node, env, placeOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))
+  allOf(nodeMatch(unit.node, env, pathOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))

@@ -70,12 +70,12 @@ const fromSql = (value: unknown, kind: Kind): unknown => {
 const condition = (where: Where, shape: Shape, params: SqlValue[]): string => {
   const parts = Object.entries(where).map(([name, value]) => {
     const kind = kindOf(shape[name]!)
-    const place = (one: unknown) => {
+    const placeholder = (one: unknown) => {
       params.push(toSql(one, kind))
       return kind === 'time' ? `CAST($${params.length} AS TIMESTAMP)` : `$${params.length}`
     }
-    if (Array.isArray(value)) return value.length > 0 ? `${name} IN (${value.map(place).join(', ')})` : '1 = 0'
-    return value === null ? `${name} IS NULL` : `${name} = ${place(value)}`
+    if (Array.isArray(value)) return value.length > 0 ? `${name} IN (${value.map(placeholder).join(', ')})` : '1 = 0'
+    return value === null ? `${name} IS NULL` : `${name} = ${placeholder(value)}`
   })
   return parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : ''
 }
@@ -111,9 +111,9 @@ class SqlTable {
 
   async insert(row: Row): Promise<void> {
     const names = Object.keys(this.shape)
-    const places = names.map((name, i) => (kindOf(this.shape[name]!) === 'time' ? `CAST($${i + 1} AS TIMESTAMP)` : `$${i + 1}`))
+    const placeholders = names.map((name, i) => (kindOf(this.shape[name]!) === 'time' ? `CAST($${i + 1} AS TIMESTAMP)` : `$${i + 1}`))
     const params = names.map((name) => toSql(row[name] ?? null, kindOf(this.shape[name]!)))
-    await this.sql.run(`INSERT INTO control.${this.name} (${names.join(', ')}) VALUES (${places.join(', ')})`, params)
+    await this.sql.run(`INSERT INTO control.${this.name} (${names.join(', ')}) VALUES (${placeholders.join(', ')})`, params)
   }
 
   async update(where: Where, change: Row): Promise<number> {

@@ -89,7 +89,7 @@ class TextTable {
     const { data, offsets } = this.texts
     const at = offsets[code]!
     if (offsets[code + 1]! - at !== end - start) return false
-    for (let i = start, place = at; i < end; i++, place++) if (data[place] !== from[i]) return false
+    for (let i = start, index = at; i < end; i++, index++) if (data[index] !== from[i]) return false
     return true
   }
 

@@ -110,7 +110,7 @@ const largest = (1n << 63n) - 1n
  * DuckDB's sums are 128 bits wide. In an answer they are 64 bits if all values fit; for a stream the first batch decides.
  */
 function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
-  const place = stream?.next() ?? 0
+  const at = stream?.next() ?? 0
   const validity = new Validity()
   const values: bigint[] = []
   return {
@@ -123,7 +123,7 @@ function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
     },
     finish() {
       const fits = values.every((value) => value >= smallest && value <= largest)
-      const isNarrow = stream ? stream.isNarrow(place, fits) : fits
+      const isNarrow = stream ? stream.isNarrow(at, fits) : fits
       if (isNarrow) return makeData({ type: new Int64(), length: values.length, ...validity.finish(), data: BigInt64Array.from(values) })
       // The largest unsigned integers need one bit more than a signed 128-bit decimal has.
       return isSigned ? decimalData(values, validity, 38, 0) : decimalData(values, validity, 76, 0, 256)

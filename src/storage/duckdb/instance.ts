@@ -102,7 +102,7 @@ export class Instance implements Sql {
       memoryLimit: number
       listMemory: number
       threads: number
-      places: number
+      slots: number
       connections: readonly DuckDBConnection[]
       isReadOnly: boolean
     },
@@ -357,8 +357,8 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const directories = [dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
   const database = await DuckDBInstance.create(':memory:')
   try {
-    const places = options.concurrency ?? defaultConcurrency()
-    const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * places }, () => progressing(database)))
+    const slots = options.concurrency ?? defaultConcurrency()
+    const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * slots }, () => progressing(database)))
     await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
     return new Instance(database, { dataDir, memoryLimit, listMemory, threads, places, connections, isReadOnly })
   } catch (error) {

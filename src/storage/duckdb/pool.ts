@@ -100,8 +100,8 @@ export class ConnectionPool {
   private queue(signal: AbortSignal | undefined): Promise<DuckDBConnection> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        const place = this.waiting.indexOf(waiter)
-        if (place >= 0) this.waiting.splice(place, 1)
+        const index = this.waiting.indexOf(waiter)
+        if (index >= 0) this.waiting.splice(index, 1)
         if (signal) reject(cancelled(signal))
       }
       const waiter: Waiter = {

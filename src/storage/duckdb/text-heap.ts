@@ -83,10 +83,10 @@ export class TextHeap {
     let run = 0
     let runEnd = -1
     for (let row = start; row < end; row++) {
-      const place = offsets[from + row]!
-      const size = offsets[from + row + 1]! - place
+      const offset = offsets[from + row]!
+      const size = offsets[from + row + 1]! - offset
       if (size <= longestInline) {
-        copy(inline, row * bytesPerText + 4, row * bytesPerText + 4 + size, data, place)
+        copy(inline, row * bytesPerText + 4, row * bytesPerText + 4 + size, data, offset)
         continue
       }
       const pointer = words[row * 4 + 3]! * 2 ** 32 + words[row * 4 + 2]!
@@ -114,10 +114,10 @@ export class TextHeap {
     }
     let read = 0
     for (let row = first; row < end; row++) {
-      const place = offsets[from + row]!
-      const bytes = offsets[from + row + 1]! - place
+      const offset = offsets[from + row]!
+      const bytes = offsets[from + row + 1]! - offset
       if (bytes <= longestInline) continue
-      copy(run, read, read + bytes, data, place)
+      copy(run, read, read + bytes, data, offset)
       read += bytes
     }
   }
@@ -160,12 +160,12 @@ const hexDigits = Uint8Array.from({ length: 512 }, (_, i) =>
 
 /** The engine stores a UUID as a 128-bit integer, least significant byte first, with the first bit inverted so that it sorts like the text. */
 function writeUuid(from: Uint8Array, start: number, to: Uint8Array, at: number): void {
-  let place = at
+  let offset = at
   for (let i = 15; i >= 0; i--) {
     const byte = 2 * (i === 15 ? from[start + i]! ^ 0x80 : from[start + i]!)
-    to[place++] = hexDigits[byte]!
-    to[place++] = hexDigits[byte + 1]!
-    if (i === 12 || i === 10 || i === 8 || i === 6) to[place++] = 0x2d
+    to[offset++] = hexDigits[byte]!
+    to[offset++] = hexDigits[byte + 1]!
+    if (i === 12 || i === 10 || i === 8 || i === 6) to[offset++] = 0x2d
   }
 }
 
@@ -174,7 +174,7 @@ const shortCopy = 48
 /** For a short text a loop is faster than creating a view. */
 function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
   if (end - start > shortCopy) to.set(from.subarray(start, end), at)
-  else for (let i = start, place = at; i < end; i++, place++) to[place] = from[i]!
+  else for (let i = start, offset = at; i < end; i++, offset++) to[offset] = from[i]!
 }
 
 /** The growth factor of reserved memory. */

@@ -65,8 +65,8 @@ export async function findDamages(findings: LogFindings, fromSeq: number): Promi
   for (const [i, segment] of segments.slice(0, -1).entries()) {
     const end = segments[i + 1]!.firstSeq
     if (end <= fromSeq) continue
-    for await (const place of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end))
-      if (!isFrame(place)) found.push(place)
+    for await (const range of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end))
+      if (!isFrame(range)) found.push(range)
   }
   return [...found, ...findings.damages]
 }

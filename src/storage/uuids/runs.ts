@@ -84,8 +84,8 @@ export class UuidRuns {
       const range = { from: runs[0]!.range.from, to: runs.at(-1)!.range.to }
       const count = runs.reduce((n, run) => n + run.count, 0)
       const merged = await Run.write(this.medium(range), range, count, this.store, mergedBlocks(runs))
-      const place = this.runs.indexOf(runs[0]!)
-      this.runs.splice(place, runs.length, merged)
+      const index = this.runs.indexOf(runs[0]!)
+      this.runs.splice(index, runs.length, merged)
       for (const run of runs) run.remove()
     }
   }

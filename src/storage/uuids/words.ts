@@ -38,11 +38,11 @@ export function sortRecords(records: Uint32Array): Uint32Array {
       sum += n
     }
     for (let i = 0; i < from.length; i += 4) {
-      const place = starts[(from[i + column]! >>> shift) & 0xffff]!++ * 4
-      to[place] = from[i]!
-      to[place + 1] = from[i + 1]!
-      to[place + 2] = from[i + 2]!
-      to[place + 3] = from[i + 3]!
+      const target = starts[(from[i + column]! >>> shift) & 0xffff]!++ * 4
+      to[target] = from[i]!
+      to[target + 1] = from[i + 1]!
+      to[target + 2] = from[i + 2]!
+      to[target + 3] = from[i + 3]!
     }
     ;[from, to] = [to, from === records ? new Uint32Array(records.length) : from]
   }

@@ -205,7 +205,7 @@ export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<
   const filled = (yield statement('bins of times', counted)) as Table
   const counts = new Array<number>(bins.count + 1).fill(0)
   const sizes = doubles(filled, 'n')
-  for (const [i, place] of doubles(filled, 'bin').entries()) counts[place] = sizes[i]!
+  for (const [i, at] of doubles(filled, 'bin').entries()) counts[at] = sizes[i]!
   return timeToConvert(read('average'), read('middle'), bins, counts)
 }
 

@@ -13,12 +13,12 @@ const read = { at: 1, steps: 2, excluded: 3, value: 4, uuid: 5 } as const
 /** In the order in which they are read; `matched` are all steps that they match, `serves` those that they may serve here. `other`: may not start a run. */
 export const taken = { at: 1, order: 2, other: 3, count: 4, known: 5, serves: 6, matched: 7, excluded: 8, uuid: 9 } as const
 /** An event on its way to the fold. */
-const item = { serves: 1, place: 2, at: 3, matched: 4, excluded: 5 } as const
+const item = { serves: 1, index: 2, at: 3, matched: 4, excluded: 5 } as const
 /**
  * The input of an ordered fold: one item for each step that an event serves, deepest first, because an event that matches two steps serves
  * the deeper one. Step 0: none. The first item of an event says what it excludes, the last which steps stay live.
  */
-export const move = { step: 1, place: 2, at: 3, keeps: 4, excludes: 5, isMixed: 6 } as const
+export const move = { step: 1, index: 2, at: 3, keeps: 4, excludes: 5, isMixed: 6 } as const
 
 /** Columns `actor`, `value`, `period`, `taken` and `ends`. `periods`: starts of the periods of entry, followed by the end of the last; without them `period` is -1. */
 export function listsOf(
@@ -233,7 +233,7 @@ const differ = (events: Expr): Expr =>
   )
 
 function moves(i: Expr, count: number): Expr {
-  const move = (step: Expr, keeps: Expr, excludes: Expr) => pair(step, part(i, item.place), part(i, item.at), keeps, excludes, whole(0))
+  const move = (step: Expr, keeps: Expr, excludes: Expr) => pair(step, part(i, item.index), part(i, item.at), keeps, excludes, whole(0))
   const steps = positions(part(i, item.serves), count)
   const several = over(
     'arrayMap',
@@ -259,7 +259,7 @@ function apart(events: Expr, steps: number): Expr {
       over(
         'arrayMap',
         ['step'],
-        (step) => pair(call('plus', step, whole(1)), part(i, item.place), part(i, item.at), whole(-1), whole(0), whole(1)),
+        (step) => pair(call('plus', step, whole(1)), part(i, item.index), part(i, item.at), whole(-1), whole(0), whole(1)),
         positions(part(i, item.serves), steps),
       ),
     events,

@@ -77,7 +77,7 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
       )
     : minus(step, literal(1))
   const isFirst = equals(step, literal(1))
-  const used = pair(at, of('place'))
+  const used = pair(at, of('index'))
   const start = when(isFirst, at, element(begun, before))
   const way = when(
     isFirst,

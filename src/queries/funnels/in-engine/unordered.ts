@@ -16,7 +16,7 @@ export interface UnorderedTerms {
 /** A tuple: the most steps done in one run, and its events ordered by time. */
 export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Expr {
   const acc = field('acc')
-  const { at, place, candidates, excluded, ends, other } = partsOf(field('i'), 'at', 'place', 'candidates', 'excluded', 'ends', 'other')
+  const { at, index, candidates, excluded, ends, other } = partsOf(field('i'), 'at', 'index', 'candidates', 'excluded', 'ends', 'other')
   const { times, served, uses, depth, best } = partsOf(acc, 'times', 'served', 'uses', 'depth', 'best')
   const done = (list: Expr) => call('_toInt64', call('arrayUniq', list))
   /** The first event of each step. */
@@ -65,7 +65,7 @@ export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Ex
     when(isTaken, call('arrayPushBack', rest(old), by), when(and(isLost, not(hasEnded)), emptied, rest(old)))
   const usesAfter = when(
     isTaken,
-    call('arrayPushBack', rest(uses), pair(at, place)),
+    call('arrayPushBack', rest(uses), pair(at, index)),
     when(and(isLost, not(hasEnded)), noneOf(pair(whole(0), whole(0))), rest(uses)),
   )
   const servedAfter = grown(served, step)

@@ -197,7 +197,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   } catch (error) {
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
-    await lock?.release(lock.lastOwner) // what was not mended is still to be
+    await lock?.release(lock.lastOwner) // damage that was not repaired is still there
     throw error
   }
 }

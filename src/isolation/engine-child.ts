@@ -15,7 +15,7 @@ import { SpareProcess } from './spare-process.ts'
 const mostAttempts = 3
 /** Between two attempts, when it ends before it has started. */
 const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000, 5_000]
-/** One that ends soon after its start, so many times in a row, is given a moment too. */
+/** After this many engines in a row that ended soon after their start, the next one waits too. */
 const soonMs = 5_000
 const manyTimes = 20
 const momentMs = 100

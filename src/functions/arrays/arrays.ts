@@ -425,7 +425,7 @@ export const arrayFunctions = scalars({
     'arrayZip',
     [2, null],
     (types) => arrayOf(tupleOf(types.map(itemOf))),
-    'The items of several arrays side by side, as tuples.',
+    'Parallel arrays as one array of tuples.',
     (args) => together(args).list,
     [
       [

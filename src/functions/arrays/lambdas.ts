@@ -86,7 +86,7 @@ export const arrayLambdaFunctions = scalars({
     'arrayMap',
     [2, null],
     (args) => arrayOf(mappedType(args)),
-    'The lambda’s value for each item (or for the items of several arrays side by side).',
+    'The lambda’s value for each item (or for the items of several parallel arrays).',
     (args, context) => mapped(args, context).list,
     [
       ['arrayMap(x -> x * 2, [1, 2, 3])', [2, 4, 6]],

@@ -233,7 +233,7 @@ export const urlFunctions = scalars({
   extractURLParameter: {
     args: 2,
     returns: whenAll('String'),
-    summary: "The value of a parameter, as it stands there; '' when it is missing.",
+    summary: "The value of a parameter, unchanged; '' if it is missing.",
     duckdb: ([url, name]) => `regexp_extract(${url!.sql}, '^[^?#]*[?#](?:.*?[&#?])?' || ${nameOf(name!)} || '=([^&#]*)', 1, 's')`,
     cases: [
       ["extractURLParameter('https://e.com/a?x=1&y=2#f', 'y')", '2'],

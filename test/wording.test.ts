@@ -31,7 +31,6 @@ const replacements: readonly (readonly [avoid: RegExp, instead: string, write: s
   [/\bnobody (?:wrote|writes)\b/, 'nobody wrote', 'generated'],
   [/\bof ours\b/, 'of ours', 'generated, internal'],
   [/\bnow and then\b/, 'now and then', 'regularly, at intervals'],
-  [/\bside by side\b/, 'side by side', 'parallel'],
   [/\bmend(?:s|ed|ing)?\b/, 'mended', 'repaired, fixed'],
   [/\b(?:so many times|[Ff]or so long a)\b/, 'so many times', 'how often, after this many'],
   [/\bas though\b/, 'as though', 'as if'],

@@ -33,7 +33,7 @@ export interface ListsAsk {
   readonly fold: ((lists: EventLists) => Generator<void, void, void>) | string
 }
 export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk | ListsAsk
-/** A table for one statement, tables for a list (run side by side), nothing for a pause or a fold. */
+/** A table for one statement, tables for a list (run in parallel), nothing for a pause or a fold. */
 export type Answer = Table | readonly Table[] | undefined
 
 export type QueryRun<R> = Generator<Ask, R, Answer>

@@ -112,7 +112,7 @@ export class Instance implements Sql {
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
     this.listMemory = new MemoryShare(options.listMemory)
-    this.concurrency = options.places
+    this.concurrency = options.slots
     this.isReadOnly = options.isReadOnly
     for (const connection of options.connections) this.follow(connection)
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
@@ -360,7 +360,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
     const slots = options.concurrency ?? defaultConcurrency()
     const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * slots }, () => progressing(database)))
     await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
-    return new Instance(database, { dataDir, memoryLimit, listMemory, threads, places, connections, isReadOnly })
+    return new Instance(database, { dataDir, memoryLimit, listMemory, threads, slots, connections, isReadOnly })
   } catch (error) {
     database.closeSync()
     throw error

@@ -29,16 +29,16 @@ import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
 export type { EngineChoice } from './storage/open-stores.ts'
 
 export interface OpenOptions {
-  /** A directory, made when it is not there, or `:memory:`. */
+  /** A directory, created if it does not exist, or `:memory:`. */
   readonly dataDir: string
   /** Default: in the data directory, in this process. */
   readonly engine?: EngineChoice
   /**
-   * The engine in a process of its own: stores and queries there, the log and the accounts here. Whatever a query does, events are acknowledged meanwhile,
-   * and an engine that ends is started again. Default: false.
+   * Runs the engine in a process of its own, with stores and queries; the log and the accounts stay in this one. Events are acknowledged whatever a query
+   * does, and an engine that ends is restarted. Default: false.
    */
   readonly isolate?: boolean
-  /** The time of receipt and of relative dates. Default: the system's. */
+  /** The clock for times of receipt and relative dates. Default: the system's. */
   readonly clock?: () => Date
   /** Bytes, or text such as `512MB`, for the store and its queries. Default: the smaller of 40 % of the container's memory and 2 GiB. */
   readonly memoryLimit?: number | string
@@ -51,17 +51,17 @@ export interface OpenOptions {
   readonly threads?: number
   /** `fsync` (default): acknowledged events survive a power cut. `os`: they survive the process, not the machine. */
   readonly durability?: 'fsync' | 'os'
-  /** How long, and up to how many bytes, the log keeps what the store already has. Default: 7 days. */
+  /** How long, and up to how many bytes, the log keeps applied records. Default: 7 days. */
   readonly logRetention?: { readonly days?: number; readonly bytes?: number }
-  /** Events are refused when fewer bytes than this would stay free on the disk. Default: 64 MiB. */
+  /** Events are refused if less than this many bytes would stay free on the disk. Default: 64 MiB. */
   readonly minFreeBytes?: number
-  /** When parts of a project can be read neither from its store nor from its log: refuse to open it (`complete`, default), or go on without them. */
+  /** If parts of a project can be read neither from its store nor from its log: refuse to open it (`complete`, default), or open it without them (`partial`). */
   readonly recovery?: 'complete' | 'partial'
-  /** For the HTTP API: the operator's choices, and how mail and name servers are reached. */
+  /** For the HTTP API: the operator's settings, mail and name servers. */
   readonly surroundings?: Surroundings
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
-  /** Called with what opening a project mended or had to leave out, and when it begins to make a store again. Default: a process warning. */
+  /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
   readonly onRecovery?: (notice: RecoveryNotice & { readonly project: number }) => void
 }
 
@@ -71,7 +71,7 @@ const mustBe = (holds: boolean, attr: string, message: string) => {
 }
 const isPositive = (value: unknown) => value === undefined || (typeof value === 'number' && value >= 0)
 
-/** All of them: what is left out here does not compile. */
+/** All options: a missing one does not compile. */
 const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   dataDir: true,
   engine: true,
@@ -197,18 +197,18 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   } catch (error) {
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
-    await lock?.release(lock.lastOwner) // what was not mended is still to be
+    await lock?.release(lock.lastOwner) // damage that was not repaired is still there
     throw error
   }
 }
 
-/** For a process that has no stores. */
+/** For a process without stores. */
 const accountsOnly = { memoryLimit: '128MB', threads: 1 } as const
 
 const warn = (error: unknown) => process.emitWarning(error instanceof Error ? error : String(error), 'WaymarkWarning')
 const warnOfRecovery = (notice: RecoveryNotice & { readonly project: number }) => warn(`project ${notice.project}: ${recoveryText(notice)}`)
 
-/** Accounts, keys and events are for the owner of the directory alone. */
+/** Accounts, keys and events are readable by the owner of the directory only. */
 async function closeToOthers(dataDir: string, onError: (error: unknown) => void): Promise<void> {
   const open = await makeDirectoryPrivate(dataDir)
   if (open.length > 0) onError(new Error(`Other users can read ${open.join(', ')}, and this user has no permission to change that.`))
@@ -235,8 +235,8 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /**
- * Folders of projects whose rows a process removed before it died. Numbers are never given out twice, so a number that was given out and has no row is a
- * removed project's; one that was not given out yet is of a directory whose control file is older, and stays.
+ * Removes folders of projects whose rows were deleted by a process that then crashed. Ids are never reused, so an assigned id without a row belongs to a
+ * removed project. An id that was not assigned yet belongs to a directory with an older control file, and stays.
  */
 const sweepRemoved = async (dataDir: string, backends: Backends, { projects, context }: Accounts): Promise<void> => {
   const given = (await context.store.read.counters.first({ name: 'project' }))?.value ?? 0
@@ -277,7 +277,7 @@ export interface ProjectSummary {
   readonly id: number
   readonly name: string
   readonly timezone: string
-  /** What clients send events with: the project key. */
+  /** The project key, with which clients send events. */
   readonly token: string
   readonly created_at: Date
 }
@@ -288,9 +288,9 @@ export interface Condition {
   readonly freeBytes: number | null
   readonly minFreeBytes: number
   readonly projects: number
-  /** Durable records that queries do not see yet. */
+  /** Durable records that are not applied yet. */
   readonly lag: number
-  /** Projects that do not work although they were asked for. */
+  /** Projects that were requested and failed to open. */
   readonly failures: readonly ProjectFailure[]
 }
 
@@ -310,9 +310,9 @@ interface Parts {
 export class Waymark {
   readonly dataDir: string
   readonly clock: () => Date
-  /** @internal Organizations, people and keys, for the HTTP API and the command line. */
+  /** @internal Organizations, users and keys, for the HTTP API and the command line. */
   readonly accounts: Accounts
-  /** @internal How queries reach their answers, for the HTTP API. */
+  /** @internal The execution of queries, for the HTTP API. */
   readonly asking: Asking
   private readonly parts: Parts
   private closing: Promise<void> | null = null
@@ -335,7 +335,7 @@ export class Waymark {
   }
 
   /**
-   * The project of that name; made with these settings when there is none.
+   * The project with that name; created with these settings if it does not exist.
    *
    * @example const project = await waymark.findOrCreateProject({ name: 'Shop', timezone: 'Europe/Berlin' })
    */
@@ -347,7 +347,7 @@ export class Waymark {
     })
   }
 
-  /** @example const project = await waymark.project('Shop') // or by its number */
+  /** @example const project = await waymark.project('Shop') // or by its id */
   async project(idOrName: number | string): Promise<Project> {
     this.mustBeOpen()
     if (typeof idOrName === 'number') return this.parts.projects.get(idOrName)
@@ -357,7 +357,7 @@ export class Waymark {
   }
 
   /**
-   * All projects, by their numbers. None is opened for it.
+   * All projects, ordered by id. Does not open them.
    *
    * @example for (const { id, name, token } of await waymark.projects()) console.log(id, name, token)
    */
@@ -370,7 +370,7 @@ export class Waymark {
   }
 
   /**
-   * A key of the owner for the HTTP API, answered this once.
+   * Creates a personal API key of the owner. The key is returned only once.
    *
    * @example const { key } = await waymark.createPersonalKey({ label: 'Dashboard', scopes: ['query:read'] })
    */
@@ -383,7 +383,7 @@ export class Waymark {
   }
 
   private turn: Promise<unknown> = Promise.resolve()
-  /** Looking for a name and making it is one step. */
+  /** Looks up a name and creates it atomically. */
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const next = this.turn.then(work, work)
     this.turn = next.catch(() => undefined)
@@ -395,7 +395,7 @@ export class Waymark {
     return [...named].sort((a, b) => a.id - b.id)[0]
   }
 
-  /** @internal For probes: whether the directory can be written, how much room it has, how far the applying of events is behind. */
+  /** @internal For probes: whether the directory is writable, its free space, and the lag. */
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
     const lag = [...ready].reduce((sum, project) => sum + project.lag, 0)
@@ -411,7 +411,7 @@ export class Waymark {
     return { ...known, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
   }
 
-  /** Finishes what was acknowledged, writes everything into the files and gives the directory free. A second call waits for the first one. */
+  /** Applies acknowledged events, checkpoints all files and releases the directory. A second call waits for the first one. */
   close(): Promise<void> {
     this.closing ??= this.shutDown()
     return this.closing
@@ -422,7 +422,7 @@ export class Waymark {
     return this.close()
   }
 
-  /** @internal What a close that takes long is at. */
+  /** @internal What a slow close is waiting for. */
   get stillOpen(): readonly string[] {
     const { projects, backends } = this.parts
     return [...projects.names, ...backends.stillOpen]

@@ -44,16 +44,16 @@ export type { StoredCohort } from './definitions/stored-cohort.ts'
 export type { IngestAnswer } from './ingestion/intake.ts'
 export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
 
-/** What a project needs of the directory it lives in. */
+/** The context that a project gets from its directory. */
 export interface ProjectHome {
   readonly backends: Backends
   readonly clock: () => Date
-  /** The project's fields as they are now. */
+  /** The current fields of the project. */
   record(id: number): Promise<ProjectRecord | undefined>
   noteFirstEvents(id: number): Promise<void>
-  /** Events of the past that came in. */
+  /** Counts imported past events. */
   countImported(id: number, events: number): Promise<void>
-  /** What all projects of the directory are asked through. */
+  /** Executes the queries of all projects of the directory. */
   asking(): Asking
   onError(error: unknown): void
   onRecovery(projectId: number, notice: RecoveryNotice): void
@@ -61,20 +61,20 @@ export interface ProjectHome {
   readonly signal?: AbortSignal
 }
 
-/** The key of a project's own closing: `Waymark` closes projects, callers do not. */
+/** Only `Waymark` may close projects; it passes this key. */
 export const closeProject = Symbol('closeProject')
 
-/** Whether a kept answer will do, and whether to wait for a new one. */
+/** Whether a cached answer is accepted, and whether to wait for a new one. */
 export type Refresh = boolean | RefreshMode | null | undefined
-/** Those that always end with an answer. */
+/** Values that always wait for an answer. */
 export type Waiting = boolean | 'blocking' | 'force_blocking' | 'force_cache' | null | undefined
 
 export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOptions, 'signal'> {
-  /** As in a request over HTTP: whether an answer that is kept will do, and whether to wait for a new one. */
+  /** As in an HTTP request: whether a cached answer is accepted, and whether to wait for a new one. */
   readonly refresh?: R
-  /** As in a request over HTTP: a name by which the query can be looked for and cancelled. */
+  /** As in an HTTP request: a name under which the query can be polled and cancelled. */
   readonly client_query_id?: string | null
-  /** Rows of an answer: when the query does not say, and at most. */
+  /** Rows of an answer: default and maximum. */
   readonly rows?: QueryContext['limits']
 }
 
@@ -95,10 +95,10 @@ function mustBeRowLimits(rows: NonNullable<RowLimits>): void {
   }
 }
 
-/** One project: its events go in, its queries are answered. */
+/** One project: ingests events and answers queries. */
 export class Project {
   readonly id: number
-  /** What clients send events with: the project key. */
+  /** The project key, with which clients send events. */
   get token(): string {
     return this.current.record.api_token
   }
@@ -121,7 +121,7 @@ export class Project {
   }
 
   /**
-   * Takes what `POST /batch/` takes, less the key. Resolves when the batch is durable.
+   * Accepts the body of `POST /batch/` without the key. Resolves when the batch is durable.
    *
    * @example await project.ingest({ batch: [{ event: 'signup', distinct_id: 'u1', properties: { plan: 'pro' } }] })
    */
@@ -129,7 +129,7 @@ export class Project {
     return this.take(body, about)
   }
 
-  /** @internal What came over a wire. */
+  /** @internal A batch as received over HTTP. */
   async take(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
     const answer = await this.backend.ingest(body, about)
@@ -137,7 +137,7 @@ export class Project {
     return this.noted(answer)
   }
 
-  /** @internal The same of events that are read while they are prepared, for the HTTP API. */
+  /** @internal The same with events that are parsed while they are prepared, for the HTTP API. */
   async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     await this.refresh()
     return this.noted(await this.backend.ingestEvents(events, facts))
@@ -149,7 +149,7 @@ export class Project {
   }
 
   /**
-   * Makes persons with their distinct ids in one step; answers their uuids in order.
+   * Creates persons with their distinct ids in one step, and returns their uuids in order.
    *
    * @example const { ids } = await project.importPersons([{ distinct_ids: ['u1', 'anon-7'], properties: { plan: 'pro' } }])
    */
@@ -180,13 +180,13 @@ export class Project {
     return this.cohorts.create(fields)
   }
 
-  /** A statement whose rows have a known shape: `project.query<[string, number]>(…)`. */
+  /** A statement with known row types: `project.query<[string, number]>(…)`. */
   query<Row extends readonly unknown[] = readonly unknown[]>(
     query: Query<'SqlLikeQuery' | 'HogQLQuery'>,
     options?: QueryOptions<Waiting>,
   ): Promise<SqlAnswerOf<Row>>
   /**
-   * Answers the very JSON of the HTTP endpoint, from everything acknowledged before the call. With a `refresh` that does not wait, it may be a status.
+   * Returns the same JSON as the HTTP endpoint, computed from everything acknowledged before the call. With a `refresh` that does not wait, it may be a status.
    *
    * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
    */
@@ -199,7 +199,7 @@ export class Project {
   }
 
   /**
-   * A statement whose values travel as parameters, so that no value is ever a part of its text.
+   * A statement whose values are sent as parameters, so that they never become part of its text.
    *
    * @example const { results } = await project.sql<[string, number]>`select event, count() from events where event = ${name} group by event`
    */
@@ -210,7 +210,7 @@ export class Project {
     return this.query<Row>({ kind: 'SqlLikeQuery', ...statementFrom(texts, values) })
   }
 
-  /** @internal A query as it came over a wire. */
+  /** @internal A query as received over HTTP. */
   async answer(query: unknown, options: QueryOptions = {}): Promise<object> {
     checkOptionNames(options, queryOptionNames, 'query')
     const { signal, rows, client_query_id = null } = options
@@ -225,7 +225,7 @@ export class Project {
     return 'status' in outcome ? statusAnswer(outcome.status) : outcome.answer.object
   }
 
-  /** @internal What a request over HTTP asks. */
+  /** @internal The query of an HTTP request. */
   async ask(asked: AskedRequest, { rows, ...asker }: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome> {
     await this.refresh()
     const source: Source = {
@@ -237,7 +237,7 @@ export class Project {
   }
 
   /**
-   * How far a query in the background is, with its answer at the end; kept for ten minutes. Unknown ids reject.
+   * The status of an async query, with its answer at the end; kept for ten minutes. Unknown ids reject.
    *
    * @example const { complete, error, results } = await project.queryStatus('nightly')
    */
@@ -248,7 +248,7 @@ export class Project {
   }
 
   /**
-   * Stops a query by its `client_query_id` and forgets its status, whether somebody waits for it or not.
+   * Stops a query by its `client_query_id` and removes its status, even if a caller waits for it.
    *
    * @example await project.cancelQuery('nightly')
    */
@@ -257,7 +257,7 @@ export class Project {
   }
 
   /**
-   * The rows of a query as one Arrow table: of a statement all it asks for, of a list those of its answer.
+   * The rows of a query as one Arrow table: all rows of a statement, or the rows of a list's answer.
    *
    * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
    */
@@ -267,21 +267,21 @@ export class Project {
     return this.backend.table(query, this.wanted(options))
   }
 
-  /** The same batch by batch, so that a result larger than memory can pass through. */
+  /** The same batch by batch, for results larger than memory. */
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
     checkOptionNames(options, ['signal'], 'queryArrowBatches')
     await this.refresh()
     yield* this.backend.batches(query, this.wanted(options))
   }
 
-  /** @internal The rows of an answer as the engine makes them, with its limits; null where an answer is no list of rows. */
+  /** @internal The rows of an answer as the engine produces them, with its limits; null if the answer is not a list of rows. */
   async queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
     await this.refresh()
     return this.backend.rows(query, wanted, rows)
   }
 
   /**
-   * The event names that have been seen, the most frequent first.
+   * The event names received so far, most frequent first.
    *
    * @example for (const { name, count } of await project.events()) console.log(name, count)
    */
@@ -291,7 +291,7 @@ export class Project {
   }
 
   /**
-   * The properties of events, persons and groups that have been seen or declared, with the kinds of their values.
+   * The properties of events, persons and groups that were received or declared, with the kinds of their values.
    *
    * @example const declared = (await project.properties()).filter(({ property_type }) => property_type !== null)
    */
@@ -300,12 +300,12 @@ export class Project {
     return this.backend.properties()
   }
 
-  /** @internal How many records of the log queries would still wait for. */
+  /** @internal The number of durable records that queries would wait for. */
   get lag(): number {
     return this.backend.lag
   }
 
-  /** @internal Why acknowledged events do not get into the store; null as long as they do. */
+  /** @internal Why acknowledged events cannot be applied; null while they can. */
   get failure(): unknown {
     return this.backend.failure
   }
@@ -317,7 +317,7 @@ export class Project {
   }
 
   /**
-   * What was altered or left out of the events acknowledged so far: exact counts, with a few samples of each kind.
+   * What was changed or dropped of the events acknowledged so far: exact counts, with a few samples of each kind.
    *
    * @example for (const { type, count } of await project.warnings()) console.log(type, count)
    */
@@ -325,7 +325,7 @@ export class Project {
     return this.backend.warnings()
   }
 
-  /** What had to be mended when the project was opened; empty after an ordinary start. */
+  /** What was repaired when the project was opened; empty after an ordinary start. */
   recoveryReports(): readonly RecoveryReport[] {
     return this.backend.reports
   }

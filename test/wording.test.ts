@@ -25,6 +25,22 @@ const replacements: readonly (readonly [avoid: RegExp, instead: string, write: s
   [/\banswered for\b/, 'answered for', 'acknowledged'],
   [/\bcannot stand\b/, 'cannot stand', 'type mismatch'],
   [/\bput (?:it|them|the file|the project's folder) back from\b/, 'put it back from', 'restore it from'],
+  [/\bof its own accord\b/, 'of its own accord', 'by itself, automatically'],
+  [/\b(?:as|wherever) (?:it|they) stands?\b/, 'as it stands', 'unchanged, the current state'],
+  [/\btold (?:apart|from)\b/, 'told apart', 'distinguished'],
+  [/\bnobody (?:wrote|writes)\b/, 'nobody wrote', 'generated'],
+  [/\bof ours\b/, 'of ours', 'generated, internal'],
+  [/\bnow and then\b/, 'now and then', 'regularly, at intervals'],
+  [/\bmend(?:s|ed|ing)?\b/, 'mended', 'repaired, fixed'],
+  [/\b(?:so many times|[Ff]or so long a)\b/, 'so many times', 'how often, after this many'],
+  [/\bas though\b/, 'as though', 'as if'],
+  [/\bbegun again\b/, 'begun again', 'restarted'],
+  [/\bhalf way\b/, 'half way', 'halfway'],
+  [/\bclocks? on the wall\b/, 'clock on the wall', 'local time'],
+  [/\bin other words\b/, 'in other words', 'equivalent'],
+  [/\bmay be meant\b/, 'may be meant', 'likely name, suggestion'],
+  [/\bgives? way to\b/, 'gives way to', 'yields to'],
+  [/\bknows? nothing of\b/, 'knows nothing of', 'does not depend on, ignores'],
 ]
 
 const root = join(import.meta.dirname, '..')

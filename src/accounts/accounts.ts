@@ -27,7 +27,7 @@ export interface FirstStart {
   readonly organization: Organization
   readonly user: User
   readonly project: ProjectRecord
-  /** Null when the key was there already. */
+  /** Null if the key existed already. */
   readonly personalKey: string | null
 }
 
@@ -49,7 +49,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
   }
   const personalKeys = createPersonalKeys(context)
 
-  /** The organization that library users have without asking for one. */
+  /** The default organization of library users. */
   const defaultOrganization = () =>
     store.write(
       async (tables) => (await tables.organizations.find({}))[0] ?? (await insertOrganization(context, tables, null, { name: 'Default' })),
@@ -90,7 +90,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
         return (await tables.users.first({ id: made.id }))!
       }),
 
-    /** Makes what is missing of the first organization, owner, project and key. */
+    /** Creates what is missing of the first organization, owner, project and key. */
     async firstStart(given: {
       readonly projectKey?: string
       readonly personalKey?: string

@@ -13,15 +13,15 @@ export interface Mailer {
   send(mail: Mail): Promise<void>
 }
 
-/** How this installation behaves; an operator's choices. */
+/** The operator's settings of this installation. */
 export interface AccountSettings {
   /** Multi-tenant mode: domains must be verified, plugins are limited to configuration. */
   readonly isHosted: boolean
   readonly allowsManyOrganizations: boolean
-  /** Where people reach it; links in mails start with it. */
+  /** The public address, for links in mails. */
   readonly siteUrl: string
   readonly instanceTag: string
-  /** Managed proxies answer under names below this one. */
+  /** Managed proxies have names below this one. */
   readonly proxyBase: string
 }
 export const defaultSettings: AccountSettings = {
@@ -44,7 +44,7 @@ export interface AccountContext {
   readonly clock: () => Date
   readonly newId: () => string
   readonly settings: () => AccountSettings
-  /** Null where no mail server is set. */
+  /** Null if no mail server is configured. */
   readonly mailer: () => Mailer | null
   /** The TXT records of a name, each as its first string; an empty list without records. */
   readonly lookupTxt: (name: string) => Promise<readonly string[]>
@@ -57,10 +57,10 @@ export interface AccountContext {
   readonly report: (message: string, error: unknown) => void
 }
 
-/** The parts of the surroundings that an operator may set. */
+/** The external services that an operator may configure. */
 export type Surroundings = Partial<Pick<AccountContext, 'settings' | 'mailer' | 'lookupTxt' | 'lookupCname' | 'report'>>
 
-/** Sends mails where a mail server is set. One that cannot be sent is reported; what it tells of has happened. */
+/** Sends mails if a mail server is configured. A failure is reported, but does not undo the change that the mail is about. */
 export const post = async ({ mailer, outbound, report }: AccountContext, organizationId: string, mails: readonly Mail[]): Promise<void> => {
   const server = mailer()
   if (!server) return
@@ -118,7 +118,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
     created_at: context.clock(),
   })
 
-/** Integers are never given out twice, also after a delete. */
+/** Integer ids are never reused, not even after a delete. */
 export const nextNumber = async (tables: AccountTables, name: 'user' | 'project' | 'dashboard'): Promise<number> => {
   const value = ((await tables.counters.first({ name }))?.value ?? 0) + 1
   if (value === 1) await tables.counters.insert({ name, value })

@@ -3,16 +3,16 @@ import type { ProjectRecord, User } from './records.ts'
 
 export type DefinitionScope = 'Action' | 'Cohort' | 'EventDefinition' | 'PropertyDefinition'
 
-/** What is written down of a definition: its id, its name and the fields that people change. */
+/** The logged fields of a definition: its id, its name and the fields that users change. */
 export interface DefinitionState {
   readonly id: number | string
   readonly name: string
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Actions and cohorts are kept with a project's events; who changed them is kept with the accounts. */
+/** Actions and cohorts are stored with a project's events; their history is stored with the accounts. */
 export const createDefinitionLog = (context: AccountContext) => ({
-  /** What is new was nothing before, what is removed is nothing after. Where nothing changed nothing is written. */
+  /** A created definition was null before, a removed one is null after. Without changes nothing is written. */
   async note(by: User, project: ProjectRecord, scope: DefinitionScope, before: DefinitionState | null, after: DefinitionState | null) {
     const definition = after ?? before
     if (!definition) return

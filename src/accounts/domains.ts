@@ -44,7 +44,7 @@ export const createDomains = (context: AccountContext) => {
     if (!domain) throw notFound()
     return domain
   }
-  /** Of a name that is new here. */
+  /** For a name that does not exist here yet. */
   const unproven = () => ({
     verification_challenge: randomChallenge(),
     verified_at: context.settings().isHosted ? null : context.clock(),

@@ -26,7 +26,7 @@ export const featureKeys = (organization: Organization): string[] => {
     ? held.flatMap((one) => (one && typeof one === 'object' && !Array.isArray(one) ? [String((one as { key?: Json }).key)] : []))
     : []
 }
-/** How many of what a feature gives; null: as many as anybody likes. */
+/** The limit of a feature; null: unlimited. */
 export const featureLimit = (organization: Organization, key: FeatureKey): number | null => {
   const held = organization.available_product_features
   const all = Array.isArray(held) ? (held as readonly Json[]) : []

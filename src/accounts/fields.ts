@@ -7,7 +7,7 @@ import { nearestSpellings } from '../lib/spelling.ts'
 import { type Choices, invalid } from './refusals.ts'
 import type { Json } from './store.ts'
 
-// Kinds of fields in requests. Forms and older clients send text for everything, so numbers and truth values are also read from text.
+// Field types of requests. Forms and older clients send text for everything, so numbers and Booleans are also parsed from text.
 
 const read = <S extends z.ZodType>(convert: (value: unknown) => unknown, schema: S) => z.preprocess(convert, schema)
 
@@ -31,13 +31,13 @@ const asText = (value: unknown) => (typeof value === 'number' ? String(value) : 
 interface TextRules {
   readonly max?: number
   readonly min?: number
-  /** '' is a value too. */
+  /** '' is a valid value. */
   readonly blank?: boolean
 }
 export const text = ({ max, min, blank = false }: TextRules = {}) => {
   const base = z.string({ error: 'Not a valid string.' }).min(min ?? (blank ? 0 : 1))
   const limited = max === undefined ? base : base.max(max)
-  // Not every database can keep them.
+  // Not every database can store them.
   const isWhole = (value: string) => !value.includes('\0')
   return read(
     asText,
@@ -45,7 +45,7 @@ export const text = ({ max, min, blank = false }: TextRules = {}) => {
   )
 }
 export const flag = () => read(asTruth, z.boolean({ error: 'Must be a valid boolean.' }))
-/** As the database keeps them: 32 bits. */
+/** The database column has 32 bits. */
 export const integer = (min = -2147483648, max = 2147483647) =>
   read(
     asNumber,
@@ -79,7 +79,7 @@ export const objectOf = <S extends z.ZodRawShape>(shape: S) =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? unknownField(issue.keys[0]!, Object.keys(shape)) : undefined),
   })
-/** Bodies come out of JSON, so whatever is in them is JSON. */
+/** Bodies are parsed from JSON, so every value in them is valid JSON. */
 export const anyJson = () => z.unknown() as z.ZodType<Json>
 export const jsonObject = () => z.record(z.string(), anyJson(), { error: 'Expected an object.' })
 
@@ -110,7 +110,7 @@ const messageOf = (issue: Issue): { rule: string; message: string; choices?: Cho
   return { rule: 'invalid_input', message: problemOf(issue).message }
 }
 
-/** The value as the schema reads it, or the first thing wrong with it. */
+/** The value as the schema reads it, or its first error. */
 export const check = <T>(schema: z.ZodType<T>, value: unknown): T => {
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
     const result = schema.safeParse(value, readOptions)

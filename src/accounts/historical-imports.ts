@@ -126,12 +126,12 @@ export const createHistoricalImports = (context: AccountContext) => {
       const { source = '', method = '', total_events = null, events_per_minute = null, is_approved } = check(change, body)
       return save(by, project, { source, method, total_events, events_per_minute, ...(is_approved !== undefined && { is_approved }) })
     },
-    /** Events that came in, towards the total. They are seen at once, and written now and then. */
+    /** Counts imported events towards the total. The count is visible immediately, and stored at intervals. */
     count: async (projectId: number, events: number): Promise<void> => {
       if (events === 0) return
       if (note(projectId, events) >= countEvery) await write(projectId)
     },
-    /** Writes what was counted. */
+    /** Stores the counts. */
     flush: async (): Promise<void> => {
       for (const projectId of [...uncounted.keys()]) await write(projectId)
     },

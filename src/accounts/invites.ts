@@ -33,7 +33,7 @@ export const grantsOf = (invite: Invite): readonly Grant[] => invite.private_pro
 
 export const isExpired = ({ clock }: AccountContext, invite: Invite): boolean => invite.created_at.getTime() < clock().getTime() - validity
 
-/** What one may invite others to: nothing that one does not have. */
+/** The access that a member may give to others: at most their own. */
 export const mustBeAbleToInvite = async (
   tables: Pick<AccountContext['store']['read'], 'projects' | 'project_memberships'>,
   own: Membership,
@@ -58,7 +58,7 @@ export const mustBeAbleToInvite = async (
 /** An invitation that was just created or sent. */
 export interface Sent {
   readonly invite: Invite
-  /** What accepts it; only its hash is kept. Null where a mail took it. */
+  /** The secret that accepts it; only its hash is stored. Null if it was sent by mail. */
   readonly secret: string | null
 }
 
@@ -73,7 +73,7 @@ export const createInvites = (context: AccountContext) => {
     name: invite.target_email,
   })
 
-  /** What is new about an invitation each time it is sent. What it was accepted with before accepts it no more. */
+  /** The fields that change each time an invitation is sent. Previous secrets become invalid. */
   const sending = (by: ActingMember, secret: string, wantsMail: boolean) => {
     const now = context.clock()
     return {

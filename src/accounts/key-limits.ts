@@ -1,12 +1,12 @@
 import type { PersonalKey, ProjectRecord } from './records.ts'
 
-// A key may be limited to projects or organizations. What it does not reach is to it as if its user had no part in it.
+// A key may be limited to projects or organizations. All others behave as if its user were not a member.
 
 export const scopedTeams = (key: PersonalKey): readonly number[] => (key.scoped_teams as readonly number[] | null) ?? []
 export const scopedOrganizations = (key: PersonalKey): readonly string[] => (key.scoped_organizations as readonly string[] | null) ?? []
 
 export interface Limits {
-  /** The records of an organization: a key limited to projects reaches none. */
+  /** For records of an organization: a key limited to projects has no access. */
   readonly reachesOrganization: (id: string) => boolean
   readonly reachesProject: (project: ProjectRecord) => boolean
 }

@@ -13,7 +13,7 @@ export interface Member {
   readonly user: User
 }
 
-/** What one may do to the membership of another. */
+/** The permitted changes to another member. */
 const mayEdit = (own: Membership, other: Membership): void => {
   if (own.level < level.admin) throw notAllowed('You can only edit others if you are an admin.')
   if (other.level > own.level) throw notAllowed('You can only edit others with level lower or equal to you.')
@@ -37,7 +37,7 @@ const asItIs = async (tables: AccountTables, { id }: Membership): Promise<Member
 export const createMembers = (context: AccountContext) => {
   const { store } = context
   return {
-    /** By first name, then the newest first. */
+    /** By first name, then newest first. */
     async list(organizationId: string): Promise<readonly Member[]> {
       const memberships = await store.read.memberships.find({ organization_id: organizationId }, { newestFirst: 'joined_at' })
       const users = new Map(

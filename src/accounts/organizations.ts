@@ -27,7 +27,7 @@ export const slugOf = (name: string): string =>
     .slice(0, slugLength)
     .replace(/^-|-$/g, '') || 'organization'
 
-/** If the slug is taken, the end is replaced by four letters. */
+/** If the slug is taken, its end is replaced by four letters. */
 const freeSlug = async (tables: AccountTables, name: string): Promise<string> => {
   const wanted = slugOf(name)
   let slug = wanted
@@ -73,7 +73,7 @@ export const insertMembership = async (context: AccountContext, tables: AccountT
   return membership
 }
 
-/** Everything an organization's rows are referred from, children first. */
+/** All tables that refer to an organization, children first. */
 const removeOrganizationRows = async (tables: AccountTables, organizationId: string): Promise<number[]> => {
   const projects = (await tables.projects.find({ organization_id: organizationId })).map((one) => one.id)
   const roles = (await tables.roles.find({ organization_id: organizationId })).map((one) => one.id)

@@ -64,7 +64,7 @@ export interface PersonalKeyOptions {
 export const largestKeyCount = 10
 const hour = 3_600_000
 
-/** `*` and keys from before there were scopes may do anything; writing includes reading. */
+/** `*`, and keys without scopes from older versions, allow everything; writing includes reading. */
 export const allows = (key: PersonalKey, wanted: Scope): boolean => {
   const scopes = key.scopes as readonly string[] | null
   return scopes === null || scopes.includes('*') || scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'))
@@ -108,7 +108,7 @@ export const createPersonalKeys = (context: AccountContext) => {
     list: (user: User) => store.read.personal_keys.find({ user_id: user.id }, { newestFirst: 'created_at' }),
     byId: (user: User, id: string) => store.read.personal_keys.first({ id, user_id: user.id }),
 
-    /** The value is answered this once. */
+    /** The value is shown only once. */
     create: (user: User, body: unknown, value = randomKey('phx_')): Promise<{ key: PersonalKey; value: string }> =>
       store.write(async (tables) => {
         if ((await tables.personal_keys.count({ user_id: user.id })) >= largestKeyCount)
@@ -144,7 +144,7 @@ export const createPersonalKeys = (context: AccountContext) => {
         return { ...key, ...change }
       }),
 
-    /** Same key, new value; the old value stops at once. */
+    /** Same key, new value; the old value is invalid immediately. */
     roll: (user: User, { id }: PersonalKey): Promise<{ key: PersonalKey; value: string }> =>
       store.write(async (tables) => {
         const key = await asItIs(tables, id)
@@ -170,7 +170,7 @@ export const createPersonalKeys = (context: AccountContext) => {
       return key && user?.is_active ? { key, user } : undefined
     },
 
-    /** Noted at most once an hour, so that a busy key costs no writes. Where it cannot be noted the key is used all the same. */
+    /** Stored at most once an hour, so that a busy key costs no writes. If storing fails, the key works all the same. */
     async noteUse(key: PersonalKey): Promise<void> {
       const now = context.clock()
       if (key.last_used_at && Math.abs(now.getTime() - key.last_used_at.getTime()) < hour) return

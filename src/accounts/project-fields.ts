@@ -157,23 +157,23 @@ export const newProjectInput = projectInput.extend({ is_demo: flag().optional() 
 export const projectFieldNames: readonly string[] = [...Object.keys(newProjectInput.shape), 'api_token']
 
 type Flag = boolean | null
-/** The fields of a new project. All may be left out. */
+/** The fields of a new project. All are optional. */
 export interface NewProjectSettings {
   readonly name?: string
-  /** The zone of days, weeks and texts without an offset, `Europe/Berlin`; UTC when not given. */
+  /** The time zone of days, weeks and texts without an offset, such as `Europe/Berlin`. Default: UTC. */
   readonly timezone?: string
   /** 0 Sunday, 1 Monday. */
   readonly week_start_day?: 0 | 1 | null
   /** Filters of `filterTestAccounts`. */
   readonly test_account_filters?: readonly object[]
   readonly path_cleaning_filters?: readonly { readonly regex?: string | null; readonly alias?: string | null }[] | null
-  /** Which properties name a person, the first that has a value. */
+  /** The properties that name a person; the first one with a value is used. */
   readonly person_display_name_properties?: readonly string[] | null
   readonly anonymize_ips?: boolean
   readonly base_currency?: string
   readonly is_demo?: boolean
   readonly access_control?: boolean
-  /** Kept instead of a drawn key. */
+  /** Used instead of a random key. */
   readonly api_token?: string
   readonly product_description?: string | null
   readonly app_urls?: readonly (string | null)[]

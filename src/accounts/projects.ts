@@ -87,7 +87,7 @@ export const createProjects = (context: AccountContext) => {
   const { store } = context
   const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(project.settings) })
 
-  /** What the organization's membership is worth in a project: a private one is closed to members who were not let in. */
+  /** A member's level in a project: a private project is closed to members without access. */
   const levelIn = async (project: ProjectRecord, membership: Membership | undefined): Promise<number | null> => {
     if (!membership) return null
     if (!project.access_control || membership.level >= level.admin) return membership.level
@@ -154,7 +154,7 @@ export const createProjects = (context: AccountContext) => {
         const { columns, settings } = split(change)
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
-        // Its keys are set one by one: those that are not named stay.
+        // Its keys are set one by one: others stay unchanged.
         if (isObject(old) && isObject(asked)) settings.session_replay_config = { ...old, ...asked } as Json
         const updated = {
           ...columns,
@@ -182,7 +182,7 @@ export const createProjects = (context: AccountContext) => {
       await store.write((tables) => tables.projects.update({ id, ingested_event: false }, { ingested_event: true }))
     },
 
-    /** The old token stops at once. */
+    /** The old token is invalid immediately. */
     resetToken: (by: ActingMember, { id }: ProjectRecord): Promise<ProjectRecord> =>
       writeAs(context, by, async (tables) => {
         const project = await tables.projects.first({ id })

@@ -79,7 +79,7 @@ export const createProxyRecords = (context: AccountContext) => {
     })
   }
 
-  /** As the name servers have it now. When they cannot be asked it stays as it was. */
+  /** As the name servers have it now. If they cannot be reached it stays unchanged. */
   const check = async (record: ProxyRecord, by: User | null): Promise<ProxyRecord> => {
     checkedAt.set(record.id, context.clock().getTime())
     let pointsAt: string | null
@@ -118,7 +118,7 @@ export const createProxyRecords = (context: AccountContext) => {
     /** The record as of the last read, for callers that are about to refresh it. */
     asSeen: (organizationId: string, id: string) => store.read.proxy_records.first({ id, organization_id: organizationId }),
 
-    /** Asks the name servers at once, also for a record that had been given up. */
+    /** Queries the name servers immediately, also for a record that has timed out. */
     retry: async ({ user: by }: ActingMember, record: ProxyRecord): Promise<ProxyRecord> => {
       if (!retriable.has(record.status)) throw invalid(`A record with the status ${record.status} cannot be retried.`)
       const anew = record.status === 'timed_out' ? await settle(record, { status: 'waiting', message: null }, by) : record

@@ -1,6 +1,6 @@
 import type { RowOf, Store, WriteAll } from './store.ts'
 
-// The tables of account data. Times are UTC; ids are time-ordered UUIDs, but for users and projects, which clients know by integers.
+// The tables of account data. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers.
 
 export const accountShapes = {
   users: {

@@ -1,6 +1,6 @@
 import { WaymarkError } from '../errors/errors.ts'
 
-/** What could have been given: all of it (`allowed`) or what looks most like it (`candidates`). */
+/** The allowed values: all of them (`allowed`), or the most similar ones (`candidates`). */
 export interface Choices {
   readonly allowed?: readonly string[] | undefined
   readonly candidates?: readonly string[] | undefined

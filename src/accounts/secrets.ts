@@ -17,10 +17,10 @@ export const projectKeyPrefix = 'phc_'
 /** `phc_…` is a project's public token, `phx_…` a personal key. */
 export const randomKey = (prefix: typeof projectKeyPrefix | 'phx_'): string => prefix + base62(randomBytes(32))
 
-/** A longer secret is not one of ours, so it is not hashed. */
+/** Longer secrets are invalid, so they are not hashed. */
 export const longestSecret = 512
 
-/** Keys are 256 random bits, so one round is enough: there is nothing to guess. */
+/** Keys are 256 random bits, so a single round of hashing is enough. */
 export const hashKey = (value: string): string => `sha256$${createHash('sha256').update(value).digest('hex')}`
 export const maskKey = (value: string): string => `${value.slice(0, 4)}...${value.slice(-4)}`
 
@@ -35,7 +35,7 @@ export const randomLetters = (count: number): string => {
 const deviceSignature = (nonce: string, userUuid: string, passwordHash: string): string =>
   createHmac('sha256', passwordHash).update(`device ${userUuid} ${nonce}`).digest('base64url')
 
-/** Proof that a user has logged in from this browser. Nothing is stored: it is signed with the hash of the password. */
+/** Proof that a user has signed in from this browser. Nothing is stored: it is signed with the hash of the password. */
 export const deviceToken = (userUuid: string, passwordHash: string): string => {
   const nonce = randomToken()
   return `${nonce}.${deviceSignature(nonce, userUuid, passwordHash)}`

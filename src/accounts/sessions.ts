@@ -4,7 +4,7 @@ import { hashKey, longestSecret, randomToken } from './secrets.ts'
 
 const day = 86_400_000
 export const sessionLifetime = 14 * day
-/** Changes of keys, organizations and proxies want a login not older than this. */
+/** Changes of keys, organizations and proxies require a login that is not older than this. */
 export const recentLogin = day / 4
 
 export const createSessions = (context: AccountContext) => ({

@@ -20,7 +20,7 @@ type ValueOf<K extends ColumnKind> = K extends `${infer B extends keyof Kinds}?`
     : never
 export type RowOf<S extends Shape> = { readonly [C in keyof S]: ValueOf<S[C]> }
 
-/** Every column that is named must hold the value, or one of the values of the list. */
+/** Each given column must have the value, or one of the values of the list. */
 export type Where<R> = { readonly [C in keyof R]?: R[C] | readonly R[C][] }
 
 export interface FindOptions<R> {
@@ -47,6 +47,6 @@ export type WriteAll<S extends Shapes> = { readonly [T in keyof S]: WritableRows
 
 export interface Store<S extends Shapes> {
   readonly read: ReadAll<S>
-  /** One writer at a time. What `work` throws undoes everything it wrote. */
+  /** One writer at a time. If `work` throws, everything that it wrote is rolled back. */
   write<T>(work: (tables: WriteAll<S>) => Promise<T>): Promise<T>
 }

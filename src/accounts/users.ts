@@ -22,7 +22,7 @@ export const userInput = z.object({
   set_current_team: integer(1).optional(),
 })
 
-/** What a user may set and nothing but the interface reads. */
+/** Preferences of a user that only the interface reads. */
 export const preferenceDefaults: Readonly<Record<string, Json>> = {
   email_opt_in: false,
   anonymize_data: false,
@@ -37,11 +37,11 @@ export interface NewUser {
   readonly email: string
   readonly first_name?: string
   readonly last_name?: string
-  /** From `passwords.hash`: what is costly is done before tables are written. */
+  /** From `passwords.hash`: the expensive part is done before tables are written. */
   readonly password_hash?: string | null
 }
 
-/** Addresses are one whatever their case, and kept with a lower-case domain. */
+/** Addresses are compared ignoring case, and stored with a lower-case domain. */
 export const normalEmail = (address: string): string => {
   const at = address.lastIndexOf('@')
   return address.slice(0, at) + address.slice(at).toLowerCase()
@@ -102,8 +102,8 @@ export const createUsers = (context: AccountContext) => {
     byEmail: (address: string) => findUserByEmail(store.read, address),
 
     /**
-     * Where `@current` points: the user's last choice if it is still accessible, else the first that is. For a limited
-     * key only what it reaches counts, and the organization around that.
+     * The target of `@current`: the user's last choice if it is still accessible, else the first accessible one. For a limited
+     * key only its projects count, and their organizations.
      */
     async current(user: User, limits = unlimited): Promise<Current> {
       const memberships = await store.read.memberships.find({ user_id: user.id })
@@ -169,16 +169,16 @@ export const createUsers = (context: AccountContext) => {
         return { ...user, ...change }
       }),
 
-    /** What a browser keeps of having signed in, until the password changes. Null without a password. */
+    /** The token that marks a browser in which the user has signed in, until the password changes. Null without a password. */
     deviceToken: (user: User): string | null => (user.password_hash === null ? null : deviceToken(user.uuid, user.password_hash)),
 
-    /** Whether the token is of a browser in which the user of that address has signed in. */
+    /** Whether the token belongs to a browser in which the user with that address has signed in. */
     async isDevice(address: string, token: string): Promise<boolean> {
       const user = await findUserByEmail(store.read, address)
       return Boolean(user?.password_hash && isDeviceToken(token, user.uuid, user.password_hash))
     },
 
-    /** The user, when address and password fit. As slow for an unknown address as for a wrong password. */
+    /** The user, if address and password match. Takes equally long for an unknown address and for a wrong password. */
     async authenticate(address: string, password: string, from: string): Promise<User | undefined> {
       const user = await findUserByEmail(store.read, address)
       const matches = await context.passwords.matches(password, user?.password_hash ?? neverMatching, from)

@@ -1,4 +1,4 @@
-/** Equal numbers for trees that mean the same, wherever they stand. */
+/** Equal numbers for trees that mean the same, at any position. */
 export type IdOf = (node: object) => number
 
 /** A place in a text, and the table row of a function that is named anyway. */

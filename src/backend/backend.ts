@@ -19,13 +19,13 @@ import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.
 export type RowLimits = QueryContext['limits']
 
 export interface ProjectBackend {
-  /** What had to be mended when it was opened. */
+  /** What was repaired when it was opened. */
   readonly reports: readonly RecoveryReport[]
-  /** The last record that is durable. */
+  /** The last durable record. */
   readonly position: number
   /** Number of records that are durable but not applied. */
   readonly lag: number
-  /** Why acknowledged events do not get into the store; null as long as they do. */
+  /** Why acknowledged events cannot be applied; null while they can. */
   readonly failure: unknown
   ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer>
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
@@ -34,7 +34,7 @@ export interface ProjectBackend {
   definePropertyTypes(rows: unknown): Promise<void>
   readonly actions: ActionService
   readonly cohorts: CohortService
-  /** Everything acknowledged before is in what these answer. */
+  /** Answers include everything acknowledged before the call. */
   answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed>
   /** The rows of an answer as the engine produces them; null if the answer is not a list of rows. */
   rows(query: unknown, wanted: Wanted, limits?: RowLimits): Promise<RowsAnswer | null>
@@ -44,29 +44,29 @@ export interface ProjectBackend {
   properties(): Promise<readonly KnownProperty[]>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
-  /** Applies what is acknowledged, then releases the files. */
+  /** Applies acknowledged events, then releases the files. */
   close(): Promise<void>
 }
 
-/** What a backend needs to know of its project. */
+/** The context that a backend gets from its project. */
 export interface BackendHome {
   readonly clock: () => Date
   /** The current fields of the project. */
   readonly record: () => ProjectRecord
   onError(error: unknown): void
   onRecovery(notice: RecoveryNotice): void
-  /** Aborts when the directory is closed before the project is open. */
+  /** Aborts if the directory is closed before the project is open. */
   readonly signal?: AbortSignal
 }
 
 export interface Backends {
-  /** Resolves when projects can be opened; rejects when they never can. */
+  /** Resolves when projects can be opened; rejects if they never can. */
   ready(): Promise<void>
   open(home: BackendHome): Promise<ProjectBackend>
   drop(id: number): Promise<void>
   load(): Load
-  /** What a close that takes long is at. */
+  /** What a slow close is waiting for. */
   readonly stillOpen: readonly string[]
-  /** Lets go of what they share, when all are closed. */
+  /** Releases shared resources after all backends are closed. */
   close(): Promise<void>
 }

@@ -31,7 +31,7 @@ export interface LocalHome extends BackendHome {
   readonly admission: Pick<Admission, 'claim' | 'upkeep'>
 }
 
-/** Of each statement that finds members for a cohort. */
+/** For each statement that computes members of a cohort. */
 const upkeepSeconds = 60
 
 /** Opens a project in this process. If the first read of rows meets a damaged block, it reads the whole store and recovers it. */
@@ -192,7 +192,7 @@ export class LocalBackend implements ProjectBackend {
     return this.pipeline.warnings()
   }
 
-  /** The project as a query sees it, with everything acknowledged: nothing changes while it runs but the rows themselves. */
+  /** The project as a query sees it, with everything acknowledged: while the query runs, only rows may change. */
   async forQueries(turns: StatementScheduler = unscheduled()): Promise<QueryProject> {
     await this.pipeline.caughtUp()
     const { engine } = this.storage
@@ -235,7 +235,7 @@ const endOf = (answer: object): string | null => {
   return typeof range?.date_to === 'string' ? range.date_to : null
 }
 
-/** Also ends a claim whose rows are never requested. */
+/** Also releases claims whose rows are never read. */
 function endingWith<T, R>(claim: Claim, rows: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> {
   const paced = claim.paced(rows)
   const ending = async (step: Promise<IteratorResult<T, R>>) => {
@@ -272,7 +272,7 @@ const settingsOf = (record: ProjectRecord): ProjectSettings => {
   }
 }
 
-/** A cohort that cannot be brought up to date stops the queries that name it, and no others. */
+/** A cohort that cannot be refreshed fails only the queries that use it. */
 const withFailures = (context: QueryContext, failures: ReadonlyMap<number, WaymarkError>): Pick<QueryContext, 'cohort'> => ({
   cohort(which) {
     const found = context.cohort(which)

@@ -1,7 +1,7 @@
-/** How a value is handed over: times are microseconds. */
+/** How a value is passed: times are microseconds. */
 export type ColumnKind = 'text' | 'uuid' | 'time' | 'integer' | 'bigint' | 'boolean'
 
-/** Tables that a group changes: their columns, and the keys by which a row that is not new is found. Rows of a table without keys are always new. */
+/** Tables that a group of changes writes to: columns, and the keys that identify an existing row. Rows of a table without keys are always new. */
 export const changedTables = {
   persons: {
     keys: ['person_no'],

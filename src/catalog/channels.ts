@@ -1,8 +1,8 @@
 import { and, call, equals, isIn, literal, not, or } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
 
-// Where a visit came from, told by its first page: paid or not, and through what. A site or app belongs to one kind of place; some kinds have a
-// paid and an unpaid channel.
+// The marketing channel of a visit, from its first page: paid or not, and through which medium. Each site or app belongs to one category; some
+// categories have a paid and an unpaid channel.
 
 type Place = 'Search' | 'Social' | 'Video' | 'Shopping'
 
@@ -185,7 +185,7 @@ const mediums: Readonly<Record<string, readonly string[]>> = {
   Shopping: ['shopping'],
   Search: ['organic', 'search', 'sem', 'paidsearch', 'paid-search', 'paid search'],
 }
-/** Media and sources that are channels of their own, paid or not. */
+/** Media and sources with a channel of their own, paid or not. */
 const direct: Readonly<Record<string, readonly string[]>> = {
   Email: [
     'email',
@@ -212,7 +212,7 @@ export interface Visit {
   readonly medium: Expr
   readonly source: Expr
   readonly referringDomain: Expr
-  /** A click on an advertisement of Google left its mark. */
+  /** Set by a click on a Google advertisement. */
   readonly gclid: Expr
   readonly gadSource: Expr
   readonly fbclid: Expr
@@ -224,11 +224,11 @@ export type Step = Readonly<Record<string, Expr>>
 const lower = (expr: Expr) => call('lower', expr)
 const orEmpty = (expr: Expr) => call('ifNull', expr, literal(''))
 const oneOf = (expr: Expr, words: readonly string[]) => isIn(expr, words.map(literal))
-/** The name of the first list that has the text, or ''. */
+/** The name of the first list that contains the text, or ''. */
 const listOf = (expr: Expr, lists: Readonly<Record<string, readonly string[]>>) =>
   call('multiIf', ...Object.entries(lists).flatMap(([name, words]) => [oneOf(expr, words), literal(name)]), literal(''))
 const matches = (expr: Expr, pattern: string) => call('match', expr, literal(pattern))
-/** Marks are null rather than empty. */
+/** UTM parameters are null rather than empty. */
 const isSet = (expr: Expr) => call('isNotNull', expr)
 
 const domains = Object.fromEntries(
@@ -236,8 +236,8 @@ const domains = Object.fromEntries(
 )
 
 /**
- * The name of the channel, from the marks of the session's first page; `column` reads a column of the steps before. In steps, because a branch is asked
- * only of the visits that no branch before has taken: an engine would work out what many of them ask for in each of them.
+ * The name of the channel, from the UTM parameters of the session's first page; `column` reads a column of previous steps. In steps, because an engine
+ * evaluates a shared expression again in each branch that uses it.
  */
 export function channelType(
   { campaign, medium, source, referringDomain, gclid, gadSource, fbclid }: Visit,

@@ -11,14 +11,14 @@ export interface KnownProperty {
   /** event, person, or group_0 to group_4 */
   readonly scope: string
   readonly name: string
-  /** As it was declared; null: each value is what it is. */
+  /** The declared type; null: each value keeps its own type. */
   readonly property_type: 'Numeric' | 'String' | 'Boolean' | 'DateTime' | null
   /** How many values of each kind were sent. */
   readonly counts: {
     readonly numeric: number
     /** Texts that read as a number. */
     readonly numeric_text: number
-    /** All other texts but times. */
+    /** All other texts except times. */
     readonly text: number
     readonly boolean: number
     readonly time: number

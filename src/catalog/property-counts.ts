@@ -1,8 +1,8 @@
 import type { NumberKind } from '../types/property-info.ts'
 
-// What is counted of the values of a property, and what follows from it.
+// The counts of a property's values by kind, and what follows from them.
 
-/** What a value is taken for. The order is the order of the counters in the store. */
+/** The kinds of values. The order is the order of the counters in the store. */
 export const valueTypes = ['Numeric', 'String', 'Boolean', 'DateTime', 'Other', 'NumericString'] as const
 export type ValueType = (typeof valueTypes)[number]
 export type ValueCounts = Readonly<Record<ValueType, number>>
@@ -13,7 +13,7 @@ export const countAll = (counts: ValueCounts): number => valueTypes.reduce((sum,
 
 /** Maximum number of counted keys per scope. */
 export const keyLimit = 20_000
-/** Characters of a key that is counted. */
+/** The longest key that is counted, in characters. */
 export const longestKey = 400
 
 /** How JSON numbers can be distinguished among the values. */
@@ -23,14 +23,14 @@ export function numbersOf(counts: ValueCounts): NumberKind {
   return counts.Numeric === countAll(counts) ? 'all' : 'by-text'
 }
 
-/** How many values read as NULL as a number or a time; for booleans, how many are numbers: texts may be true or false. */
+/** How many values read as NULL as a number or a time; for Booleans, how many are numbers: texts may be true or false. */
 export function countUnread(counts: ValueCounts, as: 'Numeric' | 'DateTime' | 'Boolean'): number {
   const numbers = counts.Numeric + counts.NumericString
   if (as === 'Boolean') return numbers
   return countAll(counts) - (as === 'Numeric' ? numbers : counts.DateTime)
 }
 
-/** Those that take no further key, of the scopes of all keys. */
+/** The scopes that have reached their limit of keys. */
 export function fullScopes(scopes: readonly string[]): ReadonlySet<string> {
   const counts = new Map<string, number>()
   for (const scope of scopes) counts.set(scope, (counts.get(scope) ?? 0) + 1)

@@ -5,12 +5,12 @@ import { propertyOf } from '../types/property-values.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
 import { channelType, type Step } from './channels.ts'
 
-// One row per session id, computed from the session's events. Columns are defined by measures, which are aggregates over the
-// events; only what is read is computed, and each measure once.
+// One row per session id, computed from the session's events. Columns are computed from measures, which are aggregates over the
+// events. Only the columns that are read are computed, and each measure once.
 
 export interface SessionField {
   readonly type: SqlType
-  /** Over the measures, by their names. */
+  /** Computed from the measures, by their names. */
   readonly value: (settings: SessionSettings) => Expr
   /** `*` leaves it out. */
   readonly hidden?: true
@@ -20,7 +20,7 @@ export interface SessionSettings {
   readonly bounceSeconds: number
 }
 
-/** Of an event property: its text, and a number or a time if the context needs one. */
+/** For an event property: its text, and a number or a time if the context needs one. */
 const text = propertyOf({ numbers: 'none', of: [] })
 const count = scalar('UInt64')
 const time: SqlType = { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
@@ -32,13 +32,13 @@ const named = (...events: string[]): Expr =>
   events.length === 1 ? equals(field('event'), literal(events[0]!)) : isIn(field('event'), events.map(literal))
 const isPage = named('$pageview', '$screen')
 
-/** Of the pages, or of all events if there is no page. */
+/** Over the pages, or over all events if there is no page. */
 const first = (value: Expr): Expr => call('coalesce', call('argMinIf', value, timestamp, isPage), call('argMin', value, timestamp))
 const last = (value: Expr): Expr => call('coalesce', call('argMaxIf', value, timestamp, isPage), call('argMax', value, timestamp))
 const distinctEvents = (...events: string[]): Expr => call('uniqExactIf', field('uuid'), named(...events))
 const currentUrl = property('$current_url')
 
-/** Marks that links and advertisements leave in the address of the first page. */
+/** UTM parameters and click ids in the address of the first page. */
 const adMarks = [
   'gclid',
   'gad_source',
@@ -85,7 +85,7 @@ const measures: Readonly<Record<string, Expr>> = {
   actions: distinctEvents('$pageview', '$screen', '$autocapture'),
   ...byName(marks, 'mark_', (name) => first(property(name))),
 }
-// Names that no event column has: an alias would shadow it.
+// Prefixed so that no event column has the same name: an alias would shadow it.
 const measureName = (name: string) => `@${name}`
 const measure = (name: string): Expr => field(measureName(name))
 
@@ -150,7 +150,7 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
   ),
 }
 
-/** Session ids are UUIDs of version 7; events that carry anything else belong to no session. */
+/** Session ids are UUIDs of version 7; events with any other value belong to no session. */
 const validId = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'
 
 export function sessionsQuery(fields: readonly string[], settings: SessionSettings): Query {
@@ -158,7 +158,7 @@ export function sessionsQuery(fields: readonly string[], settings: SessionSettin
   return select({ columns, from: from(stepQuery(columns, [...channel.steps].reverse()), '@sessions') })
 }
 
-/** What `columns` read, from the last step to the measures. A step that has nothing of it is left out. */
+/** The columns that `columns` need, from the last step to the measures. A step without any is left out. */
 function stepQuery(columns: readonly Expr[], [step, ...before]: readonly Step[]): Query {
   const read = new Set<string>(['id'])
   for (const column of columns)

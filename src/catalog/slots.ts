@@ -1,6 +1,6 @@
-// Property columns come from a pool that is created with the table: DDL in the ingest path would go through DuckDB's write-ahead log.
+// Slots come from a pool that is created with the table: DDL during ingestion would go through DuckDB's write-ahead log.
 
-/** What a slot holds of every value of its property: the text, or the number or truth value where the value is one. */
+/** The form in which a slot stores every value: as text; or as a number or Boolean if the value is one. */
 export type SlotKind = 'text' | 'number' | 'boolean'
 
 export const slotPools: Readonly<Record<SlotKind, { readonly prefix: string; readonly count: number }>> = {

@@ -1,11 +1,11 @@
 import type { ValueCounts } from './property-counts.ts'
 
-// What statements must know of a project's store before they are planned. Small, and the same until something is applied.
+// Facts about a project's store that planning needs. Small, and constant until new events are applied.
 
 export interface PropertyKey {
   readonly scope: string
   readonly name: string
-  /** As it was declared. */
+  /** The declared type. */
   readonly type: 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
   /** Columns that are filled for every row. */
   readonly slots: readonly string[]
@@ -18,7 +18,7 @@ export interface StoreFacts {
   readonly hasMerges: boolean
   /** The largest person number; 0 without persons. */
   readonly lastPersonNo: number
-  /** `scope` and name with a line break between them. */
+  /** `scope` and name, separated by a line break. */
   readonly propertyKeys: ReadonlyMap<string, PropertyKey>
   /** Scopes at the limit of counted keys: other keys may exist. */
   readonly fullScopes: ReadonlySet<string>
@@ -29,13 +29,13 @@ export interface StoreFacts {
 
 export const propertyKey = (scope: string, name: string): string => `${scope}\n${name}`
 
-/** Rows of a project, in all. */
+/** The total number of rows of a project. */
 export interface RowCounts {
   readonly events: number
   readonly persons: number
 }
 
-/** Whose property it is, in words of the caller: groups are called by the name of their type. */
+/** The owner of the property as users call it: groups have the name of their type. */
 export function shownScope(scope: string, groupTypes: StoreFacts['groupTypes']): string {
   const index = /^group_(\d)$/.exec(scope)?.[1]
   return groupTypes.find((type) => String(type.index) === index)?.name ?? scope

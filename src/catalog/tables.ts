@@ -1,26 +1,26 @@
 import { arrayOf, type SqlType, scalar } from '../types/types.ts'
 import { sessionFields } from './sessions.ts'
 
-// What can be asked about. A field is a column of the table, or a way to another table. Names that start with '@' cannot be written in a
-// statement; query kinds use them in trees of their own.
+// The tables that statements can read. A field is a column of the table, or leads to another table. Names that start with '@' cannot be written in
+// statements; query kinds use them in generated trees.
 
 export type PropertyScope = 'event' | 'person' | 'session' | `group_${number}`
 
 export interface ColumnField {
   readonly kind: 'column'
   readonly type: SqlType
-  /** Whose properties a JSON column holds: their definitions give reads a type. */
+  /** The owner of the properties in a JSON column: their definitions give reads a type. */
   readonly properties?: PropertyScope
   /** `*` leaves it out. */
   readonly hidden?: true
-  /** Reached through a lazy field it still has a value for every row. */
+  /** Reached through a lazy field, it still has a value for every row. */
   readonly total?: true
 }
-/** A table reached by equal fields. It is joined only when a statement goes through it. */
+/** A table reached by equal fields. It is joined only if a statement reads from it. */
 export interface LazyField {
   readonly kind: 'lazy'
   readonly table: string
-  /** Pairs of fields: here, there. */
+  /** Pairs of fields: in this table, in the other one. */
   readonly on: readonly (readonly [here: string, there: string])[]
 }
 /** Another spelling of a longer chain: `person_id` is `person.id`. */
@@ -33,13 +33,13 @@ export type CatalogField = ColumnField | LazyField | ChainField
 
 export interface CatalogTable {
   readonly fields: Readonly<Record<string, CatalogField>>
-  /** The field that a date range in `{filters}` means. */
+  /** The field that a date range in `{filters}` applies to. */
   readonly timeField?: string
-  /** What `{filters}` is about. */
+  /** What `{filters}` filters. */
   readonly scope?: 'event' | 'person' | 'group' | 'session'
-  /** A query over other tables, built for the fields that are read; the value is the field to read if there is no other. */
+  /** A query over other tables, built for the fields that are read; the value is the field to read if there is none. */
   readonly isView?: string
-  /** No statement can name it in FROM. */
+  /** Statements cannot name it in FROM. */
   readonly internal?: true
 }
 
@@ -136,7 +136,7 @@ const sessions: CatalogTable = {
 const version = column(scalar('Int64'))
 const deleted = column(scalar('UInt8'))
 
-/** By the name that FROM calls them. */
+/** By their names in FROM. */
 export const tables: Readonly<Record<string, CatalogTable>> = {
   events,
   sessions,

@@ -8,7 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
 }
 
-/** A request to a server that somebody named; when it does not get there, the reason is said in one line. */
+/** A request to a server given by the user; a connection error is reported in one line. */
 export async function callServer(url: string, path: string, init: RequestInit): Promise<Response> {
   if (!URL.canParse(url)) throw wrongUsage(`--url must be a URL such as http://127.0.0.1:8000, but got ${url}.`)
   try {

@@ -10,7 +10,7 @@ export const clickhouseOption = {
 
 const wrong = (message: string) => wrongUsage(`--clickhouse takes ${form}: ${message}.`)
 
-/** The database is the path of the URL, settings of the server for queries are what follows `?`. */
+/** The path of the URL is the database, its query string the server's settings for queries. */
 export function engineOf(values: Values): EngineChoice | undefined {
   const text = values.text('clickhouse')
   if (text === undefined) return undefined

@@ -3,17 +3,17 @@ import { WaymarkError } from '../errors/errors.ts'
 import { likelyName } from '../lib/likely-name.ts'
 
 export interface Option {
-  /** Of the value in the help, `DIR`; without it the option is a switch. */
+  /** The placeholder of the value in the help, such as `DIR`; without it the option is a switch. */
   readonly value?: string
   readonly summary: string
   readonly default?: string
-  /** Further values are kept in a list. */
+  /** The option may be repeated; values become a list. */
   readonly isRepeatable?: true
 }
 export type Environment = Readonly<Record<string, string | undefined>>
 export interface Values {
   readonly env: Environment
-  /** The last one given, else of the environment, else the default. */
+  /** The last value given, else the environment variable, else the default. */
   text(name: string): string | undefined
   required(name: string): string
   isOn(name: string): boolean
@@ -24,10 +24,10 @@ export interface Output {
   readonly err: (line: string) => void
 }
 export interface Command {
-  /** The words that call it, `users create`. */
+  /** The words of the command, such as `users create`. */
   readonly name: string
   readonly summary: string
-  /** Of the arguments after the options, for the help. */
+  /** The arguments after the options, for the help. */
   readonly takes?: string
   readonly options: Readonly<Record<string, Option>>
   run(values: Values, output: Output): Promise<void>

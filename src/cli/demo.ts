@@ -1,8 +1,8 @@
 import type { FirstStart } from '../accounts/accounts.ts'
 import type { Waymark } from '../engine.ts'
 
-// A shop that never was: a month of visits in sessions, sign-ups of people who belong to companies, and purchases; the same at every first start but for
-// the dates.
+// A fictional shop: a month of visits in sessions, sign-ups of people who belong to companies, and purchases. Every first start creates the same data,
+// except for the dates.
 
 const people = 300
 const days = 30
@@ -14,7 +14,7 @@ const pages = ['/', '/pricing', '/docs', '/blog/launch', '/signup']
 const referrers = ['www.google.com', 'news.ycombinator.com', '$direct']
 const companies = 40
 
-/** Small, fast and the same everywhere. */
+/** A small, fast pseudorandom generator with the same output on every machine. */
 const randomFrom = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
@@ -22,7 +22,7 @@ const randomFrom = (seed: number) => () => {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
 }
 
-/** Of version 7: sessions are told by it. */
+/** Version 7, which sessions require. */
 const sessionId = (time: number, random: () => number): string => {
   const hex = (digits: number) =>
     Math.floor(random() * 16 ** digits)
@@ -94,7 +94,7 @@ export const demoEvents = (now: Date): DemoEvent[] => {
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
 }
 
-/** A second project beside the first one, with events to look at. */
+/** A second project with sample events. */
 export const makeDemo = async (waymark: Waymark, { user, organization }: FirstStart): Promise<number> => {
   const { accounts } = waymark
   const membership = await accounts.organizations.membership(organization.id, user)

@@ -5,8 +5,8 @@ import { WaymarkError } from '../errors/errors.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { IngestAnswer } from '../project.ts'
 
-// What commands want done in a data directory. The server that owns it does them when one runs, else the command itself, having opened it. So
-// what goes in and what comes out must be JSON.
+// Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
+// arguments and results must be JSON.
 
 interface NewUser {
   readonly organization: string
@@ -78,7 +78,7 @@ export const directoryCommands = {
 
   'list-users': async ({ accounts }: Waymark, _: object) => {
     const { users, memberships, organizations } = accounts.context.store.read
-    const [everybody, places, names] = await Promise.all([
+    const [everybody, allMemberships, names] = await Promise.all([
       users.find({}),
       memberships.find({}),
       organizations.find({}).then((all) => new Map(all.map(({ id, name }) => [id, name]))),
@@ -87,9 +87,9 @@ export const directoryCommands = {
       id,
       email,
       is_active,
-      organizations: places
+      organizations: allMemberships
         .filter(({ user_id }) => user_id === id)
-        .map((place) => `${names.get(place.organization_id)} (${levelName(place.level)})`)
+        .map((one) => `${names.get(one.organization_id)} (${levelName(one.level)})`)
         .join(', '),
     }))
   },
@@ -121,7 +121,7 @@ export const directoryCommands = {
     return {}
   },
 
-  /** Projects that do not work although they were asked for, and why. */
+  /** Projects that were requested and failed to open, with the reason. */
   failures: async (waymark: Waymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
     const { failures } = await waymark.condition()
     return failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` }))

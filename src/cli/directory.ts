@@ -9,9 +9,9 @@ import { type DirectoryCommandName, directoryCommands, type Input, type Outcome 
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
-/** Of commands that work in a directory. */
+/** Options of commands that work in a directory. */
 export const directoryOptions = { data: dataOption, clickhouse: clickhouseOption } as const
-/** Also for a server: how much it may take is the operator's to say. */
+/** Also with a server: the operator limits the memory of a command. */
 export const memoryOption = {
   value: 'SIZE',
   summary: "memory limit of the store, such as 512MB; default: 40 % of the container's memory, at most 2 GiB",
@@ -35,17 +35,17 @@ export function recoveryOf(values: Values): 'complete' | 'partial' {
   return text
 }
 
-/** A data directory for the length of one command. */
+/** A data directory that is open for the length of one command. */
 export interface Directory {
   do<N extends DirectoryCommandName>(name: N, input: Input<N>): Promise<Outcome<N>>
 }
 
 interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
-  /** Gets what the command must say beside its output. */
+  /** Called with messages beside the command's output. */
   readonly err?: Output['err']
 }
 
-/** Work in an existing directory: through its server when one runs, else by opening it. */
+/** Runs work in an existing directory: through its server if one is running, else by opening it. */
 export async function withDirectory<T>(
   values: Values,
   work: (directory: Directory) => Promise<T>,
@@ -61,7 +61,7 @@ export async function withDirectory<T>(
     engine,
     ...options,
     onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
-    // What the caller can mend ends the command anyway, and is said there.
+    // An error that the caller can fix ends the command anyway, and is reported there.
     onError: (error) => error instanceof WaymarkError || err(`waymark: ${error instanceof Error ? error.message : String(error)}`),
   })
   try {
@@ -71,7 +71,7 @@ export async function withDirectory<T>(
   }
 }
 
-/** A name typed wrong should not make a directory. */
+/** A misspelled name must not create a directory. */
 export async function mustBeDataDirectory(dataDir: string): Promise<void> {
   if (await stat(join(dataDir, 'control.duckdb')).catch(() => null)) return
   throw new WaymarkError('command-failed', {

@@ -55,7 +55,7 @@ const left: Readonly<Record<LastOwner, string | null>> = {
   copied: 'none: this is a copy, made while a process had the original open',
 }
 
-/** Everything is opened to be read only. */
+/** Everything is opened read-only. */
 async function inspect(
   dataDir: string,
   engine: EngineChoice | undefined,
@@ -102,7 +102,7 @@ const asMessage = (error: unknown): string => {
   throw error
 }
 
-/** Those that are known, and folders of others. What a removed one left goes at the next start. */
+/** Known projects, and unknown folders. Folders of removed projects are deleted at the next start. */
 async function projectsOf(dataDir: string, { context }: Accounts): Promise<readonly { id: number; isKnown: boolean }[]> {
   const given = (await context.store.read.counters.first({ name: 'project' }))?.value ?? 0
   const known = new Set((await context.store.read.projects.find({})).map(({ id }) => id))
@@ -114,7 +114,7 @@ async function projectsOf(dataDir: string, { context }: Accounts): Promise<reado
 const hasProblem = ({ plan }: ProjectInspection) =>
   plan.from === 'checkpoint' || plan.from === 'log' || plan.lost.length > 0 || plan.harmless.length > 0
 
-/** What is there, and what opening the project would make of it. */
+/** The files of a project, and what opening it would do. */
 async function describe(
   dataDir: string,
   id: number,
@@ -126,8 +126,8 @@ async function describe(
   const bytes = (await stat(found.file).catch(() => null))?.size ?? 0
   const events = 'events' in store ? `${number(store.events ?? 0)} events, ` : ''
   const waiting = log.lastSeq - plan.appliedSeq
-  const place = isOnServer ? 'store on the server' : `store ${bytesText(bytes)}`
-  const lines = [`${events}${place}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
+  const storeText = isOnServer ? 'store on the server' : `store ${bytesText(bytes)}`
+  const lines = [`${events}${storeText}, log ${bytesText(await sizeOf(join(folder, 'log')))}`]
   if (plan.from === 'store' && waiting > 0) lines.push(`${number(waiting)} records of the log are not applied yet; opening applies them`)
   if (plan.from === 'checkpoint')
     lines.push(`the store is readable only up to its last checkpoint (${reasonOf(store)}); opening replays the rest from the log`)

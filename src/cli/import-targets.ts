@@ -7,7 +7,7 @@ import { decodeBatch } from '../ingestion/decode-batch.ts'
 import { callServer } from './call-server.ts'
 import type { Directory } from './directory.ts'
 
-// Where imported events go: into a project of a directory, to a server somewhere, or nowhere, to see what would become of them.
+// Targets of imported events: a project of a directory, a remote server, or none for a dry run.
 
 export interface Target {
   store(batch: readonly ImportedEvent[]): Promise<BatchResult>
@@ -32,7 +32,7 @@ export async function toProject(directory: Directory, dataDir: string, project: 
   }
 }
 
-/** How far each file has got, by its content: an import that is called again goes on where all before is stored. */
+/** How far each file has been imported, by its content: a repeated import continues after the stored rows. */
 const checkpointFiles = (folder: string, project: number): Checkpoints => {
   const fileOf = (fingerprint: string) => join(folder, `${project}-${fingerprint}.json`)
   return {
@@ -45,7 +45,7 @@ const checkpointFiles = (folder: string, project: number): Checkpoints => {
       }
     },
     write: async (fingerprint, rows) => {
-      // A crash in the middle of writing must not leave half a number.
+      // A crash during the write must not leave half a number.
       const file = fileOf(fingerprint)
       await writeFile(`${file}.new`, JSON.stringify({ rows }), { mode: 0o600 })
       await rename(`${file}.new`, file)
@@ -55,17 +55,17 @@ const checkpointFiles = (folder: string, project: number): Checkpoints => {
 
 const retryAfterMs = 1000
 const mostTries = 60
-/** Of one request; the server takes 20 MiB. */
+/** The size of one request; the server accepts 20 MiB. */
 const largestBody = 12 * 1024 * 1024
 const path = '/i/v1/analytics/events?summary=1'
 
 interface PerEventAnswer {
   readonly results: Readonly<Record<string, { readonly result: string; readonly details?: string }>>
-  /** Of a Waymark; another server says only what became of each event. */
+  /** The server is Waymark; another server only reports a result for each event. */
   readonly summary?: BatchResult
 }
 
-/** Over the protocol that answers for each event, so that the counts are those of the server. */
+/** Uses the protocol with a result for each event, so that the counts are those of the server. */
 export function toServer(url: string, key: string): Target {
   let hasAnswered = false
   const post = async (body: string): Promise<Response | null> => {
@@ -119,7 +119,7 @@ const together = (a: BatchResult, b: BatchResult): BatchResult => ({
 
 const receipt = { receivedAt: Date.now(), ip: null, anonymizeIps: false, newUuid: () => crypto.randomUUID() }
 
-/** What ingestion would say of them. */
+/** The result that ingestion would give for each event. */
 export const nowhere: Target = {
   store: async (batch) => {
     const { events } = decodeBatch({ batch, historical_migration: true }, receipt)

@@ -80,7 +80,7 @@ async function carry(files: readonly SourceFile[], { store, checkpoints }: Targe
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
   const refusedRows: string[] = []
-  // One event that cannot be taken must not keep its neighbours out.
+  // One invalid event must not stop the others of its batch.
   const send = async (batch: readonly ImportedEvent[]): Promise<BatchResult> => {
     for (let left = batch; ; ) {
       if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
@@ -107,7 +107,7 @@ async function carry(files: readonly SourceFile[], { store, checkpoints }: Targe
   }
 }
 
-/** As `--map` takes them. */
+/** In the format of `--map`. */
 const named = (columns: ChosenColumns): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(columns).flatMap(([field, from]) => (from ? [[field, 'column' in from ? from.column : `=${from.constant}`]] : [])),

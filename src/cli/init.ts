@@ -4,7 +4,7 @@ import { engineOf } from './clickhouse-option.ts'
 import type { Command, Values } from './command.ts'
 import { directoryOptions } from './directory.ts'
 
-/** What a fresh installation tells: once printed, the personal key is nowhere to be found again. */
+/** What a fresh installation prints: the personal key is shown only once. */
 export const shown = (start: FirstStart) => ({
   organization_id: start.organization.id,
   project_id: start.project.id,

@@ -5,7 +5,7 @@ import { tableText } from './table-text.ts'
 
 type ListName = Extract<DirectoryCommandName, `list-${string}`>
 
-/** Prints what there is of one kind, as a table or as JSON. */
+/** Prints a list of records as a table or as JSON. */
 const listing = (things: 'projects' | 'users' | 'keys', summary: string, name: ListName): Command => ({
   name: `${things} list`,
   summary,

@@ -2,11 +2,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { runCommand } from './run.ts'
 
-// Batches live for some seconds, long enough to be taken for old: left alone the heap grows to four times what is in use before they are looked at
-// again. With a memory limit, more frequent collections are the better choice.
+// Batches live for some seconds, long enough to be promoted to the old generation: by default the heap grows to four times its live size before it is
+// collected. With a memory limit, more frequent collections are better.
 setFlagsFromString(`--heap-growing-percent=${process.argv.some((word) => word.startsWith('--memory')) ? 50 : 200}`)
 
-// What is made here is for the owner of the data directory alone, the files that DuckDB makes included.
+// Files created here are for the owner of the data directory only, including those that DuckDB creates.
 process.umask(0o077)
 
 // The reader of the output may close it early: `waymark query … | head`.
@@ -20,7 +20,7 @@ process.exitCode = await runCommand(process.argv.slice(2), process.env, {
   err: (line) => process.stderr.write(`${line}\n`),
 })
 
-// Nothing is left to do; what is open all the same must not keep the process.
+// The command has finished; open handles must not keep the process alive.
 const lingering = setInterval(() => {
   if (process.stdout.writableLength > 0) return // a slow reader of the output
   process.stderr.write(`waymark: exited with open handles: ${process.getActiveResourcesInfo().join(', ')}\n`)

@@ -10,7 +10,7 @@ const duration = (seconds: number) =>
 const barWidth = 24
 const everyMs = { terminal: 100, plain: 5000 } as const
 
-/** Draws how far an import is: one line that changes on a terminal, a plain line now and then elsewhere. */
+/** Shows the progress of an import: one updating line on a terminal, otherwise a line at intervals. */
 export function progressLine(
   stream: NodeJS.WriteStream,
   now: () => number = Date.now,

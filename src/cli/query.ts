@@ -57,7 +57,7 @@ function queryOf(text: string): object {
   }
 }
 
-/** A chart has a row for each of its points. Other kinds without columns answer objects: their fields are the columns. */
+/** A chart becomes one row for each point. Other kinds without columns return objects: their fields are the columns. */
 function rowsOf(answer: object): Rows {
   const { columns, results } = answer as { columns?: readonly string[]; results?: unknown }
   if (columns && Array.isArray(results)) return { columns, rows: results as unknown[][] }

@@ -2,7 +2,7 @@ import { type ConcurrencyLimits, defaultConcurrency } from '../http/queries/conc
 import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } from '../http/rate-limits.ts'
 import { type Option, type Values, wrongUsage } from './command.ts'
 
-// How much a server answers whom, from the options of its command.
+// Rate limits of a server, from the options of its command.
 
 export const limitOptions = {
   'queries-per-hour': {

@@ -39,7 +39,7 @@ const help = () =>
     '`waymark help <command>` shows its options, `waymark --version` the version. Each option is also read from the environment, --data as WAYMARK_DATA.',
   ].join('\n')
 
-/** The command whose words the arguments begin with, and what follows them. */
+/** The command that the arguments start with, and the remaining arguments. */
 const find = (args: readonly string[]): { command: Command; rest: readonly string[] } => {
   for (const command of commands) {
     const words = command.name.split(' ')
@@ -56,16 +56,16 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
 
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
-/** Where it is in a query of several levels: `series[0].math`. */
+/** The path in a query: `series[0].math`. */
 const pathOf = ({ attr }: WaymarkError): string => {
   if (!attr?.includes('__')) return ''
   const [first, ...rest] = attr.split('__')
   return `${first}${rest.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('')}: `
 }
-/** The place in the statement, below the message. */
+/** The position in the statement, shown below the message. */
 const frameOf = ({ source, span, position }: WaymarkError): string => (position ? `\n\n${codeFrame(source!, span!)}` : '')
 
-/** Runs one call of the binary; answers its exit code. */
+/** Runs one command line and returns its exit code. */
 export async function runCommand(args: readonly string[], env: Environment, output: Output): Promise<number> {
   try {
     const [first, ...others] = args

@@ -8,8 +8,8 @@ import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../s
 import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../storage/process-identity.ts'
 import type { DirectoryCommandName, Input, Outcome } from './directory-commands.ts'
 
-// While a server owns a directory, this file in it says where it listens, the secret of its door for the command line, and which directory and process
-// that is of: a copy of the directory carries the file along, and is nobody's.
+// While a server owns a directory, this file contains its address, the secret for local commands, and the directory and process that it
+// belongs to: in a copy of the directory the file is invalid.
 
 interface Address {
   readonly url: string
@@ -32,7 +32,7 @@ export async function announce(dataDir: string, address: Address): Promise<() =>
   return () => rm(file, { force: true })
 }
 
-/** The server that owns the directory, or null when none answers there. */
+/** The server that owns the directory, or null if none answers. */
 export async function runningServer(dataDir: string): Promise<RunningServer | null> {
   try {
     const { url, secret, directory, process: owner } = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Announcement

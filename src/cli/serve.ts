@@ -47,11 +47,11 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
 
 const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
 
-/** For closing, after what ran has had its time. */
+/** The time for closing, after running requests have had theirs. */
 const closeMs = 10_000
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-/** Of a mistake that the operator can mend the message says all. */
+/** For errors that the operator can fix, the message is enough. */
 const stackOf = (error: unknown) => (error instanceof WaymarkError || !(error instanceof Error) ? {} : { error: error.stack })
 
 const localWork = (waymark: Waymark): LocalCommands =>
@@ -67,7 +67,7 @@ const siteOf = (values: Values): SiteOptions => {
   }
 }
 
-/** How a shell calls this command again. */
+/** The shell command that starts this program again. */
 const calledAs = (called = process.argv[1] ?? ''): string => {
   if (called.includes(join('node_modules', '.bin'))) return 'npx waymark'
   return basename(called) === 'waymark' ? 'waymark' : `node ${relative(process.cwd(), called)}`

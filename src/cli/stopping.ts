@@ -5,13 +5,13 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 export interface Stopping {
   /** Resolves at the first SIGINT or SIGTERM. */
   readonly asked: Promise<void>
-  /** No longer listens, when nobody asked. */
+  /** Stops listening if no signal came. */
   end(): void
 }
 
 /**
- * The first SIGINT or SIGTERM asks; from then on the process has `limitMs`. What is not over by then is told to `onLimit`, and the process ends with 1. A
- * second signal ends it at once.
+ * The first SIGINT or SIGTERM requests a stop; from then on the process has `limitMs`. Work that is not finished by then is passed to `onLimit`, and the
+ * process exits with 1. A second signal exits immediately.
  */
 export function listenForStop(limitMs: number, onLimit: () => void): Stopping {
   let isAsked = false
@@ -40,12 +40,12 @@ export function listenForStop(limitMs: number, onLimit: () => void): Stopping {
   return { asked, end }
 }
 
-/** For the process to end by itself after its limit. */
+/** Time for the process to exit by itself after its limit. */
 const graceMs = 2_000
 
 /**
- * `process.exit()` waits for statements that cannot be interrupted, and no timer fires while the main thread is blocked: only another process can end this
- * one then. It ends with the pipe between the two, so with this process.
+ * `process.exit()` waits for statements that cannot be interrupted, and no timer fires while the main thread is blocked: then only another process can
+ * end this one. The other process exits when the pipe between the two closes, so with this process.
  */
 function killAfter(ms: number): void {
   const script = `setTimeout(() => { try { process.kill(${process.pid}, 'SIGKILL') } finally { process.exit() } }, ${ms})

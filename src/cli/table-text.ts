@@ -6,7 +6,7 @@ const cell = (value: unknown): string => {
   return line.length > widest ? `${line.slice(0, widest - 1)}…` : line
 }
 
-/** Columns side by side, numbers to the right. */
+/** Aligned columns, numbers to the right. */
 export function tableText(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const cells = rows.map((row) => columns.map((_, i) => cell(row[i])))
   const widths = columns.map((name, i) => Math.max(name.length, ...cells.map((row) => row[i]!.length)))

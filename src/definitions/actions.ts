@@ -15,7 +15,7 @@ export interface StoredAction extends ActionFields {
 export interface ActionService {
   list(): Promise<StoredAction[]>
   retrieve(id: number): Promise<StoredAction>
-  /** Keeps the caller's own id when it is free. `author` is the id of a user. */
+  /** Uses the caller's id if it is free. `author` is the id of a user. */
   create(fields: unknown, author?: number | null): Promise<StoredAction>
   update(id: number, fields: unknown): Promise<StoredAction>
   remove(id: number): Promise<void>

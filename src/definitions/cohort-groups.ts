@@ -1,6 +1,6 @@
 import type { CohortFilters, Condition, ConditionGroup } from '../queries/cohort-definition.ts'
 
-// The older way to write a dynamic cohort: a list of groups of which one must hold, each a list of conditions that all hold, or one thing done.
+// The older format of a dynamic cohort: a list of groups of which any must match, each a list of conditions that must all match, or one behavior.
 
 interface OldGroup {
   readonly properties?: unknown
@@ -29,7 +29,7 @@ const behaviorOf = ({ event_id, action_id, days, count, count_operator }: OldGro
   ...(count == null ? {} : { operator_value: count, operator: count_operator ?? 'gte' }),
 })
 
-/** The same as filters; still to be checked. */
+/** The same as filters; not validated yet. */
 export const filtersOfGroups = (groups: readonly OldGroup[]): CohortFilters => ({
   properties: any(
     groups.map((group) => all(group.event_id == null && group.action_id == null ? conditionsOf(group.properties) : [behaviorOf(group)])),

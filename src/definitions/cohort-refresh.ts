@@ -5,11 +5,11 @@ import { type CohortFilters, cohortMembers, cohortsNamed, isTimeBound } from '..
 import { changedPersons, type DefinitionStore, type MembersRefresh } from './store.ts'
 import type { StoredCohort } from './stored-cohort.ts'
 
-// Members of dynamic cohorts are refreshed when a query needs them. Only persons who may have joined or left are evaluated: those who were changed or
-// did something since, those whose events the clock has moved into or out of a window, those who came to or left a cohort that is named. Where that
-// cannot be determined, because the definition, a type or the condition does not allow it, everybody is evaluated.
+// Members of dynamic cohorts are refreshed when a query needs them. Only persons who may have joined or left are evaluated: those who changed or
+// acted since then, those with events that entered or left a time window, and those who joined or left a cohort that the definition names. If they
+// cannot be determined, because of the definition, a type or the condition, everybody is evaluated.
 
-/** What members are as of. */
+/** The state for which members are correct. */
 interface Watermark {
   /** Hash of the filters as written. */
   readonly definition: string
@@ -18,9 +18,9 @@ interface Watermark {
   readonly seq: string
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Cohorts that are named, and what their members were as of. */
+  /** The named cohorts, and the state of their members. */
   readonly named: Readonly<Record<string, string>>
-  /** Another one for other members. */
+  /** Changes with the members. */
   readonly version: string
 }
 
@@ -31,7 +31,7 @@ export interface RefreshCounts {
   partial: number
 }
 
-/** Who came or went between two versions of a cohort's members. */
+/** Who joined or left between two versions of a cohort's members. */
 interface Move {
   readonly from: string
   readonly to: string
@@ -96,7 +96,7 @@ export function cohortRefresher(store: DefinitionStore) {
       if (cohort) await refresh(cohort, all, new Map())
     },
 
-    /** Those that others name come first; what names one that fails, fails. */
+    /** Named cohorts come before those that name them; if a named cohort fails, so do they. */
     async refreshAll(cohorts: readonly StoredCohort[], all: ReadonlyMap<number, StoredCohort>): Promise<Map<number, WaymarkError>> {
       const failures = new Map<number, WaymarkError>()
       const moves = new Map<number, Move>()

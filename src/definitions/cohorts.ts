@@ -17,20 +17,20 @@ const fieldsSchema = z.looseObject({
   description: z.string().nullish(),
   is_static: z.boolean().default(false),
   filters: cohortFiltersSchema.nullish(),
-  /** The older way to write filters. */
+  /** The older format of filters. */
   groups: z.array(z.looseObject({}), { error: 'Groups are a list of objects.' }).nullish(),
 })
 
 const cohortFieldFilters = fieldsSchema.pick({ filters: true })
 
-/** Where the members of a static cohort come from. */
+/** The source of a static cohort's members. */
 const membersSchema = z.looseObject({
   /** Uuids of persons. */
   person_ids: z.array(z.string()).nullish(),
   distinct_ids: z.array(z.string()).nullish(),
   /** The first column, or the one named distinct_id or person_id. */
   csv: z.string().nullish(),
-  /** A statement whose first column names persons, or any query that has actors. */
+  /** A statement whose first column identifies persons, or any query with actors. */
   query: z
     .union([z.string(), z.looseObject({ kind: z.string() })], { error: 'A query is a statement, or an object with a kind.' })
     .nullish(),
@@ -46,9 +46,9 @@ export interface CohortInput {
   readonly person_ids?: readonly string[] | null
   readonly distinct_ids?: readonly string[] | null
   readonly csv?: string | null
-  /** A statement whose first column names persons, or a query that has actors. */
+  /** A statement whose first column identifies persons, or a query with actors. */
   readonly query?: string | { readonly kind: string } | null
-  /** A number of the caller's own, kept when it is free. */
+  /** An id chosen by the caller, used if it is free. */
   readonly id?: number
 }
 
@@ -77,7 +77,7 @@ export interface CohortState {
 export interface CohortService {
   list(): Promise<StoredCohort[]>
   retrieve(id: number): Promise<StoredCohort>
-  /** Keeps the caller's own id when it is free. `author` is the id of a user. */
+  /** Uses the caller's id if it is free. `author` is the id of a user. */
   create(fields: unknown, author?: number | null): Promise<StoredCohort>
   update(id: number, fields: unknown): Promise<StoredCohort>
   remove(id: number): Promise<void>
@@ -116,7 +116,7 @@ export function cohortService(store: DefinitionStore): CohortService {
     if (!cohort.is_static && !cohort.filters)
       throw new WaymarkError('validation-failed', { message: 'A dynamic cohort needs filters.', attr: 'filters' })
     if (cohort.filters) assertNoCycle(cohort, await all())
-    // A wrong condition is refused now, not by the first query.
+    // An invalid condition is rejected now, not by the first query.
     if (cohort.filters) await store.mustCompile(cohortMembers(cohort.filters, await store.env()))
     const persons = cohort.is_static ? await personsOf(fields, store) : null
     const members: DefinitionRecord[] = persons ? [{ table: 'cohort_members', id: cohort.id, persons }] : []
@@ -190,7 +190,7 @@ export function cohortService(store: DefinitionStore): CohortService {
   }
 }
 
-/** Cohorts that others name come before them. */
+/** Named cohorts come before those that name them. */
 function inOrder(all: ReadonlyMap<number, StoredCohort>, ids: readonly number[] | undefined): StoredCohort[] {
   const ordered = new Map<number, StoredCohort>()
   const visit = (id: number, path: readonly number[]) => {

@@ -1,4 +1,4 @@
-/** Ids from a CSV: the column named person_id or distinct_id when the first line names its columns, else the first column. */
+/** Ids from a CSV: the column person_id or distinct_id if there is a header, else the first column. */
 export function csvIds(text: string): { readonly kind: 'person' | 'distinct'; readonly ids: string[] } {
   const start = text.startsWith('\uFEFF') ? 1 : 0
   let first = rowAt(text, start, maxColumns)
@@ -27,7 +27,7 @@ interface Row {
   readonly end: number
 }
 
-/** The first cells of the first row from there on that holds anything. What is quoted may hold commas, line ends and doubled quotes. */
+/** The first cells of the next row that is not empty. Quoted cells may contain commas, line ends and doubled quotes. */
 function rowAt(text: string, start: number, most: number): Row {
   let at = start
   while (at < text.length && isLineEnd(text.charCodeAt(at))) at++
@@ -44,7 +44,7 @@ function rowAt(text: string, start: number, most: number): Row {
 
 const isLineEnd = (code: number) => code === 10 || code === 13
 
-/** A cell without the quotes and blanks around it, and where its comma or line end is. A quote that is not closed is a character like others. */
+/** A cell without its quotes and surrounding spaces, and the offset of its comma or line end. An unclosed quote is an ordinary character. */
 function cellAt(text: string, start: number): { readonly cell: string; readonly end: number } {
   const closing = text[start] === '"' ? closingQuote(text, start + 1) : -1
   const from = closing < 0 ? start : closing + 1

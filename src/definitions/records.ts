@@ -17,7 +17,7 @@ export function freeId(fields: unknown, taken: ReadonlySet<number>): number {
   return id
 }
 
-/** Reading what is there and writing what follows from it is one step. */
+/** Reads the current records and writes the result atomically. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {

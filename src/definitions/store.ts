@@ -1,7 +1,7 @@
 import type { Query } from '../ast/nodes.ts'
 import type { QueryContext } from '../queries/kind.ts'
 
-// What the services of actions and cohorts ask of a project.
+// The port through which actions and cohorts access a project.
 
 export type DefinitionTable = 'actions' | 'cohorts'
 
@@ -19,9 +19,9 @@ export interface MembersRefresh {
   readonly changed: {
     /** Members among those persons, who are members of the cohort `changedPersons` meanwhile. */
     readonly members: Query
-    /** Who was changed or acted after this log position, … */
+    /** Persons who changed or acted after this log position, … */
     readonly sinceSeq: string
-    /** … who did something in these stretches of time (microseconds), … */
+    /** … who have events in these ranges of time (microseconds), … */
     readonly stretches: readonly (readonly [from: number, to: number])[]
     /** … and these. */
     readonly persons: readonly number[]
@@ -34,38 +34,38 @@ export interface MembersRefreshed {
   /** All members were computed again. */
   readonly isWhole: boolean
   readonly hasMoved: boolean
-  /** Who came or went; null when they are many. */
+  /** Who joined or left; null if they are many. */
   readonly moved: readonly number[] | null
 }
 
-/** A cohort id that cannot exist. */
+/** An id that no cohort can have. */
 export const changedPersons = -1
 
 export interface DefinitionStore {
   readonly clock: () => Date
-  /** Texts of JSON by id, with everything acknowledged so far. */
+  /** JSON texts by id, with everything acknowledged so far. */
   definitions(table: DefinitionTable): Promise<ReadonlyMap<number, string>>
-  /** Through the log: resolves when they are stored. */
+  /** Written through the log: resolves when they are applied. */
   write(records: readonly DefinitionRecord[]): Promise<void>
-  /** What queries may know now. */
+  /** The context of queries at this time. */
   env(): Promise<QueryContext>
   /** The texts of the first column. */
   texts(query: Query): Promise<string[]>
-  /** The ids of all persons that a query of any kind with actors has; of a statement, its first column. */
+  /** The ids of all persons of a query with actors; for a statement, its first column. */
   actors(query: { readonly kind: string }): Promise<string[]>
-  /** Throws what is wrong with the statement. */
+  /** Throws if the statement is invalid. */
   mustCompile(query: Query): Promise<void>
   /** The applied log position. */
   appliedSeq(): Promise<string>
-  /** What `refreshMembers` was last given for the cohort. */
+  /** The last mark that `refreshMembers` stored for the cohort. */
   membersMark(cohort: number): Promise<string | null>
-  /** Equal for statements that ask the store for the same in the same words. */
+  /** Equal for statements with the same SQL and parameters. */
   fingerprint(query: Query): Promise<string>
-  /** Brings the members up to date, with the mark and the time, in one step. */
+  /** Refreshes the members, and stores the mark and the time, atomically. */
   refreshMembers(refresh: MembersRefresh): Promise<MembersRefreshed>
-  /** The times of the last refreshes, where there were any. */
+  /** The times of the last refreshes, if any. */
   membersMadeAt(cohorts: readonly number[]): Promise<ReadonlyMap<number, string>>
   clearMembers(cohort: number): Promise<void>
-  /** Of cohorts with members. */
+  /** For cohorts with members. */
   countMembers(cohorts: readonly number[]): Promise<ReadonlyMap<number, number>>
 }

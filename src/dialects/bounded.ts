@@ -6,12 +6,12 @@ import { isFixed } from '../plan/sizes.ts'
 import type { CallNode, TypedExpr } from '../resolver/typed.ts'
 import type { Guards } from './dialect.ts'
 
-// Prints the bounds of a footprint around the calls that have one.
+// Prints the size limits of a footprint around the calls that have one.
 
-/** Longer arguments are named: the size and the call both use them. */
+/** Longer arguments are named, because the size and the call both use them. */
 const longestTwice = 300
 
-/** Which rows an aggregate sees, printed. */
+/** The rows that an aggregate reads, printed. */
 type Rows = Pick<AggregateContext, 'filter' | 'over'>
 
 interface Parts {
@@ -30,11 +30,11 @@ export class Bounded {
     this.parts = parts
   }
 
-  /** What equal calls have to have in common besides their arguments to be one text. */
+  /** What equal calls must share, besides their arguments, to be printed identically. */
   keyOf = (call: CallNode): readonly (number | undefined)[] =>
     [this.footprint.calls, this.footprint.kept, this.footprint.each].map((bounds) => bounds.get(call)?.most)
 
-  /** Is there a bound around it, or around one of its arguments? */
+  /** Does the call, or one of its arguments, have a limit? */
   concerns(call: CallNode): boolean {
     const { calls, kept, each, columns } = this.footprint
     if (calls.has(call) || kept.has(call) || each.has(call)) return true
@@ -46,12 +46,12 @@ export class Bounded {
     return bound ? this.guard(call, bound, bytes, made) : made
   }
 
-  /** A column that very much is made of, or what a recursive query adds in a round. */
+  /** A column that is the input of very large values, or what a recursive query adds in a round. */
   value(expr: TypedExpr, text: string): string {
     const { guards } = this
     if (expr.kind === 'column') {
       const bound = this.footprint.columns.get(columnKey(expr.source, expr.name))
-      // Wherever it stands it is one text, so that what is grouped by is found again.
+      // Printed identically everywhere, so that GROUP BY and the select list match.
       const refusal = { name: expr.name, most: bound?.most ?? 0, span: noSpan }
       return bound ? guards.within(guards.bytesOf(text, expr.type), text, refusal) : text
     }

@@ -26,15 +26,15 @@ export interface PrintedQuery {
   readonly columns: readonly { readonly name: string; readonly type: SqlType }[]
 }
 
-/** What a dialect's parts may use of the printer. */
+/** The services of the printer that a dialect may use. */
 export interface Printing {
   bind(value: ParameterValue): string
   fresh(): string
   identifier(name: string): string
 }
 
-/** What is engine's own in a statement. Everything else is printed the same for all. */
-/** One of the values behind IN. */
+/** The engine-specific parts of a statement. Everything else is printed the same for all engines. */
+/** One of the values of an IN list. */
 export interface SetItem {
   readonly sql: string
   /** The word NULL. */
@@ -42,17 +42,17 @@ export interface SetItem {
   readonly mayBeNull: boolean
 }
 
-/** How an engine that does not count the memory of expressions is kept from making too much. All of it printed. */
+/** Limits the size of values, for an engine that does not count the memory of expressions. All parts are printed SQL. */
 export interface Guards {
-  /** What is made, unless it has more bytes than a row may have: then the statement ends with a refusal that names what it is. */
+  /** The value, unless it takes more bytes than a row may have: then the statement ends with an error that names the value. */
   within(bytes: string, made: string, refusal: Refusal): string
   bytesOf(value: string, type: SqlType): string
   /** Items of an array or entries of a map. */
   items(value: string, type: SqlType): string
   countingIn(args: readonly Arg[]): Counting<string>
-  /** Values that are written several times and computed once. */
+  /** Computes values once that are used several times. */
   named(values: readonly string[], name: string, body: (names: readonly string[]) => string): string
-  /** Bytes of all rows that are computed at once with this one, on its thread. */
+  /** Bytes of all rows that the same thread computes together with this one. */
   together(bytes: string): string
   /** Bytes of all rows of a group, or of a window. */
   ofRows(bytes: string, filter: string, over: string): string
@@ -63,18 +63,18 @@ export interface Refusal {
   readonly span: Span
 }
 
-/** Measures of one statement that the budget has limits for. */
+/** Measures of one statement that the budget limits. */
 export type PlanningLoad = Readonly<Record<'nesting' | 'selects' | 'aggregates' | 'windows', number>>
 
 export interface Dialect {
   readonly capabilities: Capabilities
-  /** Absent where the engine has limits of its own. */
+  /** Absent if the engine has limits of its own. */
   readonly guards?: Guards
   cell(row: FunctionRow): Cell
   identifier(name: string): string
-  /** A fixed text of ours as a literal. */
+  /** A fixed, generated text as a literal. */
   literal(text: string): string
-  /** How the nth parameter is written. */
+  /** The syntax of the nth parameter. */
   parameter(index: number, value: ParameterValue): string
   constant(node: ConstantNode, printing: Printing): string
   json(document: string, path: readonly (string | number)[], as: JsonRead, printing: Printing): string
@@ -93,37 +93,37 @@ export interface Dialect {
     items: readonly { readonly name: string; readonly plainName: string; readonly sql: string; readonly type: SqlType }[],
   ): string
   join(source: JoinedSource): string
-  /** Printed with its sides exchanged, as a join to the left. */
+  /** Printed as a LEFT JOIN with its sides exchanged. */
   turnsJoin?(source: JoinedSource): boolean
-  /** Where the engine has no ANY join: the same in other words. */
+  /** An equivalent for engines without ANY JOIN. */
   anyJoin?(source: JoinedSource, left: string, right: string, on: string): string
   values(rows: readonly (readonly string[])[], alias: string, names: readonly string[], types: readonly SqlType[]): string
   limit(limit: TypedLimit): string
   cte(name: string, hint: string, query: string): string
-  /** What a name of WITH is called: never like a table of the store. */
+  /** The name of a CTE: different from all tables of the store. */
   cteName(name: string): string
   column(source: string, name: string, isItem: boolean): string
-  /** After UNION, INTERSECT and EXCEPT without ALL. */
+  /** The keyword after UNION, INTERSECT and EXCEPT without ALL. */
   readonly distinctSet: '' | ' DISTINCT'
-  /** ORDER BY and LIMIT may follow a set. */
+  /** Whether ORDER BY and LIMIT may follow a set operation. */
   readonly hasSetTail: boolean
   readonly hasLimitBy: boolean
   readonly hasTies: boolean
-  /** The body of a lambda may hold a subquery. */
+  /** Whether the body of a lambda may contain a subquery. */
   readonly hasQueriesInLambdas: boolean
   /** RANGE BETWEEN INTERVAL … */
   readonly hasIntervalFrames: boolean
-  /** A recursive UNION may leave out rows that were there already. */
+  /** Whether a recursive UNION removes rows that it already has. */
   readonly hasRecursiveDistinct: boolean
-  /** ROLLUP and CUBE answer a row of totals even over no rows. */
+  /** Whether ROLLUP and CUBE return a row of totals for no rows. */
   readonly hasEmptyTotals: boolean
-  /** What GROUP BY says when only constants are grouped by. */
+  /** The text of GROUP BY if all keys are constants. */
   readonly emptyGroup: string
-  /** What of a statement the engine does not do. */
+  /** Rejects parts of a statement that the engine does not support. */
   refused?(query: TypedQuery): { readonly what: string; readonly span: Span } | null
-  /** What ends the statement with a printed message, said of a call; engines with refusals of their own have no need of it. */
+  /** Ends the statement with a printed message about a call. Not needed by engines with errors of their own. */
   refuse?(message: string, call: Pick<CallNode, 'name' | 'span'>): string
-  /** Where the engine does not refuse arrays side by side that differ in length: a call that does. */
+  /** A call that rejects parallel arrays of different lengths, if the engine does not. */
   withEqualLengths?(
     args: readonly Arg[],
     sideBySide: readonly Arg[],
@@ -131,6 +131,6 @@ export interface Dialect {
     fresh: () => string,
     cell: (args: readonly Arg[]) => string,
   ): string
-  /** What the engine's planner has to do, where that is not bounded by the engine. */
+  /** How much work the planner of the engine has, if the engine does not limit it. */
   planningLoad?(sql: string): PlanningLoad
 }

@@ -1,7 +1,7 @@
 import { InternalError } from '../errors/errors.ts'
 import type { ScanSource } from '../resolver/typed.ts'
 
-// Where the fields of the catalog are in the tables of an engine. `t` is the table itself, `n`, `m` and `p` are what it is joined to.
+// Maps the fields of the catalog to columns of an engine's tables. `t` is the table itself; `n`, `m` and `p` are joined tables.
 
 type Need = 'name' | 'merge' | 'person'
 
@@ -14,21 +14,21 @@ interface PhysicalTable {
   readonly table: string
   readonly fields: Fields
   readonly where?: string
-  /** Joined whatever is read: the condition needs it. */
+  /** Always joined: the condition needs it. */
   readonly needs?: readonly Need[]
-  /** Persons that live on in another have no row of their own any more. */
+  /** Merged persons no longer have a row of their own. */
   readonly skipsMerged?: true
 }
 
-/** What is each engine's own. */
+/** The engine-specific parts. */
 export interface EngineTables {
-  /** A table of one project, as it stands behind FROM. */
+  /** A table of one project, as printed in FROM. */
   table(name: string, project: number | null): string
   /** A value that only persons with a record have. */
   whenRecorded(value: string): string
-  /** Fields of events that are not a column of the same name. */
+  /** Fields of events whose column has another name or is computed. */
   readonly events: Fields
-  /** 64 bits of a hash of the distinct id, the same on all engines. */
+  /** A 64-bit hash of the distinct id, equal on all engines. */
   readonly hash: string
 }
 
@@ -112,13 +112,13 @@ function physicalTables({ events, whenRecorded }: EngineTables): Readonly<Record
   }
 }
 
-/** Prints what is taken from a place. */
-type Read = (scanRead: ScanSource['reads'][number], place: string) => string
+/** Prints the read of a column expression. */
+type Read = (scanRead: ScanSource['reads'][number], column: string) => string
 
-/** The ring of distinct ids has a million places. */
+/** The hash ring of distinct ids has a million positions. */
 const ring = 1_000_000
 
-/** Makes `SELECT … FROM …` of a scan. */
+/** Prints `SELECT … FROM …` for a scan. */
 export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read) => string {
   const tables = physicalTables(engine)
   return (scan, read) => {
@@ -128,11 +128,11 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
     const personNo = scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : 't.person_no'
     const needs = new Set<Need>(physical.needs)
     const columns = scan.reads.map((wanted) => {
-      const place = physical.fields[wanted.field]
-      if (place === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no physical column in the engine`)
-      const { sql, needs: more = [] } = typeof place === 'string' ? { sql: place } : place
+      const field = physical.fields[wanted.field]
+      if (field === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no physical column in the engine`)
+      const { sql, needs: more = [] } = typeof field === 'string' ? { sql: field } : field
       for (const need of more) needs.add(need)
-      return read(wanted, place === person ? personNo : sql)
+      return read(wanted, field === person ? personNo : sql)
     })
     const isMerged = scan.withMerges && (needs.has('merge') || needs.has('person'))
     const joins = [

@@ -31,17 +31,17 @@ export interface PrintSettings {
   readonly timezone: string
   readonly weekStartDay: 0 | 1
   readonly timeRange?: readonly [from: number, to: number]
-  /** Milliseconds since 1970: what `now()` says in the statement. */
+  /** The value of `now()` in the statement, in milliseconds since 1970. */
   readonly now?: number
-  /** What may be made in one row; absent: engines without limits of their own have none. */
+  /** The size limits for one row; absent for engines with limits of their own. */
   readonly footprint?: Footprint
   readonly budget?: PlanningBudget
   readonly idOf?: IdOf
 }
 
-/** Of this process alone, and never seen outside: no name and no text of a statement can look like a parameter. */
+/** Random for each process, and never sent anywhere: no name and no text of a statement can look like a parameter. */
 const nonce = String(randomInt(2 ** 47))
-const parameterMark = (place: number) => `\u0001${nonce}${place}\u0002`
+const parameterMark = (index: number) => `\u0001${nonce}${index}\u0002`
 const parameterMarks = new RegExp(`\u0001${nonce}(\\d+)\u0002`, 'g')
 
 export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintSettings): PrintedQuery {
@@ -51,7 +51,7 @@ export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintS
   return { sql, params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
 }
 
-/** Some of its groups have no key, so an engine may make one of no rows. An empty set among GROUPING SETS asks for that. */
+/** Some grouping sets have no key, so an engine may return a group for no rows. An empty set among GROUPING SETS requires it. */
 const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
   mode === 'rollup' || mode === 'cube' || (mode === 'plain' && items.length > 0 && groupKeys(items).length === 0)
 
@@ -63,12 +63,12 @@ class Printer implements Printing {
   private readonly idOf: IdOf
   private readonly printed = new Map<TypedExpr, string>()
   private readonly args = new Map<TypedExpr, Arg>()
-  /** Calls whose text has in it what others' has not, by their identity. */
+  /** Calls whose text differs from that of equal calls, by their identity. */
   private readonly named = new Map<string, string>()
   private readonly items = new Set<string>()
   private names = 0
   private readonly bounded: Bounded | null
-  /** What the contexts of all calls have in common. */
+  /** The context that all calls share. */
   private readonly common: Omit<CellContext, 'type' | 'params' | 'refuse' | 'within'>
 
   constructor(dialect: Dialect, settings: PrintSettings) {
@@ -88,8 +88,8 @@ class Printer implements Printing {
     this.idOf = settings.idOf ?? identities()
   }
 
-  // Equal values are one parameter, so that an expression of GROUP BY stays equal to itself in the select list. Numbers are given at the
-  // end: a cell may read a constant and print nothing of it.
+  // Equal values share one parameter, so that an expression in GROUP BY matches the same one in the select list. Numbers are assigned at the
+  // end: a cell may bind a constant and not print it.
   bind(value: ParameterValue): string {
     let text = this.bound.get(value)
     if (text === undefined) {
@@ -100,17 +100,17 @@ class Printer implements Printing {
     return text
   }
 
-  /** The printed text with its parameters numbered in order of first use. */
+  /** The printed text, with its parameters numbered in order of first use. */
   withParameters(text: string): { sql: string; params: ParameterValue[] } {
     const params: ParameterValue[] = []
     const numbers = new Map<string, number>()
-    const sql = text.replace(parameterMarks, (_, place: string) => {
-      const value = this.values[Number(place)]
-      if (value === undefined) throw new InternalError(`a parameter that was not bound: ${place}`)
-      let number = numbers.get(place)
+    const sql = text.replace(parameterMarks, (_, index: string) => {
+      const value = this.values[Number(index)]
+      if (value === undefined) throw new InternalError(`a parameter that was not bound: ${index}`)
+      let number = numbers.get(index)
       if (number === undefined) {
         number = params.push(value)
-        numbers.set(place, number)
+        numbers.set(index, number)
       }
       return this.dialect.parameter(number, value)
     })
@@ -149,8 +149,8 @@ class Printer implements Printing {
   }
 
   /**
-   * Texts side by side. Their length is known before anything is made of them: an alias that is used by aliases that are used by others grows
-   * without end.
+   * Concatenates texts. The length is checked before anything is concatenated: aliases that use aliases that use others grow
+   * exponentially.
    */
   private texts<T>(items: readonly T[], print: (item: T) => string, span: Span | null = null): string[] {
     const texts: string[] = []
@@ -196,7 +196,7 @@ class Printer implements Printing {
     if (select.groupBy) parts.push(this.groupBy(select.groupBy))
     const having = [
       ...(select.having ? [this.expr(select.having)] : []),
-      // No rows have no totals.
+      // No rows, no totals.
       ...(select.groupBy && hasTotals(select.groupBy) && this.dialect.hasEmptyTotals ? ['count(*) > 0'] : []),
     ]
     if (having.length) parts.push(`HAVING ${having.map((condition) => (having.length > 1 ? `(${condition})` : condition)).join(' AND ')}`)
@@ -224,7 +224,7 @@ class Printer implements Printing {
     return mode === 'plain' ? `GROUP BY ${this.list(keys)}` : `GROUP BY ${mode.toUpperCase()}(${this.list(keys)})`
   }
 
-  /** A column of the select list is ordered by its position: with DISTINCT and after grouping that is the only sure way. */
+  /** ORDER BY a column of the select list uses its position: with DISTINCT and after grouping nothing else is reliable. */
   private selectOrder(select: TypedSelect): string {
     const positions = new Map<TypedExpr, number>()
     for (const [i, { expr }] of select.columns.entries()) if (!positions.has(expr)) positions.set(expr, i + 1)
@@ -255,7 +255,7 @@ class Printer implements Printing {
   private tiesCondition({ limit, orderBy }: TypedSelect): string {
     const order = this.orderList(orderBy)
     const { limit: rows, offset, percent } = limit!
-    // Ordered by constants only, all rows are tied.
+    // If only constants are ordered by, all rows are ties.
     const rank = order ? `rank() OVER (ORDER BY ${order})` : 'rank() OVER ()'
     return `${rank} <= ${percent ? `floor(count(*) OVER () * ${rows} / 100.0) + ${offset}` : (rows ?? 0) + offset}`
   }
@@ -288,7 +288,7 @@ class Printer implements Printing {
         return this.join(source)
       case 'unnest': {
         const texts = this.texts(source.items, (item) => this.expr(item.expr), source.span)
-        // The length of each array is compared with that of the first.
+        // Each array is compared in length with the first.
         this.budget.allow('sql', texts.length * (texts[0]?.length ?? 0), source.span)
         return this.dialect.unnest(
           source,
@@ -360,7 +360,7 @@ class Printer implements Printing {
           expr.type,
         )
       case 'lambda':
-        // Cells print lambdas from the parts they are given.
+        // Cells print lambdas from their parts.
         return ''
       case 'scalarQuery':
         return `(${this.query(expr.query)})`
@@ -386,7 +386,7 @@ class Printer implements Printing {
       isNull: item.kind === 'constant' && item.value === null,
       mayBeNull: isNullable(item.type),
     }))
-    // Compared one by one with those that may be null.
+    // Nullable values are compared one by one.
     if (items.some((item) => item.mayBeNull && !item.isNull)) this.budget.allow('sql', items.length * value.length, expr.span)
     return this.dialect.in(value, items, expr, this)
   }
@@ -458,7 +458,7 @@ class Printer implements Printing {
       : undefined
     const names = this.names
     let refuses = false
-    // Written out: a statement may have thousands of calls, and a copy by spreading costs as much as the rest of this.
+    // Without the spread operator: a statement may have thousands of calls, and copying would double the cost.
     const { timezone, weekStartDay, timeRange, now, literal, bind, fresh } = this.common
     const context: CellContext = {
       timezone,
@@ -488,7 +488,7 @@ class Printer implements Printing {
       this.bounded ? this.bounded.call(call, args, aggregate ?? { filter: '', over: '' }, printed) : printed(args),
     )
     if (this.names === names && isEven && !refuses && !this.bounded?.concerns(call)) return text
-    // Equal calls are the same text, names of our own lambdas and places in refusals included: what is grouped by is found again in the select list.
+    // Equal calls have the same text, including lambda names and positions in errors, so that GROUP BY and the select list match.
     const id = `${this.idOf(call)} ${this.bounded?.keyOf(call) ?? ''}`
     const known = this.named.get(id)
     if (known === undefined) this.named.set(id, text)

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { closeProject, openProject, type Project, type ProjectHome } from '../project.ts'
 
-/** A project that was requested and does not work. */
+/** A project that was requested and failed to open. */
 export interface ProjectFailure {
   readonly project: number
   readonly what: 'cannot be opened' | 'does not write its events into its store'
@@ -10,17 +10,17 @@ export interface ProjectFailure {
 
 interface FailedOpening {
   readonly error: unknown
-  /** Not tried again before, by `performance.now()`. */
+  /** The earliest time of the next attempt, by `performance.now()`. */
   readonly until: number
 }
 
-// Opening a damaged project reads it to its end before it fails: repeated requests must not occupy the server with that.
+// Opening a damaged project reads all of it before it fails: repeated requests must not block the server with that.
 const pauses = { timesAsLong: 10, shortestMs: 1_000, longestMs: 60_000 } as const
 
 /** The open projects. Each is opened once, at its first request. */
 export class OpenProjects {
   private readonly opened = new Map<number, Promise<Project>>()
-  /** Those that are open by now. */
+  /** Projects that have finished opening. */
   readonly ready = new Set<Project>()
   private readonly failed = new Map<number, FailedOpening>()
   private readonly closing = new AbortController()
@@ -51,7 +51,7 @@ export class OpenProjects {
     return opening
   }
 
-  /** The failures. Projects that failed to open are retried here, because no other request may come. */
+  /** The failures. Projects that failed to open are retried here, because there may be no other request. */
   get failures(): readonly ProjectFailure[] {
     for (const id of this.failed.keys()) this.get(id).catch(() => undefined)
     return [
@@ -62,7 +62,7 @@ export class OpenProjects {
     ]
   }
 
-  /** What is not closed yet. */
+  /** Projects that are not closed yet. */
   get names(): readonly string[] {
     return [...this.opened.keys()].map((id) => {
       const project = [...this.ready].find((one) => one.id === id)

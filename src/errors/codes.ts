@@ -1,6 +1,6 @@
 // One row per code: its data, its text, what to suggest, and the HTTP status. The wording lives only here.
 
-/** What a statement is measured by before and while it is planned. */
+/** Measures of a statement before and during planning. */
 export type Budgeted = keyof typeof exceeded
 
 import { excerpt } from '../lib/excerpt.ts'
@@ -8,7 +8,7 @@ import { likelyName } from '../lib/likely-name.ts'
 import { type RequestErrorData, requestErrors } from './request-errors.ts'
 import type { Row } from './row.ts'
 
-/** What each code carries. A code left out of `errorTable` does not compile. */
+/** The data of each code. A code left out of `errorTable` does not compile. */
 export interface ErrorData extends RequestErrorData {
   // statements
   'syntax-error': { message: string; expected?: string; candidates?: readonly string[] }
@@ -102,7 +102,7 @@ const byteUnits = [
 ] as const
 /** The name of WITH FILL in `makes-too-much`. */
 export const filledSeries = 'WITH FILL'
-/** Its steps are counted in whole numbers. */
+/** A step is one 64-bit integer. */
 const bytesOfStep = 8
 
 function byteText(bytes: number): string {
@@ -131,7 +131,7 @@ const countOf = (noun: string, { min, max }: { min: number; max: number | null }
   if (min === max) return plural(min, noun)
   return max === null ? `at least ${plural(min, noun)}` : `${min} to ${plural(max, noun)}`
 }
-/** Who comes from MySQL or BigQuery writes texts so. */
+/** MySQL and BigQuery accept texts in this form. */
 const quotedHint = (name: string) => `Double quotes mark an identifier; write a string in single quotes: '${name.replaceAll("'", "''")}'`
 
 /** PostHog's code for type mismatches. */

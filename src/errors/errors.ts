@@ -10,11 +10,11 @@ type Data = { [C in ErrorCode]: ErrorData[C] }[ErrorCode]
 
 interface ErrorOptions {
   readonly span?: Span | null
-  /** The text that `span` lies in. */
+  /** The text that contains `span`. */
   readonly source?: string | null
   readonly cause?: unknown
   readonly others?: readonly WaymarkError[]
-  /** If the data of the code have none. */
+  /** Used if the data of the code have none. */
   readonly attr?: string
 }
 
@@ -35,16 +35,16 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C
   readonly data: ErrorData[C]
   readonly span: Span | null
-  /** The text that `span` lies in: a statement, or the expression of a field. */
+  /** The text that contains `span`: a statement, or the expression of a field. */
   readonly source: string | null
-  /** How to mend it. */
+  /** How to fix it. */
   readonly suggestion: string | null
   /** Further errors of the same statement, in order of position. */
   readonly others: readonly WaymarkError[]
-  /** The field of the request that is to blame, in the form `series__0__event`, or null. */
+  /** The field of the request that caused it, in the form `series__0__event`, or null. */
   readonly attr: string | null
 
-  /** Behind `instanceof` the code is one of ours: without this it would be of any type there. */
+  /** After `instanceof` the code has the type of known codes; without this it would be `any`. */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is WaymarkError
 
   constructor(code: C, data: ErrorData[C], options: ErrorOptions = {}) {
@@ -72,7 +72,7 @@ export class WaymarkError<C extends ErrorCode = ErrorCode> extends Error {
     return (this.data as { candidates?: readonly string[] }).candidates ?? []
   }
 
-  /** What could have stood there. */
+  /** What was expected. */
   get expected(): string | null {
     const row = errorTable[this.code] as { expected?(data: Data): string | null }
     return row.expected?.(this.data) ?? null
@@ -110,12 +110,12 @@ export class QueryError<C extends ErrorCode = ErrorCode> extends WaymarkError<C>
   }
 }
 
-/** Something that one of the engines cannot do. */
+/** A limitation of an engine. */
 export class UnsupportedError<C extends ErrorCode = ErrorCode> extends QueryError<C> {
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is UnsupportedError
 }
 
-/** An error from a function's row has no position: it gets that of the call. */
+/** An error from a function's row has no position, so it gets the position of the call. */
 export function placed<T>(span: Span, work: () => T): T {
   try {
     return work()
@@ -124,7 +124,7 @@ export function placed<T>(span: Span, work: () => T): T {
   }
 }
 
-/** Our bug. Shown without detail to callers over HTTP; `cause` and `sql` are for the log. */
+/** A bug in Waymark. Shown without details to callers over HTTP; `cause` and `sql` are for the log. */
 export class InternalError extends Error {
   override readonly name = 'InternalError'
   readonly sql: string | null

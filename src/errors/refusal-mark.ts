@@ -6,10 +6,10 @@ import { isSpanned, type Span } from './span.ts'
 const mark = 'waymark refuses'
 
 /** With the field of the request that contains the position. */
-const placeOf = (span: Span): string => (isSpanned(span) ? `${span.start}-${span.end}@${span.origin?.attr ?? ''}` : '')
+const positionText = (span: Span): string => (isSpanned(span) ? `${span.start}-${span.end}@${span.origin?.attr ?? ''}` : '')
 
 const markOf = (rule: 'size' | 'lengths' | 'says', name: string | null, span: Span, ...more: readonly number[]): string =>
-  `${[mark, rule, name?.replaceAll('|', ' ') ?? '', placeOf(span), ...more].join('|')}|`
+  `${[mark, rule, name?.replaceAll('|', ' ') ?? '', positionText(span), ...more].join('|')}|`
 
 /** Prefix of the error when a value would exceed its limit; the bytes follow. */
 export const tooMuchMark = (name: string | null, most: number, span: Span): string => markOf('size', name, span, most)
@@ -22,7 +22,7 @@ export const saidMark = (name: string, span: Span): string => markOf('says', nam
 
 const marked = new RegExp(`${mark}\\|(size|lengths|says)\\|([^|]{0,200})\\|(?:(\\d{1,12})-(\\d{1,12})@(\\w{0,200}))?\\|(.*)`, 's')
 
-/** Whether a printed expression may refuse a row. */
+/** Whether a printed expression may reject a row. */
 export const mayRefuse = (sql: string): boolean => sql.includes(`${mark}|`)
 
 export function refusedIn(message: string, cause: unknown): QueryError | null {

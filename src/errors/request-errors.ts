@@ -1,6 +1,6 @@
 import type { Row } from './row.ts'
 
-// What is wrong with a request before anything is asked of a project: who calls, how often, and whether the body can be read.
+// Errors of a request before it reaches a project: authentication, rate limits, and unreadable bodies.
 
 export interface RequestErrorData {
   'not-authenticated': Record<string, never>

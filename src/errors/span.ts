@@ -2,19 +2,19 @@
 export interface Origin {
   /** In the form `series__0__math_hogql`. */
   readonly attr: string
-  /** What the field holds. */
+  /** The contents of the field. */
   readonly text: string
   readonly is: 'expression' | 'name' | 'pattern'
 }
 
-/** A half-open range of character offsets in the text of the statement, or in that of the field that a part of it comes from. */
+/** A half-open range of character offsets in the text of the statement, or in the text of the field that a part of it comes from. */
 export interface Span {
   readonly start: number
   readonly end: number
   readonly origin?: Origin
 }
 
-/** For nodes that no user wrote. */
+/** For generated nodes. */
 export const noSpan: Span = { start: 0, end: 0 }
 
 export const isSpanned = (span: Span): boolean => span.end > span.start

@@ -4,12 +4,12 @@ import { isObject } from '../lib/is-object.ts'
 import { likelyName } from '../lib/likely-name.ts'
 import type { ErrorData } from './codes.ts'
 
-// What is wrong with a request, in words of our own: where, what was expected, what came, what was likely meant.
+// Error messages for invalid requests: the path, what was expected, what came, and the likely name.
 
 export interface ValidationProblem {
   readonly path: readonly PropertyKey[]
   readonly message: string
-  /** All values that could have been given. */
+  /** All allowed values. */
   readonly allowed?: readonly string[]
   readonly candidates?: readonly string[]
 }
@@ -26,10 +26,10 @@ export const validationData = (
   ...(before && { place: [...before, ...path].map(String) }),
 })
 
-/** What a schema has no words of its own for gets an empty message. */
+/** An issue without a message of its own gets an empty message. */
 export const readOptions = { reportInput: true, error: () => '' }
 
-/** The value as the schema reads it, or what to tell of it. */
+/** The value as the schema reads it, or as the message describes it. */
 export function readAs<T>(schema: z.ZodType<T>, value: unknown): { readonly data: T } | { readonly misfit: ValidationProblem } {
   const read = schema.safeParse(value, readOptions)
   return read.success ? { data: read.data } : { misfit: problemOf(issueToTell(read.error)) }
@@ -71,7 +71,7 @@ function wrongValue(place: string, given: unknown, { needs, allowed }: Expectati
   }
 }
 
-/** In the words of the schema, else in ours. */
+/** The message of the schema if it has one, else a general one. */
 export function problemOf(issue: Issue): ValidationProblem {
   const { path, message } = issue
   if (message !== '') return { path, message }
@@ -101,7 +101,7 @@ const types: Readonly<Record<string, string>> = {
 
 const plural = (count: unknown, noun: string) => `${String(count)} ${noun}${Number(count) === 1 ? '' : 's'}`
 
-/** Of a list or a text its length is meant. */
+/** For a list or a text, the limit applies to the length. */
 const sized = (origin: string, bound: string, limit: unknown): string => {
   if (origin === 'array') return `a list of ${bound} ${plural(limit, 'item')}`
   if (origin === 'string') return `text of ${bound} ${plural(limit, 'character')}`

@@ -39,7 +39,7 @@ const kinds: readonly (readonly [what: string, type: SqlType])[] = [
   ['a map', mapOf(scalar('String'), scalar('Int64'))],
 ]
 
-const mends: Readonly<Record<string, (shown: string) => string>> = {
+const suggestions: Readonly<Record<string, (shown: string) => string>> = {
   'a number': (shown) => `toFloat(${shown})`,
   text: (shown) => `toString(${shown})`,
   'a time': (shown) => `toDateTime(${shown})`,
@@ -64,11 +64,11 @@ async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, so
     }
     if (taken.length === 0) continue
     if (taken.includes('text') && isText(type)) return null
-    const mend = taken.length === 1 && (isText(type) || taken[0] === 'text') ? mends[taken[0]!] : undefined
+    const suggestion = taken.length === 1 && (isText(type) || taken[0] === 'text') ? suggestions[taken[0]!] : undefined
     const written = place.origin?.text ?? source
     const shown =
       written !== null && isSpanned(place) && place.end - place.start <= longestShown ? written.slice(place.start, place.end) : null
-    const use = shown !== null && mend ? mend(shown) : null
+    const use = shown !== null && suggestion ? suggestion(shown) : null
     const data = { name, needs: taken.join(' or '), found: typeName(type), shown, use }
     return new QueryError('type-mismatch', data, isSpanned(place) ? place : span)
   }

@@ -20,7 +20,7 @@ type Steps = Generator<void, readonly AnswerWarning[]>
 
 const didYouMean = (suggestions: readonly string[]): string => (suggestions.length > 0 ? ` Did you mean: ${suggestions.join(', ')}?` : '')
 
-/** The first names that the caller wrote: what a kind of query reads of its own accord is not the caller's to mend. */
+/** The first names that the caller wrote. Names that a query kind reads itself are not the caller's to fix. */
 type Written = <T>(found: readonly T[], nameOf: (one: T) => string) => readonly T[]
 function writtenIn(request: AskedQuery): Written {
   let text: string | null = null

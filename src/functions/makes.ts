@@ -1,19 +1,19 @@
 import { isProperty } from '../types/property-values.ts'
 import type { SqlType } from '../types/types.ts'
 
-// How much a call makes of what it takes. Sizes are bytes of one row in the engine's memory: an item of an array has its width, a text its bytes and
-// sixteen for where they are.
+// How large a call's result is relative to its arguments. Sizes are bytes of one row in the engine's memory: an item of an array takes its width, a
+// text its bytes plus sixteen for its reference.
 
-/** Counts bytes from the arguments of a call: numbers when they are known while the statement is planned, expressions of the engine otherwise. */
+/** Computes sizes from the arguments of a call: as numbers if they are known at planning time, otherwise as expressions of the engine. */
 export interface Counting<T> {
   number(value: number): T
-  /** The number that an argument is. */
+  /** The value of a numeric argument. */
   value(position: number): T
-  /** Bytes of an argument's contents. */
+  /** The bytes of an argument's contents. */
   bytes(position: number): T
-  /** Bytes of an argument as an item of an array. */
+  /** The bytes of an argument as an item of an array. */
   item(position: number): T
-  /** How many of these letters are in a text. */
+  /** How often these letters occur in a text. */
   letters(position: number, letters: string): T
   plus(a: T, b: T): T
   times(a: T, b: T): T
@@ -25,18 +25,18 @@ export interface Counting<T> {
 
 export type InProportion = Extract<Makes, { kind: 'times' }>
 export type Makes =
-  /** At most so many bytes for each byte of the arguments together; `usual` for the texts that people store. */
+  /** At most this factor times the bytes of all arguments together; `usual` is the factor for typical stored texts. */
   | { readonly kind: 'times'; readonly times: number; readonly usual: number }
   /** One of the arguments, or a part of it. */
   | { readonly kind: 'part' }
-  /** As much as this counts. The call is refused where that is more than a row may have. */
+  /** Exactly this size. The call is refused if the size exceeds the limit for a row. */
   | { readonly kind: 'counted'; readonly bytes: <T>(counting: Counting<T>) => T }
-  /** More than the arguments tell: the cell keeps it below what a row may have with `context.within`. */
+  /** Not determined by the arguments: the cell limits the size with `context.within`. */
   | { readonly kind: 'inside' }
-  /** The lambda's value over and over, each time of the last one: looked at after every step. */
+  /** The lambda is applied repeatedly to its last result, which is checked after every step. */
   | { readonly kind: 'steps' }
 
-/** A call as far as its sizes depend on it. */
+/** The parts of a call that sizes may depend on. */
 export interface MadeCall {
   readonly args: readonly { readonly type: SqlType; readonly constant?: null | boolean | number | bigint | string }[]
   readonly type: SqlType
@@ -48,19 +48,19 @@ export const counted = (bytes: <T>(counting: Counting<T>) => T): Makes => ({ kin
 export const inside: Makes = { kind: 'inside' }
 export const inSteps: Makes = { kind: 'steps' }
 
-/** The text of an array has a few bytes for each of its numbers, and escaped letters. */
+/** The text of an array takes a few bytes for each of its numbers, and escapes letters. */
 export const textTimes = (types: readonly SqlType[]): number =>
   types.some(({ kind }) => kind === 'array' || kind === 'tuple' || kind === 'map') ? 4 : 1
 
-/** A part of a text is at least one byte of it, and as an item of an array seventeen. Usually parts have some letters. */
+/** A part of a text takes at least one byte of it, and seventeen as an item of an array. Usually parts have several letters. */
 const [perItem, usualPerItem] = [17, 5]
-/** The parts of a text, so many times. */
+/** The parts of a text, times a factor. */
 export const parts = (copies = 1): InProportion => ({ kind: 'times', times: perItem * copies, usual: usualPerItem * copies })
 
-/** Bytes for where a text, an array or a map is. */
+/** Bytes of the reference to a text, an array or a map. */
 export const headBytes = 16
 
-/** Bytes of a value of this type; null where that depends on the value. */
+/** Bytes of a value of this type; null if they depend on the value. */
 export function fixedBytes(type: SqlType): number | null {
   if (type.kind === 'tuple') {
     const parts = type.items.map(fixedBytes)
@@ -74,7 +74,7 @@ export function fixedBytes(type: SqlType): number | null {
 const texts: ReadonlySet<string> = new Set(['String', 'JSON', 'Dynamic', 'IPv4', 'IPv6'])
 const wide: ReadonlySet<string> = new Set(['UUID', 'Decimal', 'Interval', 'Int128', 'Int256', 'UInt128', 'UInt256'])
 
-/** The least that an item of this type has. */
+/** The smallest size of an item of this type. */
 export const leastBytes = (type: SqlType): number =>
   type.kind === 'tuple'
     ? Math.max(

@@ -1,4 +1,4 @@
-/** What functions are called in other languages, for those who write that here. */
+/** Names of functions in other languages, for suggestions. */
 export const otherNames: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
   approx_count_distinct: ['uniq'],
   approx_distinct: ['uniq'],

@@ -109,7 +109,7 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
 }
 
 export interface FoundFunction {
-  /** As the registry spells it. */
+  /** The spelling in the registry. */
   readonly name: string
   readonly row: FunctionRow
 }
@@ -126,7 +126,7 @@ function byName(all: Readonly<Record<string, FunctionFamily>>): ReadonlyMap<stri
 
 export const registry: ReadonlyMap<string, FunctionRow> = byName(families)
 
-/** The exact spelling wins; otherwise the lower-cased one, where the row allows any. */
+/** The exact spelling has priority; otherwise any case, if the row allows it. */
 export function lookup(name: string): FoundFunction | undefined {
   const exact = registry.get(name)
   if (exact) return { name, row: exact }
@@ -135,5 +135,5 @@ export function lookup(name: string): FoundFunction | undefined {
   return row?.caseInsensitive ? { name: lower, row } : undefined
 }
 
-/** What someone who wrote an unknown name may have meant. */
+/** Likely names for an unknown one. */
 export const candidates = (name: string): readonly string[] => otherNames[name.toLowerCase()] ?? nearestSpellings(name, registry.keys())

@@ -3,17 +3,17 @@ import { arrayOf, isNullable, type ScalarName, type ScalarType, type SqlType, sc
 import { areOfOneType, unifyAll } from '../types/unify.ts'
 import type { FunctionRow } from './row.ts'
 
-// Result types: what rows put under `returns`.
+// Result types, for `returns` of rows.
 
 type Returns = FunctionRow['returns']
 
-/** Never NULL, whatever the arguments are. */
+/** Never NULL, whatever the arguments. */
 export const always =
   (name: ScalarName): Returns =>
   () =>
     scalar(name)
 
-/** NULL as soon as one argument is, as most functions of ClickHouse. */
+/** NULL if any argument is, like most functions of ClickHouse. */
 export const whenAll =
   (name: ScalarName): Returns =>
   (args) =>
@@ -52,13 +52,13 @@ export function integerShape(type: SqlType): IntegerShape | null {
 export const integer = ({ bits, signed }: IntegerShape, mayBeNull = false): ScalarType =>
   scalar(`${signed ? '' : 'U'}Int${bits}` as ScalarName, mayBeNull)
 
-/** Sums and products grow into the next width, up to 64 bits. */
+/** Sums and products take the next wider type, up to 64 bits. */
 export const nextWidth = (bits: Width): Width => (bits >= 64 ? bits : widths[widths.indexOf(bits) + 1]!)
 
-/** The smallest type all fit in: branches of a conditional, items of an array. */
+/** The smallest common type: branches of a conditional, items of an array. */
 export const commonType = unifyAll
 
-/** Two tuples that are taken item by item have as many items; a tuple cannot be combined with an array. */
+/** Element-wise operations need two tuples of equal length; a tuple cannot be combined with an array. */
 export function checkSameSize(name: string, [a, b]: readonly (SqlType | undefined)[]): void {
   const shapes = [a, b].map((type) =>
     type?.kind === 'tuple' ? `a tuple of ${type.items.length}` : type?.kind === 'array' ? 'an array' : null,
@@ -68,7 +68,7 @@ export function checkSameSize(name: string, [a, b]: readonly (SqlType | undefine
   throw new QueryError('wrong-type', { message, expected: 'two arrays, or two tuples of the same size' })
 }
 
-/** The same where neither may be a number for all items. */
+/** The same if neither side may be one number for all items. */
 export function checkBothSame(name: string, types: readonly SqlType[]): void {
   checkSameSize(name, types)
   const kinds = types.map(({ kind }) => kind)
@@ -78,7 +78,7 @@ export function checkBothSame(name: string, types: readonly SqlType[]): void {
   throw new QueryError('wrong-type', { message: `'${name}' needs ${expected}, but got ${types.map(typeName).join(' and ')}`, expected })
 }
 
-/** The same for values that are kept side by side: what has no common type is refused. */
+/** The same for values that are stored together: types without a common type are rejected. */
 export function oneType(types: readonly SqlType[], what: string): SqlType {
   const all = unifyAll(types)
   const other = types.find((type) => !areOfOneType(types[0]!, type))

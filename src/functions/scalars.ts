@@ -1,12 +1,12 @@
 import { type Arity, type Cell, call, type FunctionFamily, type FunctionRow } from './row.ts'
 
-// A short way to write rows of scalar functions.
+// A short notation for rows of scalar functions.
 
 export interface ScalarSpec extends Omit<FunctionRow, 'kind' | 'args' | 'sql'> {
-  /** A number: exactly that many. */
+  /** A number: exactly this many. */
   readonly args: number | Arity
   readonly duckdb: Cell
-  /** ClickHouse's name for it where it is not ours, or a cell. */
+  /** ClickHouse's name if it differs, or a cell. */
   readonly clickhouse?: string | Cell
 }
 

@@ -9,10 +9,10 @@ import type { Caller } from './authenticate.ts'
 import { failures } from './errors.ts'
 import { defaultScope, isReading, type OrganizationVisit, type Reach, type Resource, type Row, type Visit } from './resource.ts'
 
-// Who may come in. The order is part of the contract: who calls, what the key may do, whose things they are, which level it takes; whether the
-// method or the object exists is asked last, so that strangers learn nothing.
+// Authorization. The order of the checks is part of the contract: who calls, what the key may do, who owns the objects, which level is needed. Whether
+// the method or the object exists is checked last, so that strangers learn nothing.
 
-/** The permissions of a request: those of the row, or for an unsupported method those of its kind. */
+/** The permissions of a request: those of its row, or for an unsupported method those of its kind. */
 export interface Wanted {
   readonly reach: Reach
   readonly level: LevelName
@@ -48,7 +48,7 @@ const checkKeyLimits = async (
     if (teams.length > 0 && isNumber(asked) && !teams.includes(Number(asked))) throw failures.otherProject(asked)
     if (wanted.reach !== 'project' || !project || limits.reachesProject(project)) return
     const { organization_id } = project
-    // A member may know whose it is.
+    // A member may learn to whom it belongs.
     if (await app.accounts.organizations.membership(organization_id, user)) throw failures.otherOrganization(organization_id)
   } else if (isAbout(wanted.reach, 'organization')) {
     if (teams.length > 0) throw failures.projectKeyOutside()
@@ -72,7 +72,7 @@ const organizationParam = (params: Readonly<Record<string, string>>, reach: Reac
 const projectParam = (params: Readonly<Record<string, string>>, reach: Reach) =>
   params.project_id ?? (reach === 'project record' ? params.id : undefined)
 
-/** Organizations and what they hold are named by UUIDs, whatever their case. Ids of queries are the client's own. */
+/** Organizations and their contents are identified by UUIDs in any case. Ids of queries are chosen by the client. */
 const inOneCase = (params: Visit['params'], reach: Reach): Record<string, string> =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => {
@@ -81,7 +81,7 @@ const inOneCase = (params: Visit['params'], reach: Reach): Record<string, string
     }),
   )
 
-/** `@current` is the id of what the caller works in. */
+/** `@current` is the caller's current project or organization. */
 const resolveCurrent = async (visit: Visit & { caller: Caller }, wanted: Wanted): Promise<Record<string, string>> => {
   const params = inOneCase(visit.params, wanted.reach)
   if (!Object.values(params).includes('@current')) return params
@@ -135,13 +135,13 @@ const mustBeRecent = ({ app }: Visit, { session }: Extract<Caller, { via: 'sessi
   if (app.clock().getTime() - session.authenticated_at.getTime() > recentLogin) throw failures.oldLogin()
 }
 
-/** For what a key cannot do, though it may do the rest of its row. */
+/** For actions that a key cannot perform although it has access to the row. */
 export const mustHaveLoggedIn = (visit: Visit): void => {
   if (visit.caller?.via !== 'session') throw failures.noKeys()
   mustBeRecent(visit, visit.caller)
 }
 
-/** May it have what the scope names, besides what its row asks for? */
+/** Does the caller also have this scope, besides the one that the row requires? */
 export const holds = ({ caller }: Visit, scope: Scope): boolean =>
   caller?.via === 'session' || (caller !== null && allows(caller.key, scope))
 

@@ -33,7 +33,7 @@ export const activityParameters = { page: 'Page number, from 1', limit: 'Entries
 
 const whole = (text: string | null, fallback: number): number => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : fallback)
 
-/** Entries that fit, the newest first. */
+/** Matching entries, newest first. */
 export const activityPage = async (visit: Visit, where: Where<ActivityEntry>): Promise<z.infer<typeof activitySchema>> => {
   const { accounts } = visit.app
   const limit = Math.min(whole(visit.query.get('limit'), 10), 1000)

@@ -31,7 +31,7 @@ export interface Readiness {
   >
 }
 
-/** What requests are answered from. */
+/** The services that routes use. */
 export interface App {
   readonly accounts: Accounts
   readonly clock: () => Date

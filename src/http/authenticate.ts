@@ -6,7 +6,7 @@ import type { Site } from './site.ts'
 
 interface Known {
   readonly user: User
-  /** What of the user's things the caller reaches. */
+  /** The part of the user's data that the caller can access. */
   readonly limits: Limits
 }
 export type Caller =
@@ -43,7 +43,7 @@ const keyInBody = async ({ request, body }: Arrival): Promise<string | undefined
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 
-/** Only the first key that is found is tried. */
+/** Only the first key found is checked. */
 const findKey = async (arrival: Arrival): Promise<{ value: string; where: string } | undefined> => {
   const inHeader = bearerOf(arrival.request)
   if (inHeader !== undefined) return { value: inHeader, where: 'Authorization header' }
@@ -55,7 +55,7 @@ const findKey = async (arrival: Arrival): Promise<{ value: string; where: string
 
 const isSafe = (method: string) => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
-/** A cookie counts only for requests from our own pages; browsers send the origin. */
+/** A cookie is accepted only for requests from Waymark's own pages; browsers send the origin. */
 const mustComeFromHere = ({ request, site }: Arrival): void => {
   if (isSafe(request.method)) return
   const from = request.headers.get('sec-fetch-site')
@@ -70,7 +70,7 @@ const sessionOf = async ({ request, accounts }: Arrival): Promise<Caller | null>
   return session && token !== undefined ? { via: 'session', token, limits: unlimited, ...session } : null
 }
 
-/** The logged-in user. Keys do not count: open routes log in and out, and a key is not a login. */
+/** The logged-in user. Keys do not count: open routes log users in and out, and a key is not a login. */
 export async function loggedIn(arrival: Arrival): Promise<Caller | null> {
   mustComeFromHere(arrival)
   return sessionOf(arrival)

@@ -4,15 +4,15 @@ import type { RequestBodies } from './request-bodies.ts'
 
 export const largestBody = 10 * 1024 * 1024
 
-/** More levels than anybody writes, and few enough for whatever calls itself for each of them. */
+/** The maximum nesting: more than real bodies have, and safe for recursive functions. */
 export const maxLevels = 200
-/** A value takes many times the memory of its text. */
+/** A parsed value takes many times the memory of its text. */
 export const maxValues = 500_000
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 
-/** What JSON has too much of to be parsed. */
+/** The measures of a JSON text that would make it too large to parse. */
 const excessOf = (bytes: Uint8Array): string | null => {
   if (bytes.byteLength <= 2 * maxLevels) return null
   let depth = 0
@@ -76,7 +76,7 @@ export const lazyBody = (request: Request, intake: RequestBodies, takesCsv = fal
     if (bytes.byteLength === 0) return {}
     if (media === 'application/x-www-form-urlencoded' || media === 'multipart/form-data') return parseForm(bytes, type, takesCsv)
     if (takesCsv && media === 'text/csv') return { csv: new TextDecoder().decode(bytes) }
-    // Texts of unknown kind are tried as JSON: `text/plain` is what a browser sends without asking first.
+    // Unlabelled texts are parsed as JSON: browsers send `text/plain` without a preflight request.
     if (media === '' || media === 'text/plain' || media === 'application/json' || media.endsWith('+json')) return parseJson(bytes)
     throw failures.wrongMedia(media)
   }

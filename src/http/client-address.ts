@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type Networks, ownNetworks } from '../lib/networks.ts'
 
-// Where a caller is, for those limits that count by it.
+// The address of a caller, for rate limits.
 
 const listed = (headers: Headers): string[] =>
   (headers.get('x-forwarded-for') ?? '')
@@ -11,8 +11,8 @@ const listed = (headers: Headers): string[] =>
     .filter((part) => isIP(part) > 0)
 
 /**
- * Behind a trusted proxy: the last address of `X-Forwarded-For` that is not a trusted proxy; the caller controls those before it. Null when it is unknown:
- * behind a proxy that is not trusted, all callers would be one.
+ * Behind a trusted proxy: the last address of `X-Forwarded-For` that is not a trusted proxy; the caller controls those before it. Null if it is unknown:
+ * behind an untrusted proxy, all callers would have the same address.
  */
 export const clientAddress = (headers: Headers, address: string | null, trusted: Networks): string | null => {
   if (address === null || isIP(address) === 0) return null
@@ -28,9 +28,9 @@ const groups = (address: string): number[] => {
   return [...first, ...zeros, ...last].map((part) => Number.parseInt(part, 16))
 }
 
-/** Those that one caller may have many of count as one: an IPv6 address as its /64. And the network around it: /24, or /48. */
-export const networkOf = (address: string): { readonly place: string; readonly network: string } => {
-  if (isIP(address) !== 6) return { place: address, network: `${address.split('.').slice(0, 3).join('.')}.0/24` }
+/** Addresses that one caller may have many of count as one: an IPv6 address as its /64. And the network around it: /24, or /48. */
+export const networkOf = (address: string): { readonly host: string; readonly network: string } => {
+  if (isIP(address) !== 6) return { host: address, network: `${address.split('.').slice(0, 3).join('.')}.0/24` }
   const hex = groups(address).map((part) => part.toString(16))
-  return { place: `${hex.slice(0, 4).join(':')}::/64`, network: `${hex.slice(0, 3).join(':')}::/48` }
+  return { host: `${hex.slice(0, 4).join(':')}::/64`, network: `${hex.slice(0, 3).join(':')}::/48` }
 }

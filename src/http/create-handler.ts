@@ -10,22 +10,22 @@ import { createService } from './service.ts'
 import type { SiteOptions } from './site.ts'
 
 export interface HandlerOptions extends SiteOptions {
-  /** Gets one line for each request and each fault of ours, without personal data. */
+  /** Called once for each request and each internal error, without personal data. */
   readonly log?: Log
-  /** How often keys may call; asked at every call. Default: 480 requests a minute and 4800 an hour, queries as many as there are. */
+  /** Request limits of keys, called each time. Default: 480 requests a minute and 4800 an hour; queries are not limited. */
   readonly limits?: () => RateLimits
   /** Rows of a query's answer: default and maximum. */
   readonly rows?: () => QueryOptions['rows']
-  /** How many bytes of bodies are held at once, and how slowly they may come. */
+  /** Limits for the memory of bodies and the speed of senders. */
   readonly intake?: Partial<RequestBodyLimits>
-  /** Queries that may wait or run at once: of one project when keys ask (3), of one user (50), in all (500). */
+  /** Queries that may wait or run at the same time: of one project with keys (3), of one user (50), in total (500). */
   readonly concurrency?: () => ConcurrencyLimits
 }
 
-/** With a larger lag the server is not ready for new events. */
+/** With a larger lag the server is not ready. */
 const largestLag = 1_000_000
 
-/** Strangers read this: what is wrong in full, with the files' names, is in the log. */
+/** Anyone can read this; the log has the details and the names of files. */
 const reasonOf = ({ project, what, error }: Condition['failures'][number]): string =>
   `project ${project} ${what}${error instanceof WaymarkError ? `: ${error.code}` : ''}`
 
@@ -43,7 +43,7 @@ const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, la
 
 export interface Handler {
   (request: Request, address?: string | null, cut?: () => void): Promise<Response>
-  /** Before `waymark.close()`: waits so long for async queries, then cancels them; their statuses tell which. */
+  /** Call before `waymark.close()`: waits for async queries up to this time, then cancels them; their statuses say so. */
   drain(withinMs?: number): Promise<void>
 }
 

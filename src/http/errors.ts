@@ -3,13 +3,13 @@ import { type ErrorCode, type ErrorData, errorTable } from '../errors/codes.ts'
 import { type Position, WaymarkError } from '../errors/errors.ts'
 import type { Row } from '../errors/row.ts'
 
-// Errors over HTTP. The table of codes has the texts; these are short names for what routes refuse.
+// Errors over HTTP. The table of codes has the texts; these are short names for the errors of routes.
 
 export interface Extra {
   readonly position?: Position
   readonly suggestions?: readonly string[]
   readonly expected?: string
-  /** Further mistakes in the same statement. */
+  /** Further errors in the same statement. */
   readonly others?: readonly { readonly detail: string; readonly position?: Position }[]
 }
 
@@ -82,7 +82,7 @@ const typeOf = (status: number): string => {
   if (status === 404 || status === 405) return 'invalid_request'
   return 'server_error'
 }
-/** The text that the row makes of these data. */
+/** The text of the row for these data. */
 const saidOf = <D>(value: string | ((data: D) => string | undefined) | undefined, data: D): string | undefined =>
   typeof value === 'function' ? value(data) : value
 /** For an error without details in its data. */
@@ -90,10 +90,10 @@ export const typeOfRow = ({ type, status }: Pick<Row<never>, 'type' | 'status'>)
   typeof type === 'string' ? type : typeOf(status)
 const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }
 
-/** Names files of the operator, which clients must not see. */
+/** Contains names of files, which clients must not see. */
 const filesFail: ReadonlySet<ErrorCode> = new Set(['store-broken', 'log-damaged', 'unusable-directory', 'directory-locked', 'newer-format'])
 
-/** What clients get when the files of a project fail: the reason is in the log. */
+/** What clients get if the files of a project fail: the reason is in the log. */
 const told = (error: WaymarkError): WaymarkError =>
   filesFail.has(error.code) ? failures.unready(`The project cannot be opened (${error.code}). See the server log for the reason.`) : error
 
@@ -112,14 +112,14 @@ export const failureOf = (error: WaymarkError): Failure => {
   }
 }
 
-/** An engine's message about a statement belongs to no field: the field is part of the text. */
+/** An engine's error about a statement belongs to no field: the text names the field. */
 const blamed = (error: WaymarkError, { isOfStatement, wireText, isTerse, text }: Row<unknown>): Pick<Failure, 'detail' | 'attr'> => {
   const { attr, data } = error
   const detail = wireText ? wireText(data) : isTerse ? text(data) : error.detail
   return isOfStatement && attr !== null ? { detail: `${attr}: ${detail}`, attr: null } : { detail, attr }
 }
 
-/** What the client gets; null for a bug, whose details go to the log only. */
+/** The error for the client; null for a bug, whose details go to the log only. */
 export const knownFailure = (error: unknown): Failure | null => (error instanceof WaymarkError ? failureOf(error) : null)
 
 export const failureBody = ({ type, code, detail, attr, extra }: Failure) => ({ type, code, detail, attr, ...(extra ? { extra } : {}) })

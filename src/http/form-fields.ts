@@ -1,4 +1,4 @@
-// Forms, as fields by name. Each field costs more memory than its bytes, so they are counted before they are read.
+// Forms, as fields by name. Each field takes more memory than its bytes, so fields are counted before they are parsed.
 
 export const maxFormFields = 1_000
 

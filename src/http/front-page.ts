@@ -1,6 +1,6 @@
 import { version } from '../lib/version.ts'
 
-// What `GET /` answers: a person with a browser should see what this is and where to go; a program gets the same as JSON.
+// The answer to `GET /`: people with a browser see what this is and where to go; programs get the same as JSON.
 
 const documents = 'https://www.npmjs.com/package/waymark'
 

@@ -5,7 +5,7 @@ import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
 import { failures } from './errors.ts'
 
-// A creating post that carries an Idempotency-Key happens once: the same request with the same key gets the first answer again.
+// A creating POST with an Idempotency-Key is executed once: a repeated request with the same key gets the first answer again.
 
 const hour = 3_600_000
 const lifetime = 24 * hour
@@ -64,7 +64,7 @@ export const createIdempotency = (accounts: Accounts) => {
           created_at: clock(),
         })
       })
-      // It has happened: who asked must hear so, also when it cannot be kept for a repeat.
+      // The request has been executed, so the caller must get its answer even if it cannot be stored for a retry.
       await kept.catch((error: unknown) => report('failed to store the response for its idempotency key', error))
       return answer
     } finally {

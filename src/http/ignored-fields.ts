@@ -3,10 +3,10 @@ import { isObject } from '../lib/is-object.ts'
 import { likelyName } from '../lib/likely-name.ts'
 import type { Row } from './resource.ts'
 
-/** Names the fields of a body that the record does not have. */
+/** Finds the fields of a body that the record does not have. */
 export const ignoredFieldsHeader = 'x-ignored-fields'
 
-/** In any body, and not for the record. */
+/** Allowed in any body, and not part of the record. */
 const besideRecords: readonly string[] = ['csrfmiddlewaretoken', 'personal_api_key']
 
 /** Maximum number of names. */
@@ -24,7 +24,7 @@ interface Known {
 }
 const knownOf = new WeakMap<Row, Known>()
 
-/** What is only read may be sent back: a record that was read can be written. */
+/** Read-only fields may be sent back, so that a record can be written as it was read. */
 function fieldsOf(row: Row): Known {
   const before = knownOf.get(row)
   if (before) return before
@@ -39,7 +39,7 @@ const encoded = (text: string): string =>
     encodeURIComponent(odd).replace(/[!'()*~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`),
   )
 
-/** As a header can hold it: percent-encoded beyond letters, digits and `_.$-`. */
+/** Encoded for a header: percent-encoded except letters, digits and `_.$-`. */
 const shown = (name: string): string => {
   if (name === '') return '""'
   const whole = encoded(name.slice(0, longestName).replace(/\p{Surrogate}/gu, '\uFFFD'))

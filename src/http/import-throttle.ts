@@ -10,9 +10,9 @@ export interface ImportRefusal {
 }
 
 interface Pace {
-  /** Events that may come now, of those of one minute. */
+  /** The remaining events of the current minute. */
   left: number
-  /** When that was so, in milliseconds. */
+  /** The time of that number, in milliseconds. */
   at: number
 }
 
@@ -47,7 +47,7 @@ export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
     }
   }
 
-  /** Null: they may come in, and are counted. */
+  /** Null: the events are accepted and counted. */
   return async (project: ProjectRecord, events: number): Promise<ImportRefusal | null> => {
     const record = await accounts.historicalImports.of(project.id)
     const limits = limitsOf(record)

@@ -3,8 +3,8 @@ import { WaymarkError } from '../errors/errors.ts'
 import type { Handler } from './create-handler.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 
-// A door for the command line on the same machine. While a server owns the directory, commands have their work done through here, with a secret
-// that only those who may read the directory can know.
+// Requests of the command line on the same machine. While a server owns the directory, commands are executed through it, authorized by a
+// secret that only users who may read the directory can know.
 
 type Answering = (...request: Parameters<Handler>) => Promise<Response>
 
@@ -12,7 +12,7 @@ const prefix = '/_local/'
 
 export type LocalCommands = Readonly<Record<string, (input: unknown) => Promise<unknown>>>
 
-/** Wraps the handler. Requests without the secret are answered as if the door were not there. */
+/** Wraps the handler. Requests without the secret are answered as if this route did not exist. */
 export const withLocalCommands =
   (handler: Answering, work: LocalCommands, secret: string): Answering =>
   async (request, address, cut) => {

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto'
 import { networkOf } from './client-address.ts'
 import { failures } from './errors.ts'
 
-// Limits of password attempts. An attacker cannot lock another user out: failures of an account count per network they come
-// from, and a browser in which its user has signed in before has tries of its own.
+// Limits of password attempts. An attacker cannot lock another user out: failures of an account count per network that they come
+// from, and a browser in which its user has signed in before has a limit of its own.
 
 export interface Attempt {
   readonly email: string
-  /** Of the caller; null when it is unknown. */
+  /** The caller's address; null if unknown. */
   readonly address: string | null
-  /** That of a browser in which the user has signed in before. */
+  /** Identifies a browser in which the user has signed in before. */
   readonly device: string | null
 }
 
-/** So many failures in a row are allowed, and one more after each so many seconds. */
+/** This many failures in a row are allowed, and one more after each period of so many seconds. */
 interface Allowance {
   readonly failures: number
   readonly seconds: number
@@ -25,7 +25,7 @@ export const loginAllowances = {
 } as const satisfies Readonly<Record<string, Allowance>>
 
 interface Failures {
-  /** As of `at`; they wear off. */
+  /** As of `at`; decreases over time. */
   count: number
   at: number
 }
@@ -50,16 +50,16 @@ export const createLoginAttempts = (clock: () => Date) => {
     const account = short(email.toLowerCase())
     if (device !== null) return [[`${account} device ${short(device)}`, loginAllowances.account]]
     if (address === null) return [[account, loginAllowances.account]]
-    const { place, network } = networkOf(address)
+    const { host, network } = networkOf(address)
     return [
       [`${account} ${network}`, loginAllowances.account],
-      [place, loginAllowances.address],
+      [host, loginAllowances.address],
       [network, loginAllowances.network],
     ]
   }
 
   return {
-    /** Counts a failure, or refuses; the returned function takes it back after a success, or if the password was not checked. */
+    /** Counts a failure, or refuses; the returned function reverts the count after a success, or if the password was not checked. */
     begin(attempt: Attempt): () => void {
       const now = clock().getTime()
       const all = counted(attempt).map(([key, allowance]) => ({ allowance, found: failuresOf(key, allowance, now) }))

@@ -1,4 +1,4 @@
-// Counters in Prometheus' text form. Labels are route patterns, never what a caller sent.
+// Counters in Prometheus' text format. Labels are route patterns, never values that a caller sent.
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 

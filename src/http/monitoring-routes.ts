@@ -6,7 +6,7 @@ import { openApi } from './openapi.ts'
 
 const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(body, { headers: { 'content-type': type } })
 
-/** Pages outside the API: the front page; for those who run the server alive, ready, how busy; and the description of everything else. */
+/** Routes outside the API: the front page; liveness, readiness and metrics for operators; and the API description. */
 export const monitoringRoutes = (
   app: App,
   metrics: Metrics,

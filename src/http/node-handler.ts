@@ -7,15 +7,15 @@ import { addressOf, type Exchange } from './node-server.ts'
 
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Before `waymark.close()`: waits so long for async queries, then cancels them. */
+  /** Call before `waymark.close()`: waits for async queries up to this time, then cancels them. */
   drain(withinMs?: number): Promise<void>
 }
 
-/** What middleware that stripped the path it is mounted at leaves of it; Express keeps the whole one here. */
+/** The URL without the mount path, as middleware sees it; Express keeps the whole one here. */
 const wholeUrl = (request: IncomingMessage): string => (request as { originalUrl?: string }).originalUrl ?? request.url ?? '/'
 
 /**
- * The whole HTTP API for servers of Node's own kind: `http.createServer`, Express, Connect, Fastify, pages of Next.js. `at` is the path it is mounted at.
+ * The whole HTTP API for Node servers: `http.createServer`, Express, Connect, Fastify, Next.js pages. `at` is the mount path.
  *
  * @example http.createServer(toNodeHandler(waymark)).listen(8000)
  */

@@ -6,14 +6,14 @@ export interface ServerOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
-  /** A client that takes longer to send a request is cut off. */
+  /** The longest time that a client may take to send a request. */
   readonly bodyTimeoutMs?: number
 }
 export interface RunningServer {
   readonly url: string
-  /** Requests that are not answered to their end. */
+  /** The number of open requests. */
   readonly running: number
-  /** Takes no new requests, waits for those that run, and closes what is idle. */
+  /** Accepts no new requests, waits for running ones, and closes idle connections. */
   drain(withinMs?: number): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export interface Exchange {
   readonly outgoing: ServerResponse
 }
 
-/** Where a connection comes from; an IPv4 address as such, also when the socket speaks IPv6. */
+/** The address of a connection; an IPv4 address as such, also on an IPv6 socket. */
 export const addressOf = ({ incoming }: Exchange): string | null =>
   incoming.socket.remoteAddress?.replace(/^::ffff:([\d.]+)$/, '$1') ?? null
 
@@ -44,7 +44,7 @@ export const startServer = (
       fetch: (request, env) => {
         running++
         ;(env as Exchange).outgoing.once('close', () => running--)
-        // A connection that is kept would bring the next request, and the next.
+        // A keep-alive connection would bring the next request.
         if (isDraining) (env as Exchange).outgoing.setHeader('connection', 'close')
         return handler(request, addressOf(env as Exchange), () => (env as Exchange).outgoing.destroy())
       },
@@ -54,7 +54,7 @@ export const startServer = (
         headersTimeout: Math.min(20_000, bodyTimeoutMs),
         requestTimeout: bodyTimeoutMs,
         connectionsCheckingInterval: Math.min(30_000, bodyTimeoutMs),
-        // Longer than load balancers keep theirs, a minute as a rule: the one that closes must not be the one that cannot know of a request on its way.
+        // Longer than the keep-alive of load balancers, usually a minute: if the server closed first, a request could already be on its way.
         keepAliveTimeout: 75_000,
         maxHeaderSize: 32 * 1024,
       },

@@ -4,7 +4,7 @@ import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
 import { routes } from './routes.ts'
 
-// The description that `GET /openapi.json` answers, read from the rows.
+// The answer to `GET /openapi.json`, derived from the rows.
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,7 @@ import type { Visit } from './resource.ts'
 import { pageLink } from './site.ts'
 
 export const defaultPage = 100
-/** Larger pages are cut to this size; `next` leads on. */
+/** Larger pages are cut to this size; `next` links to the next page. */
 export const largestPage = 1000
 
 const whole = (text: string | null): number | null => (text !== null && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : null)
@@ -24,7 +24,7 @@ export const pageBounds = (query: URLSearchParams): { limit: number; offset: num
 
 const linkTo = (asked: Asked, limit: number, offset: number): string => pageLink(asked, { limit, offset: offset > 0 ? offset : null })
 
-/** A page that was read as one, out of `count`. */
+/** A page that was read from storage as a page, out of `count`. */
 export const pageWith = <T>(results: readonly T[], count: number, asked: Asked): Page<T> => {
   const { limit, offset } = pageBounds(asked.url.searchParams)
   return {
@@ -35,13 +35,13 @@ export const pageWith = <T>(results: readonly T[], count: number, asked: Asked):
   }
 }
 
-/** One page of a whole list. */
+/** One page of a complete list. */
 export const pageOf = <T>(all: readonly T[], asked: Asked): Page<T> => {
   const { limit, offset } = pageBounds(asked.url.searchParams)
   return pageWith(all.slice(offset, offset + limit), all.length, asked)
 }
 
-/** The parameters of a page, in words. */
+/** The parameters of a page, as documentation. */
 export const paging = { limit: 'Results per page (default 100)', offset: 'Index of the first result' }
 
 export const pageSchema = (of: z.ZodType) =>

@@ -6,7 +6,7 @@ import { level, type Membership, type Organization, type ProjectRecord, type Use
 import { preferenceDefaults } from '../accounts/users.ts'
 import { maybeTime, time } from '../lib/wire-time.ts'
 
-// How records look on the wire, where more than one resource shows them.
+// The format of records that several resources share.
 
 export { maybeTime, time }
 export const timeSchema = z.string().meta({ format: 'date-time' })

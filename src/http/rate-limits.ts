@@ -11,7 +11,7 @@ const minute = 60
 const hour = 3600
 const day = 86_400
 export const perHour = (count: number): readonly Limit[] => (count === 0 ? [] : [{ count, seconds: hour }])
-/** Of queries, where a server is run for customers. */
+/** Limits for queries, for servers with customers. */
 export const hostedQueriesPerHour = 120
 export const defaultRateLimits: RateLimits = {
   api: [
@@ -25,13 +25,13 @@ export const defaultRateLimits: RateLimits = {
   ],
 }
 
-/** The times of the last `count` requests. The oldest decides when the next one fits. */
+/** The times of the last `count` requests. The oldest decides when the next one is allowed. */
 class Window {
   private readonly times: number[] = []
   private next = 0
   constructor(readonly limit: Limit) {}
 
-  /** How many requests fit now, and in how many seconds the oldest falls out. */
+  /** The number of requests that are allowed now, and the seconds until the oldest one expires. */
   room(now: number): { remaining: number; reset: number } {
     const { count, seconds } = this.limit
     let used = 0
@@ -50,12 +50,12 @@ class Window {
   }
 }
 
-/** Who is counted under each limit. */
+/** The identity that each limit counts. */
 export type Callers = Readonly<Record<LimitName, string>>
 
 const maxCallers = 10_000
 
-/** Sliding windows per caller, in memory: a restart forgives. */
+/** Sliding windows per caller, in memory: a restart resets them. */
 export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
   const windows = new Map<string, Window>()
 

@@ -13,7 +13,7 @@ import { requestBodyDefaults } from './request-bodies.ts'
 import type { Row } from './resource.ts'
 import { routes } from './routes.ts'
 
-// The reference page `docs/http.md`, read from the rows.
+// The reference page `docs/http.md`, derived from the rows.
 
 const who = (row: Row): string => {
   if (row.reach === 'open') return 'anybody'

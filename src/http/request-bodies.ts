@@ -4,13 +4,13 @@ import { failures } from './errors.ts'
 export interface RequestBodyLimits {
   /** Bytes of all bodies that are being read or processed, compressed and decompressed. */
   readonly bytes: number
-  /** A sender that brings fewer bytes a second than this is cut off. */
+  /** The minimum speed of a sender, in bytes per second. */
   readonly bytesPerSecond: number
-  /** Milliseconds over which that is measured. */
+  /** Milliseconds over which the speed is measured. */
   readonly measuredMs: number
   /** Milliseconds for a whole body. */
   readonly longestMs: number
-  /** When memory is short, a body that has been arriving for so many milliseconds makes room for others. */
+  /** If memory is short, a body that has been arriving for this many milliseconds is dropped for others. */
   readonly patienceMs: number
 }
 
@@ -22,11 +22,11 @@ export const requestBodyDefaults: RequestBodyLimits = {
   patienceMs: 2_000,
 }
 
-/** Bodies up to this size are read as a whole: passing them through a stream of the web costs more than reading them. */
+/** Bodies up to this size are read as a whole: streaming them costs more than reading them. */
 const small = 64 * 1024
 const looksInMeasured = 8
 
-/** The bytes of one request, while they are there. */
+/** The buffered bytes of one request. */
 export class Body {
   bytes: Uint8Array = new Uint8Array()
   held = 0
@@ -35,7 +35,7 @@ export class Body {
   private failure: WaymarkError | null = null
   private measuredSince = this.since
   private measuredBytes = 0
-  /** Ends the reading that goes on. */
+  /** Ends the current read. */
   private stop: (failure: WaymarkError) => void = () => {}
   private readonly intake: RequestBodies
 
@@ -43,7 +43,7 @@ export class Body {
     this.intake = intake
   }
 
-  /** Counts additional memory of the body, and throws when none is left. */
+  /** Counts additional memory of the body, and throws if there is not enough. */
   hold(bytes: number): void {
     this.intake.take(bytes, this)
   }
@@ -58,7 +58,7 @@ export class Body {
     this.release()
   }
 
-  /** Whether it came too slowly by now; small bodies are not seen before they are whole. */
+  /** Whether the sender is too slow; a small body is measured only when it is complete. */
   isLate(now: number, { bytesPerSecond, measuredMs, longestMs }: RequestBodyLimits): boolean {
     if (now - this.since >= longestMs) return true
     if (now - this.measuredSince < measuredMs) return false
@@ -118,9 +118,9 @@ export class Body {
 /** Reads request bodies within a limit of memory and time. */
 export class RequestBodies {
   private readonly limits: RequestBodyLimits
-  /** The one that came first stands first. */
+  /** Oldest first. */
   private readonly bodies = new Set<Body>()
-  /** Bytes of them all. */
+  /** Bytes of all bodies. */
   held = 0
   private watch: NodeJS.Timeout | null = null
 
@@ -149,7 +149,7 @@ export class RequestBodies {
     body.held += bytes
   }
 
-  /** Throws when the sender is too slow. */
+  /** Throws if the sender is too slow. */
   private makeRoom(bytes: number, asking: Body): void {
     const failure = failures.busy(this.limits.bytes)
     const now = performance.now()

@@ -7,15 +7,15 @@ import type { Caller } from './authenticate.ts'
 import type { LimitName } from './rate-limits.ts'
 import type { Site } from './site.ts'
 
-// One resource per file, one row per route. The rows are all there is: routing, permission checks, the API description, the reference page and the
-// authorization matrix are read from them.
+// One resource per file, one row per route. Routing, permission checks, the API description, the reference page and the authorization
+// matrix are all derived from the rows.
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /**
- * Whose things a route is about, which decides who may come near it.
- * open: anybody. user: who is logged in. organization, project: the members of the one in the path, others get 403.
- * organization record, project record: the same, but for others the record is not there (404).
+ * The owner of a route's objects, which decides who has access.
+ * open: anyone. user: logged-in users. organization, project: the members of the one in the path, others get 403.
+ * organization record, project record: the same, but others get 404.
  */
 export type Reach = 'open' | 'user' | 'organization' | 'organization record' | 'project' | 'project record'
 
@@ -26,17 +26,17 @@ export interface Visit {
   readonly site: Site
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** The body as it came; rows with a schema get it checked by the service they call. */
+  /** The body as received; for rows with a schema, the service checks it. */
   readonly body: unknown
   readonly caller: Caller | null
-  /** Ends the connection of an answer that has begun and cannot be finished. False when the handler does not know its connection. */
+  /** Aborts the connection of a response that has started and cannot be finished. False if the handler does not know its connection. */
   readonly breakOff: (error: unknown) => boolean
 }
 interface UserVisit extends Visit {
   readonly caller: Caller
 }
 export interface OrganizationVisit extends UserVisit {
-  /** For what the caller changes. */
+  /** For changes by the caller. */
   readonly by: ActingMember
   readonly organization: Organization
   readonly membership: Membership
@@ -53,47 +53,47 @@ export interface Visits {
   readonly 'project record': ProjectVisit
 }
 
-/** An answer that is more than a body with the row's status. */
+/** A response with more than a body and the row's status. */
 export class Reply {
   constructor(
     readonly status: number,
     readonly body: unknown,
-    /** Several values of one name are several headers. */
+    /** Several values of one name become several headers. */
     readonly headers: Readonly<Record<string, string | readonly string[]>> = {},
   ) {}
 }
 
 export interface Row<R extends Reach = Reach> {
   readonly method: Method
-  /** Below the resource's path. */
+  /** Relative to the resource's path. */
   readonly path: string
   /** Unique over all rows, `members.update`. */
   readonly name: string
   readonly summary: string
   readonly reach: R
-  /** The lowest level of membership that may come in. */
+  /** The lowest level of membership that is required. */
   readonly level: LevelName
   /** The scope that a key needs. `none`: keys are not accepted; `any`: every key is. */
   readonly scope: Scope | 'none' | 'any'
   /**
-   * Where the path names neither an organization nor a project: which limited keys may come in. What the row shows them is what the caller's
-   * `limits` reach. `none`: it concerns more than any limit covers; `organization`: keys limited to organizations; `any`: keys limited to projects too.
+   * For paths without an organization or project: which limited keys are accepted. The row shows only what is within the caller's
+   * `limits`. `none`: it concerns more than any limit covers; `organization`: keys limited to organizations; `any`: also keys limited to projects.
    */
   readonly limitedKeys: 'none' | 'organization' | 'any'
-  /** Needs a login of the last hours, when it is not a key that calls. */
+  /** Requires a login of the last hours, unless a key calls. */
   readonly needsRecentLogin: boolean
   readonly body: z.ZodType | null
-  /** A body of `text/csv` is its field `csv`, and files of a form are fields of text. */
+  /** A body of `text/csv` becomes the field `csv`, and files of a form become text fields. */
   readonly takesCsv: boolean
   readonly queryParameters: Readonly<Record<string, string>>
   readonly status: number
   /** A POST that creates records: idempotent with an `Idempotency-Key`. */
   readonly isCreating: boolean
-  /** Fields that are sent once: a retry with the same `Idempotency-Key` has null there. */
+  /** Fields that are sent once: a retry with the same `Idempotency-Key` gets null. */
   readonly secrets: readonly string[]
   /** The shape of the answer; null: no body. */
   readonly answer: z.ZodType | null
-  /** The handler returns the whole list, callers get a page of it. */
+  /** The handler returns the whole list, callers get a page. */
   readonly isPaged: boolean
   readonly limits: readonly LimitName[]
   handle(visit: Visits[R]): Promise<unknown>
@@ -102,7 +102,7 @@ export interface Row<R extends Reach = Reach> {
 type Given<R extends Reach> = Pick<Row<R>, 'method' | 'summary' | 'handle'> & { readonly name: string } & Partial<
     Omit<Row<R>, 'name' | 'reach' | 'handle'>
   >
-/** Takes the row of one route and fills in what follows from the resource. */
+/** Takes the row of one route and adds defaults from the resource. */
 type RowMaker<D extends Reach> = <R extends Reach = D>(
   row: Given<R> & (R extends D ? { readonly reach?: R } : { readonly reach: R }),
 ) => Row
@@ -114,7 +114,7 @@ export interface Resource {
   readonly reach: Reach
   readonly object: ScopeObject | null
   readonly levels: { readonly read: LevelName; readonly write: LevelName }
-  /** The words for a level that is too low, where they are not the usual ones. */
+  /** The error text for a level that is too low, if not the usual one. */
   readonly tooLow: string | null
   /** Why the feature does not exist: the answer to methods without a row. */
   readonly missing: string | null
@@ -126,7 +126,7 @@ interface Definition<D extends Reach> {
   readonly summary: string
   readonly path: string
   readonly reach: D
-  /** The object of scopes; null where keys have no business. */
+  /** The object name in scopes; null if keys are not accepted. */
   readonly object: ScopeObject | null
   readonly read?: LevelName
   readonly write?: LevelName

@@ -11,7 +11,7 @@ export interface Route {
 const join = (a: string, b: string) => `${a}/${b}`.replace(/\/+/g, '/').replace(/\/$/, '')
 const form = (path: string) => path.replace(/:\w+/g, '~')
 
-/** Paths with a word in a place come before paths with a parameter there. */
+/** Paths with a fixed segment come before paths with a parameter at the same position. */
 export const routesOf = (all: readonly Resource[]): Route[] => {
   const byPath = new Map<string, { path: string; resource: Resource; rows: Map<string, Row> }>()
   for (const resource of all)

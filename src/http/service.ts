@@ -63,7 +63,7 @@ const requestId = (request: Request) => {
 }
 
 const keyShown = 8
-/** Enough to recognize a key by: what came as one may be a secret of another system. */
+/** The first characters, enough to recognize a key: it may be a secret of another system. */
 const shortened = (key: string) => (key.length > keyShown ? `${key.slice(0, keyShown)}…` : '…')
 
 export interface ServiceOptions extends SiteOptions {
@@ -73,7 +73,7 @@ export interface ServiceOptions extends SiteOptions {
 /** The connection of a request. */
 export interface Connection {
   readonly address: string | null
-  /** Ends it at once. */
+  /** Closes it immediately. */
   readonly cut?: () => void
 }
 
@@ -115,7 +115,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       throw missing === null ? failures.wrongMethod(method, [...route.rows.keys()]) : failures.notFound(missing)
     }
     const content = method === 'GET' ? undefined : await body()
-    // A body may take minutes to arrive. What its sender was allowed before counts no more.
+    // A body may take minutes to arrive, so access is checked again.
     if (method !== 'GET') admitted = await enter(await identify())
     onIgnored(ignoredFields(row, content))
     const act = async () => {
@@ -135,7 +135,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       : json(reply.status, reply.body, headers)
   }
 
-  /** Another key of the same user counts for the same query, and an alias of a project is the same project. */
+  /** Another key of the same user counts as the same caller, and an alias of a project as the same project. */
   const countedAs = async (
     { user, key, limits }: Extract<Caller, { via: 'key' }>,
     { project_id: id }: Record<string, string>,
@@ -225,7 +225,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
         params: c.req.param(),
         address: c.env.address,
         breakOff,
-        // Failures have the header too: a field that is missing may be the one that is misspelled.
+        // Errors have the header too: a missing field may be a misspelled one.
         onIgnored: (fields) => c.set('ignored', fields),
       })
     })

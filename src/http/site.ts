@@ -3,28 +3,28 @@ import { isNetwork, networksOf, ownNetworks } from '../lib/networks.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { clientAddress } from './client-address.ts'
 
-// Under which address the caller knows this server. The `Host` header is the caller's own text: links begin with it only where it cannot lead outside,
-// or where a trusted proxy confirms it.
+// The address under which the caller knows this server. The caller controls the `Host` header: links use it only if it cannot lead elsewhere,
+// or if a trusted proxy confirms it.
 
 export interface Site {
-  /** Base of links. Empty if the host is unknown: links are relative then. */
+  /** Base of links. Empty if the host is unknown: then links are relative. */
   readonly base: string
-  /** The caller came over TLS, here or at a proxy that is trusted. */
+  /** The caller uses TLS, here or at a trusted proxy. */
   readonly isSecure: boolean
-  /** The address of the caller; null when it is unknown. */
+  /** The address of the caller; null if unknown. */
   readonly client: string | null
-  /** Of pages that are ours: what they ask with a login counts. */
+  /** The origins of Waymark's own pages: their requests may use a login. */
   readonly origins: readonly string[]
 }
 
 export interface SiteOptions {
-  /** Where people reach it, however a request came. */
+  /** The public address, whatever the request says. */
   readonly publicUrl?: string
   /** Addresses and networks of proxies whose `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-For` are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
 }
 
-/** Names that mean nothing outside of a machine or its own network. */
+/** Names that are valid only inside a machine or its own network. */
 const isLocal = (hostname: string): boolean =>
   /^[a-z0-9_-]+$|\.(localhost|local|internal)$/.test(hostname) || ownNetworks.has(hostname.replace(/^\[|\]$/g, ''))
 

@@ -5,10 +5,10 @@ import { createGunzip } from 'node:zlib'
 import { Decompress } from 'fzstd'
 
 const newline = 10
-/** A line longer than this is no line of events: the file is something else. */
+/** A longer line means that the file does not contain events. */
 const longestLine = 64 * 1024 * 1024
 
-/** The first bytes of a file, as they lie on disk. */
+/** The first bytes of a file, still compressed. */
 export async function firstBytes(path: string, count: number): Promise<Buffer> {
   const file = await open(path)
   try {
@@ -27,7 +27,7 @@ export const wrappingOf = (head: Uint8Array): Wrapping =>
       ? 'zstd'
       : null
 
-/** Four bytes may decompress to 128 KB, so input is passed on in small pieces, each after the output was taken. */
+/** Four bytes may decompress to 128 KB, so input is passed in small chunks, each after the previous output was read. */
 const bytesOfPiece = 1 << 10
 /** Largest window of a zstd file: the default limit of the zstd tools. */
 const largestWindow = 128 * 1024 * 1024
@@ -58,7 +58,7 @@ function unwrapped(file: ReadStream, wrapping: Wrapping): AsyncIterable<Buffer> 
   return wrapping === 'zstd' ? unzstd(file) : file
 }
 
-/** The lines of a text file, as many at a time as one read brings; unwrapped when it is gzip or zstd. `onBytes` hears how far it has been read. */
+/** The lines of a text file, in batches of one read each; decompressed if it is gzip or zstd. `onBytes` receives the number of bytes read. */
 export async function* readLines(path: string, onBytes: (count: number) => void = () => {}): AsyncGenerator<string[], void, void> {
   const head = await firstBytes(path, 6)
   const wrapping = wrappingOf(head)

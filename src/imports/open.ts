@@ -12,26 +12,26 @@ import { type Converted, type Converter, isRow, type Problem, problem, type Row 
 export const importFormats = ['posthog', 'mixpanel', 'amplitude', 'csv', 'jsonl', 'parquet', 'access-log'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-/** Reads rows of a CSV or Parquet file in order, many at a time; at the end what it could not read. Comes from the outside: an engine does it. */
+/** Reads rows of a CSV or Parquet file in order, in batches, then its invalid lines. An engine implements it. */
 export type TableReader = (path: string, format: 'csv' | 'parquet') => AsyncIterable<TableChunk>
 export type TableChunk = { readonly rows: readonly Row[] } | { readonly problems: readonly Problem[] }
 
-/** Rows of a file that follow one another. */
+/** Consecutive rows of a file. */
 export interface Rows {
-  /** Number of the first one, from 1; of a text file it is the number of the line. */
+  /** The number of the first row, from 1; for a text file, of the line. */
   readonly first: number
-  /** Null: an empty line, or a row that is passed over. */
+  /** Null: an empty line, or a row that is skipped. */
   readonly items: readonly (Converted | null)[]
-  /** About so many bytes as text. */
+  /** Their approximate size as text. */
   readonly bytes: number
 }
 
 export interface Reading {
-  /** Hears how far the file has been read, where that is known. */
+  /** Called with the bytes read so far, if known. */
   readonly onBytes?: (count: number) => void
-  /** Told once which columns of a plain file were chosen. */
+  /** Called once with the columns chosen for a plain file. */
   readonly onColumns?: (chosen: ChosenColumns) => void
-  /** So many rows are passed over. */
+  /** The number of rows to skip. */
   readonly skip?: number
 }
 
@@ -40,7 +40,7 @@ export interface SourceFile {
   readonly name: string
   readonly format: ImportFormat
   readonly bytes: number
-  /** The same for the same beginning of a file, under whatever name and wrapping: rows keep their ids when a log has grown. */
+  /** Equal for files with the same beginning, whatever their name and compression: rows keep their ids when a log has grown. */
   readonly fingerprint: string
   rows(reading?: Reading): AsyncGenerator<Rows, void, void>
 }
@@ -51,7 +51,7 @@ export class ImportFileError extends Error {
 
 const rowsLookedAt = 20
 
-/** Finds out what a file is and how to read it. `format` says it instead of looking; `mapping` names the columns of a plain file. */
+/** Detects the format of a file and opens it. `format` overrides the detection; `mapping` names the columns of a plain file. */
 export async function openSource(
   path: string,
   options: { format?: ImportFormat; mapping?: Mapping; readTable: TableReader },
@@ -96,7 +96,7 @@ export async function openSource(
   }
 }
 
-/** What stops the reading in the middle is the file's fault, and said in one line. */
+/** An error in the middle of a file is caused by its contents, and reported in one line. */
 async function* readable(path: string, rows: AsyncGenerator<Rows, void, void>): AsyncGenerator<Rows, void, void> {
   try {
     yield* rows
@@ -155,7 +155,7 @@ const converters: Partial<Record<ImportFormat, () => Converter>> = {
 
 interface Conversion {
   readonly convert: Converter
-  /** Null: the format says where everything is. */
+  /** Null: the format defines all fields. */
   readonly chosen: ChosenColumns | null
 }
 
@@ -214,7 +214,7 @@ async function* tableRows(
   }
 }
 
-/** A Parquet file with the columns of an export is read as one, unless a mapping says otherwise. */
+/** A Parquet file with the columns of an export is read as that export, unless a mapping says otherwise. */
 function tableConverter(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
   const isExport = ['event', 'distinct_id', 'timestamp', 'properties'].every((column) => columns.includes(column))
   return isExport && Object.keys(mapping).length === 0 ? { convert: posthog, chosen: null } : converterOf(format, mapping, columns)

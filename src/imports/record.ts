@@ -1,11 +1,11 @@
-// What every reader of a file gives: events in the form that ingestion takes, or what is wrong with a row.
+// The result of every reader: events as ingestion accepts them, or the reason why a row is invalid.
 
 export interface ImportedEvent {
   readonly event: string
   readonly distinct_id: string
   readonly timestamp: string
   readonly properties: Readonly<Record<string, unknown>>
-  /** Set by formats that carry one. Otherwise the run derives it from the file and the row, so that a second import stores nothing new. */
+  /** Set by formats that have one. Otherwise the import derives it from the file and the row, so that a second import stores nothing new. */
   readonly uuid?: string
   readonly [field: string]: unknown
 }
@@ -14,7 +14,7 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** One row may be several events, or none (`[]`: left out on purpose). */
 export type Converted = readonly ImportedEvent[] | Problem
-/** What is wrong with a row. `line`: where it is, when the number of the row does not say. */
+/** Why a row is invalid. `line`: its line, if the number of the row differs. */
 export interface Problem {
   readonly problem: string
   readonly line?: number
@@ -25,7 +25,7 @@ export type Converter = (row: Row) => Converted
 
 export const problem = (text: string): Problem => ({ problem: text })
 
-/** A text for an id or a name: numbers are texts too; null for what is empty or a container. */
+/** A text for an id or a name: numbers are converted; null for empty texts and containers. */
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' || typeof value === 'bigint' ? String(value) : null
 

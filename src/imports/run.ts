@@ -13,7 +13,7 @@ export interface BatchResult {
 }
 
 export interface Checkpoints {
-  /** Rows of this file that are stored for sure. */
+  /** The number of rows of this file that are certainly stored. */
   read(fingerprint: string): Promise<number>
   write(fingerprint: string, rows: number): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface ImportProgress {
   readonly rows: number
   readonly bytesRead: number
   readonly bytes: number
-  /** Nothing of this file follows. */
+  /** The end of this file. */
   readonly isDone: boolean
 }
 
@@ -40,15 +40,15 @@ export interface ImportRun {
 }
 
 export interface ImportSummary {
-  /** Rows met, those of earlier runs included. */
+  /** Rows read, including earlier runs. */
   rows: number
-  /** Rows that an earlier run had stored for sure. */
+  /** Rows that an earlier run had certainly stored. */
   skipped: number
   stored: number
   duplicates: number
   dropped: number
   unreadable: number
-  /** The first few of them. */
+  /** The first of them. */
   readonly problems: { readonly file: string; readonly row: number; readonly problem: string }[]
   readonly warnings: Map<string, number>
   readonly events: Map<string, number>
@@ -164,7 +164,7 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
   run.onProgress?.({ file: file.name, rows: row, bytesRead: isCut ? bytesRead : file.bytes, bytes: file.bytes, isDone: true })
 }
 
-/** Of all events met, in milliseconds. */
+/** The range of all events read, in milliseconds. */
 interface Span {
   from: number
   to: number
@@ -177,7 +177,7 @@ function note(summary: ImportSummary, span: Span, { event, timestamp }: Imported
   if (time > span.to) span.to = time
 }
 
-/** Every row has an id of its own that does not change from import to import. */
+/** Every row has an id of its own that is the same in each import. */
 function withId(event: ImportedEvent, fingerprint: string, row: number, index: number): ImportedEvent {
   if (event.uuid !== undefined && event.source_id === undefined) return event
   const { source_id: sourceId, ...rest } = event

@@ -82,7 +82,7 @@ const receiptsOf = ({ strangeFields, ...receipt }: AnyReceipt, sentAt: string | 
   ]
 }
 
-/** Yields now and then, so that other work can run. */
+/** Yields regularly, so that other work can run. */
 function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts, written: TextWriter): Generator<void, DecodedBatch> {
   const sentAt = asSentAt(facts.sentAt)
   const isPast = facts.isHistorical === true

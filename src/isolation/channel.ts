@@ -1,9 +1,9 @@
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { readError, type WireError, writeError } from './wire-error.ts'
 
-// Calls between two processes, both ways. A message is a list: its kind, the number of its call, and what it carries.
+// Calls between two processes, in both directions. A message is a list: its kind, the number of its call, and its contents.
 
-/** What carries messages from one process to the other, in order. */
+/** Transports messages from one process to the other, in order. */
 export interface Port {
   send(message: Message): void
   receive(take: (message: Message) => void): void
@@ -15,13 +15,13 @@ export type Message =
   | readonly ['note', id: number, value: unknown]
   | readonly ['answer', id: number, value: unknown]
   | readonly ['failure', id: number, error: WireError]
-  | readonly ['tell', name: string, value: unknown]
+  | readonly ['notify', name: string, value: unknown]
 
-/** One call as the side that answers it sees it. */
+/** One call, as seen by the side that answers it. */
 export interface Called {
-  /** Aborts when the caller does not want the answer any more. */
+  /** Aborts if the caller no longer wants the answer. */
   readonly signal: AbortSignal
-  /** Tells the caller something before the answer. */
+  /** Sends a note to the caller before the answer. */
   note(value: unknown): void
 }
 
@@ -31,7 +31,7 @@ export interface CallOptions {
 }
 
 type Methods = Readonly<Record<string, (args: never, called: Called) => unknown>>
-type Tellings = Readonly<Record<string, (value: never) => void>>
+type Notifications = Readonly<Record<string, (value: never) => void>>
 
 interface Waiting {
   resolve(value: unknown): void
@@ -39,12 +39,12 @@ interface Waiting {
   note?(value: unknown): void
 }
 
-/** The other process is gone: whether a call was carried out is not known. */
+/** The other process has ended: it is unknown whether a call was executed. */
 export class Gone extends Error {
   override readonly name = 'Gone'
 }
 
-/** Functions, symbols and proxies have no copy in another process. */
+/** Functions, symbols and proxies cannot be sent to another process. */
 function notSent(cause: unknown): unknown {
   if (!(cause instanceof Error) || !cause.message.includes('could not be cloned')) return cause
   const message = `The engine's process cannot be given this value: ${cause.message} Give what JSON holds, times or BigInts.`
@@ -58,7 +58,7 @@ export class Channel {
   private calls = 0
   private gone: Gone | null = null
 
-  constructor(port: Port, methods: Methods, tellings: Tellings = {}) {
+  constructor(port: Port, methods: Methods, notifications: Notifications = {}) {
     this.port = port
     port.receive((message) => {
       switch (message[0]) {
@@ -72,8 +72,8 @@ export class Channel {
           return this.settle(message[1])?.resolve(message[2])
         case 'failure':
           return this.settle(message[1])?.reject(readError(message[2]))
-        case 'tell':
-          return tellings[message[1]]?.(message[2] as never)
+        case 'notify':
+          return notifications[message[1]]?.(message[2] as never)
       }
     })
   }
@@ -95,12 +95,12 @@ export class Channel {
     return answered.finally(() => signal?.removeEventListener('abort', abort))
   }
 
-  /** Says something that has no answer. */
-  tell(name: string, value: unknown): void {
-    this.send(['tell', name, value])
+  /** Sends a message that has no answer. */
+  notify(name: string, value: unknown): void {
+    this.send(['notify', name, value])
   }
 
-  /** The other side has ended: nothing that was asked is answered any more. */
+  /** The other side has ended: open calls will never be answered. */
   end(reason: string): void {
     this.gone = new Gone(reason)
     for (const { reject } of this.waiting.values()) reject(this.gone)

@@ -15,7 +15,7 @@ import { SpareProcess } from './spare-process.ts'
 const mostAttempts = 3
 /** Between two attempts, when it ends before it has started. */
 const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000, 5_000]
-/** One that ends soon after its start, so many times in a row, is given a moment too. */
+/** After this many engines in a row that ended soon after their start, the next one waits too. */
 const soonMs = 5_000
 const manyTimes = 20
 const momentMs = 100
@@ -50,12 +50,12 @@ export const newWork = (query: unknown): Work => ({
 })
 
 type Methods = ConstructorParameters<typeof Channel>[1]
-type Tellings = ConstructorParameters<typeof Channel>[2]
+type Notifications = ConstructorParameters<typeof Channel>[2]
 
 interface Options {
   readonly start: StartArgs
   readonly methods: Methods
-  readonly tellings: Tellings
+  readonly notifications: Notifications
   /** Bytes of memory that its process may take. */
   readonly mostBytes: number
   /** Begins anew with an engine that knows no project. */
@@ -215,8 +215,8 @@ export class EngineChild {
   }
 
   /** An engine that is down gets it when it is up. */
-  tell(name: string, value: unknown): void {
-    this.current?.tell(name, value)
+  notify(name: string, value: unknown): void {
+    this.current?.notify(name, value)
   }
 
   /** Ends the process as it is. What it had not written is in the log. */
@@ -233,7 +233,7 @@ export class EngineChild {
         child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with ${code}`))
         child.on('error', (error) => child.pid === undefined && resolve(`could not be started: ${error.message}`)) // or a message did not reach it
       })
-      const channel = new Channel(portOf(child), this.options.methods, this.options.tellings)
+      const channel = new Channel(portOf(child), this.options.methods, this.options.notifications)
       const started = channel.call('start', this.options.start).then(
         () => this.hasStarted(channel),
         (error: unknown) => this.couldNotStart(error, child),

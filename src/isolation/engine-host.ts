@@ -13,8 +13,8 @@ import type { Stores } from '../storage/stores.ts'
 import { type Called, Channel, type Port } from './channel.ts'
 import type {
   AnswerText,
-  DoorTellings,
-  EngineTellings,
+  DoorNotifications,
+  EngineNotifications,
   OfProject,
   OpenArgs,
   Opened,
@@ -48,7 +48,7 @@ interface Streamed {
   readonly stop: AbortController
 }
 
-/** The engine's half of a directory: stores, what is applied to them, queries. The door has the log and asks through the port. */
+/** The engine's half of a directory: stores, the application of events, queries. The door owns the log and calls it through the port. */
 export function hostEngine(port: Port, onStart: () => void): void {
   const projects = new Map<number, Promise<Held>>()
   const streams = new Map<number, Streamed>()
@@ -59,7 +59,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     if (!parts) throw new InternalError('The engine is not started')
     return parts
   }
-  const tell = <N extends keyof EngineTellings>(name: N, value: EngineTellings[N]) => channel.tell(name, value)
+  const notify = <N extends keyof EngineNotifications>(name: N, value: EngineNotifications[N]) => channel.notify(name, value)
 
   const held = async ({ record, seq, offset }: OfProject): Promise<Held> => {
     const opening = projects.get(record.id)
@@ -82,8 +82,8 @@ export function hostEngine(port: Port, onStart: () => void): void {
       writer: {
         append: ({ payloads, ...batch }: Parameters<TailedLog['append']>[0]) =>
           channel.call<{ firstSeq: number }>('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
-        taken: (taken: number) => tell('taken', { project: id, seq: taken }),
-        applied: (applied: number) => tell('applied', { project: id, seq: applied }),
+        taken: (taken: number) => notify('taken', { project: id, seq: taken }),
+        applied: (applied: number) => notify('applied', { project: id, seq: applied }),
       },
       inOrder: (found: LogFindings, appliedSeq: number) => {
         inOrder = { found, appliedSeq }
@@ -98,11 +98,11 @@ export function hostEngine(port: Port, onStart: () => void): void {
       record: () => (made ?? state).record,
       onError: (error) =>
         void setImmediate(() =>
-          tell('problem', { project: id, error: writeError(error), isStuck: (made?.backend.failure ?? null) !== null }),
+          notify('problem', { project: id, error: writeError(error), isStuck: (made?.backend.failure ?? null) !== null }),
         ),
-      onRecovery: (notice) => tell('recovery', { project: id, notice }),
+      onRecovery: (notice) => notify('recovery', { project: id, notice }),
     }
-    // What a living door has written needs no proof.
+    // Records written by a running door need no check.
     const isThorough = isLive ? { isThorough: false } : {}
     const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
     const backend = await openLocalBackend({ ...home, stores: tailing, admission })
@@ -117,7 +117,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     begin: () => called.note({ begun: true } satisfies QueryNote),
   })
 
-  /** A call ends before its rows do, so they have a signal of their own. */
+  /** A call ends before its rows do, so rows have a signal of their own. */
   const stream = async <H extends object>(
     args: QueryArgs,
     called: Called,
@@ -240,7 +240,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       },
     },
     {
-      async grown({ project, seq, batches }: DoorTellings['grown']): Promise<void> {
+      async grown({ project, seq, batches }: DoorNotifications['grown']): Promise<void> {
         const found = await projects.get(project)?.catch(() => null)
         if (!found) return
         for (const batch of batches) found.backend.pipeline.offer(readBatch(batch))

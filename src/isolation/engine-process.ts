@@ -3,12 +3,12 @@ import { setPriority } from 'node:os'
 import type { Message } from './channel.ts'
 import { hostEngine } from './engine-host.ts'
 
-// The program of the engine's process. It lives as long as the process that started it, and no signal of a terminal ends it before.
+// The main program of the engine's process. It ends with the process that started it, and ignores signals of a terminal.
 
-/** Who takes events comes first: a heavy query shall not keep an acknowledgement waiting. */
+/** The door has priority: a heavy query must not delay an acknowledgement. */
 const niceness = 5
 
-/** A thread that is made later is as nice as the one that made it. Where threads cannot be told so one by one, it is left alone. */
+/** New threads inherit the priority of the thread that creates them. Systems without priorities per thread are left alone. */
 function giveWay(): void {
   try {
     for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness)

@@ -1,13 +1,13 @@
 import { type Deferred, deferred } from '../lib/deferred.ts'
 
-// After an engine has ended, short queries go first: one that ends its engine as soon as it is planned would else keep everybody from an answer.
+// After an engine has ended, short queries run first. Otherwise a query that ends its engine during planning would keep all others from an answer.
 
-/** For so long at most, from the start of the next engine on. */
+/** The longest head start, from the start of the next engine. */
 const longestMs = 1_000
-/** Letters, digits, names and values of a query that is short. */
+/** The largest short query: its text, plus one for each name and value. */
 const shortSize = 5_000
 
-/** Whether a value is larger than a size; it is looked at until that is certain. */
+/** Whether a value is larger than a size; stops as soon as it is known. */
 function isLarger(value: unknown, most: number): boolean {
   let left = most
   const look = (one: unknown): void => {
@@ -32,25 +32,25 @@ export class HeadStart {
     return !isLarger(query, shortSize)
   }
 
-  /** This short query was being answered when the engine ended. */
+  /** The engine ended while it answered this short query. */
   lost(query: object): void {
     this.short.add(query)
     this.over ??= deferred()
   }
 
-  /** The next engine is there. */
+  /** The next engine has started. */
   begin(): void {
     clearTimeout(this.timer)
     this.timer = setTimeout(() => this.end(), longestMs)
     this.timer.unref()
   }
 
-  /** It has its answer, or will not be asked again. */
+  /** The query has its answer, or will not be retried. */
   done(query: object): void {
     if (this.short.delete(query) && this.short.size === 0) this.end()
   }
 
-  /** Resolves when long queries may be asked. */
+  /** Resolves when long queries may run. */
   async waited(): Promise<void> {
     await this.over?.promise
   }

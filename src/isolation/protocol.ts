@@ -10,7 +10,7 @@ import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.
 import type { WireBatch } from './wire-batch.ts'
 import type { WireError } from './wire-error.ts'
 
-// What the door asks of the engine, what the engine asks of the door, and what both are told.
+// The calls of the door and of the engine, and the notifications that each sends.
 
 /** The first call. */
 export interface StartArgs {
@@ -22,13 +22,13 @@ export interface StartArgs {
   readonly storage: StorageOptions
 }
 
-/** What comes with each call of a project. */
+/** Sent with each call of a project. */
 export interface OfProject {
-  /** As it is now. */
+  /** The current record. */
   readonly record: ProjectRecord
-  /** How far its log is. */
+  /** The last record of its log. */
   readonly seq: number
-  /** What the door's clock shows beyond the system's, in milliseconds. */
+  /** The door's clock minus the system's, in milliseconds. */
   readonly offset: number
 }
 
@@ -37,7 +37,7 @@ export interface OpenArgs extends OfProject {
   readonly isLive: boolean
 }
 export interface Opened {
-  /** Of a log that is not open. */
+  /** If the log was not open. */
   readonly log: { readonly found: LogFindings; readonly appliedSeq: number } | null
   readonly reports: readonly RecoveryReport[]
 }
@@ -48,14 +48,14 @@ export interface QueryArgs extends OfProject {
   readonly wanted: SentWanted
   readonly rows?: RowLimits
 }
-/** Before an answer. */
+/** Sent before an answer. */
 export type QueryNote = { readonly begun: true } | { readonly read: number; readonly total: number }
 export interface AnswerText {
   readonly text: string
   readonly endsAt: string | null
 }
 
-/** Bytes are asked for piece by piece. */
+/** Bytes are requested in chunks. */
 export interface StreamHead {
   readonly stream: number
 }
@@ -78,16 +78,16 @@ export interface AppendArgs {
   readonly batch: Omit<LogBatch, 'payloads'> & { readonly payloads: readonly string[] }
 }
 
-/** What the engine tells. */
-export interface EngineTellings {
-  /** Worked out: what is not committed would be read from the log again. */
+/** Notifications from the engine. */
+export interface EngineNotifications {
+  /** Processed, but not committed yet: after a crash it would be read from the log again. */
   taken: { readonly project: number; readonly seq: number }
   applied: { readonly project: number; readonly seq: number }
   problem: { readonly project: number | null; readonly error: WireError; readonly isStuck: boolean }
   recovery: { readonly project: number; readonly notice: RecoveryNotice }
 }
-/** What the door tells. */
-export interface DoorTellings {
-  /** With batches as they were prepared; what it was not told it reads from the log. */
+/** Notifications from the door. */
+export interface DoorNotifications {
+  /** With the prepared batches; records without a batch are read from the log. */
   grown: { readonly project: number; readonly seq: number; readonly batches: readonly WireBatch[] }
 }

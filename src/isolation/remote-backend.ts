@@ -25,7 +25,7 @@ import type { LogFindings } from '../storage/log/findings.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
 import { type CallOptions, type Channel, Gone } from './channel.ts'
 import { type EngineChild, newWork, type Work } from './engine-child.ts'
-import { LagRoom } from './lag-room.ts'
+import { LagBackpressure } from './lag-backpressure.ts'
 import type {
   AnswerText,
   AppendArgs,
@@ -61,7 +61,7 @@ export class RemoteBackend implements ProjectBackend {
   private readonly id: number
   private log: FileLog | null = null
   private appliedSeq = 0
-  private readonly room: LagRoom
+  private readonly room: LagBackpressure
   private readonly intake: Intake
   private readonly openings = new WeakMap<Channel, Promise<void>>()
   private readonly keepAlive = new KeepAlive()
@@ -73,7 +73,7 @@ export class RemoteBackend implements ProjectBackend {
     const { home, engine } = parts
     this.parts = parts
     this.id = home.record().id
-    this.room = new LagRoom(defaultQueueBytes, () => engine.isUp)
+    this.room = new LagBackpressure(defaultQueueBytes, () => engine.isUp)
     this.intake = new Intake({
       log: { append: (batch) => this.mustHaveLog().append(batch) },
       backpressure: this.room,
@@ -247,7 +247,7 @@ export class RemoteBackend implements ProjectBackend {
     if (wire) this.grown.push(wire)
     this.telling ??= setImmediate(() => {
       this.telling = null
-      this.parts.engine.tell('grown', { project: this.id, seq: this.position, batches: this.grown.splice(0) })
+      this.parts.engine.notify('grown', { project: this.id, seq: this.position, batches: this.grown.splice(0) })
     })
   }
 

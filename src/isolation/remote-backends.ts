@@ -5,17 +5,17 @@ import { FileLog, logDefaults } from '../storage/log/file-log.ts'
 import { memoryLimitOf } from '../storage/open-stores.ts'
 import { filesOf } from '../storage/project-storage.ts'
 import { EngineChild } from './engine-child.ts'
-import type { AppendArgs, EngineTellings, StartArgs } from './protocol.ts'
+import type { AppendArgs, EngineNotifications, StartArgs } from './protocol.ts'
 import { RemoteBackend } from './remote-backend.ts'
 import { readError } from './wire-error.ts'
 
-/** What the engine's process may take beside the memory that it counts, before it is ended from outside. */
+/** Memory that the engine's process may use beyond what the engine counts, before it is ended. */
 const besideItsLimit = (memoryLimit: number) => memoryLimit / 2 + 1024 ** 3
 
-/** Queries wait so long for projects that are opened again beside theirs. */
+/** How long queries wait for other projects to be opened again. */
 const longestMs = 2_000
 
-/** Projects whose logs this process has, and an engine in another process that has their stores. */
+/** Projects whose logs belong to this process, and whose stores belong to an engine in another process. */
 export class RemoteBackends implements Backends {
   private readonly start: StartArgs
   private readonly opened = new Map<number, RemoteBackend>()
@@ -25,27 +25,27 @@ export class RemoteBackends implements Backends {
   constructor(start: StartArgs, onError: (error: unknown) => void) {
     this.start = start
     const memoryLimit = memoryLimitOf(start.memoryLimit)
-    const told = (project: number | null) => (project === null ? undefined : this.opened.get(project))
+    const backendOf = (project: number | null) => (project === null ? undefined : this.opened.get(project))
     this.engine = new EngineChild({
       start,
       mostBytes: memoryLimit + besideItsLimit(memoryLimit),
       methods: {
         append: (args: AppendArgs) => {
-          const backend = told(args.project)
+          const backend = backendOf(args.project)
           if (!backend) throw new InternalError(`The log of project ${args.project} is not open`)
           return backend.append(args)
         },
       },
-      tellings: {
-        applied: ({ project, seq }: EngineTellings['applied']) => told(project)?.applied(seq),
-        taken: ({ project, seq }: EngineTellings['taken']) => told(project)?.taken(seq),
-        problem: ({ project, error, isStuck }: EngineTellings['problem']) => {
+      notifications: {
+        applied: ({ project, seq }: EngineNotifications['applied']) => backendOf(project)?.applied(seq),
+        taken: ({ project, seq }: EngineNotifications['taken']) => backendOf(project)?.taken(seq),
+        problem: ({ project, error, isStuck }: EngineNotifications['problem']) => {
           const failure = readError(error)
-          const backend = told(project)
+          const backend = backendOf(project)
           if (backend) backend.failure = isStuck ? failure : null
           onError(failure)
         },
-        recovery: ({ project, notice }: EngineTellings['recovery']) => this.notices.get(project)?.(notice),
+        recovery: ({ project, notice }: EngineNotifications['recovery']) => this.notices.get(project)?.(notice),
       },
       onStart: () => {
         const opened = Promise.all([...this.opened.values()].map((backend) => backend.openAgain()))
@@ -58,7 +58,7 @@ export class RemoteBackends implements Backends {
     })
   }
 
-  private readonly notices = new Map<number, (notice: EngineTellings['recovery']['notice']) => void>()
+  private readonly notices = new Map<number, (notice: EngineNotifications['recovery']['notice']) => void>()
 
   async open(home: Parameters<Backends['open']>[0]): Promise<RemoteBackend> {
     const { id } = home.record()
@@ -67,7 +67,7 @@ export class RemoteBackends implements Backends {
     const beforeForgetting = async () => {
       await (await this.engine.channel()).call('makeDurable', { project: id })
     }
-    // What cannot be read is the engine's to report: it alone reads.
+    // Only the engine reads the stores, so it reports what cannot be read.
     const settings = { ...logDefaults, ...storage.log, onDamage: 'refuse', positionFile: files.position, beforeForgetting } as const
     this.notices.set(id, home.onRecovery)
     const backend = await RemoteBackend.open({

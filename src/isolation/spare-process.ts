@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** An engine that has ended once may end again: for so long the process of the next one is kept loaded, which is most of its start. */
+/** How long a process is kept loaded after an engine has ended, since it may end again: loading is most of its start. */
 const keptMs = 60_000
 
-/** A process that is loaded, and waits to become the engine. */
+/** A loaded process that waits to become the engine. */
 export class SpareProcess {
   private child: ChildProcess | null = null
   private timer: NodeJS.Timeout | undefined

@@ -2,18 +2,18 @@ import type { PreparedEvent } from '../ingestion/prepare.ts'
 import { emptyShape, propertyName, type Shape } from '../ingestion/shape.ts'
 import type { Work } from '../ingestion/work.ts'
 
-// A batch of events as it was prepared, column by column: to read it from the log again costs six times as much, and to clone it event by event three times.
+// A batch of prepared events, column by column: reading it from the log again takes six times as long, and cloning it event by event three times.
 
 const uuidLength = 36
 
-/** A column of an event's fields; null when every event has the default. */
+/** A column of an event field; null if every event has the default. */
 type Column<F extends keyof PreparedEvent> = readonly PreparedEvent[F][] | null
 
-/** What has few values of its own: JSON is the fastest way to clone it, and what a restart would read from the log. */
+/** Fields with few own values: JSON is the fastest way to clone them, and equals what a restart would read from the log. */
 interface Columns {
   readonly names: readonly string[]
   readonly distinctIds: readonly string[]
-  /** Names and types of the properties of each shape, by turns. */
+  /** Names and types of the properties of each shape, alternating. */
   readonly shapes: readonly (readonly (string | number)[])[]
   readonly elementsChain: Column<'elementsChain'>
   readonly sessionId: Column<'sessionId'>
@@ -29,7 +29,7 @@ interface Columns {
   readonly isDropped: Column<'isDropped'>
 }
 
-/** Numbers, texts and data only: it is cloned on the way. */
+/** Numbers, texts and plain data only: it is cloned on the way. */
 export interface WireBatch {
   readonly firstSeq: number
   readonly receivedAt: number
@@ -42,12 +42,12 @@ export interface WireBatch {
   /** Indexes into `names` and `shapes`. */
   readonly nameOf: Uint32Array
   readonly shapeOf: Uint32Array
-  /** One behind the other. */
+  /** Concatenated. */
   readonly uuids: string
   readonly columns: string
 }
 
-/** Numbers values in the order in which they come. */
+/** Assigns numbers to values in order of appearance. */
 class Numbering<T> {
   private readonly numbers = new Map<T, number>()
 
@@ -66,7 +66,7 @@ class Numbering<T> {
 
 const nothing: readonly never[] = []
 
-/** Null for what is not a batch of events. */
+/** Null if the value is not a batch of events. */
 export function writeBatch({ firstSeq, receivedAt, isHistorical, bytes, content }: Work): WireBatch | null {
   if (content.kind !== 'event') return null
   const { events } = content

@@ -2,7 +2,7 @@ import type { ErrorCode, ErrorData } from '../errors/codes.ts'
 import { InternalError, QueryError, UnsupportedError, WaymarkError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 
-/** An error on its way to another process. */
+/** An error in a form that can be sent to another process. */
 export type WireError =
   | {
       readonly kind: 'waymark' | 'query' | 'unsupported'
@@ -27,7 +27,7 @@ const kindOf = (error: WaymarkError) =>
 
 const causeOf = ({ cause }: Error): WireError | null => (cause === undefined ? null : writeError(cause))
 
-/** Data of an error may hold what cannot be sent, such as a function: only its texts are lost. */
+/** The data of an error may hold values that cannot be sent, such as a function: then only its texts are lost. */
 const plain = (data: unknown): unknown =>
   JSON.parse(JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? String(value) : value)))
 

@@ -1,6 +1,6 @@
 import { readError, type WireError, writeError } from './wire-error.ts'
 
-// What services answer is data, with errors in it here and there: those keep their class on the way.
+// Services return data that may contain errors, which keep their class on the way.
 
 const errorKey = '$error'
 

@@ -1,6 +1,6 @@
 import { AsyncByteQueue, type RecordBatch, RecordBatchReader, RecordBatchStreamWriter } from 'apache-arrow'
 
-/** The bytes of what was written since they were last taken. */
+/** The bytes written since the last call. */
 class Written extends AsyncByteQueue {
   private pieces: Uint8Array[] = []
   override write(value: Uint8Array): void {
@@ -11,7 +11,7 @@ class Written extends AsyncByteQueue {
   }
 }
 
-/** Batches of one schema as an Arrow stream, a piece for each. */
+/** Batches of one schema as an Arrow stream, one chunk for each. */
 export async function* arrowBytes<R>(batches: AsyncGenerator<RecordBatch, R, undefined>): AsyncGenerator<Uint8Array, R, undefined> {
   const written = new Written()
   const writer = new RecordBatchStreamWriter()
@@ -34,7 +34,7 @@ export async function* arrowBytes<R>(batches: AsyncGenerator<RecordBatch, R, und
   }
 }
 
-/** The batches of such a stream, each when it is asked for. */
+/** The batches of such a stream, read on demand. */
 export async function* arrowBatches<R>(pieces: AsyncGenerator<Uint8Array, R, undefined>): AsyncGenerator<RecordBatch, R, undefined> {
   let end!: R
   async function* bytes(): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
- * A map that forgets what was not used for a while. Entries live in two generations: a look-up brings an entry into the young one, and `trim`
- * drops the old one. Nothing is forgotten between two calls of `trim`.
+ * A map that drops entries that were not used for a while. Entries live in two generations: a look-up moves an entry to the young one, and `trim`
+ * drops the old one. Nothing is dropped between two calls of `trim`.
  */
 export class BoundedCache<K, V> {
   private young = new Map<K, V>()
@@ -36,12 +36,12 @@ export class BoundedCache<K, V> {
     return this.young.size > this.limit / 2
   }
 
-  /** Those that were used since the call of `trim` that dropped some. */
+  /** The entries used since the call of `trim` that dropped some. */
   recent(): Iterable<V> {
     return this.young.values()
   }
 
-  /** `isHeavy`: there is too much of it, however few entries it has. */
+  /** `isHeavy`: trims by size, however few entries there are. */
   trim(isHeavy = false): void {
     if (!this.isOver && !isHeavy) return
     this.old = this.young

@@ -40,7 +40,7 @@ export function daysInMonth(year: number, month: number): number {
   return last.getUTCDate()
 }
 
-/** Days after the month's end become its last day. */
+/** Days after the end of the month become its last day. */
 export const clampDay = (wall: WallTime): WallTime => ({ ...wall, day: Math.min(wall.day, daysInMonth(wall.year, wall.month)) })
 
 /** 0 Sunday to 6 Saturday. */
@@ -88,6 +88,6 @@ export function addWall(interval: Interval, count: number, wall: Micros): Micros
   return writeWall(clampDay({ ...parts, year: Math.floor(monthIndex / 12), month: (((monthIndex % 12) + 12) % 12) + 1 }))
 }
 
-/** Seconds, minutes and hours are lengths of time; days and longer keep the time of day. */
+/** Seconds, minutes and hours are durations; days and longer units keep the time of day. */
 export const add = (interval: Interval, count: number, at: Micros, { zone }: Calendar): Micros =>
   fixed[interval] ? at + count * fixed[interval]! : zone.toInstant(addWall(interval, count, zone.toWall(at)))

@@ -1,17 +1,17 @@
 export interface ConcurrencyLimitOptions {
-  /** So many work at once. */
+  /** The number of tasks that run at the same time. */
   readonly atOnce: number
-  /** So many wait, in all and of one group. */
+  /** The number of tasks that may wait, in total and for one group. */
   readonly waiting: number
   readonly waitingOfGroup?: number
-  /** What those beyond that are refused with. */
+  /** The error for tasks beyond these limits. */
   readonly refusal: () => Error
 }
 
-/** Takes work of a group, and answers what becomes of it. */
+/** Runs a task of a group, and returns its result. */
 export type ConcurrencyLimit = <T>(group: string, work: () => Promise<T>) => Promise<T>
 
-/** Lets a few of what is costly work at once. Groups take turns, so that one which asks for much waits for itself. */
+/** Limits how many expensive tasks run at the same time. Groups are served round-robin, so that a group with many tasks delays only itself. */
 export const createConcurrencyLimit = ({
   atOnce,
   waiting: most,

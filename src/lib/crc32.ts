@@ -12,5 +12,5 @@ export const crc32ByTable = (data: Uint8Array, start = 0): number => {
   return ~c >>> 0
 }
 
-/** CRC-32 (IEEE); `start` is the sum of the bytes before. zlib has it since Node 20.15. */
+/** CRC-32 (IEEE); `start` is the checksum of the previous bytes. zlib has it since Node 20.15. */
 export const crc32: (data: Uint8Array, start?: number) => number = 'crc32' in zlib ? zlib.crc32 : crc32ByTable

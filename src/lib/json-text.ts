@@ -1,4 +1,4 @@
-// Answers that are sent again keep the text they were sent as, beside the object that other forms are made of.
+// Answers that are sent again keep their JSON text, beside the object from which other formats are made.
 
 const known = new WeakMap<object, string>()
 

@@ -1,8 +1,8 @@
 const longestTimer = 2 ** 31 - 1
 
 /**
- * Keeps the event loop alive while a caller waits for background work, and only then: the background work itself may use timers that do
- * not, so that a program which waits for nothing any more can end.
+ * Keeps the event loop alive while a caller waits for background work. The background work itself uses timers that do not keep it alive, so that a
+ * program without waiting callers can exit.
  */
 export class KeepAlive {
   private waiting = 0

@@ -1,5 +1,5 @@
-// Patterns that strangers write, matched in time that grows with the text alone: all ways through the pattern are followed at once, none is tried
-// again (Thompson, 1968). Knows what RE2 and JavaScript share: no references back, no looking around.
+// User-supplied patterns, matched in time linear in the text: all paths through the pattern are followed at the same time, without backtracking
+// (Thompson, 1968). Supports what RE2 and JavaScript have in common: no back references, no lookaround.
 
 type Step =
   | { readonly kind: 'read'; readonly character: RegExp }
@@ -122,29 +122,29 @@ class Compiler {
   }
 }
 
-/** Whether a text has a part that matches. Throws a SyntaxError for what is no such pattern; `(?i)` in front ignores case. */
+/** Whether a part of a text matches. Throws a SyntaxError for an invalid pattern; `(?i)` in front ignores case. */
 export function linearPattern(pattern: string): (text: string) => boolean {
   if (pattern.length > longestPattern) throw new SyntaxError(`A pattern has at most ${longestPattern} characters`)
   const isFolded = pattern.startsWith('(?i)')
   const steps = new Compiler(isFolded ? pattern.slice(4) : pattern, isFolded ? 'sui' : 'su').whole()
   return (text) => {
     const characters = [...text]
-    let places = new Set<number>()
+    let states = new Set<number>()
     for (let i = 0; i <= characters.length; i++) {
       const reached = new Set<number>()
-      const left = [0, ...places]
-      for (let place = left.pop(); place !== undefined; place = left.pop()) {
-        if (reached.has(place)) continue
-        reached.add(place)
-        const step = steps[place]
+      const left = [0, ...states]
+      for (let state = left.pop(); state !== undefined; state = left.pop()) {
+        if (reached.has(state)) continue
+        reached.add(state)
+        const step = steps[state]
         if (!step) return true
         if (step.kind === 'jump') left.push(...step.to)
-        else if ((step.kind === 'start' && i === 0) || (step.kind === 'end' && i === characters.length)) left.push(place + 1)
+        else if ((step.kind === 'start' && i === 0) || (step.kind === 'end' && i === characters.length)) left.push(state + 1)
       }
-      places = new Set()
-      for (const place of reached) {
-        const step = steps[place]!
-        if (step.kind === 'read' && i < characters.length && step.character.test(characters[i]!)) places.add(place + 1)
+      states = new Set()
+      for (const state of reached) {
+        const step = steps[state]!
+        if (step.kind === 'read' && i < characters.length && step.character.test(characters[i]!)) states.add(state + 1)
       }
     }
     return false

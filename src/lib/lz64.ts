@@ -1,4 +1,4 @@
-// Base64 of LZString, unpacked into UTF-8 and no further than a limit. The library that packs it unpacks everything before one can look at the size.
+// Base64 of LZString, decompressed to UTF-8 up to a limit. The library that compresses it decompresses everything before the size is known.
 
 const codeOf = new Int8Array(128).fill(-1)
 for (const [i, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
@@ -10,7 +10,7 @@ const longUnit = 16
 const codesOfStep = 4_096
 const end = 2
 
-/** Bits as LZString writes them: six of each character from the top, the lowest bit of a number first. */
+/** Bits as LZString writes them: six per character, most significant first; numbers start with their lowest bit. */
 class Bits {
   private at = 0
   private mask = 0
@@ -21,7 +21,7 @@ class Bits {
     this.packed = packed
   }
 
-  /** -1 behind the end. */
+  /** -1 after the end. */
   read(count: number): number {
     let value = 0
     for (let i = 0; i < count; i++) {
@@ -38,7 +38,7 @@ class Bits {
   }
 }
 
-/** The text as bytes. Each entry of the dictionary is a stretch of it: what was written last, and the first character behind. */
+/** The decompressed bytes. Each dictionary entry is a range of them: the previous output, and the first character after it. */
 class Output {
   private bytes = new Uint8Array(1 << 12)
   private starts = new Int32Array(1 << 10)
@@ -101,13 +101,13 @@ class Output {
     this.length += length
   }
 
-  /** Bytes of the character that begins at a place. */
-  characterAt(place: number): number {
-    const byte = this.bytes[place]!
+  /** The length in bytes of the character that starts at an offset. */
+  characterAt(offset: number): number {
+    const byte = this.bytes[offset]!
     return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : 3
   }
 
-  /** What was written from `start` on, and then its first character once more. */
+  /** Repeats the output from `start` on, followed by its first character. */
   repeat(start: number, length: number): void {
     const first = this.characterAt(start)
     this.room(length + first)
@@ -126,7 +126,7 @@ const unitAt = (bytes: Uint8Array, at: number): number =>
   (((bytes[at]! & 0xf) << 12) | ((bytes[at + 1]! & 0x3f) << 6) | (bytes[at + 2]! & 0x3f)) >>> 0
 const isSurrogate = (bytes: Uint8Array, at: number): boolean => bytes[at] === 0xed && bytes[at + 1]! >= 0xa0
 
-/** Two halves of a character become one, a half without the other becomes U+FFFD. */
+/** Joins surrogate pairs; an unpaired surrogate becomes U+FFFD. */
 function withWholeCharacters(bytes: Uint8Array): Uint8Array {
   let length = 0
   for (let at = 0; at < bytes.length; ) {
@@ -143,7 +143,7 @@ function withWholeCharacters(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, length)
 }
 
-/** Stops now and then. Null for what is no such text; throws a RangeError as soon as more than `limit` bytes come out. */
+/** Yields regularly. Null for invalid input; throws a RangeError as soon as the output exceeds `limit` bytes. */
 export function* unpackLz64(packed: Uint8Array, limit: number): Generator<void, Uint8Array | null> {
   const bits = new Bits(packed)
   const out = new Output(limit)

@@ -5,7 +5,7 @@ export interface Networks {
   has(address: string): boolean
 }
 
-/** `10.0.0.0/8`, `::1`, `192.168.1.7`: null for what is neither an address nor a network. */
+/** `10.0.0.0/8`, `::1`, `192.168.1.7`: null for an invalid address or network. */
 const parsed = (text: string): { readonly address: string; readonly bits: number; readonly family: 'ipv4' | 'ipv6' } | null => {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
@@ -32,7 +32,7 @@ export const networksOf = (texts: readonly string[]): Networks => {
   }
 }
 
-/** Addresses that mean nothing outside of a machine or its own network. */
+/** Addresses that are valid only inside a machine or its own network. */
 export const ownNetworks = networksOf([
   '127.0.0.0/8',
   '10.0.0.0/8',

@@ -1,6 +1,6 @@
 const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** As `addEventListener` of a signal that very many wait for: that looks through all of its listeners for each new one. Returns how to leave. */
+/** For signals with very many listeners: `addEventListener` searches all listeners for each new one. Returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   let callbacks = callbacksOf.get(signal)
   if (!callbacks) {

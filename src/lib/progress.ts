@@ -1,15 +1,15 @@
-/** Rows that something has read, and how many it will have read, as far as it knows. */
+/** Rows read, and the number of rows to read as far as it is known. */
 export interface RowCount {
   readonly read: number
   readonly total: number
 }
 
-/** How far the statements of one query are. */
+/** The progress of the statements of one query. */
 export class Progress {
   private finished: RowCount = { read: 0, total: 0 }
   private readonly running = new Set<() => RowCount>()
 
-  /** Follows one statement until what is answered is called. */
+  /** Follows one statement until the returned function is called. */
   follow(read: () => RowCount): () => void {
     let last: RowCount = { read: 0, total: 0 }
     const look = () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Runs what stops now and then, and gives the main thread to others whenever it was held for `sliceMs`. */
+/** Runs a generator, and lets other work use the main thread whenever it has run for `sliceMs`. */
 export async function runInSlices<T>(steps: Generator<void, T>, sliceMs: number): Promise<T> {
   for (let begin = performance.now(); ; ) {
     const step = steps.next()

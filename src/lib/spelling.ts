@@ -18,10 +18,10 @@ export function spellingDistance(a: string, b: string): number {
 
 const longestName = 100
 
-/** Cells of the tables of distances that are looked at for one name, at most: comparing takes the product of both lengths. */
+/** The most cells of distance tables to compute for one name: a comparison takes the product of both lengths. */
 const maxCells = 400_000
 
-/** The names that someone who wrote `name` most likely meant, nearest first; upper and lower case count as equal. */
+/** The likely names for a misspelled `name`, nearest first; upper and lower case are equal. */
 export function nearestSpellings(name: string, names: Iterable<string>, most = 3): string[] {
   // Text is not spell-checked.
   if (name.length > longestName) return []

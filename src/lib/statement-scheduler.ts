@@ -1,20 +1,20 @@
-/** A place among the statements that run. */
+/** The execution slot of a statement. */
 export interface ScheduledStatement {
-  /** Aborts when the statement has to stop, for good or to be begun again. */
+  /** Aborts if the statement must stop, for good or to be restarted. */
   readonly signal: AbortSignal
-  /** The engine has made all rows. Nothing is begun again from here on. */
+  /** The engine has produced all rows: from here on the statement is not restarted. */
   hasRows(): void
 }
 
-/** Says when a statement may run. */
+/** Decides when a statement may run. */
 export interface StatementScheduler {
-  /** Waits for an execution slot and runs the work in it. Work that can restart may be interrupted for others; it is then called again. */
+  /** Waits for an execution slot and runs the work in it. Work that can restart may be interrupted for others, and is then called again. */
   schedule<T>(work: (turn: ScheduledStatement) => Promise<T>, options?: { readonly canRestart?: boolean }): Promise<T>
-  /** Nobody else has work in progress. */
+  /** No other work is in progress. */
   isAlone(): boolean
 }
 
-/** Everything runs at once. */
+/** Runs everything immediately. */
 export const unscheduled = (): StatementScheduler => {
   const turn: ScheduledStatement = { signal: new AbortController().signal, hasRows: () => {} }
   return { schedule: (work) => work(turn), isAlone: () => true }

@@ -1,4 +1,4 @@
-/** The mean; null of nothing. */
+/** The mean; null for an empty list. */
 export function mean(values: Float64Array): number | null {
   if (values.length === 0) return null
   let sum = 0
@@ -6,7 +6,7 @@ export function mean(values: Float64Array): number | null {
   return sum / values.length
 }
 
-/** The middle value, or the mean of the two middle ones; null of nothing. */
+/** The median, or the mean of the two middle values; null for an empty list. */
 export function median(values: Float64Array): number | null {
   if (values.length === 0) return null
   const copy = values.slice()
@@ -19,8 +19,8 @@ export function median(values: Float64Array): number | null {
   return (lower + upper) / 2
 }
 
-/** Puts the value that `place` would have in order there, and all that are smaller before it. */
-function select(values: Float64Array, place: number): number {
+/** Partially sorts: the value with rank `rank` comes to the index of its rank, and all smaller ones before it. */
+function select(values: Float64Array, rank: number): number {
   let [left, right] = [0, values.length - 1]
   while (left < right) {
     const pivot = middleOf(values[left]!, values[(left + right) >> 1]!, values[right]!)
@@ -33,11 +33,11 @@ function select(values: Float64Array, place: number): number {
       values[i++] = values[j]!
       values[j--] = value
     }
-    if (place <= j) right = j
-    else if (place >= i) left = i
+    if (rank <= j) right = j
+    else if (rank >= i) left = i
     else break
   }
-  return values[place]!
+  return values[rank]!
 }
 
 const middleOf = (a: number, b: number, c: number) => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))

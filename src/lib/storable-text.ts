@@ -1,8 +1,8 @@
-// What no text may hold that any engine is to read back: NUL characters and halves of surrogate pairs.
+// Characters that not every engine can read back: NUL and unpaired surrogates.
 
 const unreadable = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 
-/** `text` with U+FFFD for what is not readable. */
+/** `text` with U+FFFD in place of these characters. */
 export function storableText(text: string): string {
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i)

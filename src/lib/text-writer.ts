@@ -1,12 +1,12 @@
 const smallest = 1 << 16
 
-/** Collects texts as UTF-8, one behind the other. */
+/** Concatenates texts as UTF-8. */
 export class TextWriter {
   private buffer = Buffer.allocUnsafeSlow(smallest)
   private readonly most: number
   length = 0
 
-  /** It gives back memory above `most` bytes when it is cleared. */
+  /** Memory above `most` bytes is freed by `clear`. */
   constructor(most = 1 << 22) {
     this.most = most
   }
@@ -26,7 +26,7 @@ export class TextWriter {
     this.length += this.buffer.write(text, this.length)
   }
 
-  /** A copy of what is written. */
+  /** A copy of the written bytes. */
   bytes(): Uint8Array {
     const bytes = Buffer.allocUnsafeSlow(this.length)
     this.buffer.copy(bytes, 0, 0, this.length)

@@ -1,4 +1,4 @@
-/** Texts one behind the other in one piece of memory, as UTF-8: a batch of them is a few objects and not thousands. */
+/** Texts concatenated in one buffer, as UTF-8: a batch of them is a few objects instead of thousands. */
 export class Texts implements Iterable<string> {
   readonly bytes: Uint8Array
   /** Text `i` lies between `offsets[i]` and `offsets[i + 1]`. */
@@ -30,7 +30,7 @@ export class Texts implements Iterable<string> {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', offsets[i]!, offsets[i + 1]!)
   }
 
-  /** All from text `start` on. */
+  /** All texts from `start` on. */
   from(start: number): Texts {
     return new Texts(this.bytes, this.offsets.subarray(start))
   }

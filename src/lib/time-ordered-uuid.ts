@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 const pool = Buffer.alloc(8192)
 let used = pool.length
 
-/** A call for a few random bytes costs as much as one for thousands. */
+/** Random bytes are requested in bulk: a call for a few costs as much as one for thousands. */
 function pooledRandom(bytes: number): Uint8Array {
   if (used + bytes > pool.length) {
     randomFillSync(pool)
@@ -16,7 +16,7 @@ function pooledRandom(bytes: number): Uint8Array {
 const spelled = Buffer.from('00000000-0000-0000-0000-000000000000')
 const hexDigits = Buffer.from('0123456789abcdef')
 
-/** Writes the last `count` hexadecimal digits of `value` at a place of the spelling. */
+/** Writes the last `count` hexadecimal digits of `value` at an index. */
 function putHex(value: number, count: number, at: number): void {
   for (let i = at + count - 1; i >= at; i--) {
     spelled[i] = hexDigits[value & 15]!
@@ -25,8 +25,8 @@ function putHex(value: number, count: number, at: number): void {
 }
 
 /**
- * Makes version 7 UUIDs that sort in the order in which they were made, also within a millisecond and when the clock steps back: the twelve bits
- * after the time count, and a clock that has not moved on is not looked at.
+ * Creates version 7 UUIDs that sort in order of creation, also within a millisecond and when the clock steps back: the twelve bits after
+ * the time are a counter.
  */
 export const timeOrderedUuids = (clock: () => Date, random: (bytes: number) => Uint8Array = pooledRandom): (() => string) => {
   let last = -1

@@ -1,10 +1,10 @@
-// Trees of plain nodes. Each node has a kind, and a table says which fields of a kind hold nodes.
+// Trees of plain nodes. Each node has a kind, and a table lists the fields of each kind that hold nodes.
 
 interface Kinded {
   readonly kind: string
 }
 
-/** True when a value of type T can hold a node, directly, in lists or in plain parts such as a window's frame. Values of `Leaf` hold none. */
+/** True if a value of type T can hold a node: directly, in lists, or in plain parts such as a window's frame. Values of `Leaf` hold none. */
 type Holds<T, Node, Leaf> = T extends Node
   ? true
   : T extends Leaf
@@ -24,12 +24,12 @@ type PartsOf<T, Node, Leaf> = T extends Node
     : T extends object
       ? Fields<T, Node, Leaf>
       : never
-/** A part that has one of several forms needs a row with the fields of all of them. */
+/** A part with several forms needs a row with the fields of all of them. */
 type AllOf<T> = (T extends unknown ? (part: T) => void : never) extends (part: infer All) => void ? All : never
 
 /**
- * The fields of each kind of node that hold nodes, in the order they are visited: `true` for a node or lists of nodes, the same again for a plain
- * part. A kind, or a field with nodes, that is left out of the table does not compile.
+ * The fields of each node kind that hold nodes, in the order of visits: `true` for a node or lists of nodes, a nested table for a plain part. A kind, or
+ * a field with nodes, that is missing from the table does not compile.
  */
 export type ChildTable<Node extends Kinded, Leaf = never, Listed extends Kinded = Node> = {
   readonly [K in Listed['kind']]: Fields<Extract<Listed, { readonly kind: K }>, Node, Leaf>
@@ -51,11 +51,11 @@ export const childFields = <Kind extends string>(table: { readonly [K in Kind]: 
     readonly ChildField[]
   >
 
-/** A field's value: a node, lists of them, plain parts with nodes in them, or nothing. */
+/** The value of a field: a node, lists of nodes, plain parts with nodes in them, or nothing. */
 type Held = Kinded | readonly Held[] | { readonly [key: string]: Held } | string | null | undefined
 type Values = Readonly<Record<string, Held>>
 
-/** Visits the nodes directly below one, in the order of the table. `field`: the name of the field that holds the child. */
+/** Visits the direct child nodes in the order of the table. `field`: the name of the field that holds the child. */
 export function eachChild<Node>(node: object, fields: readonly ChildField[], visit: (child: Node, field: string) => void): void {
   for (const field of fields) {
     const held = (node as Values)[field.key]
@@ -70,7 +70,7 @@ function eachHeld<Node>(held: Held, field: ChildField, visit: (child: Node, fiel
   else eachChild(held, field.parts, visit)
 }
 
-/** The node with each of its children replaced. The same object when no child changes. */
+/** The node with each of its children replaced. The same object if no child changes. */
 export function mapChildren<Node extends object, Child>(node: Node, fields: readonly ChildField[], replace: (child: Child) => Child): Node {
   let changed: Record<string, Held> | null = null
   for (const { key, parts } of fields) {

@@ -1,4 +1,4 @@
-/** Gives out names, each once: one that is taken gets a number. Upper and lower case count as equal, as in DuckDB. */
+/** Makes names unique: a name that is taken gets a number. Upper and lower case are equal, as in DuckDB. */
 export function uniqueNames(numbered = (name: string, n: number) => `${name}_${n}`): (wanted: string) => string {
   const taken = new Set<string>()
   const next = new Map<string, number>()

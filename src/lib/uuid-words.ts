@@ -1,4 +1,4 @@
-// A UUID as four unsigned 32-bit words, most significant first: the order of the words is the order of the texts.
+// A UUID as four unsigned 32-bit words, most significant first: words sort like the texts.
 
 const digits = new Uint8Array(256)
 for (let i = 0; i < 16; i++) {
@@ -15,7 +15,7 @@ function word(text: string, at: number, skip: number): number {
   return value >>> 0
 }
 
-/** Writes the words of `uuid`, in its usual spelling, into `into` from `at` on. */
+/** Writes the words of `uuid`, in its usual notation, into `into` from `at` on. */
 export function putWords(uuid: string, into: Uint32Array, at: number): void {
   into[at] = word(uuid, 0, -1)
   into[at + 1] = word(uuid, 9, 13)

@@ -1,4 +1,4 @@
-/** `/batch/` is `/batch`; a path of nothing else keeps its first slash. */
+/** `/batch/` is `/batch`; a path of slashes only becomes `/`. */
 export function withoutTrailingSlashes(path: string): string {
   let end = path.length
   while (end > 1 && path[end - 1] === '/') end--

@@ -1,5 +1,5 @@
-// Local time by the zone data that Node carries. Instants and walls are microseconds; a wall is the instant at which a UTC clock would show
-// the same date and time, so its calendar fields are read with UTC arithmetic.
+// Local time, from Node's time zone data. Instants and walls are microseconds; a wall is the instant at which a UTC clock would show
+// the same local date and time, so its calendar fields are read with UTC arithmetic.
 
 /** Microseconds since 1970-01-01T00:00:00Z. Exact as a number up to the year 2255. */
 export type Micros = number
@@ -20,9 +20,9 @@ export interface Zone {
   readonly name: string
   offsetAt(at: Micros): Micros
   toWall(at: Micros): Micros
-  /** A wall that comes twice is its first instant; one that is skipped is moved on by the length of the gap. */
+  /** An ambiguous wall is its first instant; a skipped one is moved forward by the length of the gap. */
   toInstant(wall: Micros): Micros
-  /** The changes inside (from, to], in order. */
+  /** The offset changes in (from, to], in order. */
   changes(from: Micros, to: Micros): readonly OffsetChange[]
 }
 

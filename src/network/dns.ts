@@ -9,7 +9,7 @@ const resolverFor = (servers: readonly string[]) => {
   return resolver
 }
 
-/** Asks name servers for TXT records; the system's, unless others are named as `address` or `address:port`. */
+/** Queries TXT records from name servers: the system's, or those given as `address` or `address:port`. */
 export const createTxtLookup = (servers: readonly string[] = []): ((name: string) => Promise<readonly string[]>) => {
   const resolver = resolverFor(servers)
   return async (name) => {

@@ -5,7 +5,7 @@ interface Transport {
   close(): void
 }
 
-/** Sends mail through an SMTP server, `smtp://user:password@host:587`. The package nodemailer does the talking and is installed by those who want mail. */
+/** Sends mail through an SMTP server, `smtp://user:password@host:587`, with the optional package nodemailer. */
 export const createMailer = async (url: string, from: string) => {
   const name = 'nodemailer' // not an import that a bundler should look for
   const module = (await import(name).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { queryStarts, type Rule, spanOf } from './grammar-base.ts'
 import { membershipOf } from './lowering.ts'
 import * as t from './tokens.ts'
 
-/** Calls, with all that may stand behind them. */
+/** Calls, and everything that may follow them. */
 export abstract class CallGrammar extends FormGrammar {
   abstract readonly query: Rule<Query>
 
@@ -123,7 +123,7 @@ export abstract class CallGrammar extends FormGrammar {
                   this.CONSUME(t.For)
                   length = this.SUBRULE2(this.expression)
                 })
-                // Without FOR: to the end. The function wants a length, and no text is longer than this.
+                // Without FOR, to the end. The function requires a length, and no text is longer than this.
                 this.ACTION(() => args.push(length ?? { ...literal(2 ** 31 - 1), span: args.at(-1)!.span }))
               },
             })

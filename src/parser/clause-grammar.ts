@@ -4,7 +4,7 @@ import { type Rule, spanOf } from './grammar-base.ts'
 import { parseNumber } from './literals.ts'
 import * as t from './tokens.ts'
 
-/** The clauses of a select behind its conditions. */
+/** The clauses of a select after its conditions. */
 export abstract class ClauseGrammar extends ExpressionGrammar {
   readonly top: Rule<Limit> = this.rule('top', () => {
     const start = this.begin()

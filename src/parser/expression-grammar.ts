@@ -12,9 +12,9 @@ import { type List, ValueGrammar } from './value-grammar.ts'
 /** Operators that are also functions: `and(a, b)`. */
 const operatorFunctions: ReadonlySet<TokenType> = new Set([t.And, t.Or, t.Like, t.Ilike, t.In])
 
-/** Operators, and what stands between them. */
+/** Operators and their operands. */
 export abstract class ExpressionGrammar extends ValueGrammar {
-  /** Operators looser than `loosest` are left to the caller. */
+  /** Operators that bind more loosely than `loosest` are left to the caller. */
   readonly expression: Rule<Expr, [loosest?: number]> = this.rule('expression', (loosest: number = noLevel - 1) => {
     const around = this.stack
     this.ACTION(() => {
@@ -31,8 +31,8 @@ export abstract class ExpressionGrammar extends ValueGrammar {
     })
   })
 
-  // What follows runs for every operand: closures of its own for each would cost more than the rest of it.
-  /** Of the expression that is being read. */
+  // The following runs for every operand: a new closure for each would cost more than the rest.
+  /** The expression that is being read. */
   private stack = new ExpressionStack(noLevel)
   private readonly operations = {
     GATE: () => levelOf(this.LA(1).tokenType, this.LA(2).tokenType) <= this.stack.loosest,
@@ -303,7 +303,7 @@ export abstract class ExpressionGrammar extends ValueGrammar {
     },
   ])
 
-  /** Everything that starts with a name: columns, calls, and the forms that a word opens. */
+  /** Everything that starts with a name: columns, calls, and forms that start with a keyword. */
   readonly named: Rule<Expr> = this.choice<Expr>('named', [
     { GATE: () => this.isWordForm(), ALT: () => this.SUBRULE(this.wordForm) },
     { GATE: () => this.is(2, t.LParen), ALT: () => this.SUBRULE(this.call) },

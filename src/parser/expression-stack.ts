@@ -3,8 +3,8 @@ import type { Between, Call, Expr, In, Literal } from '../ast/nodes.ts'
 import type { Span } from '../errors/span.ts'
 import { level, type OperatorRow } from './operators.ts'
 
-// A flat run of operands and operators becomes a tree by the levels of `operators.ts`. One loop for all levels, so a plain operand
-// costs one rule of the grammar and not fourteen.
+// Turns a flat sequence of operands and operators into a tree, by the levels of `operators.ts`. One loop handles all levels, so a plain operand
+// costs one grammar rule instead of fourteen.
 
 type Pending =
   | { readonly kind: 'prefix'; readonly name: 'not' | 'negate'; readonly level: number; readonly start: number }
@@ -31,9 +31,9 @@ const cover = (a: Expr, b: Expr): Span => ({ start: a.span.start, end: b.span.en
 export class ExpressionStack {
   readonly #operands: Expr[] = []
   readonly #pending: Pending[] = []
-  /** The AND, OR or || that this run built last: further operands of the same operator join it. */
+  /** The AND, OR or concatenation that this run built last: further operands of the same operator are added to it. */
   #chain: Expr | null = null
-  /** Operators looser than that are left to the caller. */
+  /** Operators that bind more loosely than this are left to the caller. */
   readonly loosest: number
 
   constructor(loosest: number) {
@@ -94,7 +94,7 @@ export class ExpressionStack {
   #binary(row: OperatorRow, left: Expr, right: Expr, span: Span): Expr {
     if (row.isChain) {
       if (left === this.#chain && left.kind === 'call' && left.name === row.name) {
-        // This run made the call and nobody else has seen it: growing it keeps a long chain linear.
+        // This run created the call and nothing else refers to it yet. Appending to it keeps a long chain linear.
         const call = left as { args: Expr[]; span: Span } & Call
         call.args.push(right)
         call.span = span
@@ -121,7 +121,7 @@ function prefixed(name: 'not' | 'negate', expr: Expr, start: number): Expr {
 /** -2^53 + 1 is safe although its digits alone may have been read as a bigint. */
 const demoted = (value: number | bigint) => (typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value)
 
-/** A null pattern stays null: comparisons with null have an answer of their own. */
+/** A null pattern stays null: comparisons with null are handled separately. */
 function ignoringCase(pattern: Expr): Expr {
   if (pattern.kind === 'literal') return pattern.type === 'string' ? { ...pattern, value: `(?i)${pattern.value}` } : pattern
   const flag = { ...literal('(?i)'), span: pattern.span }

@@ -8,7 +8,7 @@ import { unquote } from './literals.ts'
 import { extractCall, intervalCall, isUnit, likelyUnits } from './lowering.ts'
 import * as t from './tokens.ts'
 
-/** Forms that a word opens, and names of types. */
+/** Forms that start with a keyword, and names of types. */
 export abstract class FormGrammar extends ListGrammar {
   abstract readonly array: Rule<Expr>
 

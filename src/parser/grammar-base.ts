@@ -8,18 +8,18 @@ import { wordingOf } from './messages.ts'
 import * as t from './tokens.ts'
 import { endOf } from './tokens.ts'
 
-// What all rules of the grammar use: looking ahead, names, places, problems.
-// Chevrotain runs every rule once on dummy tokens to learn the grammar, so whatever looks at a token's text stands inside ACTION.
+// Shared by all grammar rules: lookahead, names, positions, errors.
+// Chevrotain runs every rule once on dummy tokens to record the grammar, so code that reads a token's text must be inside ACTION.
 
 export type Rule<R, A extends unknown[] = []> = ParserMethod<A, R>
 
-/** Deeper statements are refused before they could exhaust the stack: a call inside a call takes some fifty frames. */
+/** Deeper statements are rejected before they can exhaust the stack: each nested call takes about fifty frames. */
 export const maxDepth = 100
 
 /** Aliases that would hide a literal or the project's guard. */
 const reservedAliases: ReadonlySet<string> = new Set(['true', 'false', 'null', 'team_id'])
 export const queryStarts: ReadonlySet<TokenType> = new Set([t.Select, t.With])
-/** What may follow a query in parentheses when both stand in parentheses again. */
+/** Tokens that may follow a query in parentheses if both are in parentheses again. */
 const afterQuery: ReadonlySet<TokenType> = new Set([t.RParen, t.Union, t.Intersect, t.Except, t.Order, t.Limit, t.Offset])
 
 interface WrittenName {
@@ -31,7 +31,7 @@ export const spanOf = (token: IToken): Span => ({ start: token.startOffset, end:
 const isA = (type: TokenType, category: TokenType): boolean => category.categoryMatchesMap?.[type.tokenTypeIdx!] === true
 
 export abstract class GrammarBase extends EmbeddedActionsParser {
-  /** Problems that do not stop the parse. */
+  /** Errors that do not stop the parse. */
   problems: QueryError[] = []
   protected depth = 0
 
@@ -47,7 +47,7 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
 
   // names
 
-  /** A name that the statement gives to something. */
+  /** A name that the statement assigns. */
   readonly definedName: Rule<string> = this.choice<string>('definedName', {
     DEF: [
       {
@@ -88,7 +88,7 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
     return isA(this.LA(distance).tokenType, t.Name)
   }
 
-  /** The parenthesis here opens a query, and not an expression that starts with one. */
+  /** Does the parenthesis open a query, and not an expression that starts with one? */
   protected isQuery(distance: number): boolean {
     if (!this.is(distance, t.LParen)) return false
     const next = this.LA(distance + 1)
@@ -104,7 +104,7 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
     return this.RULE(name, build)
   }
 
-  /** A rule that is one of several. They are made once: made in the rule they would be made for every token. */
+  /** A rule with alternatives. They are created once: inside the rule they would be created for every token. */
   protected choice<R>(name: string, options: Parameters<typeof this.OR<R>>[0]): Rule<R> {
     return this.rule(name, () => this.OR<R>(options))
   }
@@ -144,14 +144,14 @@ export abstract class GrammarBase extends EmbeddedActionsParser {
     return this.nameText(token)
   }
 
-  /** `%` is refused as in the reference system; a leading `@` is kept for fields that no statement may name. A property may have one. */
+  /** `%` is rejected as in the reference system. A leading `@` is reserved for fields that no statement may name; a property may have one. */
   protected permitted({ text, span }: WrittenName, before?: string): string {
     const character = text.includes('%') ? '%' : text.startsWith('@') && before !== 'properties' ? '@' : null
     if (character) this.problems.push(new QueryError('illegal-identifier', { name: text, character }, span))
     return text
   }
 
-  /** Reads a word for what it stands for. */
+  /** Reads a word that is not used as a keyword. */
   protected means<T>(_word: IToken, meaning: T): T {
     return meaning
   }

@@ -20,13 +20,13 @@ import { combineSets, type SetOperator, type SetTerm, withCtes, withTail } from 
 import { SourceGrammar } from './source-grammar.ts'
 import * as t from './tokens.ts'
 
-/** What may follow the comma after the last column. */
+/** Tokens that may follow the comma after the last column. */
 const afterColumns: ReadonlySet<TokenType> = new Set([
   ...[t.From, t.Where, t.Prewhere, t.Group, t.Having, t.Qualify, t.Order, t.Limit, t.Union, t.Intersect, t.Except],
   ...[t.RParen, t.Semicolon, EOF],
 ])
 
-/** Statements; what they are made of is in the classes below. */
+/** Statements; their parts are in the classes below. */
 export class Grammar extends SourceGrammar {
   constructor() {
     super()

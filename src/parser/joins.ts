@@ -11,7 +11,7 @@ const types: Readonly<Record<string, JoinType>> = {
 }
 const strictnesses: ReadonlySet<string> = new Set(['all', 'any', 'asof', 'semi', 'anti'] satisfies JoinStrictness[])
 
-/** What the words before JOIN say, in any order: `LEFT ANY`, `ANY LEFT OUTER`. A text says why they say nothing. */
+/** The join type that the words before JOIN define, in any order: `LEFT ANY`, `ANY LEFT OUTER`. A text explains why they are invalid. */
 export function joinOf(words: readonly string[]): { type: JoinType; strictness: JoinStrictness | null } | string {
   let type: JoinType | null = null
   let strictness: JoinStrictness | null = null

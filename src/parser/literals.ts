@@ -1,6 +1,6 @@
 import type { Literal } from '../ast/nodes.ts'
 
-// What the text of a literal means.
+// The values of literals.
 
 const escapes: Readonly<Record<string, string>> = {
   b: '\b',
@@ -14,7 +14,7 @@ const escapes: Readonly<Record<string, string>> = {
   0: '',
 }
 
-/** The text between the quotes: doubled quotes and known escapes are undone, `\0` vanishes, any other backslash stays. */
+/** The text between the quotes: doubled quotes and known escapes are decoded, `\0` is removed, any other backslash stays. */
 export function undoEscapes(text: string, quote: string): string {
   if (!text.includes('\\') && !text.includes(quote)) return text
   let out = ''

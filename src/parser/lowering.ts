@@ -5,9 +5,9 @@ import type { Span } from '../errors/span.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { callNode } from './expression-stack.ts'
 
-// Forms of SQL that are calls of our functions.
+// SQL forms that are calls of functions.
 
-/** CASE in both its forms. One branch is an `if`. */
+/** Both forms of CASE. A single branch is an `if`. */
 export function caseCall(subject: Expr | null, branches: readonly (readonly [Expr, Expr])[], otherwise: Expr | null, span: Span): Call {
   const rest: Expr = otherwise ?? ({ ...literal(null), span } satisfies Literal)
   const args = branches.flatMap(([when, then]) => [subject ? callNode('equals', [subject, when], when.span) : when, then])
@@ -20,7 +20,7 @@ const singular = (word: string) => word.toLowerCase().replace(/s$/, '')
 export const likelyUnits = (word: string): readonly string[] => nearestSpellings(singular(word), Object.keys(intervals))
 export const isUnit = (word: string): boolean => Object.hasOwn(intervals, singular(word))
 
-/** `INTERVAL 2 DAY`, `INTERVAL '2' DAY`, `INTERVAL '2 days'`; a text says what is missing. */
+/** `INTERVAL 2 DAY`, `INTERVAL '2' DAY`, `INTERVAL '2 days'`; a text explains what is missing. */
 export function intervalCall(amount: Expr, unit: string | null, span: Span): Call | string {
   if (amount.kind !== 'literal' || amount.type !== 'string')
     return unit ? callNode(intervals[singular(unit)]!, [amount], span) : 'expected an interval unit'
@@ -46,7 +46,7 @@ const extracts: Readonly<Record<string, string>> = {
   epoch: 'toUnixTimestamp',
 }
 
-/** EXTRACT(unit FROM x); null for a unit there is not. */
+/** EXTRACT(unit FROM x); null for an unknown unit. */
 export function extractCall(unit: string, expr: Expr, span: Span): Call | null {
   const key = unit.toLowerCase()
   if (key === 'dow') return callNode('date_part', [{ ...literal('dow'), span }, expr], span)

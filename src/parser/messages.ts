@@ -2,7 +2,7 @@ import type { IParserErrorMessageProvider, IToken, TokenType } from 'chevrotain'
 import { EOF, tokenLabel } from 'chevrotain'
 import { Semicolon } from './tokens.ts'
 
-// What is said when a statement cannot be read: what could have stood there, and what does.
+// Error messages for statements that cannot be parsed: what was expected, and what came.
 
 const shown = (token: IToken): string =>
   token.tokenType === EOF ? 'the end' : token.image.length > 30 ? `${token.image.slice(0, 30)}…` : token.image
@@ -13,7 +13,7 @@ const expected = (what: string, token: IToken, previous?: IToken): string => {
 }
 const between = ' but found '
 
-/** What could have stood there, of a message that was made here. */
+/** The expected part of a message that was made here. */
 export function expectedIn(message: string): string | undefined {
   const [start, end] = ['expected '.length, message.indexOf(between)]
   return message.startsWith('expected ') && end > start ? message.slice(start, end) : undefined

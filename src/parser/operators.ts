@@ -2,7 +2,7 @@ import type { TokenType } from 'chevrotain'
 import * as t from './tokens.ts'
 
 // How tightly operators bind: a smaller level binds tighter. `1 + null ?? 2 + 3` is `ifNull(1 + null, 2 + 3)`.
-// BETWEEN stands before NOT, AND and OR as in SQL, so that `a BETWEEN 1 AND 2 AND b` is a conjunction.
+// BETWEEN comes before NOT, AND and OR as in SQL, so that `a BETWEEN 1 AND 2 AND b` is a conjunction.
 
 export const level = {
   negate: 2,
@@ -19,7 +19,7 @@ export const level = {
 } as const
 
 export interface OperatorRow {
-  /** The function it is a call of. */
+  /** The function that the operator calls. */
   readonly name: string
   readonly level: number
   /** `a AND b AND c` is one call. */
@@ -62,11 +62,11 @@ export const binaryOperators: ReadonlyMap<TokenType, OperatorRow> = new Map(rows
 
 export const notLike: OperatorRow = { name: 'notLike', level: level.compare }
 export const notIlike: OperatorRow = { name: 'notILike', level: level.compare }
-/** Comparisons never answer null here, so IS DISTINCT FROM is an ordinary comparison. */
+/** Comparisons never return null here, so IS DISTINCT FROM is an ordinary comparison. */
 export const isDistinctFrom: OperatorRow = { name: 'notEquals', level: level.compare }
 export const isNotDistinctFrom: OperatorRow = { name: 'equals', level: level.compare }
 
-/** Where no binary operator can follow. */
+/** Not a binary operator. */
 export const noLevel = 99
 const wordLevels = new Map<TokenType, number>([
   [t.In, level.compare],

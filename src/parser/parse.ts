@@ -10,7 +10,7 @@ import { expectedIn } from './messages.ts'
 import { patched } from './patch.ts'
 import { endOf, tokenize } from './tokens.ts'
 
-/** The tree, or null when there is none to go on with, and every problem found, in order of place. */
+/** The tree, or null if parsing cannot continue, and all errors, ordered by position. */
 export interface Parsed<T> {
   readonly ast: T | null
   readonly errors: readonly QueryError[]
@@ -18,7 +18,7 @@ export interface Parsed<T> {
 
 type Entry<T> = (grammar: Grammar) => T
 
-/** One parser for the process; learning its grammar takes some milliseconds, so the first statement makes it. */
+/** One parser for the process. Recording its grammar takes some milliseconds, so it is created with the first statement. */
 let grammar: Grammar | null = null
 
 const maxProblems = 10
@@ -66,7 +66,7 @@ function run<T>(parser: Grammar, tokens: IToken[], entry: Entry<T>): T {
   return entry(parser)
 }
 
-/** What the last run complained about, and what further runs do once its first mistake is patched. */
+/** The errors of the last run, and of further runs with its first error patched. */
 function allProblems(parser: Grammar, tokens: IToken[], entry: Entry<unknown>, text: string): QueryError[] {
   const found = new Map<string, QueryError>()
   const add = (error: QueryError) => found.set(`${error.code} ${error.span?.start}`, error)
@@ -77,7 +77,7 @@ function allProblems(parser: Grammar, tokens: IToken[], entry: Entry<unknown>, t
     const mistake = parser.errors[0]
     if (!mistake) break
     const index = mistake.token.tokenType === EOF ? current.length : current.indexOf(mistake.token)
-    // At the patch or directly behind it, it is the patch that is wrong.
+    // An error at the patch or directly after it is caused by the patch.
     if (index <= lastPatch + 1) break
     add(syntaxError(mistake, text))
     if (index >= current.length) break
@@ -90,11 +90,11 @@ function allProblems(parser: Grammar, tokens: IToken[], entry: Entry<unknown>, t
 }
 
 function syntaxError(error: IRecognitionException, text: string): QueryError {
-  return new QueryError('syntax-error', { message: error.message, expected: expectedIn(error.message) }, placeOf(error.token, text))
+  return new QueryError('syntax-error', { message: error.message, expected: expectedIn(error.message) }, spanOf(error.token, text))
 }
 
-/** The end of the statement is the place behind its last character. */
-const placeOf = (token: IToken, text: string): Span =>
+/** The end of the statement is the position after its last character. */
+const spanOf = (token: IToken, text: string): Span =>
   token.tokenType === EOF
     ? { start: text.trimEnd().length, end: text.trimEnd().length + 1 }
     : { start: token.startOffset, end: endOf(token) }
@@ -110,7 +110,7 @@ export const collectQuery = (text: string, budget = new PlanningBudget()): Parse
 export const collectExpr = (text: string, budget = new PlanningBudget()): Parsed<Expr> =>
   read(text, (parser) => parser.loneExpression(), budget)
 
-/** A statement. Throws the first problem; its `others` holds the rest. */
+/** Parses a statement. Throws the first error; its `others` holds the rest. */
 export const parseQuery = (text: string, budget?: PlanningBudget): Query => orThrow(collectQuery(text, budget))
 /** One expression, with or without an alias. */
 export const parseExpr = (text: string, budget?: PlanningBudget): Expr => orThrow(collectExpr(text, budget))

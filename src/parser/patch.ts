@@ -1,8 +1,8 @@
 import { createTokenInstance, type IToken, type TokenType } from 'chevrotain'
 import * as t from './tokens.ts'
 
-// After a mistake the parser goes on as if the list item or clause around it had been a plain name. What it complains about next is a
-// mistake of its own.
+// After an error the parser replaces the list item or clause around it by a plain name and continues. Any further error is independent of
+// the first.
 
 const openers: ReadonlySet<TokenType> = new Set([t.LParen, t.LBracket, t.LBrace, t.TemplateStart])
 const closers: ReadonlySet<TokenType> = new Set([t.RParen, t.RBracket, t.RBrace, t.TemplateEnd])
@@ -11,7 +11,7 @@ const delimiters: ReadonlySet<TokenType> = new Set([
   ...[t.Union, t.Intersect, t.Except, t.Join, t.On, t.Using, t.With, t.When, t.Then, t.Else, t.End],
 ])
 
-/** The next place on the same level, in one direction, where an item ends. */
+/** The next position on the same level, in one direction, at which an item ends. */
 function edge(tokens: readonly IToken[], from: number, step: 1 | -1): number {
   const [down, up] = step === 1 ? [openers, closers] : [closers, openers]
   let depth = 0
@@ -26,7 +26,7 @@ function edge(tokens: readonly IToken[], from: number, step: 1 | -1): number {
   return step === 1 ? tokens.length : -1
 }
 
-/** The tokens with a name for the item around `index`, and where that name stands. */
+/** The tokens with the item around `index` replaced by a name, and the index of that name. */
 export function patched(tokens: readonly IToken[], index: number): { tokens: IToken[]; at: number } {
   const start = edge(tokens, index - 1, -1) + 1
   const end = edge(tokens, index, 1)

@@ -12,7 +12,7 @@ export interface SetOperator {
   readonly byName: boolean
 }
 
-/** INTERSECT binds tighter than UNION and EXCEPT. ORDER BY and LIMIT behind the last bare SELECT are the whole set's. */
+/** INTERSECT binds tighter than UNION and EXCEPT. ORDER BY and LIMIT after the last bare SELECT apply to the whole set. */
 export function combineSets(terms: readonly SetTerm[], operators: readonly SetOperator[]): Query {
   const last = terms.at(-1)!
   if (operators.length === 0) return last.query

@@ -12,7 +12,7 @@ interface SourceAlias {
   readonly columnAliases: readonly string[]
 }
 
-/** What stands behind FROM. */
+/** The sources in FROM. */
 export abstract class SourceGrammar extends ClauseGrammar {
   readonly joinTree: Rule<Source> = this.rule('joinTree', () => {
     const start = this.begin()

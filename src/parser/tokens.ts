@@ -1,22 +1,22 @@
 import { createToken, type IMultiModeLexerDefinition, type IToken, Lexer, type TokenType } from 'chevrotain'
 import type { ReservedWord } from '../ast/words.ts'
 
-// Words are lexed as one kind of token and looked up afterwards: one map lookup instead of a hundred patterns per word.
+// Words are lexed as one kind of token and classified afterwards: one map lookup instead of a hundred patterns per word.
 
 const category = (name: string, label: string, ...categories: TokenType[]) => createToken({ name, label, pattern: Lexer.NA, categories })
 
-/** Anything that may stand after a dot or after AS. */
+/** Allowed after a dot or after AS. */
 export const Word = category('Word', 'a name')
-/** What may be a column, table or function name without quotes. */
+/** Allowed as a column, table or function name without quotes. */
 export const Name = category('Name', 'a name', Word)
-/** What may be an alias without AS. */
+/** Allowed as an alias without AS. */
 export const AliasName = category('AliasName', 'an alias', Name)
 export const BinaryOperator = category('BinaryOperator', 'an operator')
 export const JoinWord = category('JoinWord', 'JOIN')
 
 export const Identifier = createToken({ name: 'Identifier', label: 'a name', pattern: /[A-Za-z_$][\w$]*/, categories: [AliasName] })
 
-/** The end of a quoted text that starts at `offset`, or -1. A doubled quote and a backslash with any character do not end it. */
+/** The end of a quoted text that starts at `offset`, or -1. A doubled quote, or a backslash with any character, does not end it. */
 function endOfQuoted(text: string, offset: number): number {
   const quote = text.charCodeAt(offset)
   for (let i = offset + 1; i < text.length; i++) {
@@ -30,7 +30,7 @@ function endOfQuoted(text: string, offset: number): number {
   return -1
 }
 
-/** The lexer keeps only where a token starts. */
+/** The lexer stores only where a token starts. */
 export const endOf = (token: IToken): number => token.startOffset + token.image.length
 
 const matched = (image: string): [string] => [image]
@@ -54,7 +54,7 @@ export const StringLiteral = createToken({
   start_chars_hint: ["'"],
   line_breaks: true,
 })
-/** Takes the rest of the text, so that one missing quote is one problem. */
+/** Consumes the rest of the text, so that a missing quote is one error. */
 export const Unterminated = createToken({
   name: 'Unterminated',
   pattern: /(?:['"`]|\/\*)[\s\S]*/,
@@ -66,7 +66,7 @@ const numberPattern = /0[xX][0-9a-fA-F]+(?![\w$])|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]
 const digitsPattern = /\d+(?![\w$])/y
 const isDigit = (code: number) => code >= 48 && code <= 57
 
-/** `a.1.2` reads two elements, `[1].1` one, and `x + .1` is a fraction: what stands directly before a dot decides. */
+/** `a.1.2` reads two elements, `[1].1` one, and `x + .1` is a fraction: the token directly before a dot decides. */
 function matchNumber(text: string, offset: number, tokens: readonly IToken[]): [string] | null {
   const previous = tokens.at(-1)
   const isTouching = previous !== undefined && endOf(previous) === offset
@@ -101,7 +101,7 @@ export const LParen = symbol('LParen', '(')
 export const RParen = symbol('RParen', ')')
 export const LBracket = symbol('LBracket', '[')
 export const RBracket = symbol('RBracket', ']')
-// Braces nest, so that the one that closes an expression inside a template string is told from the others.
+// Braces nest, so that the brace that closes an expression inside a template string can be identified.
 export const LBrace = createToken({ name: 'LBrace', label: '"{"', pattern: '{', push_mode: 'main' })
 export const RBrace = createToken({ name: 'RBrace', label: '"}"', pattern: '}', pop_mode: true })
 export const DoubleColon = symbol('DoubleColon', '::')
@@ -152,7 +152,7 @@ const BlockComment = createToken({
   group: Lexer.SKIPPED,
 })
 
-/** What a word may be where it is not the keyword: nothing (`reserved`, `operator`), a name (`name`, `join`), or also an alias without AS (`alias`). */
+/** What a keyword may be where it is not used as one: nothing (`reserved`, `operator`), a name (`name`, `join`), or also an alias without AS (`alias`). */
 const keywordClasses = { reserved: [Word], operator: [Word, BinaryOperator], name: [Name], join: [Name, JoinWord], alias: [AliasName] }
 
 const byText = new Map<string, TokenType>()
@@ -285,7 +285,7 @@ export const Table = keyword('table', 'alias')
 export const Tables = keyword('tables', 'alias')
 
 const operandEnds: ReadonlySet<TokenType> = new Set([Identifier, QuotedIdentifier, StringLiteral, RParen, RBracket, RBrace, TemplateEnd])
-/** Words are still `Identifier` while the lexer runs. Numbers are no end: `1.5` is one token, and `a.1.2` goes on after an element. */
+/** Words are still `Identifier` while the lexer runs. A number does not end a value: `1.5` is one token, and in `a.1.2` a dot follows an element. */
 const isOperandEnd = (type: TokenType) => operandEnds.has(type) || type === NumberLiteral
 
 const main = [
@@ -308,7 +308,7 @@ const definition: IMultiModeLexerDefinition = {
   defaultMode: 'main',
 }
 
-/** What the parser may meet. */
+/** The tokens of the parser. */
 export const vocabulary: TokenType[] = [
   ...new Set([...main, TemplateText, TemplateEnd, Word, Name, AliasName, BinaryOperator, JoinWord, ...byText.values()]),
 ]
@@ -321,8 +321,8 @@ export interface LexProblem {
 }
 
 /**
- * Tokens with keywords told from names. The payload of an opening parenthesis is the token after its closing one, which
- * decides in one look whether it opens the parameters of a lambda, a query or an expression.
+ * Tokens, with keywords distinguished from names. The payload of an opening parenthesis is the token after its closing one, which
+ * tells whether it opens lambda parameters, a query or an expression.
  */
 export function tokenize(text: string): { tokens: IToken[]; problems: LexProblem[] } {
   const { tokens, errors } = lexer.tokenize(text)

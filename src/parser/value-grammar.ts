@@ -7,7 +7,7 @@ import { undoEscapes } from './literals.ts'
 import { caseCall } from './lowering.ts'
 import * as t from './tokens.ts'
 
-/** What is written between brackets, quotes and words: values made of values. */
+/** Values in brackets, quotes and braces. */
 export abstract class ValueGrammar extends CallGrammar {
   /** `( … )`: a query, the parameters of a lambda, a tuple, or just an expression. */
   readonly parens: Rule<Expr> = this.rule('parens', () => {
@@ -175,7 +175,7 @@ export abstract class ValueGrammar extends CallGrammar {
       const span = this.until(start)
       if (parts.every((part) => part.kind === 'literal' && part.type === 'string'))
         return { kind: 'literal', type: 'string', value: parts.map((part) => (part as { value: string }).value).join(''), span }
-      // `concat` wants two texts at least, and turns what is none into one.
+      // `concat` requires at least two texts, and converts other values to text.
       const args = parts.length === 1 ? [...parts, { kind: 'literal', type: 'string', value: '', span } as const] : parts
       return callNode('concat', args, span)
     })
@@ -239,6 +239,6 @@ export abstract class ValueGrammar extends CallGrammar {
 
 export interface List {
   readonly items: readonly Expr[]
-  /** There was a comma, or nothing at all: a tuple and not an expression in parentheses. */
+  /** True after a comma, or for empty parentheses: a tuple, not an expression in parentheses. */
   readonly isList: boolean
 }

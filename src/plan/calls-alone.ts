@@ -7,19 +7,20 @@ import { type CallNode, type CastNode, emptySelect, type TypedExpr, type TypedQu
 import { walk } from '../resolver/typed-walk.ts'
 import { isNumeric, isTime, notNull, type SqlType, scalar } from '../types/types.ts'
 
-// Each call of a statement alone, over one row of values of the types that its arguments have: an engine that refuses such a statement refuses the call.
+// Each call of a statement in a statement of its own, over one row with sample values of the argument types. An engine that refuses such a
+// statement refuses the call.
 
 export interface CallAlone {
   readonly call: CallNode
   readonly query: TypedQuery
-  /** The same call with a value of another type as one argument; null where the function has no result for it. */
+  /** The same call with one argument of another type; null if the function has no overload for it. */
   with(argument: number, type: SqlType): TypedQuery | null
 }
 
 const cast = (expr: TypedExpr, type: SqlType): TypedExpr => ({ kind: 'cast', expr, isTry: false, type, span: noSpan })
 const text = (value: string) => constant(value, noSpan)
 
-/** Some value of a type; null where none can be written. */
+/** A sample value of a type; null if no constant can be written for it. */
 function sampleOf(type: SqlType): TypedExpr | null {
   switch (type.kind) {
     case 'scalar': {
@@ -52,7 +53,7 @@ function sampleOf(type: SqlType): TypedExpr | null {
   }
 }
 
-/** It is the same in all rows, and stays in the call as it is written. */
+/** The argument is constant, and stays in the call unchanged. */
 function isConstant(expr: TypedExpr): boolean {
   switch (expr.kind) {
     case 'constant':
@@ -69,7 +70,7 @@ function isConstant(expr: TypedExpr): boolean {
   }
 }
 
-/** A call over a row with a column for each argument that is not the same in all rows. */
+/** A call over a row with one column for each argument that is not constant. */
 function overOneRow(call: CallNode, types: readonly SqlType[], changed?: number): TypedQuery | null {
   const values: TypedExpr[] = []
   const args: TypedExpr[] = []
@@ -101,7 +102,7 @@ const column = (name: string, expr: TypedExpr) => ({ name, alias: name, expr })
 
 function alone(call: CallNode): CallAlone | null {
   const types = call.args.map(({ type }) => type)
-  // What only the engine knows may be anything.
+  // The type is known to the engine only, so no sample is known to fit.
   if (types.some(({ kind }) => kind === 'unknown')) return null
   const query = overOneRow(call, types)
   if (!query) return null
@@ -119,7 +120,7 @@ function alone(call: CallNode): CallAlone | null {
   }
 }
 
-/** Casts in the text of a statement. */
+/** Casts in the source text of a statement. */
 export function castsIn(query: TypedQuery): readonly CastNode[] {
   const found: CastNode[] = []
   walk(query, {
@@ -130,7 +131,7 @@ export function castsIn(query: TypedQuery): readonly CastNode[] {
   return found
 }
 
-/** Calls in the text of a statement, inner ones first; null if there are more than `most`. */
+/** Calls in the source text of a statement, inner ones first; null if there are more than `most`. */
 export function callsAlone(query: TypedQuery, most: number): readonly CallAlone[] | null {
   const found: CallNode[] = []
   walk(query, {

@@ -1,39 +1,39 @@
 import type { Planning } from '../resolver/session.ts'
 import type { JsonRead, Slot, TypedQuery } from '../resolver/typed.ts'
 
-/** What an engine can do, where plans differ by it. */
+/** What an engine supports, where plans depend on it. */
 export interface Capabilities {
   readonly engine: string
-  /** Event names are small integers in the events table. */
+  /** The events table stores event names as small integers. */
   readonly hasEventDictionary: boolean
-  /** Frequent properties have typed columns of their own. */
+  /** Frequent properties have typed columns: slots. */
   readonly hasSlots: boolean
-  /** A name of WITH can be computed once: AS MATERIALIZED. */
+  /** A CTE can be computed once: AS MATERIALIZED. */
   readonly materializesCtes: boolean
-  /** `arrayJoin(x)` may stand in any expression. */
+  /** `arrayJoin(x)` is allowed in any expression. */
   readonly hasArrayJoinCall: boolean
-  /** Goes over lists with an accumulator as fast as over rows, and where the rows are. */
+  /** Folds lists with an accumulator as fast as rows, inside the engine. */
   readonly foldsInEngine: boolean
 }
 
-/** What is known of a project's store when a statement starts. Read once. */
+/** Facts about a project's store, read once when a statement starts. */
 export interface StoreSnapshot {
-  /** Some person has been merged into another. */
+  /** At least one person has been merged into another. */
   readonly hasMerges: boolean
-  /** The dictionary's number for an event name; undefined for a name that no event has. */
+  /** The dictionary's number for an event name; undefined if no event has this name. */
   eventId(name: string): number | undefined
-  /** The column that is filled for every row with what reading the property so gives, or with what that can be made of. */
+  /** The slot that is filled for every row with this reading of the property, or with one that it can be derived from. */
   slot(table: string, field: string, key: string, as: JsonRead): Slot | undefined
 }
 
 export interface PlanContext extends Planning {
   readonly capabilities: Capabilities
-  /** The project that is asked. */
+  /** The project that the statement reads. */
   readonly projectId: number
   readonly store: StoreSnapshot
-  /** A value that is shown as what it is goes out as JSON, otherwise as its text. */
+  /** Values of the type `Property` are sent as JSON; otherwise as text. */
   readonly showsJson: boolean
-  /** The query that a table is: `sessions`. `fresh` names its sources. */
+  /** The query behind a table such as `sessions`. `fresh` names its sources. */
   view(table: string, fields: readonly string[], fresh: (wanted: string) => string): TypedQuery
 }
 

@@ -2,7 +2,7 @@ import { childrenOf, holdsQuery } from '../resolver/shape.ts'
 import type { TypedExpr, TypedQuery, TypedSource } from '../resolver/typed.ts'
 import { partsOf } from './parts-of.ts'
 
-/** How many subqueries that read the select around them a query has once aliases and names of WITH are written out wherever they are used. */
+/** The number of correlated subqueries in a query after aliases and CTEs are expanded at each use. */
 export function correlatedCount(top: TypedQuery): number {
   const counts = new Map<TypedExpr, number>()
   type Names = ReadonlyMap<string, number>

@@ -6,7 +6,8 @@ import { isProperty } from '../types/property-values.ts'
 import type { Pass } from './context.ts'
 
 /**
- * Properties that are not held as they are shown are told apart by grouping: a group can be ordered by what it holds and show another form of it.
+ * DISTINCT over properties whose stored form differs from their displayed form becomes GROUP BY: a group can be ordered by the stored form and
+ * display the other one.
  * Before: `SELECT DISTINCT x … ORDER BY x`. After: `SELECT x … GROUP BY x ORDER BY x`.
  */
 export const distinctProperties: Pass = (query, { idOf }) => {
@@ -22,7 +23,7 @@ function grouped(select: TypedSelect, fresh: (wanted: string) => string, idOf: I
   const byColumns = (columns: readonly TypedColumn[]) =>
     ({ mode: 'plain', items: [...new Set(columns.map(({ expr }) => expr))], sets: [] }) as const
   if (!isGrouped(select) && !seesWindows(select)) return { ...select, distinct: false, groupBy: byColumns(select.columns) }
-  // What is grouped already, or looked at through a window, becomes a query of its own.
+  // A select with groups or windows becomes a subquery.
   const alias = fresh('rows')
   const inner = new Map(select.columns.map((column) => [idOf(column.expr), column]))
   const outside = (expr: TypedExpr): TypedExpr => {

@@ -6,8 +6,8 @@ import { scalar } from '../types/types.ts'
 import type { Pass, PlanContext } from './context.ts'
 
 /**
- * Where event names are compared with constants, their numbers in the dictionary are compared.
- * Before: `event = 'signup'`. After: `@event_id = 3`; a name that no event has is no event's, so the condition is false.
+ * Comparisons of event names with constants become comparisons of their numbers in the dictionary.
+ * Before: `event = 'signup'`. After: `@event_id = 3`. If no event has the name, the condition is false.
  */
 export const eventNames: Pass = (query, context) => {
   if (!context.capabilities.hasEventDictionary) return query
@@ -35,7 +35,7 @@ export const eventNames: Pass = (query, context) => {
   return rewrite(replaced, { source: (source) => (isEvents(source) && names.has(source.alias) ? withId(source) : source) })
 }
 
-/** What is read of groups by name: there only the name is left. */
+/** Expressions that are evaluated after grouping by the name: a group has its name only, not the number. */
 function readAfterGrouping(grouped: readonly TypedSelect[], isName: (expr: TypedExpr) => boolean): ReadonlySet<TypedExpr> {
   const found = new Set<TypedExpr>()
   const keep = (expr: TypedExpr): void => {
@@ -64,7 +64,7 @@ const withId = (scan: ScanSource): ScanSource =>
     ? scan
     : { ...scan, reads: [...scan.reads, { name: '@event_id', via: [], field: '@event_id', type: idType }] }
 
-/** Alias of each scan of events → what it calls the event's name; and the selects that group. */
+/** Alias of each scan of events → its column with the event name; and the selects that group. */
 function lookedAt(query: TypedQuery): { names: ReadonlyMap<string, string>; grouped: readonly TypedSelect[] } {
   const names = new Map<string, string>()
   const grouped: TypedSelect[] = []

@@ -21,13 +21,13 @@ import { freshAliases, rewrite } from '../resolver/typed-walk.ts'
 import { isInteger, isNumeric, isTime, scalar } from '../types/types.ts'
 import type { Pass } from './context.ts'
 
-/** Rows that one WITH FILL may make. */
+/** The most rows that one WITH FILL may add. */
 export const mostFilled = 1_000_000
 
 /**
- * ORDER BY … WITH FILL adds a row for each value of a series that no row has.
+ * ORDER BY … WITH FILL adds a row for each missing value of a series.
  * Before: `SELECT k, v FROM t ORDER BY k WITH FILL FROM 0 TO 9`. After: the rows of `SELECT k, v FROM t`, and `SELECT k, 0` for each `k` of the
- * series that is not among them, sorted.
+ * series that is missing, sorted.
  */
 export const fills: Pass = (query, { idOf }) => {
   let given: ((wanted: string) => string) | null = null
@@ -41,12 +41,12 @@ export const fills: Pass = (query, { idOf }) => {
 function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedSelect {
   const { ctes, span, limit } = select
   const { fill, descending } = select.orderBy.at(-1)! as TypedOrder & { readonly fill: TypedFill }
-  const places = select.orderBy.map(({ expr, fill: isFilled }, i): TypedColumn => {
+  const sortKeys = select.orderBy.map(({ expr, fill: isFilled }, i): TypedColumn => {
     const name = `@${i}`
     return { name, alias: name, expr: isFilled ? widest(expr) : expr }
   })
-  const placeOf = new Map(select.orderBy.map(({ expr }, i) => [idOf(expr), places[i]!]))
-  const columns = [...select.columns, ...places]
+  const sortKeyOf = new Map(select.orderBy.map(({ expr }, i) => [idOf(expr), sortKeys[i]!]))
+  const columns = [...select.columns, ...sortKeys]
   const rows: TypedCte = {
     name: fresh('@filled'),
     recursive: false,
@@ -56,10 +56,10 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
   const from = (alias: string) => ({ kind: 'cteRef', alias, name: rows.name }) as const
   const read = (source: string, { alias, expr: { type } }: TypedColumn): TypedExpr => columnOf(source, { name: alias, alias, type }, span)
 
-  // The first and the last value, for each group of rows that the expressions before it make.
+  // The first and the last value of each group. The expressions before the filled one form the groups.
   const [known, edges, series] = [fresh('rows'), fresh('edges'), fresh('series')]
-  const by = places.slice(0, -1).map((place) => ({ ...place, expr: read(known, place) }))
-  const values = read(known, places.at(-1)!)
+  const by = sortKeys.slice(0, -1).map((sortKey) => ({ ...sortKey, expr: read(known, sortKey) }))
+  const values = read(known, sortKeys.at(-1)!)
   const edge = (written: TypedExpr | null, name: string) => written ?? builtCall(name, [values], fill.span)
   const first: TypedColumn = { name: '@first', alias: '@first', expr: edge(fill.from, descending ? 'max' : 'min') }
   const last: TypedColumn = { name: '@last', alias: '@last', expr: edge(fill.to, descending ? 'min' : 'max') }
@@ -72,31 +72,36 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
     span,
   }
   const [start, end] = [read(edges, first), read(edges, last)] as const
-  // Under a name of its own in mistakes: nobody wrote `range`.
+  // `range` is generated: its errors must not point to a name that is not in the statement.
   const steps = { ...builtCall('range', [stepsBetween(start, end, fill)], fill.span), name: filledSeries } as TypedExpr
   assertFew(fill)
   const step: TypedExpr = { kind: 'column', source: series, name: 'step', type: scalar('UInt64'), span: fill.span }
   const value = stepped(start, step, fill)
   const isInside = builtCall(`${descending ? 'greater' : 'less'}${fill.to ? '' : 'OrEquals'}`, [value, end], fill.span)
-  const place = (i: number): TypedExpr => (i === places.length - 1 ? value : read(edges, by[i]!))
+  const sortKey = (i: number): TypedExpr => (i === sortKeys.length - 1 ? value : read(edges, by[i]!))
   const sought: TypedExpr =
-    places.length === 1
+    sortKeys.length === 1
       ? value
-      : { kind: 'tuple', items: places.map((_, i) => place(i)), type: { kind: 'tuple', items: places.map((_, i) => place(i).type) }, span }
+      : {
+          kind: 'tuple',
+          items: sortKeys.map((_, i) => sortKey(i)),
+          type: { kind: 'tuple', items: sortKeys.map((_, i) => sortKey(i).type) },
+          span,
+        }
   const there = fresh('there')
   const isMissing: TypedExpr = {
     kind: 'in',
     expr: sought,
     not: true,
-    set: { query: { ...emptySelect, columns: places.map((one) => ({ ...one, expr: read(there, one) })), from: from(there), span } },
+    set: { query: { ...emptySelect, columns: sortKeys.map((one) => ({ ...one, expr: read(there, one) })), from: from(there), span } },
     type: scalar('Bool'),
     span: fill.span,
   }
   const filler: TypedSelect = {
     ...emptySelect,
     columns: columns.map((column) => {
-      const at = places.indexOf(column)
-      return { ...column, expr: at < 0 ? defaultOf(column.expr.type, span) : place(at) }
+      const at = sortKeys.indexOf(column)
+      return { ...column, expr: at < 0 ? defaultOf(column.expr.type, span) : sortKey(at) }
     }),
     from: {
       kind: 'unnest',
@@ -126,10 +131,10 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
   return {
     ...emptySelect,
     ctes: [...ctes, rows],
-    columns: select.columns.map((column) => ({ ...column, expr: read(whole, placeOf.get(idOf(column.expr)) ?? column) })),
+    columns: select.columns.map((column) => ({ ...column, expr: read(whole, sortKeyOf.get(idOf(column.expr)) ?? column) })),
     from: { kind: 'derived', alias: whole, query: set },
     orderBy: select.orderBy.map(({ descending: isDescending, nulls }, i) => ({
-      expr: read(whole, places[i]!),
+      expr: read(whole, sortKeys[i]!),
       descending: isDescending,
       nulls,
     })),
@@ -140,7 +145,7 @@ function filled(select: TypedSelect, fresh: (wanted: string) => string, idOf: Id
 
 const number = (value: number, span: Span): TypedExpr => constant(value, span)
 
-/** The value so many steps behind the first. */
+/** The value `steps` steps after `start`. */
 function stepped(start: TypedExpr, steps: TypedExpr, { step, unit, span }: TypedFill): TypedExpr {
   const far = builtCall('multiply', [builtCall('toInt', [steps], span), number(step, span)], span)
   return unit
@@ -148,11 +153,11 @@ function stepped(start: TypedExpr, steps: TypedExpr, { step, unit, span }: Typed
     : widest(builtCall('plus', [start, far], span))
 }
 
-/** What is added to a small number may need a larger one. */
+/** The sum may exceed the range of a small integer type. */
 const widest = (expr: TypedExpr): TypedExpr =>
   isNumeric(expr.type) ? builtCall(isInteger(expr.type) ? 'toInt' : 'toFloat', [expr], expr.span) : expr
 
-/** At least so many steps as lie between both. */
+/** An upper bound of the number of steps between both. */
 function stepsBetween(start: TypedExpr, end: TypedExpr, { step, unit, span }: TypedFill): TypedExpr {
   const far = unit ? builtCall('dateDiff', [constant(unit, span), start, end], span) : builtCall('minus', [end, start], span)
   const whole = builtCall('floor', [builtCall('divide', [far, number(step, span)], span)], span)
@@ -166,7 +171,7 @@ function stepsBetween(start: TypedExpr, end: TypedExpr, { step, unit, span }: Ty
   return builtCall('plus', [known, builtCall('throwIf', [isTooMany, constant(tooMany, span)], span)], span)
 }
 
-/** More than that need not be told apart, and may be more than a whole number holds. */
+/** Larger counts are refused alike, and may overflow an integer. */
 function bounded(count: TypedExpr): TypedExpr {
   const most = number(mostFilled + 2, count.span)
   return builtCall('if', [builtCall('greater', [count, most], count.span), most, count], count.span)
@@ -174,7 +179,7 @@ function bounded(count: TypedExpr): TypedExpr {
 
 const tooMany = `WITH FILL would make more than ${mostFilled.toLocaleString('en-US')} rows: use a larger STEP, or nearer FROM and TO`
 
-/** Between constants it is known how many there are before anything runs. */
+/** With constant bounds, the number of rows is known before the statement runs. */
 function assertFew({ from, to, step, unit, span }: TypedFill): void {
   if (!from || !to) return
   const [a, b] = [from, to].map((edge) => edgeNumber(edge))
@@ -187,7 +192,7 @@ function assertFew({ from, to, step, unit, span }: TypedFill): void {
 
 const second = 1_000_000
 const day = 86_400 * second
-/** At least. */
+/** Lower bounds: months and years vary. */
 const microsOf = {
   second,
   minute: 60 * second,

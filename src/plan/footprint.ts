@@ -20,67 +20,67 @@ import {
   sumOf,
 } from './sizes.ts'
 
-// What a statement makes at once. An engine computes an expression for some thousand rows at a time on each thread, and what it makes then is not in
-// its own account of memory. Sizes are followed from the columns to what is answered; what may be more than it is made of gets a number of bytes that
-// it may have in one row, and all of these together stay below a share of the memory.
+// The intermediate values of a statement. An engine computes an expression for some thousand rows at a time on each thread, and does not count
+// these values in its own memory accounting. Sizes are propagated from the columns to the answer. A value that can be larger than its inputs gets
+// a limit in bytes per row; all limits together stay below a share of the memory.
 
 export interface Budget {
-  /** For everything that a statement makes at once. */
+  /** For all intermediate values of a statement together. */
   readonly bytes: number
   readonly threads: number
 }
 
-/** Bytes that something may have in one row. */
+/** A limit in bytes for one value in one row. */
 export interface Bound {
   readonly most: number
-  /** How many rows at once that leaves room for. */
+  /** How many rows of this size fit at the same time. */
   readonly atOnce: number
 }
-/** A lambda whose value is not in proportion to the item: the values for all items together are bounded. */
+/** A lambda whose result may outgrow its item: the results for all items together are limited. */
 export interface EachBound extends Bound {
-  /** What the value is made of besides the item, and how often: known before there is a value. Null: only the value itself tells. */
+  /** The inputs other than the item, and how often each is used: known before the result is. Null: only the result itself has a size. */
   readonly captured: readonly (readonly [TypedExpr, number])[] | null
-  /** The value is the next accumulator: there is one at a time. */
+  /** The result is the next accumulator, so only one exists at a time. */
   readonly isStep: boolean
 }
 
 export interface Footprint {
   readonly calls: ReadonlyMap<TypedExpr, Bound>
-  /** Aggregates that keep all values of a group. `isSummed`: the bound is for all groups that are computed at once. */
+  /** Aggregates that keep all values of a group. `isSummed`: the limit is for all groups that are computed at the same time. */
   readonly kept: ReadonlyMap<TypedExpr, Bound & { readonly isSummed: boolean }>
   readonly each: ReadonlyMap<TypedExpr, EachBound>
   /** What a recursive query adds in each round. */
   readonly rounds: ReadonlyMap<TypedExpr, Bound>
-  /** Columns of tables that very much is made of, by source and name. */
+  /** Columns of tables that are inputs of very large values, by source and name. */
   readonly columns: ReadonlyMap<string, Bound>
-  /** Bytes that a column of the answer has in one row at most; no end where nothing bounds the values of a table. */
+  /** The largest size in bytes of a column of the answer in one row; infinite if nothing limits the values of a table. */
   mostOf(column: string): number
 }
 export const columnKey = (source: string, name: string): string => `${source}.${name}`
 
 const rowsAtOnce = 2048
-/** What one call may make, however much memory there is: nothing stops an engine in the middle of a call. */
+/** The limit for one call, whatever the memory: an engine cannot be interrupted inside a call. */
 const mostOfCall = 8 * 1024 ** 2
-/** The engine holds what a constant call makes value by value, in some twelve times the bytes of a column. */
+/** The engine builds a constant call value by value, which takes about twelve times the bytes of a column. */
 const constantFactor = 12
-/** Smaller constants are copied into every row uncounted. */
+/** Smaller constants are copied into every row without being counted. */
 const smallConstant = 4096
-/** So many times its size may be made of a column, or of what a group keeps, before anybody asks how large it is. */
+/** Up to this multiple of its own size a value may grow before its actual size is checked. */
 const freelyOf = ({ kind, atOnce, isInWindow }: Source): number => {
   if (atOnce === 1 || isInWindow) return 0
   return kind === 'column' ? 64 : kind === 'kept' ? 8 : 0
 }
-/** Hardly ever are all values of a column as large as the largest ones. */
+/** The values of a column are rarely all as large as the largest one. */
 const unevenness = 4
 
 interface Found {
   readonly size: Size
-  /** The same in every row. */
+  /** Has the same value in every row. */
   readonly isConstant: boolean
-  /** Made of whole groups of rows. */
+  /** Made from whole groups of rows. */
   readonly isOfGroups: boolean
 }
-/** In a lambda: what it sees of the scope around it. */
+/** The outer scope as a lambda sees it. */
 interface Each {
   readonly around: Scope
   readonly params: ReadonlyMap<string, Size>
@@ -88,19 +88,19 @@ interface Each {
 }
 interface Scope {
   readonly rows: number
-  /** What groups keep can be added up over the groups that are computed at once: windows may stand where it is used. */
+  /** A window can add the sizes of all groups that are computed at the same time: no clause here forbids or already uses windows. */
   readonly isSummed?: boolean
-  /** Rows of what is made of groups. */
+  /** Rows after grouping. */
   readonly groups: number
   readonly each: Each | null
-  /** A lambda's body may hold what stands outside of it too, where it is another thing. */
+  /** The same node may occur inside and outside a lambda, with different sizes. */
   readonly found: Map<TypedExpr, Found>
 }
 const scopeOf = (rows: number, groups = rows): Scope => ({ rows, groups, each: null, found: new Map() })
 
 interface Answer {
   readonly columns: ReadonlyMap<string, Size>
-  /** At most so many. */
+  /** The number of rows is at most this. */
   readonly rows: number
 }
 const unknownRows = Number.POSITIVE_INFINITY
@@ -116,9 +116,9 @@ class Survey {
   private readonly columns = new Map<string, Size>()
   private readonly ctes = new Map<string, Answer>()
   private readonly sources: Source[] = []
-  /** Bytes of constants that calls make. */
+  /** Bytes of constants that calls produce. */
   private constants = 0
-  /** Bytes of constants that each row gets a copy of. */
+  /** Bytes of constants that are copied into each row. */
   private copied = 0
 
   constructor(budget: Budget, planning: PlanningBudget) {
@@ -167,7 +167,7 @@ class Survey {
     return { columns, rows: limit && limit.limit !== null && !limit.percent && !limit.withTies ? Math.min(rows, limit.limit) : rows }
   }
 
-  /** What grows a little in every round has no end: what a round adds is bounded. */
+  /** Growth has no limit if each round adds a little, so each round is limited. */
   private recursive(name: string, query: Extract<TypedQuery, { kind: 'set' }>): void {
     const first = this.query(query.left)
     const made = query.right.kind === 'select' ? query.right.columns : []
@@ -203,7 +203,7 @@ class Survey {
     return { columns: new Map(columns), rows: scope.groups }
   }
 
-  /** How many rows there are at most. */
+  /** An upper bound of the number of rows. */
   private from(source: TypedSource): number {
     switch (source.kind) {
       case 'scan':
@@ -230,7 +230,7 @@ class Survey {
       }
       case 'join': {
         const [left, right] = [this.from(source.left), this.from(source.right)]
-        // Outer joins keep rows without a partner.
+        // Outer joins keep unmatched rows.
         const rows = Math.max(left, 1) * Math.max(right, 1) + left + right
         if (source.on) this.expr(source.on, scopeOf(rows))
         return rows
@@ -260,7 +260,7 @@ class Survey {
     }
     const known = scope.found.get(node)
     if (known) return known
-    // Each lambda looks anew at what it takes from around it, and lambdas of lambdas at those again.
+    // Each lambda analyses what it captures again, and nested lambdas analyse it once more.
     this.planning.spend('expressions', 2, node.span)
     const found = this.look(node, scope)
     scope.found.set(node, found)
@@ -275,14 +275,14 @@ class Survey {
       case 'column':
       case 'parameter': {
         const bytes = fixedBytes(node.type)
-        // An item is the same in every row where the arrays are.
+        // An item is constant if the arrays are.
         return leaf(bytes === null ? this.seen(node, scope) : sized(bytes), node.kind === 'parameter')
       }
       case 'json':
       case 'cast':
       case 'arrayJoin': {
         const inner = this.expr(node.expr, scope)
-        // The text of an array has more bytes than its numbers, and an array read from a text may have an item in every second byte.
+        // The text of an array has more bytes than its numbers, and an array parsed from a text may have an item for every second byte.
         const isOther = node.kind === 'cast' && (isNested(node) || isNested(node.expr))
         return this.made(node, scope, [inner], scaled(inner.size, isOther ? 8 : 1))
       }
@@ -309,7 +309,7 @@ class Survey {
     }
   }
 
-  /** A column, or the parameter of a lambda; in a lambda what is from outside of it is told apart. */
+  /** A column, or a parameter of a lambda. Captured values are tracked separately from the lambda's own. */
   private seen(node: Extract<TypedExpr, { kind: 'column' | 'parameter' }>, { each }: Scope): Size {
     const key = node.kind === 'column' ? columnKey(node.source, node.name) : node.name
     if (!each) return this.columns.get(key) ?? nothing
@@ -384,7 +384,7 @@ class Survey {
     return isFixed(node.type) ? sized(fixedBytes(node.type)!) : proportion(makes, args)
   }
 
-  /** What the lambdas of a call answer for all items together, and what is found in them. */
+  /** The results of a call's lambdas over all items, and what they contain. */
   private lambdas(node: CallNode, scope: Scope, args: readonly Size[]): { size: Size | null; found: readonly Found[] } {
     const lambdas = node.args.filter((arg) => arg.kind === 'lambda')
     const lists = sumOf(args)
@@ -423,7 +423,7 @@ class Survey {
       this.sources.push(bound)
       return { ...value, size: ofSource(bound) }
     }
-    // An item has some bytes itself, so that what is the same for every item is in proportion to all of them.
+    // An item takes some bytes, so that values that are the same for every item are in proportion to the items.
     const ofEach = scaled(lists, ofItems + (value.size.bytes + headBytes) / leastOfItems(node))
     if (others.length === 0) return { ...value, size: ofEach }
     bound.captured = others.every(([source]) => source.kind === 'captured')
@@ -433,7 +433,7 @@ class Survey {
     return { ...value, size: plus(ofEach, ofSource(bound)) }
   }
 
-  /** A value that is computed for every row, or once where it is the same in all. */
+  /** A value that is computed once per row, or once if it is constant. */
   private made(node: TypedExpr, scope: Scope, parts: readonly Found[], size: Size): Found {
     const isVolatile = node.kind === 'call' && node.row.isVolatile === true
     const isConstant = !isVolatile && parts.every((part) => part.isConstant)
@@ -469,7 +469,7 @@ class Survey {
     return (each ? rowsAtOnce : Math.max(1, Math.min(rows, rowsAtOnce))) * threads
   }
 
-  /** For what a function makes, or for what the statement makes together (`all`) where that function only adds the last bit. */
+  /** For the result of one function; or for the whole statement (`all`) where this function only adds the last part. */
   private refuse(node: TypedExpr, bytes: number, most: number, all = bytes): never {
     const isOwn = bytes > most && node.kind === 'call'
     const about = { name: isOwn ? node.name : null, bytes: Math.ceil(isOwn ? bytes : all), most: Math.floor(most) }
@@ -493,7 +493,7 @@ const leastOfItems = ({ args }: CallNode): number =>
 
 const isNested = ({ type }: TypedExpr): boolean => type.kind === 'array' || type.kind === 'tuple' || type.kind === 'map'
 
-/** What a call has besides its arguments. */
+/** The inputs of a call besides its arguments. */
 function otherParts({ params, orderBy, filter, over }: CallNode): readonly TypedExpr[] {
   if (params.length === 0 && orderBy.length === 0 && !filter && !over) return params
   return [...params, ...orderBy.map(({ expr }) => expr), ...(over ? windowParts(over) : []), ...(filter ? [filter] : [])]

@@ -24,9 +24,9 @@ import type { Pass } from './context.ts'
 import { unnestCalls } from './unnest-calls.ts'
 
 /**
- * GROUP BY … WITH TOTALS has one more row behind all others, whatever their order and limit: the aggregates over all rows. The rows are read once.
+ * GROUP BY … WITH TOTALS adds one last row, regardless of ORDER BY and LIMIT: the aggregates over all rows. The input is read once.
  * Before: `SELECT k, count() … GROUP BY k WITH TOTALS ORDER BY k LIMIT 2`. After: `SELECT k, count(), GROUPING(k) … GROUP BY GROUPING SETS ((k), ())`,
- * where LIMIT counts the rows that are not the totals.
+ * where LIMIT does not count the totals row.
  */
 export const groupTotals: Pass = (query, { idOf }) =>
   query.kind === 'select' && query.groupBy?.withTotals ? withTotals(query, freshAliases(query), idOf) : query
@@ -34,17 +34,17 @@ export const groupTotals: Pass = (query, { idOf }) =>
 const isTotalName = '@total'
 
 function withTotals(asked: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedQuery {
-  // The totals are made of the rows behind an arrayJoin, also where it is a key.
+  // Totals are computed over the rows after an arrayJoin, even if it is a key.
   const select = unnestCalls(asked, fresh, idOf)
   const { ctes, span } = select
-  const places = select.orderBy.map(({ expr }, i): TypedColumn => ({ name: `@${i}`, alias: `@${i}`, expr }))
-  const rows: TypedSelect = { ...select, ctes: [], columns: [...select.columns, ...places], orderBy: [], limit: null }
+  const sortKeys = select.orderBy.map(({ expr }, i): TypedColumn => ({ name: `@${i}`, alias: `@${i}`, expr }))
+  const rows: TypedSelect = { ...select, ctes: [], columns: [...select.columns, ...sortKeys], orderBy: [], limit: null }
   const whole = fresh('whole')
   const { from, isTotal } = totalled(rows, whole, fresh, idOf)
   const read = ({ name, alias, expr: { type } }: TypedColumn): TypedExpr => columnOf(whole, { name, alias, type }, span)
   const orderBy: TypedOrder[] = [
     { expr: isTotal, descending: false, nulls: 'last' },
-    ...select.orderBy.map((item, i) => ({ ...item, expr: read(places[i]!) })),
+    ...select.orderBy.map((item, i) => ({ ...item, expr: read(sortKeys[i]!) })),
   ]
   return {
     ...emptySelect,
@@ -57,7 +57,7 @@ function withTotals(asked: TypedSelect, fresh: (wanted: string) => string, idOf:
   }
 }
 
-/** The groups and the row of their totals, and what tells it apart. */
+/** The groups, the totals row, and the column that marks it. */
 function totalled(
   rows: TypedSelect,
   whole: string,
@@ -67,7 +67,7 @@ function totalled(
   const { span } = rows
   const keys = rows.groupBy!.items.filter(differs)
   if (keys.length === 0) {
-    // One group is its own total.
+    // Without keys the only group is the total.
     const total = fresh('total')
     const groupBy = { mode: 'plain', items: rows.groupBy!.items, sets: [] } as const
     const twice: TypedExpr = { kind: 'array', items: [0, 1].map((value) => constant(value, span)), type: arrayOf(scalar('UInt8')), span }
@@ -90,7 +90,7 @@ function totalled(
       { name: isTotalName, alias: isTotalName, expr: isTotal },
     ],
     groupBy: { mode: 'sets', items: [], sets: [keys.includes(mark) ? keys : [...keys, mark], []], hidesMissingKeys: true },
-    // No rows have no totals.
+    // No rows, no totals.
     having: builtCall('greater', [builtCall('count', [], span), constant(0, span)], span),
   }
   return {
@@ -99,7 +99,8 @@ function totalled(
   }
 }
 
-/** The key that is asked for, a plain one where there is one: an engine may group by the parts of others. The text of a key makes no more groups. */
+/** The key that GROUPING() is applied to, preferably a plain column: an engine may group by the parts of other expressions.
+ * Casting a key to text makes no more groups. */
 function markOf(keys: readonly TypedExpr[]): TypedExpr {
   const key = groupKeys(keys).find((each) => each.type.kind === 'scalar' && differs(each)) ?? keys[0]!
   return key.type.kind === 'scalar' ? key : builtCall('toString', [key], key.span)
@@ -108,12 +109,12 @@ function markOf(keys: readonly TypedExpr[]): TypedExpr {
 const differs = (expr: TypedExpr): boolean =>
   expr.kind === 'column' || (expr.kind === 'call' && expr.row.isVolatile === true) || childrenOf(expr).some(differs)
 
-/** An expression that reads the default of each key where there is none. */
+/** The default value for each key in the totals row. */
 function withoutKeys(expr: TypedExpr, keys: ReadonlySet<number>, isTotal: TypedExpr, idOf: IdOf): TypedExpr {
   const inside = (one: TypedExpr): TypedExpr => {
     if (one.kind === 'constant' || isAggregateCall(one)) return one
     if (!keys.has(idOf(one))) return mapExprs(one, inside)
-    // Engines put NULL there by themselves.
+    // Engines fill in NULL themselves.
     if (isNullable(one.type) && !isProperty(one.type)) return one
     const { name, row } = findRow('if', one.span)
     return { ...plainCall(name, row, { args: [isTotal, defaultOf(one.type, one.span), one] }, one.span), type: one.type }
@@ -121,7 +122,7 @@ function withoutKeys(expr: TypedExpr, keys: ReadonlySet<number>, isTotal: TypedE
   return inside(expr)
 }
 
-/** LIMIT among rows that are not the totals. */
+/** LIMIT for all rows except the totals row. */
 function isWithin({ limit, offset, percent, withTies, span }: TypedLimit, orderBy: readonly TypedOrder[]): TypedExpr {
   const over = (name: string, ordered: readonly TypedOrder[]): TypedExpr => {
     const window: TypedWindow = { partitionBy: [], orderBy: ordered, frame: null }

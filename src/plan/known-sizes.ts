@@ -2,13 +2,13 @@ import { type Counting, headBytes, type Makes } from '../functions/makes.ts'
 import type { CallNode } from '../resolver/typed.ts'
 import { isFixed, type Size } from './sizes.ts'
 
-/** What the row of a call says of its size. */
+/** The size rule in the registry row of a call. */
 export function makesOf({ row, args, type }: CallNode): Makes | undefined {
   if (typeof row.makes !== 'function') return row.makes
   return row.makes({ args: args.map((arg) => ({ type: arg.type, constant: arg.kind === 'constant' ? arg.value : undefined })), type })
 }
 
-/** Counts with what the plan tells: null where it does not. */
+/** Evaluates a size from constants of the plan: null if they do not determine it. */
 export function countingKnown({ args }: CallNode, sizes: readonly Size[]): Counting<number | null> {
   const both = (join: (a: number, b: number) => number) => (a: number | null, b: number | null) =>
     a === null || b === null ? null : join(a, b)

@@ -5,8 +5,8 @@ import { freshAliases, rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
 
 /**
- * LIMIT BY and WITH TIES count rows that DISTINCT, QUALIFY or each other have left. An engine without them numbers rows by windows, which are
- * opened before any of that: there the rows left are a query of their own.
+ * LIMIT BY and WITH TIES count the rows that are left after DISTINCT, QUALIFY or one another. An engine without them numbers rows with window
+ * functions, which run before those clauses. So the remaining rows become a subquery.
  * Before: `SELECT DISTINCT k, v … ORDER BY v LIMIT 1 BY k`. After: `SELECT k, v FROM (SELECT DISTINCT k, v …) ORDER BY v LIMIT 1 BY k`.
  */
 export const lateLimits: Pass = (query, { idOf }) => {
@@ -25,7 +25,7 @@ export const lateLimits: Pass = (query, { idOf }) => {
   })
 }
 
-/** Everything up to QUALIFY inside, the limits outside; with `keeps`, LIMIT BY stays inside. */
+/** Everything up to QUALIFY moves inside, the limits stay outside; with `keeps`, LIMIT BY moves inside too. */
 function wrapped(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf, keeps: boolean): TypedSelect {
   const alias = fresh('rows')
   const { orderBy, limitBy, limit, ctes, span } = select
@@ -53,7 +53,7 @@ function wrapped(select: TypedSelect, fresh: (wanted: string) => string, idOf: I
     ...select,
     ctes: [],
     columns,
-    // Which row comes first is what DISTINCT ON, and a LIMIT BY that stays, choose by.
+    // DISTINCT ON, and a LIMIT BY inside, keep the first row, so the order must be inside too.
     orderBy: keeps || select.distinctOn.length ? orderBy : [],
     limitBy: keeps ? limitBy : null,
     limit: null,

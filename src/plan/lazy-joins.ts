@@ -7,7 +7,7 @@ import type { Pass } from './context.ts'
 import { ownRead, pathOf, type ReachedTable, reachedTables } from './reached-tables.ts'
 
 /**
- * Tables reached through a field are joined, and only when something is read from them. A table that is a query becomes that query.
+ * Tables reached through a field are joined only if something reads from them. A table that is a query is replaced by that query.
  * Before: `events e` reading `person.properties.email`. After: `(SELECT … FROM events JOIN persons ON …) e`.
  */
 export const lazyJoins: Pass = (query) => {
@@ -21,7 +21,7 @@ export const lazyJoins: Pass = (query) => {
   })
 }
 
-/** A scan, or the query that the table is. */
+/** A scan, or the query behind the table. */
 function tableOf({ views, ...scan }: ScanSource, path: string): TypedSource {
   if (!tables[scan.table]!.isView) return scan
   const view = views?.find((one) => one.path === path)

@@ -17,7 +17,7 @@ import { tenantGuard } from './tenant-guard.ts'
 import { unusedReads } from './unused-reads.ts'
 import { views } from './views.ts'
 
-/** In this order. After each one holds, from then on, what is written beside it. */
+/** The passes in order. `holds` is true after a pass, and stays true. */
 export const passes: readonly { readonly name: string; readonly run: Pass; readonly holds: string }[] = [
   { name: 'views', run: views, holds: 'every table that the statement reads is in the tree, those behind views too' },
   { name: 'group totals', run: groupTotals, holds: 'no grouping has totals' },
@@ -33,7 +33,7 @@ export const passes: readonly { readonly name: string; readonly run: Pass; reado
   { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are derived tables' },
   { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },
   { name: 'planner bounds', run: plannerBounds, holds: 'the planner of the engine is done in a bounded time' },
-  { name: 'slots', run: slots, holds: 'every read is a column or a place in a document' },
+  { name: 'slots', run: slots, holds: 'every read is a column or a path in a document' },
   { name: 'merges', run: merges, holds: "persons' numbers are those of the survivors" },
   { name: 'tenant guard', run: tenantGuard, holds: 'every scan names the project' },
 ]

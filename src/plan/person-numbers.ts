@@ -4,7 +4,7 @@ import { scalar } from '../types/types.ts'
 import type { Pass } from './context.ts'
 
 /**
- * Persons are counted by their number, which is an integer in the row, where their uuid would have to be joined.
+ * Counts persons by their number, which is an integer in the row, instead of joining for their uuid.
  * Before: `uniq(person_id)`. After: `uniq(@person_no)`.
  */
 export const personNumbers: Pass = (query) => {
@@ -45,7 +45,7 @@ const withNumber = (scan: ScanSource): ScanSource =>
     ? scan
     : { ...scan, reads: [...scan.reads, { name: '@person_no', via: [], field: '@person_no', type: scalar('Int32') }] }
 
-/** Alias of each scan of events → what it calls the person's id. */
+/** Alias of each scan of events → its column with the person id. */
 function personColumns(query: Parameters<Pass>[0]): ReadonlyMap<string, string> {
   const columns = new Map<string, string>()
   eachSource(query, (source) => {

@@ -8,8 +8,8 @@ import { correlatedCount } from './correlated-count.ts'
 import { partsOf } from './parts-of.ts'
 
 /**
- * What an engine's planner would be busy with for too long is refused, because it sees neither the time limit nor an interrupt. A name of WITH is
- * written out wherever it is read; where that comes to much, an engine that can is told to compute it once.
+ * Refuses statements that would keep an engine's planner busy for too long: planning ignores the time limit and interrupts. A CTE is expanded at
+ * each use. Where that makes the statement too large, an engine that supports it materializes the CTE.
  * Before: `WITH a AS (…), b AS (… FROM a JOIN a …), …`, ten times. After: `WITH a AS MATERIALIZED (…), b AS MATERIALIZED (…), …`.
  */
 export const plannerBounds: Pass = (query, { capabilities, budget }) => {
@@ -28,21 +28,21 @@ export const plannerBounds: Pass = (query, { capabilities, budget }) => {
   return checked(hinted, measured, budget)
 }
 
-/** Up to here the engine decides by itself what it computes once. */
+/** Below this number, the engine decides what to materialize. */
 const fewSources = 64
-/** Filters are pushed through a grouping twice, so nested ones double the work each. */
+/** Filters are pushed through a grouping twice, so each nested grouping doubles the work. */
 const fewGroupings = 5
 
 interface Load {
-  /** Tables read, with everything written out. */
+  /** Tables read, with all CTEs expanded. */
   readonly sources: number
-  /** Groupings within each other. */
+  /** The depth of nested groupings. */
   readonly groupings: number
 }
 interface Measured extends Load {
-  /** For each FROM, how many tables it joins. */
+  /** The number of joined tables in each FROM. */
   readonly joins: readonly number[]
-  /** For each list of conditions, how many there are and how many groupings they are pushed through. */
+  /** For each conjunction: the number of conditions, and of the groupings they are pushed through. */
   readonly conditions: readonly { readonly count: number; readonly groupings: number }[]
   readonly materialized: ReadonlySet<string>
 }
@@ -143,7 +143,7 @@ function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<
     return expr.kind === 'in' && 'query' in expr.set ? both([load, ofQuery(expr.set.query, names)]) : load
   }
 
-  /** Operands of AND and OR, within each other too. */
+  /** Operands of AND and OR, nested ones included. */
   const countOf = (expr: TypedExpr): number => {
     if (expr.kind !== 'call' || (expr.name !== 'and' && expr.name !== 'or' && expr.name !== 'not')) return 1
     const known = counts.get(expr)
@@ -158,7 +158,7 @@ function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<
 }
 
 const none: Load = { sources: 0, groupings: 0 }
-/** A table, or the row of a SELECT without FROM. */
+/** A table, or the single row of a SELECT without FROM. */
 const one: Load = { sources: 1, groupings: 0 }
 const both = (loads: readonly Load[]): Load => ({
   sources: loads.reduce((sum, load) => sum + load.sources, 0),

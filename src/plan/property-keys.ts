@@ -10,7 +10,7 @@ import { isProperty } from '../types/property-values.ts'
 import type { Pass } from './context.ts'
 
 /**
- * Values of one text are one group, and the group is a number when one of them is.
+ * Values with the same text form one group, and the group is a number if any of them is.
  * Before: `SELECT x … GROUP BY x` where texts that read as numbers are marked. After: `SELECT @key(x) … GROUP BY @unmarked(x)`.
  */
 export const propertyKeys: Pass = (query, { idOf }) =>
@@ -40,7 +40,7 @@ function byText(select: TypedSelect, idOf: IdOf): TypedQuery & TypedSelect {
     if (expr.kind === 'call' && expr.row === groupingRow) return mapExprs(expr, key)
     const text = texts.get(idOf(expr))
     if (!text) return mapExprs(expr, replaced)
-    // A row of totals has no key, but it has values.
+    // The totals row has no keys, but it has values.
     return mode === 'plain' || hidesMissingKeys
       ? { ...plainCall(keyRow.name, keyRow, { args: [expr] }, expr.span), type: expr.type }
       : { ...text, type: expr.type }

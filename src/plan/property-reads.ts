@@ -6,7 +6,7 @@ import { rewrite, walk } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
 
 /**
- * What is made of a property is read where the property is, so that a column which holds just that can be used.
+ * Moves conversions of a property into the read of the property, so that a column that holds the converted value can serve it.
  * Before: `@number(properties.price)`. After: `properties.price:number`.
  */
 export const propertyReads: Pass = (query) => {
@@ -32,7 +32,7 @@ export const propertyReads: Pass = (query) => {
   return rewrite(replaced, { source: (source) => (source.kind === 'scan' ? withReads(source, added.get(source.alias)) : source) })
 }
 
-/** What a call of the row makes of a value that is read in one way is itself such a read. */
+/** A conversion of a plain read is itself a typed read. */
 const readOfRow: Readonly<Record<string, Partial<Record<JsonRead, JsonRead>> | undefined>> = {
   [propertyRows.numberText.name]: { number: 'text' },
   [propertyRows.unmarked.name]: { value: 'text' },
@@ -46,7 +46,7 @@ const withReads = (scan: ScanSource, added: ReadonlyMap<string, Read> | undefine
   return more.length ? { ...scan, reads: [...scan.reads, ...more] } : scan
 }
 
-/** Behind a grouping there are only its keys: what is made of a whole one is made there. */
+/** After a grouping only its keys remain, so conversions of a whole key are applied there. */
 function madeOfKeys(select: TypedSelect): ReadonlySet<TypedExpr> {
   const { items, sets } = select.groupBy!
   const keys = [...items, ...sets.flat()]
@@ -75,7 +75,7 @@ function madeOfKeys(select: TypedSelect): ReadonlySet<TypedExpr> {
   return found
 }
 
-/** Reads of each scan with properties by their names; and the selects that group. */
+/** Reads of each scan with properties, by name; and the selects that group. */
 function lookedAt(query: TypedQuery): {
   readonly reads: ReadonlyMap<string, ReadonlyMap<string, Read>>
   readonly selects: readonly TypedSelect[]

@@ -3,18 +3,18 @@ import { eachSource, walk } from '../resolver/typed-walk.ts'
 import type { PropertyName } from '../types/property-info.ts'
 import { isFloat, isNamed, isText, type SqlType } from '../types/types.ts'
 
-/** A property that a statement reads as numbers, times or booleans. */
+/** A property that a statement reads as a number, time or boolean. */
 export interface ReadUse extends PropertyName {
   readonly as: 'Numeric' | 'DateTime' | 'Boolean'
 }
-/** Its texts are items of a list, a map or a tuple that a function orders. */
+/** Its texts are items of a list, map or tuple that a function orders. */
 export interface OrderUse extends PropertyName {
   readonly as: 'Order'
   readonly function: string
 }
 export type PropertyUse = ReadUse | OrderUse
 
-/** The properties whose texts are parts of values of a type. */
+/** The properties whose texts are parts of a value of this type. */
 function partsOf(type: SqlType): readonly PropertyName[] {
   switch (type.kind) {
     case 'array':
@@ -29,7 +29,7 @@ function partsOf(type: SqlType): readonly PropertyName[] {
 }
 const textOf = (type: SqlType): readonly PropertyName[] => (type.kind === 'scalar' && isText(type) ? (type.property?.of ?? []) : [])
 
-/** What decides an order inside of arguments: the value of a lambda, or else all items. */
+/** The expressions that decide the order inside arguments: the result of a lambda, otherwise all items. */
 function orderedParts({ row: { ordersItems }, args: [first, ...others] }: CallNode): readonly PropertyName[] {
   if (!ordersItems || !first) return []
   if (first.kind === 'lambda') return [...textOf(first.body.type), ...partsOf(first.body.type)]

@@ -3,20 +3,20 @@ import { InternalError } from '../errors/errors.ts'
 import type { Read, ScanSource } from '../resolver/typed.ts'
 import { notNull } from '../types/types.ts'
 
-/** A table that a scan reads from: its own, or one that a field leads to. */
+/** A table that a scan reads from: its own, or one reached through a field. */
 export interface ReachedTable {
-  /** The fields that lead there: `['pdi', 'person']`. */
+  /** The fields that lead to it: `['pdi', 'person']`. */
   readonly via: readonly string[]
   readonly table: string
-  /** What is read there, as the table names it, the sides of joins included. */
+  /** The columns read from it, named as in the table, including join keys. */
   readonly reads: ReadonlyMap<string, Read>
-  /** Pairs of columns that are equal: of the table before it, and its own. */
+  /** Pairs of equal columns: one of the previous table, one of this table. */
   readonly on: readonly (readonly [before: Read, own: Read])[]
 }
 
 export const pathOf = (via: readonly string[]): string => via.join('.')
 
-/** By their paths; each table behind the one that leads to it. */
+/** Keyed by path; each table comes after the one that leads to it. */
 export function reachedTables(scan: ScanSource): ReadonlyMap<string, ReachedTable> {
   const reached = new Map<string, Reached>()
   const at = (via: readonly string[]): Reached => {
@@ -43,7 +43,7 @@ interface Reached extends ReachedTable {
   on: ReachedTable['on']
 }
 
-/** A read as the table that it is read in names it. */
+/** A read, with the column name of the table that holds it. */
 export const ownRead = (wanted: Read): Read => ({
   ...wanted,
   name: wanted.name.slice(wanted.via.reduce((length, step) => length + step.length + 1, 0)),
@@ -55,7 +55,7 @@ const read = ({ reads }: Reached, wanted: Read): Read => {
   return wanted
 }
 
-/** A join finds no nulls, so the sides are compared as they stand and the engine can hash them. */
+/** A join never matches nulls, so keys are compared without null handling and the engine can hash them. */
 function key(table: string, field: string): Read {
   const found = tables[table]!.fields[field]
   if (found?.kind !== 'column') throw new InternalError(`${table} cannot be joined by ${field}`)

@@ -5,7 +5,7 @@ import { isProperty } from '../types/property-values.ts'
 import type { Pass } from './context.ts'
 
 /**
- * An answer shows a property as its text; what `min` and `max` choose, as what it is.
+ * An answer shows a property as its text. `min` and `max` compare the stored values.
  * Before: `SELECT x` where numbers are held as floats. After: `SELECT text of x`.
  */
 export const shownProperties: Pass = (query, { showsJson }) => {
@@ -15,7 +15,7 @@ export const shownProperties: Pass = (query, { showsJson }) => {
   return overSet(query, shown, freshAliases(query)('rows'))
 }
 
-/** Rows of a set are one, and in order, by what they hold. */
+/** Set operations compare and order rows by the stored values. */
 function overSet(set: TypedSet, shown: (expr: TypedExpr) => TypedExpr, alias: string): TypedQuery {
   const { ctes, limit, span } = set
   const read = ({ alias: name, type }: Pick<OutputColumn, 'alias' | 'type'>): TypedExpr => ({

@@ -2,34 +2,34 @@ import { fixedBytes, type InProportion } from '../functions/makes.ts'
 import type { TypedExpr } from '../resolver/typed.ts'
 import type { SqlType } from '../types/types.ts'
 
-// Sizes that follow from other sizes.
+// Sizes derived from other sizes.
 
 export type SourceKind = 'column' | 'call' | 'kept' | 'each' | 'round'
 
-/** Something whose size only the rows tell. */
+/** A value whose size is known only when the rows are read. */
 export interface Source {
   readonly kind: SourceKind
   readonly name: string
-  /** What makes it. */
+  /** Where the value comes from. */
   readonly node?: TypedExpr
-  /** How many rows are computed at once, on all threads together. */
+  /** How many rows are computed at the same time, on all threads together. */
   readonly atOnce: number
   readonly captured?: readonly (readonly [TypedExpr, number])[] | null
   readonly isStep?: boolean
   readonly isSummed?: boolean
-  /** Each row may have all values of the window. */
+  /** Each row may hold all values of its window. */
   readonly isInWindow?: boolean
-  /** Bytes that the statement makes for each of its bytes. */
+  /** Bytes that the statement produces for each byte of this source. */
   weight: number
 }
-/** In a lambda: an item of the arrays, or a value from around the lambda. */
+/** In a lambda: an item of the arrays, or a captured value. */
 export interface Seen {
   readonly kind: 'item' | 'captured'
   readonly node?: TypedExpr
   readonly from: Size
 }
 
-/** So many bytes, and so many for each byte of the sources. */
+/** A fixed number of bytes, plus a factor for each byte of the sources. */
 export interface Size {
   readonly bytes: number
   readonly of: ReadonlyMap<Source | Seen, number>
@@ -56,7 +56,7 @@ export const scaled = (size: Size, times: number): Size => ({
   of: new Map([...size.of].map(([source, n]) => [source, n * times])),
 })
 
-/** What a call makes in proportion to its arguments; of stored values as it usually is. */
+/** The size of a call's result relative to its arguments; for stored values, the usual relation. */
 export const inProportion = (size: Size, { times, usual }: InProportion): Size => ({
   bytes: size.bytes * times,
   of: new Map([...size.of].map(([source, n]) => [source, n * (isStored(source) ? usual : times)])),

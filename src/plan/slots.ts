@@ -2,8 +2,8 @@ import { rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
 
 /**
- * A property with a typed column of its own is read from there.
- * Before: the text below `properties` at `plan`. After: the column `s3`, which holds texts.
+ * A property with a slot is read from the slot.
+ * Before: the text at `properties.plan`. After: the column `s3`, which holds texts.
  */
 export const slots: Pass = (query, { capabilities, store }) => {
   if (!capabilities.hasSlots) return query

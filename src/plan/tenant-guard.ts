@@ -4,7 +4,7 @@ import { rewrite } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
 
 /**
- * Every table read is the project's. A printer refuses a scan that has not been here.
+ * Restricts every table to the project. A printer refuses a scan without this restriction.
  * Before: a scan of `events`. After: a scan of `events` of project 7.
  */
 export const tenantGuard: Pass = (query, { projectId }) =>

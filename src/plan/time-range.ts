@@ -3,8 +3,8 @@ import type { ScanSource, TypedExpr, TypedQuery } from '../resolver/typed.ts'
 import { walk } from '../resolver/typed-walk.ts'
 
 /**
- * Between which moments the events of a query lie, in milliseconds, where its conditions say so of its one scan of events. Local times are
- * found by fewer comparisons then; moments outside are found as well, only slower.
+ * The range of time, in milliseconds, of the events that a query reads, if the conditions on its only scan of events imply one.
+ * The range makes conversions of local times cheaper; times outside it are converted correctly, but slower.
  */
 export function timeRange(query: TypedQuery, now: Date, timezone: string): readonly [from: number, to: number] | undefined {
   const scans: ScanSource[] = []
@@ -51,7 +51,7 @@ const lengths: Readonly<Record<string, number>> = {
   toIntervalYear: 366 * day,
 }
 
-/** About when an expression without columns is: near enough to choose years by. */
+/** The approximate time of an expression without columns: exact enough to choose years. */
 function momentOf(expr: TypedExpr, now: number, timezone: string): number | undefined {
   if (expr.kind === 'constant') {
     if (typeof expr.value === 'bigint') return Number(expr.value / 1000n)

@@ -6,7 +6,7 @@ import type { ArrayJoinNode, CallNode, TypedExpr, TypedQuery } from '../resolver
 import { walk } from '../resolver/typed-walk.ts'
 import { isNamed, isNumeric, isText, isTime, type SqlType, typeName } from '../types/types.ts'
 
-// What an engine says of types names neither a function nor a place. The call that it means is the one whose row asks for something else.
+// An engine's type error names neither the function nor the position. The likely cause is the call whose registry row asks for another type.
 
 const isNumber = (type: SqlType) => isNumeric(type) || isNamed(type, 'Bool', 'Nothing')
 
@@ -26,7 +26,7 @@ function misfitsOf(call: CallNode): Misfit[] {
     if (type.kind !== 'scalar') return []
     if (takes[i] === 'number' || takes[i] === 'integer') return isNumber(type) ? [] : [{ call, argument, needs: 'a number' }]
     if (takes[i] === 'array') return isText(type) ? [{ call, argument, needs: 'an array' }] : []
-    // A row that says nothing takes what it gets.
+    // A row without a rule accepts any type.
     return call.row.takes !== undefined && takes[i] === 'text' && (isNumber(type) || isTime(type))
       ? [{ call, argument, needs: 'text' }]
       : []
@@ -36,15 +36,15 @@ function misfitsOf(call: CallNode): Misfit[] {
 const unnested = (call: ArrayJoinNode): Misfit[] =>
   isText(call.expr.type) ? [{ call: { name: 'arrayJoin', span: call.span }, argument: call.expr, needs: 'an array' }] : []
 
-/** Of a name: text becomes a number by toFloat, anything becomes text by toString. */
-const mend = ({ argument, needs }: Misfit, shown: string | null): string | null => {
+/** The suggested conversion: text becomes a number by toFloat, anything becomes text by toString. */
+const suggestion = ({ argument, needs }: Misfit, shown: string | null): string | null => {
   if (shown === null) return null
   if (needs === 'text') return `toString(${shown})`
   if (needs === 'an array') return `JSONExtract(${shown}, 'Array(String)')`
   return isText(argument.type) ? `toFloat(${shown})` : null
 }
 
-/** An engine's error about types, said of the call that it is about where that can be told; anything else unchanged. */
+/** An engine's type error, attributed to the call that caused it if that can be determined; other errors unchanged. */
 export function asTypeMismatch(error: unknown, query: TypedQuery, source: string | null): unknown {
   const isOfTypes =
     error instanceof QueryError && error.code === 'engine-refused' && (error.data as ErrorData['engine-refused']).isAboutTypes
@@ -57,7 +57,7 @@ export function asTypeMismatch(error: unknown, query: TypedQuery, source: string
     },
   })
   const ofNumbers = found.filter(({ needs }) => needs === 'a number')
-  // A text is taken for a number or an array nowhere; a number where a text belongs is fine for many functions.
+  // Text is never converted to a number or an array implicitly; many functions accept a number for a text.
   const misfit =
     found.find(({ needs }) => needs === 'an array') ??
     ofNumbers.find(({ argument }) => isText(argument.type)) ??
@@ -70,7 +70,7 @@ export function asTypeMismatch(error: unknown, query: TypedQuery, source: string
   const shown = written !== null && isSpanned(span) && span.end - span.start <= longestShown ? written.slice(span.start, span.end) : null
   return new QueryError(
     'type-mismatch',
-    { name: call.name, needs, found: typeName(argument.type), shown, use: mend(misfit, shown) },
+    { name: call.name, needs, found: typeName(argument.type), shown, use: suggestion(misfit, shown) },
     isSpanned(span) ? span : call.span,
     { cause: error },
   )

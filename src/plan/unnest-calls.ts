@@ -4,7 +4,7 @@ import type { ArrayJoinNode, TypedSelect, TypedSource } from '../resolver/typed.
 import { rewrite } from '../resolver/typed-walk.ts'
 import { partsOf } from './parts-of.ts'
 
-/** The calls of one select as items of its FROM. */
+/** Moves the calls of one select to items of its FROM. */
 export function unnestCalls(select: TypedSelect, fresh: (wanted: string) => string, idOf: IdOf): TypedSelect {
   if (!partsOf(select).some(hasArrayJoin)) return select
   const found = new Map<number, { readonly node: ArrayJoinNode; readonly alias: string }>()

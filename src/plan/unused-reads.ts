@@ -2,7 +2,7 @@ import { rewrite, walk } from '../resolver/typed-walk.ts'
 import type { Pass } from './context.ts'
 
 /**
- * Scans answer only what something still asks for.
+ * Removes reads of a scan that nothing uses.
  * Before: a scan of `event` and `@event_id` where only the number is compared. After: a scan of `@event_id`.
  */
 export const unusedReads: Pass = (query) => {

@@ -5,8 +5,8 @@ import type { Pass } from './context.ts'
 import { reachedTables } from './reached-tables.ts'
 
 /**
- * A table that is a query brings that query, so that every pass behind this one sees all tables that the statement reads.
- * Before: a scan of `sessions`. After: the same scan with `SELECT … FROM events GROUP BY $session_id` beside it; a later pass puts it in its place.
+ * Attaches its query to a scan of a table that is a query, so that later passes see all tables that the statement reads.
+ * Before: a scan of `sessions`. After: the same scan with `SELECT … FROM events GROUP BY $session_id` attached. A later pass replaces the scan by it.
  */
 export const views: Pass = (query, { view }) => {
   let given: ((wanted: string) => string) | null = null
@@ -22,7 +22,7 @@ export const views: Pass = (query, { view }) => {
           const key = tables[table]!.isView
           if (!key) return []
           const fields = [...new Set([...reads.values()].map(({ field }) => field))]
-          // Rows can be counted without reading anything from them.
+          // Rows can be counted without reading any column.
           return [{ path, query: withViews(view(table, fields.length ? fields : [key], fresh)) }]
         })
         return found.length ? { ...source, views: found } : source

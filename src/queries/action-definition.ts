@@ -21,7 +21,7 @@ export const actionStepSchema = fields(
   'step',
 )
 
-/** What a caller writes of an action: an event belongs to it when one of the steps fits. */
+/** An action as callers write it: an event belongs to it if it matches one of the steps. */
 export const actionFieldsSchema = z.looseObject({
   name: z.string().trim().min(1, { error: 'An action needs a name.' }).max(400),
   description: z.string().nullish(),
@@ -29,12 +29,12 @@ export const actionFieldsSchema = z.looseObject({
 })
 export type ActionFields = z.infer<typeof actionFieldsSchema>
 
-/** An action as callers write it: an event belongs to it when one of the steps fits. */
+/** An action as callers write it: an event belongs to it if it matches one of the steps. */
 export interface ActionInput {
   readonly name: string
   readonly description?: string | null
   readonly steps?: readonly ActionStepInput[]
-  /** A number of the caller's own, kept when it is free. */
+  /** An id chosen by the caller, used if it is free. */
   readonly id?: number
 }
 type ActionStepInput = Readonly<z.input<typeof actionStepSchema>>

@@ -17,7 +17,7 @@ export interface ActorList {
   readonly columns: readonly string[]
 }
 
-/** What a reader may choose from to get at a point: InsightActorsQueryOptions. */
+/** The options for selecting a point: InsightActorsQueryOptions. */
 export interface ActorOptions {
   readonly day?: readonly { readonly label: string; readonly value: string }[] | null
   readonly series?: readonly { readonly label: string; readonly value: number }[] | null
@@ -43,15 +43,15 @@ export interface ActorSource<P = unknown> {
   options?(point: P, env: QueryContext): Asking<ActorOptions>
 }
 
-/** Sources of all kinds in one list; each only ever sees what its own schema has checked. */
+/** Sources of all kinds in one list; each receives only what its own schema has validated. */
 export type AnyActorSource = ActorSource<never> & { readonly schema: z.ZodType }
 
 export const defineActorSource = <P>(source: ActorSource<P>): AnyActorSource => source as unknown as AnyActorSource
 
-/** Path of the chart's query in the request. */
+/** The path of the chart's query in the request. */
 const chartPrefix = 'source__source__'
 
-/** The chart's query stands two levels down in the request, and so does what is wrong in it. */
+/** The chart's query is two levels down in the request, and so are the paths of its errors. */
 export function* insideSource<R>(env: QueryContext, ask: (env: QueryContext) => Asking<R>): Asking<R> {
   try {
     return yield* ask({ ...env, fieldPrefix: chartPrefix })

@@ -4,10 +4,10 @@ import { queryKinds } from './registry.ts'
 
 // What a request asks, by its kind: one reading for the library, HTTP and the command line.
 
-/** A query of a kind that is answered here. */
+/** A query of a kind that is supported. */
 export type AskedQuery = Readonly<Record<string, unknown>> & { readonly kind: string }
 
-/** Kinds that clients of the reference system may send and that are not answered here. */
+/** Kinds that PostHog clients may send and that are not supported. */
 const kindsElsewhere = [
   'ActionsNode',
   'ActorsPropertyTaxonomyQuery',
@@ -67,7 +67,7 @@ export const wrapperKinds = ['DataTableNode', 'DataVisualizationNode', 'InsightV
 const isWrapper: ReadonlySet<string> = new Set(wrapperKinds)
 const maxWrappings = 3
 
-/** All kinds that are answered. */
+/** All supported kinds. */
 export const answeredKinds: readonly string[] = [...Object.keys(queryKinds), ...wrapperKinds].sort()
 
 const misfit = (message: string, path: readonly string[]) =>
@@ -100,5 +100,5 @@ export function queryAsked(given: unknown, path: readonly string[] = []): AskedQ
   throw new QueryError('unknown-query-kind', { kind, known: answeredKinds }, null, { attr })
 }
 
-/** As `queryKinds` has it. */
+/** As in `queryKinds`. */
 export const kindOf = (query: AskedQuery) => queryKinds[query.kind]!

@@ -74,7 +74,7 @@ const cohortOf = (value: string | number): number | 'all' => (value === 'all' ||
 
 export const isBrokenDown = ({ parts, cohorts }: Breakdown): boolean => parts.length > 0 || cohorts.length > 0
 
-/** What the property reads, before it is a text. */
+/** The property's value before it is converted to text. */
 export function partValue(part: BreakdownPart, env: QueryContext): Expr {
   switch (part.type) {
     case 'event':
@@ -92,7 +92,7 @@ export function partValue(part: BreakdownPart, env: QueryContext): Expr {
   }
 }
 
-/** What the property reads as a text, or null. */
+/** The property's value as text, or null. */
 export function partText(
   part: BreakdownPart,
   { cleansPaths }: Pick<Breakdown, 'cleansPaths'>,

@@ -3,7 +3,7 @@ import type { Expr } from '../ast/nodes.ts'
 import type { Micros } from '../lib/zone.ts'
 import { type Run, runsOf } from './buckets.ts'
 
-/** The number of the bucket that holds `at` (microseconds, inside the edges): one division per run, runs found by halving. */
+/** The number of the bucket that contains `at` (microseconds, within the edges): a binary search for the run, then one division. */
 export function bucketNumber(at: Expr, edges: readonly Micros[]): Expr {
   const runs = runsOf(edges)
   return runs.length === 0 ? literal(0) : search(at, runs)

@@ -7,7 +7,7 @@ import { clock, type ResolvedRange } from './dates.ts'
 
 const maxBuckets = 200_000
 
-/** Starts of the buckets from the one that holds `from` to the one that holds `to`, and last the end of the last one. */
+/** The starts of the buckets from the one that contains `from` to the one that contains `to`, followed by the end of the last one. */
 export function bucketEdges(range: ResolvedRange, interval: Interval = range.interval): Micros[] {
   const { calendar } = range
   const edges = [startOf(interval, range.from, calendar)]
@@ -32,7 +32,7 @@ export interface Run {
   readonly count: number
 }
 
-/** Neighbouring buckets of one width belong together: ninety days across a change of clocks are three runs. */
+/** Adjacent buckets of the same width form a run: ninety days across a change of offset are three runs. */
 export function runsOf(edges: readonly Micros[]): Run[] {
   const runs: Run[] = []
   for (let i = 0; i + 1 < edges.length; i++) {

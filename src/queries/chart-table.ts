@@ -1,13 +1,13 @@
 import { type DataType, Float64, Int32, Table, Utf8, type Vector, vectorFromArray } from 'apache-arrow'
 
-// The results of a chart as rows that a sheet or a data frame can take: a row for each point, step or bin, one value in each cell.
+// The results of a chart as rows for a sheet or a data frame: a row for each point, step or bin, with one value in each cell.
 
 type Fields = Readonly<Record<string, unknown>>
 interface Column {
   readonly name: string
   readonly type: DataType
   readonly of: (row: Fields) => unknown
-  /** Only there when some row has it. */
+  /** Included only if a row has it. */
   readonly isOptional?: true
 }
 

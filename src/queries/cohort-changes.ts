@@ -5,8 +5,8 @@ import { type CohortFilters, type Condition, cohortMembers, isGroup } from './co
 import { dateInstant, micros } from './dates.ts'
 import type { QueryContext } from './kind.ts'
 
-// Whose membership can have changed since the members were last made. A condition can be followed when it says of a person only what follows from
-// the person, from that person's own events, from other cohorts, and from the clock by moments that events are compared with.
+// Which persons' membership can have changed since the members were last computed. This can be derived if the condition depends only on
+// the person, the person's own events, other cohorts, and the clock through times that events are compared with.
 
 const ofThePerson = new Set(['person', 'cohort', 'static-cohort', 'precalculated-cohort'])
 const ofTheEvent = new Set(['event', 'event_metadata', 'feature', 'element', 'person'])
@@ -16,7 +16,7 @@ interface Filter {
   readonly key?: unknown
 }
 
-/** `importPersons` may give a person another distinct id without changing the person. */
+/** `importPersons` may add a distinct id to a person without changing the person. */
 const isFollowedFilter = (types: ReadonlySet<string>, { type = 'event', key }: Filter): boolean =>
   types.has(String(type)) && key !== 'distinct_id'
 
@@ -41,8 +41,8 @@ export function isFollowed(condition: Condition, env: QueryContext): boolean {
 export type Stretch = readonly [from: Micros, to: Micros]
 
 /**
- * Between which times events stand otherwise to the condition now than they stood at the moment before: each moment that events are compared with has
- * moved over a stretch. null: time has moved something else too.
+ * The ranges of event times for which the condition differs between now and the given time: each time that events are compared with has
+ * moved across a range. null: the time affects something else too.
  */
 export function movedOver(filters: CohortFilters, before: Date, env: QueryContext): readonly Stretch[] | null {
   const stretches: Stretch[] = []

@@ -14,7 +14,7 @@ import { actionCondition, compileFilters } from './property-filters.ts'
 import { memberOf } from './scope.ts'
 import { allOf } from './series-condition.ts'
 
-// A dynamic cohort is a condition on persons: their properties, what they did, other cohorts, joined by AND, OR and NOT to any depth.
+// A dynamic cohort is a condition on persons: their properties, what they did, other cohorts, combined by AND, OR and NOT to any depth.
 
 const unit = z.enum(['minute', 'hour', 'day', 'week', 'month', 'year'])
 const count = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
@@ -85,13 +85,13 @@ export const isGroup = (value: object): value is ConditionGroup => 'values' in v
 export const cohortFiltersSchema = fields({ properties: groupSchema }, 'range')
 export type CohortFilters = z.infer<typeof cohortFiltersSchema>
 
-/** Do members come and go with time alone? */
+/** Can membership change just because time passes? */
 export function isTimeBound(condition: Condition): boolean {
   if (isGroup(condition)) return condition.values.some(isTimeBound)
   return condition.type === 'behavioral' || JSON.stringify(condition).includes('"is_date_')
 }
 
-/** The cohorts that the condition names. */
+/** The cohorts that the condition refers to. */
 export function cohortsNamed(condition: Condition): number[] {
   if (isGroup(condition)) return condition.values.flatMap(cohortsNamed)
   return isCohort(condition) ? [Number((condition as { value?: unknown }).value)] : []
@@ -101,7 +101,7 @@ const isCohort = ({ type }: { readonly type: string }): boolean =>
 
 const person = field('@person_no')
 
-/** A project, and of its persons those whom a statement asks about; null: all. */
+/** A project, and the persons that a statement needs; null: all. */
 interface Scope extends QueryContext {
   readonly among: Expr | null
 }
@@ -242,7 +242,7 @@ const bound = (type: FrameBound['type'], offset: number | null = null): FrameBou
   span: noSpan,
 })
 
-/** The second event within a time after the first one: for each event, when the last first one before it was. */
+/** A second event within a time after the first one: for each event, the time of the latest first event before it. */
 function sequence(behaviour: Behaviour, match: Expr, window: Window, env: Scope): Expr {
   const next = matchOf(behaviour.seq_event ?? '', behaviour.seq_event_type, env)
   const within = add(behaviour.seq_time_interval ?? 'day', behaviour.seq_time_value ?? 1, 0, { zone: zoneOf('UTC'), weekStartDay: 0 })

@@ -2,7 +2,7 @@ import type { Expr } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { lookup } from '../functions/registry.ts'
 
-// Common parts of lists of events and of actors: columns and orders as texts, with labels that are not part of them.
+// Shared by lists of events and of actors: columns and orders as texts, with labels that are not part of them.
 
 const direction = /\s(?:ASC|DESC)$/i
 /** Between two quotes that follow one another. */
@@ -19,7 +19,7 @@ export function withoutLabel(text: string): string {
   return `${text.slice(0, dashes).trim()}${direction.exec(text.slice(dashes + 2).trimEnd())?.[0] ?? ''}`
 }
 
-/** Does the expression fold several rows into one? A window does not. */
+/** Does the expression aggregate several rows? A window function does not. */
 export function hasAggregate(expr: Expr): boolean {
   let found = false
   walk(expr, (node) => {

@@ -15,7 +15,7 @@ import {
 import { hour, type Micros, second, type Zone } from '../lib/zone.ts'
 import type { QueryContext } from './kind.ts'
 
-// From the texts of a query to the two ends of its range.
+// From the dates of a query to the start and end of its range.
 
 export interface DateRange {
   readonly date_from?: string | null
@@ -24,7 +24,7 @@ export interface DateRange {
   readonly explicitDate?: boolean | null
 }
 
-/** `-7d`, `mStart`: so many units before now, then a start or end of the unit. */
+/** `-7d`, `mStart`: an offset from now, then a start or end of the unit. */
 export interface RelativeDate {
   readonly kind: 'relative'
   readonly unit: Interval | null
@@ -37,11 +37,11 @@ export interface AbsoluteDate {
 }
 export type ParsedDate = RelativeDate | AbsoluteDate
 
-/** Both ends belong to the range. */
+/** Both ends are inclusive. */
 export interface ResolvedRange {
   readonly from: Micros
   readonly to: Micros
-  /** Events count from here: if a query starts in the middle of a bucket, this decides whether the bucket is complete. */
+  /** The first time that is counted: if a query starts in the middle of a bucket, this decides whether the bucket is complete. */
   readonly firstEvent: Micros
   readonly interval: Interval
   readonly calendar: Calendar
@@ -49,7 +49,7 @@ export interface ResolvedRange {
 }
 
 const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/
-// Capitals other than M have no meaning.
+// Upper case letters other than M have no meaning.
 const relative = /^-?(\d{1,9})?([hdwmqysHDWMQYS])(Start|End)?$/
 const units: Readonly<Record<string, readonly [Interval, number]>> = {
   s: ['second', 1],
@@ -98,7 +98,7 @@ function parseIso(text: string, zone: Zone): AbsoluteDate | null {
   return { kind: 'absolute', at: wall - (offset[0] === '-' ? -1 : 1) * ahead * 60 * second }
 }
 
-/** The instant a parsed date means. Nothing is rounded but what the text itself asks for. */
+/** The instant of a parsed date, rounded only if the text asks for it. */
 export function instantOf(date: ParsedDate, now: Micros, calendar: Calendar): Micros {
   if (date.kind === 'absolute') return date.at
   const moved = date.unit ? add(date.unit, -date.count, now, calendar) : now
@@ -113,7 +113,7 @@ function edgeOf(unit: Interval, edge: 'Start' | 'End', at: Micros, calendar: Cal
   return calendar.zone.toInstant(writeWall(clampDay({ ...wall, month, day: edge === 'Start' ? 1 : 31 })))
 }
 
-/** An instant of a query's text, for filters: absolute, or counted from now. */
+/** The instant of a text, for filters: absolute, or relative to now. */
 export function dateInstant(text: string, now: Micros, calendar: Calendar): Micros | null {
   const parsed = parseDate(text, calendar.zone)
   return parsed && instantOf(parsed, now, calendar)
@@ -124,7 +124,7 @@ export const startsWithFirstEvent = (range: DateRange | null | undefined): boole
 export interface RangeOptions {
   /** The time of the earliest event; needed when `startsWithFirstEvent`. Null: no events. */
   readonly earliest?: Micros | null
-  /** Ends that are counted from now stay at the microsecond (a number on a dashboard). */
+  /** Relative ends keep their microseconds (a number on a dashboard). */
   readonly isExact?: boolean
 }
 
@@ -230,7 +230,7 @@ const withTimeOf = (wall: Micros, model: Micros, unit: 'hour' | 'day'): Micros =
 
 const pad = (value: number, digits = 2) => String(value).padStart(digits, '0')
 
-/** `2026-01-31T08:00:00+01:00`, with the microseconds when there are some. */
+/** `2026-01-31T08:00:00+01:00`, with microseconds if there are any. */
 export function isoInstant(at: Micros, zone: Zone): string {
   const offset = zone.offsetAt(at)
   const { year, month, day: date, time } = readWall(at + offset)

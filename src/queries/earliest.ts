@@ -6,7 +6,7 @@ import type { QueryRun } from './kind.ts'
 import { at } from './scope.ts'
 import { doubles } from './vectors.ts'
 
-/** The time of the project's first event, read only when the range begins with it. Null: no events. */
+/** The time of the project's first event, read only if the range starts with it. Null: no events. */
 export function* earliestFor(range: DateRange | null | undefined): QueryRun<Micros | null | undefined> {
   if (!startsWithFirstEvent(range)) return undefined
   const query = select({ columns: [alias(call('count'), 'n'), alias(call('min', at), 'first')], from: table('events') })

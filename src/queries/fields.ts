@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { unknownField } from '../errors/unknown-field.ts'
 
-// The objects of a request know all their fields: a misspelled one would change the question without a word.
+// Objects of a request reject unknown fields: a misspelled field would silently change the question.
 
 /**
- * Fields of the reference system that change no number: how a chart looks, what a client keeps with a query, and which of several equal roads its
- * servers take. They are accepted, and nothing is read from them.
+ * PostHog fields that do not affect the results: how a chart looks, what a client stores with a query, and hints to PostHog's servers.
+ * They are accepted and ignored.
  */
 export const presentation = {
   query: ['version', 'tags', 'response', 'dataColorTheme', 'name', 'description', 'full', 'showHeader', 'embedded'],
@@ -93,7 +93,7 @@ type Presented = keyof typeof presentation
 type Unanswered = keyof typeof unanswered
 type Ignored<P extends Presented> = { [K in (typeof presentation)[P][number]]: z.ZodOptional<z.ZodUnknown> }
 
-/** An object whose fields are these and no others. */
+/** An object with these fields and no others. */
 export function fields<S extends z.ZodRawShape, P extends Presented>(shape: S, presented: P, missing: readonly Unanswered[] = []) {
   const ignored = Object.fromEntries(presentation[presented].map((name) => [name, z.unknown().optional()])) as Ignored<P>
   const absent = Object.fromEntries(missing.flatMap((list) => unanswered[list]).map((name) => [name, notAnswered(name)]))

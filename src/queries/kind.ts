@@ -6,19 +6,19 @@ import type { EventLists } from '../core/event-lists.ts'
 import type { StoreSnapshot } from '../plan/context.ts'
 import type { ResolveContext } from '../resolver/context.ts'
 
-// A query kind is a schema and a generator. The generator yields statements (trees of the language) and receives columns, so it knows no clock,
-// no connection and no engine; the driver runs what it asks, watches the time limit and stops it on a cancel.
+// A query kind is a schema and a generator. The generator yields statements (trees of the language) and receives columns, so it needs no clock,
+// no connection and no engine. The driver runs the statements, enforces the time limit and stops the generator on a cancel.
 
 /** One statement to run. Results are Arrow tables, one per statement. */
 export interface StatementAsk {
   readonly kind: 'statement'
   readonly query: Query
-  /** Words for the log and for `explain`. */
+  /** A description for the log and for `explain`. */
   readonly label: string
   /** Receives the rows part by part, in order; the answer then has none. The memory of a part is reused once this returns. */
   readonly take?: (part: Table) => void
 }
-/** Long loops over columns ask for a pause every few milliseconds: a cancel or the time limit ends them here. */
+/** Long loops over columns yield a pause every few milliseconds: a cancel or the time limit ends them here. */
 export interface PauseAsk {
   readonly kind: 'pause'
 }
@@ -33,7 +33,7 @@ export interface ListsAsk {
   readonly fold: ((lists: EventLists) => Generator<void, void, void>) | string
 }
 export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk | ListsAsk
-/** A table for one statement, tables for a list (run side by side), nothing for a pause or a fold. */
+/** A table for one statement, tables for a list (run in parallel), nothing for a pause or a fold. */
 export type Answer = Table | readonly Table[] | undefined
 
 export type QueryRun<R> = Generator<Ask, R, Answer>
@@ -73,7 +73,7 @@ export interface CohortInfo {
   readonly isStatic: boolean
 }
 
-/** All that a query may know besides its own fields. Built once, before the query starts, and handed whole to kinds, resolver and passes. */
+/** All inputs of a query besides its own fields. Built once, before the query starts, and passed to kinds, resolver and passes. */
 export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly project: ProjectSettings
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
@@ -81,9 +81,9 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   cohort(idOrName: number | string): CohortInfo | undefined
   /** The largest person number. Persons created later are not part of the query. */
   readonly lastPersonNo?: number
-  /** Lists of events are folded by the engine, and only results come back; otherwise the events come and are folded here. */
+  /** The engine folds lists of events, and returns only results; otherwise the events are read and folded here. */
   readonly foldsInEngine?: boolean
-  /** Bytes. What a query holds of the rows it reads is a part of that. */
+  /** Bytes. The rows that a query buffers may take a part of that. */
   readonly memoryLimit?: number
   /** Throws when the query has been cancelled or its time is up. */
   readonly checkpoint?: Checkpoint
@@ -96,11 +96,11 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
 /** Rows of one statement, for readers that read them page by page as the engine produces them. */
 export interface RowsPlan {
   readonly statement: StatementAsk
-  /** What the answer is cut to. The statement may give more rows: then there are more. */
+  /** The row limit of the answer. The statement may return more rows, which shows that there are more. */
   readonly rows: number
-  /** If that differs from the answer's own. */
+  /** If it differs from the answer's limit. */
   readonly limit?: number
-  /** A page of the statement as the answer shows it, where that is not the same. */
+  /** Converts a page of the statement to a page of the answer, if they differ. */
   readonly show?: (page: Table) => QueryRun<Table>
   /** Shown after the last page. */
   readonly last?: () => Table | null
@@ -112,12 +112,12 @@ export interface QueryKind<Q, R> {
   readonly kind: string
   /** A statement of the language, whose answer is all its rows. */
   readonly isStatement?: boolean
-  /** Its answers are kept, and are good for a while. */
+  /** Its answers are cached for a while. */
   readonly isCached?: boolean
   /** Checks untrusted input; the static type comes from it. */
   readonly schema: z.ZodType<Q>
   run(query: Q, env: QueryContext): QueryRun<R>
-  /** Where the answer is a list of rows. Null: only the whole answer tells which rows it has. */
+  /** For answers that are a list of rows. Null: the rows are known only from the whole answer. */
   rows?(query: Q, env: QueryContext): QueryRun<RowsPlan | null>
 }
 

@@ -2,7 +2,7 @@ import { alias, call, field, literal, select } from '../ast/build.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
 import { noSpan } from '../errors/span.ts'
 
-/** A separator that no text contains: texts of groups are external. */
+/** A separator that no text contains: keys of groups are external input. */
 const separatorFor = (columns: readonly (readonly string[])[]): string => {
   const usual = '\u0001'
   if (!columns.some((texts) => texts.some((text) => text.includes(usual)))) return usual
@@ -14,8 +14,8 @@ const separatorFor = (columns: readonly (readonly string[])[]): string => {
 }
 
 /**
- * A list of actors found by a fold, as a statement with a column `actor` and those of `columns`. Each column travels as one text that the engine cuts
- * apart, so that a million people are a few values and not a million.
+ * A list of actors found by a fold, as a statement with a column `actor` and those of `columns`. Each column is sent as one text that the engine
+ * splits, so that a million persons are a few values.
  */
 export function listedActors(actors: readonly (number | string)[], columns: Readonly<Record<string, readonly string[]>> = {}): Query {
   const texts = { actor_text: actors.map(String), ...columns }

@@ -17,14 +17,14 @@ const origin = (is: Origin['is'], [text, attr]: Text, { fieldPrefix = '' }: Pref
 const comingFrom = <N extends Node>(from: Origin, node: N): N =>
   rewrite(node, (one) => (one.span.origin ? one : { ...one, span: { ...one.span, origin: from } }))
 
-/** A field of a table whose name the request holds. */
+/** A field of a table whose name is in the request. */
 export const named = (field: Expr, text: string, attr: string, env: Prefix): Expr => comingFrom(origin('name', [text, attr], env), field)
 
-/** A regular expression that the request holds. */
+/** A regular expression in the request. */
 export const patterned = (condition: Expr, text: string, attr: string, env: Prefix): Expr =>
   comingFrom(origin('pattern', [text, attr], env), condition)
 
-/** An expression that the request holds. */
+/** An expression in the request. */
 export const exprOf = (text: string, attr: string, env: Prefix): Expr => readFrom(origin('expression', [text, attr], env), parseExpr, text)
 
 /** A column of a list, with or without a label. */
@@ -35,11 +35,11 @@ export const columnOf = (text: string, attr: string, env: Prefix): Expr =>
 export const orderOf = (text: string, attr: string, env: Prefix): OrderItem =>
   readFrom(origin('expression', [text, attr], env), parseOrder, unlabelled(text))
 
-/** A statement among other fields of the request. */
+/** A statement that is one field of the request. */
 export const queryOf = (text: string, attr: string, env: Prefix): Query =>
   readFrom(origin('expression', [text, attr], env), parseQuery, text)
 
-/** Places are those in the text as it came. */
+/** Positions are those in the original text. */
 const unlabelled = (text: string) => ' '.repeat(text.length - text.trimStart().length) + withoutLabel(text)
 
 function readFrom<N extends Node>(from: Origin, read: (text: string) => N, text: string): N {
@@ -60,7 +60,7 @@ export function eachOf(error: QueryError, tell: (one: QueryError) => QueryError)
   return tell(error).with({ others })
 }
 
-/** With the text that it speaks of. */
+/** With the text that its position refers to. */
 export function inText(error: QueryError, source: string): QueryError {
   return error.with({ data: dataIn(error, source) as never, source })
 }
@@ -72,12 +72,12 @@ function dataIn({ code, data, span }: QueryError, source: string): unknown {
   const { shown, use, isArgument } = data as ErrorData['type-mismatch']
   if (code !== 'type-mismatch' || !isArgument || !shown) return data
   const written = source.slice(span.start, span.end)
-  // A generated value has no text of the user.
+  // A generated value has no text written by the user.
   if (/[{}]/.test(written)) return data
   return { ...(data as object), shown: written, use: use?.replace(shown, () => written) ?? null }
 }
 
-/** The fields that parts of a statement come from, each once. */
+/** The fields that parts of a statement come from, without duplicates. */
 export function originsIn(node: Node): readonly Origin[] {
   const found = new Map<string, Origin>()
   walk(node, ({ span: { origin } }) => {

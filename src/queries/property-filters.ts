@@ -17,7 +17,7 @@ export type FilterScope = 'event' | 'person' | 'group' | 'session'
 
 const cohortTypes: ReadonlySet<FilterType> = new Set(['cohort', 'static-cohort', 'precalculated-cohort'])
 
-/** What may be asked where. */
+/** The properties that are allowed in a context. */
 const legal: Readonly<Record<FilterScope, ReadonlySet<FilterType> | null>> = {
   event: null,
   person: new Set<FilterType>(['person', 'hogql', ...cohortTypes]),
@@ -25,9 +25,9 @@ const legal: Readonly<Record<FilterScope, ReadonlySet<FilterType> | null>> = {
   session: new Set<FilterType>(['session', 'event', 'person', 'hogql', ...cohortTypes]),
 }
 
-/** `true` when nothing remains. */
-export function compileFilters(filters: unknown, scope: FilterScope, env: QueryContext, place = 'properties'): Expr {
-  return groupCondition(readFilters(filters, place), scope, env)
+/** `true` if no condition remains. */
+export function compileFilters(filters: unknown, scope: FilterScope, env: QueryContext, path = 'properties'): Expr {
+  return groupCondition(readFilters(filters, path), scope, env)
 }
 
 export const testAccountCondition = (env: QueryContext): Expr =>
@@ -47,13 +47,13 @@ function groupCondition(group: FilterGroup, scope: FilterScope, env: QueryContex
 }
 
 function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryContext): Expr {
-  const { type, key, place } = filter
+  const { type, key, path } = filter
   if (legal[scope] !== null && !legal[scope]!.has(type))
-    throw wrongFilter(place, `A filter of type ${type} cannot be used on a ${scope}.`, 'type')
+    throw wrongFilter(path, `A filter of type ${type} cannot be used on a ${scope}.`, 'type')
   if (cohortTypes.has(type)) return cohortCondition(filter, scope, env)
   switch (type) {
     case 'hogql':
-      return exprOf(key, `${place}__key`, env)
+      return exprOf(key, `${path}__key`, env)
     case 'element':
       return elementCondition(filter)
     case 'person':
@@ -79,10 +79,10 @@ const columnsOfEvents: ReadonlySet<string> = new Set(
 )
 
 function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): Read {
-  const { type, key, place } = filter
+  const { type, key, path } = filter
   switch (type) {
     case 'event_metadata': {
-      if (!columnsOfEvents.has(key)) throw wrongFilter(place, `Events have no field ${key}.`, 'key')
+      if (!columnsOfEvents.has(key)) throw wrongFilter(path, `Events have no field ${key}.`, 'key')
       const isTime = key === 'timestamp' || key === 'created_at'
       return { expr: key === 'person_id' || key === 'uuid' ? call('toString', field(key)) : field(key), type: isTime ? 'DateTime' : null }
     }
@@ -93,14 +93,14 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): 
       }
     case 'group': {
       const index = filter.groupTypeIndex ?? 0
-      if (!groupIndices.includes(index)) throw wrongFilter(place, 'The group type index must be a number from 0 to 4.', 'group_type_index')
+      if (!groupIndices.includes(index)) throw wrongFilter(path, 'The group type index must be a number from 0 to 4.', 'group_type_index')
       const declared = env.propertyType(`group_${index}`, key) ?? 'own'
       if (scope !== 'group') return { expr: field(`group_${index}`, 'properties', key), type: declared }
       if (key === 'created_at' || key === 'updated_at') return { expr: field(key), type: 'DateTime' }
       return { expr: field('properties', key), type: declared }
     }
     case 'session':
-      return { expr: named(scope === 'session' ? field(key) : field('session', key), key, `${place}__key`, env), type: sessionType(key) }
+      return { expr: named(scope === 'session' ? field(key) : field('session', key), key, `${path}__key`, env), type: sessionType(key) }
     default:
       return key === '$elements_chain'
         ? { expr: field('elements_chain'), type: null }
@@ -121,11 +121,11 @@ function distinctIdCondition(filter: PropertyFilter, scope: FilterScope, env: Qu
   return inQuery(field('id'), select({ columns: [field('person_id')], from: table('person_distinct_ids'), where: condition }))
 }
 
-function cohortCondition({ value, operator, negation, place }: PropertyFilter, scope: FilterScope, env: QueryContext): Expr {
+function cohortCondition({ value, operator, negation, path }: PropertyFilter, scope: FilterScope, env: QueryContext): Expr {
   const person = scope === 'person' ? field('id') : field('person_id')
   const ids = (Array.isArray(value) ? value : [value]).map((id) => {
     const cohort = env.cohort(typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : (id as number))
-    if (!cohort) throw wrongFilter(place, `There is no cohort ${String(id)}.`, 'value')
+    if (!cohort) throw wrongFilter(path, `There is no cohort ${String(id)}.`, 'value')
     return cohort.id
   })
   const member = or(...ids.map((id): Expr => ({ kind: 'in', expr: person, set: literal(id), not: false, cohort: true, span: noSpan })))
@@ -134,19 +134,19 @@ function cohortCondition({ value, operator, negation, place }: PropertyFilter, s
 
 const elementAttributes: Readonly<Record<string, string>> = { text: 'text', href: 'href' }
 
-function elementCondition({ key, operator, value, place }: PropertyFilter): Expr {
+function elementCondition({ key, operator, value, path }: PropertyFilter): Expr {
   const values = (Array.isArray(value) ? value : [value]).filter((one) => one !== undefined && one !== null).map(String)
   if (key === 'selector' || key === 'tag_name') {
     if (!['exact', 'is_not'].includes(operator))
-      throw wrongFilter(place, `The ${key} of an element supports the operators exact and is_not only.`, 'operator')
+      throw wrongFilter(path, `The ${key} of an element supports the operators exact and is_not only.`, 'operator')
     if (values.length === 0) return literal(true)
     const mistake = key === 'selector' && values.map(selectorMistake).find((one) => one !== null)
-    if (mistake) throw wrongFilter(place, mistake, 'value')
+    if (mistake) throw wrongFilter(path, mistake, 'value')
     const found = or(...values.map(key === 'selector' ? selectorMatches : tagIs))
     return operator === 'is_not' ? not(found) : found
   }
   const attribute = own(elementAttributes, key)
-  if (!attribute) throw wrongFilter(place, `An element has no ${key}. Choose one of selector, tag_name, text, href.`, 'key')
+  if (!attribute) throw wrongFilter(path, `An element has no ${key}. Choose one of selector, tag_name, text, href.`, 'key')
   if (operator === 'is_set') return hasAttribute(attribute)
   if (operator === 'is_not_set') return not(hasAttribute(attribute))
   const matching: Readonly<Record<string, readonly [Matching, boolean]>> = {
@@ -158,13 +158,13 @@ function elementCondition({ key, operator, value, place }: PropertyFilter): Expr
     not_regex: ['regex', true],
   }
   const how = own(matching, operator)
-  if (!how) throw wrongFilter(place, `The ${key} of an element does not support the operator ${operator}.`, 'operator')
+  if (!how) throw wrongFilter(path, `The ${key} of an element does not support the operator ${operator}.`, 'operator')
   if (values.length === 0) return literal(true)
   const found = or(...values.map((one) => attributeIs(attribute, one, how[0])))
   return how[1] ? not(found) : found
 }
 
-/** Is an event one of the action's: any of its steps, of which all parts must hold. An action without steps matches nothing. */
+/** Does an event belong to the action? Any of its steps must match, with all their parts. An action without steps matches nothing. */
 export const actionCondition = (action: Action, env: QueryContext): Expr => or(...action.steps.map((step) => stepCondition(step, env)))
 
 function stepCondition(step: ActionStep, env: QueryContext): Expr {

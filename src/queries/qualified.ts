@@ -2,8 +2,8 @@ import type { Expr, Node } from '../ast/nodes.ts'
 import { rewrite, walk } from '../ast/walk.ts'
 
 /**
- * Under its table's name a field cannot be mistaken for an alias, nor for a field of another table. With `names` only fields of these
- * names are put under it. Fields of subqueries and parameters of lambdas do not change.
+ * Qualifies fields with their table, so that they cannot be confused with an alias or another table's field. With `names` only fields of these
+ * names are qualified. Fields of subqueries and parameters of lambdas do not change.
  */
 export function qualified(expr: Expr, table: string, names?: ReadonlySet<string>): Expr {
   const kept = new Set<Node>()

@@ -16,16 +16,16 @@ import type { trendsPointSchema } from './trends/actors.ts'
 import type { TrendsResponse } from './trends/index.ts'
 import type { trendsSchema } from './trends/schema.ts'
 
-// What callers may write, and what they get, by kind. All of it comes from the schemas that check requests.
+// The types of requests and answers, by kind, derived from the schemas that validate requests.
 
-/** Nothing of what a caller hands over is changed, so constants fit too. */
+/** The caller's objects are not changed, so constants are accepted too. */
 type Given<T> = T extends readonly (infer Item)[] ? readonly Given<Item>[] : T extends object ? { readonly [K in keyof T]: Given<T[K]> } : T
 type Input<S extends z.ZodType> = Given<z.input<S>>
 type Fields<S extends z.ZodType> = Omit<Input<S>, 'kind'>
 
 /** The persons of a point of a chart. */
 export type ActorsSource = Input<typeof trendsPointSchema> | Input<typeof lifecyclePointSchema> | Input<typeof funnelPointSchema>
-/** A chart's point, or a statement whose rows name people. */
+/** A chart's point, or a statement whose rows identify persons. */
 type AnySource = ActorsSource | ({ readonly kind: 'HogQLQuery' | 'SqlLikeQuery' } & Fields<typeof sqlSchema>)
 type WithSource<S extends z.ZodType, Source> = Omit<Fields<S>, 'source'> & { readonly source?: Source | null }
 
@@ -43,7 +43,7 @@ export interface FieldsByKind {
   DataVisualizationNode: Shown
   InsightVizNode: Shown
 }
-/** How the answer of the source is shown; nothing of it is read. */
+/** How the answer of the source is shown; ignored. */
 interface Shown {
   readonly source: Query
   readonly [name: string]: unknown
@@ -53,7 +53,7 @@ export type QueryKindName = keyof FieldsByKind
 /** A query of one kind; of any kind by default. */
 export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
 
-/** What a query may not have meant as it was answered. */
+/** Reasons why an answer may not be what the query intended. */
 export type AnswerWarning = UnreadValues | OrderedAsTexts | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters
 
 /** Values that a query read as null, because they have another type. */
@@ -62,14 +62,14 @@ export interface UnreadValues {
   readonly property: string
   /** `event`, `person` or `group_0` … `group_4`. */
   readonly scope: string
-  /** What it was read as. */
+  /** The type as which it was read. */
   readonly type: 'Numeric' | 'DateTime' | 'Boolean'
-  /** Of all values that were ever sent, in the query's range or not. */
+  /** Among all values ever sent, inside the query's range or not. */
   readonly count: number
   readonly message: string
 }
 
-/** Numbers of a property that are texts in a list, a map or a tuple, where their order matters. */
+/** Numbers of a property that became texts in a list, a map or a tuple, where their order matters. */
 export interface OrderedAsTexts {
   readonly code: 'ordered-as-texts'
   readonly property: string
@@ -117,9 +117,9 @@ export interface AnswerFacts {
   readonly timings: readonly { readonly k: string; readonly t: number }[]
   /** About properties that were read as numbers or times and have other values, about unknown names, and about filters without a placeholder. */
   readonly warnings?: readonly AnswerWarning[]
-  /** With `explain: true`: what was asked of the engine. */
+  /** With `explain: true`: the statements sent to the engine. */
   readonly explain?: readonly object[]
-  /** Of charts, whose answers are kept while nothing changes. */
+  /** For charts, whose answers are cached while nothing changes. */
   readonly is_cached?: boolean
   readonly cache_key?: string
   readonly last_refresh?: string

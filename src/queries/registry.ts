@@ -24,5 +24,5 @@ const kinds = [
   actorOptionsKind(actorSources),
 ] as unknown as readonly QueryKind<unknown, object>[]
 
-/** Every kind of query that can be asked, by its name. */
+/** Every kind of query, by its name. */
 export const queryKinds: Readonly<Record<string, QueryKind<unknown, object>>> = Object.fromEntries(kinds.map((kind) => [kind.kind, kind]))

@@ -17,7 +17,7 @@ import { PositionedSchema } from '../lib/positioned-schema.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { chartTable } from './chart-table.ts'
 
-// Arrow columns as the values of a JSON answer: times as ISO text in the project's zone, truth as 1 and 0, what JSON cannot hold as null.
+// Arrow columns as the values of a JSON answer: times as ISO text in the project's zone, Booleans as 1 and 0, values without a JSON form as null.
 
 export type JsonValue = null | number | string | boolean | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
@@ -33,7 +33,7 @@ export function valuesAt(table: Table<TypeMap>, i: number, timezone: string): Js
   return isOwn(table.schema.fields[i]!) ? values.map((value) => (value === null ? null : (JSON.parse(String(value)) as JsonValue))) : values
 }
 
-/** Values that are shown as what they are come as JSON. */
+/** Values of the type `Property` arrive as JSON. */
 const isOwn = (field: Field): boolean => field.metadata.get(typeKey) === 'Dynamic'
 
 export function columnValues(vector: Vector, timezone: string): JsonValue[] {
@@ -117,7 +117,7 @@ function valueReader(data: Data, timezone: string): Read {
 const decoder = new TextDecoder()
 const range = (start: number, end: number, item: Read): JsonValue[] => Array.from({ length: end - start }, (_, i) => item(start + i))
 
-/** Beyond 2^53 a number would change on the way: its digits go as text. */
+/** Beyond 2^53 a number would lose digits, so it is sent as text. */
 const bigNumber = (value: bigint): number | string =>
   value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value.toString()
 
@@ -127,7 +127,7 @@ function decimalNumber(words: Uint32Array, scale: number): number | string {
     words.reduceRight((all, word) => (all << 32n) | BigInt(word), 0n),
   )
   if (scale === 0) return bigNumber(value)
-  // By its digits: a division would round a second time.
+  // From its digits: a division would round a second time.
   const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, '0')
   return Number(`${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`)
 }
@@ -166,7 +166,7 @@ export function resultRows(table: Table<TypeMap>, timezone: string): JsonValue[]
   return rows
 }
 
-/** The results of an answer as columns: those of the engine where a statement was answered, a row for each point of a chart. What is nested otherwise goes as JSON text. */
+/** The results of an answer as columns: those of the engine for a statement, a row for each point of a chart. Other nested values become JSON text. */
 export function answerTable(answer: object): Table {
   const { results, columns } = answer as { results?: unknown; columns?: readonly string[] }
   const known = typeof results === 'object' && results !== null ? tables.get(results) : undefined
@@ -185,7 +185,7 @@ export function answerTable(answer: object): Table {
   return flat.length ? (tableFromJSON(flat) as Table) : new Table()
 }
 
-/** Columns of one type only: the text of what is shown as a number there, or as a text. */
+/** Columns with a single type: a value that is a number or a text becomes text. */
 function withTexts(table: Table): Table {
   const columns = table.schema.fields.map((field, i): ShownColumn => {
     const values = isOwn(field) ? valuesAt(table, i, 'UTC').map((value) => (value === null ? null : String(value))) : null
@@ -194,7 +194,7 @@ function withTexts(table: Table): Table {
   return shownTable(table.numRows, columns)
 }
 
-/** A column of a page as the answer shows it: one of the engine's, or values built from several, as JSON text. */
+/** A column of a page as the answer shows it: a column of the engine, or values built from several, as JSON text. */
 export interface ShownColumn {
   readonly name: string
   readonly cells: Vector | ((row: number) => JsonValue)
@@ -214,5 +214,5 @@ export function shownTable(numRows: number, columns: readonly ShownColumn[]): Ta
 
 const jsonCell = (value: JsonValue): string | null => (value === null || typeof value === 'string' ? value : JSON.stringify(value))
 const textData = (texts: readonly (string | null)[]): Data => vectorFromArray(texts, new Utf8()).data[0]!
-/** A page is one batch, so that a column is one piece. */
+/** A page is one batch, so that each column is contiguous. */
 const wholeData = (vector: Vector): Data => vector.data[0]!

@@ -16,7 +16,7 @@ export const everyQuery = {
   modifiers: fields({ convertToProjectTimezone: z.boolean().nullish(), bounceRateDurationSeconds: z.number().nullish() }, 'modifiers', [
     'modifiers',
   ]).nullish(),
-  /** Adds to the answer what was asked of the engine. */
+  /** Adds the statements sent to the engine to the answer. */
   explain: z.boolean().nullish(),
 }
 

@@ -4,12 +4,12 @@ import { noSpan } from '../errors/span.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { isoInstant } from './dates.ts'
 
-// Conditions on events that several kinds share: when, who, which sample.
+// Conditions on events that several kinds share: time, test accounts, sampling.
 
 export const person: Expr = field('@person_no')
 export const at: Expr = field('@micros')
 
-/** Beside `timestamp` the text is a constant of its type, so whole parts of the store are skipped by their times. */
+/** The text is a constant of the type of `timestamp`, so that the store can skip parts by their times. */
 export const instant = (micros: Micros): Expr => literal(isoInstant(micros, zoneOf('UTC')))
 export const since = (from: Micros): Expr => call('greaterOrEquals', field('timestamp'), instant(from))
 export const until = (to: Micros): Expr => call('lessOrEquals', field('timestamp'), instant(to))

@@ -10,7 +10,7 @@ export const allOf = (...conditions: readonly Expr[]): Expr => and(...conditions
 export const isMissing = (node: SeriesNode, env: QueryContext): boolean => node.kind === 'ActionsNode' && !env.action(node.id)
 
 /** Whether an event matches the node, without its filters. A removed action matches nothing. */
-export function nodeMatch(node: SeriesNode, env: QueryContext, place: string): Expr {
+export function nodeMatch(node: SeriesNode, env: QueryContext, path: string): Expr {
   switch (node.kind) {
     case 'EventsNode':
       return node.event == null ? literal(true) : equals(field('event'), literal(node.event))
@@ -19,24 +19,24 @@ export function nodeMatch(node: SeriesNode, env: QueryContext, place: string): E
       return action ? actionCondition(action, env) : literal(false)
     }
     case 'GroupNode': {
-      const parts = node.nodes.map((part, i) => nodeCondition(part, env, `${place}__nodes__${i}`))
+      const parts = node.nodes.map((part, i) => nodeCondition(part, env, `${path}__nodes__${i}`))
       return node.operator === 'OR' ? or(...parts) : and(...parts)
     }
   }
 }
 
-/** `place` is the path of the node in the request, for messages: `series__0`. */
-export const nodeFilters = (node: SeriesNode, env: QueryContext, place: string): Expr =>
+/** `path` is the path of the node in the request, for messages: `series__0`. */
+export const nodeFilters = (node: SeriesNode, env: QueryContext, path: string): Expr =>
   allOf(
     ...(['properties', 'fixedProperties'] as const).map((name) =>
-      node[name] ? compileFilters(node[name], 'event', env, `${place}__${name}`) : literal(true),
+      node[name] ? compileFilters(node[name], 'event', env, `${path}__${name}`) : literal(true),
     ),
   )
 
-export const nodeCondition = (node: SeriesNode, env: QueryContext, place: string): Expr =>
-  allOf(nodeMatch(node, env, place), nodeFilters(node, env, place))
+export const nodeCondition = (node: SeriesNode, env: QueryContext, path: string): Expr =>
+  allOf(nodeMatch(node, env, path), nodeFilters(node, env, path))
 
-/** What a query asks of all its series: its own filters and the project's for test accounts. */
+/** The filters for all series of a query: its own and the project's for test accounts. */
 export const queryFilters = (
   query: { readonly properties?: unknown; readonly filterTestAccounts?: boolean | null },
   env: QueryContext,

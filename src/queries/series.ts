@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fields } from './fields.ts'
 import type { FiltersInput } from './filters/schema.ts'
 
-// The nodes of `series`: which events are meant, and what is computed over them. Shared by the kinds that ask for series.
+// The nodes of `series`: which events count, and the math over them. Shared by the kinds with series.
 
 const actorCounts = ['avg', 'min', 'max', 'median', 'p75', 'p90', 'p95', 'p99'] as const
 
@@ -28,7 +28,7 @@ export const mathSchema = z.enum(maths)
 
 export const groupTypeIndex = z.number().int().min(0).max(4)
 
-/** Filters are checked where they are compiled. */
+/** Filters are validated where they are compiled. */
 export const filtersSchema = z.union([z.array(z.unknown()), z.looseObject({})], {
   error: 'Filters are a list, or a group with type and values.',
 }) as unknown as z.ZodType<FiltersInput, FiltersInput>

@@ -21,7 +21,7 @@ type Values =
   | BigInt64Array
   | BigUint64Array
 
-/** The column as it lies in the answer, when that is one piece of the kind that is wanted. */
+/** The column's own memory, if it is contiguous and of the wanted type. */
 function rawValues<A extends Float64Array | Int32Array>(table: Table, name: string, ArrayType: new (length: number) => A): A | null {
   const { data } = column(table, name)
   const values = data.length === 1 ? (data[0]!.values as Values) : null
@@ -43,13 +43,13 @@ export function doubles(table: Table, name: string): Float64Array {
   return out
 }
 
-/** As the two halves of each integer, because a bigint per value costs more than all the rest. */
+/** The two halves of each integer, because a bigint per value would cost more than everything else. */
 function widen(values: BigInt64Array | BigUint64Array, out: Float64Array, at: number): void {
   const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2)
   for (let i = 0; i < values.length; i++) out[at + i] = halves[2 * i + 1]! * 4294967296 + (halves[2 * i]! >>> 0)
 }
 
-/** Any numeric column as 32-bit integers; larger ones wrap, so that bit 31 is a bit like the others. May be the answer's own memory. */
+/** Any numeric column as 32-bit integers; larger ones wrap, so that bit 31 can be used. May share the memory of the answer. */
 export function integers(table: Table, name: string): Int32Array {
   const own = rawValues(table, name, Int32Array)
   if (own) return own
@@ -78,7 +78,7 @@ export function isText(table: Table, name: string): boolean {
 export const texts = (table: Table, name: string): (string | null)[] =>
   Array.from(column(table, name), (value) => (value === null ? null : String(value)))
 
-/** Gives each text a number, the same for the same text, from 0. */
+/** Assigns a number to each distinct text, from 0. */
 export class TextCodes {
   readonly values: string[] = []
   private readonly codes = new Map<string, number>()
@@ -94,7 +94,7 @@ export class TextCodes {
   }
 }
 
-/** A column of texts as codes. A dictionary is looked up once per entry, not once per row. Null is read as ''. */
+/** A text column as codes. A dictionary is looked up once per entry, not once per row. Null reads as ''. */
 export function codesOf(table: Table, name: string, codes: TextCodes): Int32Array {
   const vector = column(table, name)
   const out = new Int32Array(table.numRows)

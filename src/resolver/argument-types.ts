@@ -8,7 +8,8 @@ import { isProperty } from '../types/property-values.ts'
 import { isNamed, isNumeric, isText, isTime, nullable, type SqlType, scalar, typeName } from '../types/types.ts'
 import type { TypedExpr } from './typed.ts'
 
-// A call is given what its row takes. What an engine would say of it names neither the function nor the place, and some answer NULL or a wrong number.
+// Arguments are checked against the registry row: an engine's own error names neither the function nor the position, and some engines answer NULL
+// or a wrong number.
 
 type Needs = 'a number' | 'a time' | 'a condition'
 
@@ -17,26 +18,30 @@ interface Misfit {
   readonly needs: string
   readonly type: SqlType
   readonly written: Expr
-  /** The place where the argument has none. */
+  /** The position if the argument has none. */
   readonly span: Span
-  readonly mend: (shown: string) => string | null
+  readonly suggestion: (shown: string) => string | null
 }
 
-function mismatch({ name, needs, type, written, span, mend }: Misfit): QueryError {
+function mismatch({ name, needs, type, written, span, suggestion }: Misfit): QueryError {
   const text = print(written)
   const shown = text.length <= longestShown ? text : null
-  const place = isSpanned(written.span) ? written.span : span
-  const isArgument = place === written.span ? ({ isArgument: true } as const) : {}
-  return new QueryError('type-mismatch', { name, needs, found: typeName(type), shown, use: shown && mend(shown), ...isArgument }, place)
+  const position = isSpanned(written.span) ? written.span : span
+  const isArgument = position === written.span ? ({ isArgument: true } as const) : {}
+  return new QueryError(
+    'type-mismatch',
+    { name, needs, found: typeName(type), shown, use: shown && suggestion(shown), ...isArgument },
+    position,
+  )
 }
 const longestShown = 60
 
-/** Of these no rule of ours says what they hold. */
+/** Types that these rules cannot check. */
 const isOpen = (type: SqlType): boolean =>
   isProperty(type) || isNamed(type, 'Nothing', 'Dynamic') || type.kind === 'unknown' || type.kind === 'lambda' || type.kind === 'state'
 const isNumber = (type: SqlType): boolean => isNumeric(type) || isNamed(type, 'Bool')
 
-/** What is asked for in place of the type; null where the type is right. */
+/** The type that is needed instead; null if the type is right. */
 function missingIn(type: SqlType, take: Take, { kind, alsoTakes }: FunctionRow): Needs | null {
   switch (take) {
     case 'number':
@@ -46,7 +51,7 @@ function missingIn(type: SqlType, take: Take, { kind, alsoTakes }: FunctionRow):
       return isNamed(type, 'Interval') && alsoTakes?.endsWith('intervals') ? null : 'a number'
     case 'time':
       if (isNamed(type, 'Interval') && alsoTakes === 'times and intervals') return null
-      // Sequences take numbers as times.
+      // Sequence functions accept numbers as times.
       return isTime(type) || isText(type) || (kind === 'aggregate' && isNumeric(type)) ? null : 'a time'
     case 'boolean':
       return isNumber(type) ? null : 'a condition'
@@ -55,7 +60,7 @@ function missingIn(type: SqlType, take: Take, { kind, alsoTakes }: FunctionRow):
   }
 }
 
-function mend(name: string, type: SqlType, needs: Needs, shown: string): string | null {
+function suggestion(name: string, type: SqlType, needs: Needs, shown: string): string | null {
   if (needs === 'a condition') return isText(type) ? `notEmpty(${shown})` : null
   if (needs === 'a time') return isNumeric(type) ? `toDateTime(${shown})` : null
   if (isText(type)) return `toFloat(${shown})`
@@ -65,14 +70,14 @@ function mend(name: string, type: SqlType, needs: Needs, shown: string): string 
 
 function checkShape(name: string, { shape }: FunctionRow, [first]: readonly TypedExpr[], [written]: readonly Expr[], span: Span): void {
   if (!shape || !first || !written) return
-  // A property that was never declared is read as text here.
+  // An undeclared property is read as text here.
   const type = isProperty(first.type) ? nullable(scalar('String')) : first.type
   if (type.kind === shape || isOpen(type)) return
-  const mend = (shown: string) => (shape === 'array' && isText(type) ? `JSONExtract(${shown}, 'Array(Float64)')` : null)
-  throw mismatch({ name, needs: shape === 'array' ? 'an array' : 'a map', type, written, span, mend })
+  const suggestion = (shown: string) => (shape === 'array' && isText(type) ? `JSONExtract(${shown}, 'Array(Float64)')` : null)
+  throw mismatch({ name, needs: shape === 'array' ? 'an array' : 'a map', type, written, span, suggestion })
 }
 
-/** Of a call as it was written, before properties are read as what it takes. */
+/** Checks a call as written, before properties are converted to what it takes. */
 export function checkArguments(name: string, row: FunctionRow, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
   checkShape(name, row, args, written, span)
   if (row.takes === undefined || row.alsoTakes === 'anything' || !isEmbedded(row)) return
@@ -81,11 +86,11 @@ export function checkArguments(name: string, row: FunctionRow, args: readonly Ty
   for (const [i, type] of types.entries()) {
     const needs = isOpen(type) ? null : missingIn(type, takes[i]!, row)
     if (needs === null) continue
-    throw mismatch({ name, needs, type, written: written[i]!, span, mend: (shown) => mend(name, type, needs, shown) })
+    throw mismatch({ name, needs, type, written: written[i]!, span, suggestion: (shown) => suggestion(name, type, needs, shown) })
   }
 }
 
-/** Of a table function: how many rows, and from where on. */
+/** Checks a table function: how many rows, and where they start. */
 export function checkNumbers(name: string, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
   for (const [i, { type }] of args.entries())
     if (!isOpen(type) && !isNumber(type))
@@ -95,7 +100,7 @@ export function checkNumbers(name: string, args: readonly TypedExpr[], written: 
         type,
         written: written[i]!,
         span,
-        mend: (shown) => (isText(type) ? `toInt(${shown})` : null),
+        suggestion: (shown) => (isText(type) ? `toInt(${shown})` : null),
       })
 }
 
@@ -111,7 +116,7 @@ const symbols: Readonly<Record<string, string>> = {
 }
 const isEquality = (name: string): boolean => name === 'equals' || name === 'notEquals'
 
-/** Types that are compared with each other; null: nothing is known of it. */
+/** Types of the same group can be compared; null: the type is not checked. */
 function groupOf(type: SqlType): string | null {
   if (isOpen(type)) return null
   if (type.kind !== 'scalar') return `${/^[aeiou]/.test(type.kind) ? 'an' : 'a'} ${type.kind}`
@@ -121,7 +126,7 @@ function groupOf(type: SqlType): string | null {
   return type.name === 'UUID' ? 'a UUID' : 'text'
 }
 
-/** `2026-01-01`, which is a difference of numbers, as the date that was meant. */
+/** `2026-01-01`, parsed as a subtraction, as the date that was likely meant. */
 function dateOf(written: Expr): string | null {
   const parts = (expr: Expr): Expr[] => (expr.kind === 'call' && expr.name === 'minus' ? expr.args.flatMap(parts) : [expr])
   const [year, month, day, ...more] = parts(written).map((part) =>
@@ -131,20 +136,20 @@ function dateOf(written: Expr): string | null {
   return isDate ? `'${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}'` : null
 }
 
-/** A text that is a number from its first character to its last is one beside a number. */
+/** A text that reads as a number as a whole counts as a number next to a number. */
 const isNumberText = (expr: TypedExpr): boolean =>
   expr.kind === 'constant' && typeof expr.value === 'string' && expr.value.trim() !== '' && Number.isFinite(Number(expr.value))
 
-/** Two sides that are compared. Texts equal a number by its text, and have no order with one. */
+/** Checks both sides of a comparison. A text may equal a number by its text, but they have no order. */
 export function checkComparison(name: string, args: readonly TypedExpr[], written: readonly Expr[], span: Span): void {
   const [a, b] = [groupOf(args[0]!.type), groupOf(args[1]!.type)]
   if (!a || !b || a === b || written.length !== 2) return
   const groups = [a, b]
-  const of = (needs: string, i: number, mend: Misfit['mend']) =>
-    mismatch({ name: symbols[name]!, needs, type: args[i]!.type, written: written[i]!, span, mend })
+  const of = (needs: string, i: number, suggestion: Misfit['suggestion']) =>
+    mismatch({ name: symbols[name]!, needs, type: args[i]!.type, written: written[i]!, span, suggestion })
   const [text, number, time] = ['text', 'a number', 'a time'].map((group) => groups.indexOf(group)) as [number, number, number]
   if (text >= 0 && number >= 0) {
-    // Statements of ours compare what a filter holds with what a type says.
+    // Generated statements compare filter values with property types.
     if (isEquality(name) || isNumberText(args[text]!) || !isSpanned(span)) return
     throw of('a number', text, (shown) => `toFloat(${shown})`)
   }

@@ -33,7 +33,7 @@ export function resolveArrayJoin(
       type: expr.type.kind === 'array' ? expr.type.item : unknownType,
     }),
   )
-  // Under its own name an item takes the place of the array.
+  // An item without an alias replaces the array under the array's name.
   for (const source of scope.sources) {
     const { has } = source
     source.has = (name) => !columns.some((c) => c.name === name) && has(name)

@@ -14,12 +14,12 @@ export const entriesOf = (expr: TypedExpr): TypedExpr =>
     ? builtCall('arrayZip', [builtCall('mapKeys', [expr], expr.span), builtCall('mapValues', [expr], expr.span)], expr.span)
     : expr
 
-/** Rows are made of the items of an array or a map, and of nothing else. */
+/** Only the items of an array or a map can become rows. */
 export function checkArray(name: string, { type }: TypedExpr, written: Expr): void {
   if (type.kind !== 'scalar' && type.kind !== 'tuple') return
   const text = print(written)
   const shown = text.length <= longestShown ? text : null
-  // The text of a property may hold an array.
+  // A property may hold an array as text.
   const isDocument = isText(type) || isProperty(type) || isNamed(type, 'JSON')
   const use = isDocument && shown !== null ? `JSONExtract(${shown}, 'Array(String)')` : null
   const found = isProperty(type) ? 'a property without a declared type' : typeName(type)

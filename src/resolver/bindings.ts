@@ -6,28 +6,28 @@ import { uniqueNames } from '../lib/unique-names.ts'
 import { readTypes } from '../types/property-values.ts'
 import { nullable, type SqlType } from '../types/types.ts'
 import type { ResolveContext } from './context.ts'
-import { meantNames } from './meant-names.ts'
+import { likelyNames } from './likely-names.ts'
 import type { ColumnNode, JsonRead, OutputColumn, Read, ScanSource, TypedSource } from './typed.ts'
 
-// A binding is a source of FROM while its statement is being resolved: what can be read from it, and under which name.
+// A binding is a source of FROM while its statement is being resolved: its name, and the columns that can be read from it.
 
 export interface Binding {
-  /** How the statement calls it; null for a subquery without an alias. */
+  /** Its name in the statement; null for a subquery without an alias. */
   readonly name: string | null
-  /** How printers call it. */
+  /** Its alias in the generated SQL. */
   readonly alias: string
   has: (name: string) => boolean
-  /** A name of the project's own that leads to another table. It gives way to everything else that has it. */
-  leads?: (name: string) => boolean
+  /** Is it a project-specific name of another table? Any other meaning of the name has priority. */
+  leadsToTable?: (name: string) => boolean
   /** Names for suggestions. */
   names(): Iterable<string>
-  /** What may be meant by a name that it does not have. */
-  meant(name: string): readonly string[]
-  /** What a chain of names leads to, and how many of its parts that took. */
+  /** Likely alternatives for an unknown name. */
+  likelyNames(name: string): readonly string[]
+  /** Resolves a chain of names, and says how many of its parts were used. */
   follow: (chain: readonly string[], span: Span) => { readonly expr: ColumnNode; readonly used: number }
-  /** What `*` stands for. */
+  /** The columns of `*`. */
   star: () => readonly { readonly name: string; readonly expr: ColumnNode }[]
-  /** The source as it is needed now that everything has been read from it. */
+  /** The source with all reads that were collected. */
   source(): TypedSource
 }
 
@@ -35,21 +35,21 @@ const columnNode = (source: string, name: string, type: SqlType, span: Span): Co
 
 export interface ScanBinding extends Binding {
   readonly table: string
-  /** A value inside a JSON field that `column` reads. */
+  /** Reads a value inside the JSON field of `column`. */
   readJson(column: ColumnNode, path: readonly (string | number)[], as: JsonRead, type: SqlType): ColumnNode
   /** The field behind a column of this scan. */
   fieldOf(column: ColumnNode): CatalogField | undefined
   sample: ScanSource['sample']
-  /** Set when an outer join may leave this side empty. */
+  /** True if an outer join may add rows without this side. */
   isOptional: boolean
 }
 
 const nameable = (fields: object): string[] => Object.keys(fields).filter((field) => !field.startsWith('@'))
 const steps = (via: readonly string[], field: string) => [...via, field].join('.')
-/** A value is held as a text. */
+/** A read as `value` is stored as text. */
 export const jsonType = (as: JsonRead): SqlType => readTypes[as === 'value' ? 'text' : as]
 
-/** Names of a project's own for fields of a table. */
+/** Project-specific names for fields of a table. */
 export type OwnNames = ReadonlyMap<string, string>
 
 interface ScanNames {
@@ -58,13 +58,13 @@ interface ScanNames {
 }
 
 export function scanBinding(table: string, name: string | null, alias: string, span: Span, { ownNames, context }: ScanNames): ScanBinding {
-  /** By the name that was wanted, and by the one that was given. */
+  /** Reads by requested name, and by the unique name that was assigned. */
   const reads = new Map<string, Read>()
   const byName = new Map<string, Read>()
   const fields = new Map<string, CatalogField>()
   const own = tables[table]!.fields
   const optional = (type: SqlType): SqlType => (binding.isOptional ? nullable(type) : type)
-  // DuckDB compares names without case, properties are told apart by it.
+  // DuckDB ignores the case of names, but the case of property names matters.
   const unique = uniqueNames((name, n) => `${name} (${n})`)
   const add = (read: Read, field: CatalogField) => {
     const known = reads.get(read.name)
@@ -83,9 +83,9 @@ export function scanBinding(table: string, name: string | null, alias: string, s
     sample: null,
     isOptional: false,
     has: (field) => Object.hasOwn(own, field),
-    leads: (field) => ownNames.has(field) && !Object.hasOwn(own, field),
+    leadsToTable: (field) => ownNames.has(field) && !Object.hasOwn(own, field),
     names: () => [...nameable(own), ...ownNames.keys()],
-    meant: (wanted) => meantNames(wanted, own, ownNames.keys(), context, ''),
+    likelyNames: (wanted) => likelyNames(wanted, own, ownNames.keys(), context, ''),
     follow(chain, at) {
       let fieldsHere = own
       let tableHere = table
@@ -108,7 +108,7 @@ export function scanBinding(table: string, name: string | null, alias: string, s
             {
               name: chain.slice(0, used + 1).join('.'),
               table: tableHere,
-              candidates: meantNames(
+              candidates: likelyNames(
                 head,
                 fieldsHere,
                 fieldsHere === own ? ownNames.keys() : [],
@@ -120,7 +120,7 @@ export function scanBinding(table: string, name: string | null, alias: string, s
           )
         if (field.kind === 'chain') {
           rest = [...field.chain, ...tail]
-          // The spelled-out chain stands for one part of what was written.
+          // The expanded chain replaces one part of the written one.
           used -= field.chain.length - 1
           continue
         }
@@ -169,10 +169,10 @@ export function scanBinding(table: string, name: string | null, alias: string, s
   return binding
 }
 
-/** What a read of a value inside of JSON is called by behind its path. */
+/** The suffix behind the path in the name of a read inside JSON. */
 export const readSuffix = /(?<!\\):(value|number|boolean)$/
 
-/** Keeps `a.b` as one key apart from `a` then `b`. */
+/** Distinguishes the key `a.b` from the path `a`, `b`. */
 const escapeStep = (step: string | number) => (typeof step === 'number' ? `[${step}]` : step.replace(/[.[\\:]/g, '\\$&'))
 
 /** A source with a fixed list of columns: a subquery, a CTE, rows, a table function. */
@@ -192,7 +192,7 @@ export function columnsBinding(
     alias,
     has: (wanted) => find(wanted) !== undefined,
     names: () => columns.map((column) => column.name),
-    meant: (wanted) =>
+    likelyNames: (wanted) =>
       nearestSpellings(
         wanted,
         columns.map((column) => column.name),

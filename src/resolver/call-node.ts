@@ -4,7 +4,7 @@ import type { Span } from '../errors/span.ts'
 import { candidates, lookup } from '../functions/registry.ts'
 import type { Arg, FunctionRow, ReturnsContext } from '../functions/row.ts'
 import type { SqlType } from '../types/types.ts'
-import { asItIsWritten } from './params.ts'
+import { correctedCall } from './params.ts'
 import type { CallNode, TypedExpr } from './typed.ts'
 
 export function findRow(name: string, span: Span): { name: string; row: FunctionRow } {
@@ -14,7 +14,7 @@ export function findRow(name: string, span: Span): { name: string; row: Function
 }
 
 const args = new WeakMap<TypedExpr, Arg>()
-/** What a row's `returns` sees of an argument before anything is printed. One that is used many times is looked at once. */
+/** An argument as a row's `returns` sees it, before printing. Memoized, since an expression may be used many times. */
 export function asArg(expr: TypedExpr): Arg {
   const { type } = expr
   if (expr.kind === 'constant') return { sql: '', type, constant: expr.value }
@@ -32,7 +32,7 @@ export function checkArity(call: Call, name: string, row: FunctionRow): void {
   const [min, max] = row.args
   const found = call.args.length
   const use = () => {
-    const form = asItIsWritten({ ...call, name }, row)
+    const form = correctedCall({ ...call, name }, row)
     return form === null ? {} : { use: form }
   }
   if (found < min || (max !== null && found > max))
@@ -50,8 +50,8 @@ export function checkArity(call: Call, name: string, row: FunctionRow): void {
 const none: readonly never[] = []
 const typeOf = ({ type }: TypedExpr): SqlType => type
 
-/** Hardly any row looks at more than the types: the rest is made when a row asks for it. */
-class Given implements ReturnsContext {
+/** Evaluated lazily: hardly any row needs more than the types. */
+class ReturnsArguments implements ReturnsContext {
   private readonly parts: Required<Pick<CallNode, 'args' | 'params' | 'orderBy'>>
 
   constructor(args: CallNode['args'], params: CallNode['params'], orderBy: CallNode['orderBy']) {
@@ -71,10 +71,10 @@ class Given implements ReturnsContext {
 export type CallParts = Pick<CallNode, 'args'> &
   Partial<Pick<CallNode, 'params' | 'distinct' | 'orderBy' | 'filter' | 'ignoreNulls' | 'over'>>
 
-/** The call as it stands: its arguments are what the row takes. */
+/** The call without conversions: the arguments must have the types that the row takes. */
 export function plainCall(name: string, row: FunctionRow, parts: CallParts, span: Span): CallNode {
   const { args, params = none, orderBy = none } = parts
-  const type = placed(span, () => row.returns(args.map(typeOf), new Given(args, params, orderBy)))
+  const type = placed(span, () => row.returns(args.map(typeOf), new ReturnsArguments(args, params, orderBy)))
   return {
     kind: 'call',
     name,

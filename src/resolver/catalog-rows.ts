@@ -9,7 +9,7 @@ import { shownProperty } from './property-values.ts'
 import type { Session } from './session.ts'
 import { type ArrayNode, emptySelect, type TypedExpr, type TypedQuery } from './typed.ts'
 
-// `SHOW TABLES` and `DESCRIBE`: what can be asked about, as rows of our own. No engine is asked for its catalog.
+// `SHOW TABLES` and `DESCRIBE` answer from Waymark's own catalog, not from the engine's.
 
 const text = scalar('String')
 
@@ -27,7 +27,7 @@ export function bindDescribed(session: Session, source: CatalogSource, described
   })
 }
 
-/** Lists side by side: rows of an array keep their order on every engine. */
+/** Parallel lists: the rows of one array keep their order on every engine. */
 function bindRows(session: Session, { alias: name, span }: CatalogSource, lists: Readonly<Record<string, readonly string[]>>): Binding {
   const alias = session.alias(name ?? 'catalog')
   const items = Object.entries(lists).map(([column, values]) => ({ name: column, expr: textList(values, span) }))
@@ -49,7 +49,7 @@ const textList = (values: readonly string[], span: Span): ArrayNode => ({
   span,
 })
 
-/** What can be read by its own name, and as what an answer shows it. What leads to another table is left out. */
+/** Columns with their own names, and the types that an answer shows. Fields that lead to another table are left out. */
 function columnsOf(described: Binding, span: Span): readonly { readonly name: string; readonly type: SqlType }[] {
   const fields = 'table' in described ? tables[described.table as string]!.fields : null
   const columns: readonly { readonly name: string; readonly expr: TypedExpr }[] = fields

@@ -9,7 +9,7 @@ import type { Scope } from './scope.ts'
 import { missing, type Session } from './session.ts'
 import type { TypedColumn, TypedExpr } from './typed.ts'
 
-/** Aliases stand anywhere in the select, and may be used anywhere in it. */
+/** Aliases may be defined anywhere in a select, and used anywhere in it. */
 export function collectAliases(select: Select, scope: Scope): void {
   const { columns, where, prewhere, groupBy, having, qualify, orderBy } = select
   for (const part of [...columns, prewhere, where, groupBy, having, qualify, ...orderBy])
@@ -22,7 +22,7 @@ export function collectAliases(select: Select, scope: Scope): void {
 
 type NamedExpr = Omit<TypedColumn, 'alias'>
 
-/** All columns of a select: a short statement may ask for many by `*`. */
+/** The most columns of a select: `*` makes a short statement wide. */
 export function resolveColumns(session: Session, { columns, span }: Select, scope: Scope): NamedExpr[] {
   const resolved: NamedExpr[] = []
   for (const column of columns) {
@@ -106,7 +106,7 @@ function expandStar(session: Session, star: Star, scope: Scope): NamedExpr[] {
     })
 }
 
-/** All columns of the sources. They are counted before more is made of them: each level of `SELECT *, *` doubles them. */
+/** All columns of the sources. They are counted before they are expanded: each level of `SELECT *, *` doubles them. */
 function starOf(session: Session, sources: Scope['sources'], node: Star | Columns): NamedExpr[] {
   return sources.flatMap((source) => {
     const columns = source.star()

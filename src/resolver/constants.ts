@@ -24,7 +24,7 @@ const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   modulo: (a, b) => a % b,
 }
 
-/** The number that a constant expression comes to, or null. */
+/** The value of a constant numeric expression; otherwise null. */
 export function constantNumber(expr: TypedExpr): number | null {
   if (expr.kind === 'constant')
     return typeof expr.value === 'number' ? expr.value : typeof expr.value === 'bigint' ? Number(expr.value) : null
@@ -39,7 +39,7 @@ export function constantNumber(expr: TypedExpr): number | null {
   return a === null || b === null ? null : apply(a!, b!)
 }
 
-/** LIMIT, OFFSET and their kind: a whole number that is not negative. */
+/** For LIMIT, OFFSET and similar clauses: an integer that is not negative. */
 export function rowCount(expr: TypedExpr, clause: string): number {
   const value = constantNumber(expr)
   if (value === null || !Number.isSafeInteger(value) || value < 0)
@@ -47,7 +47,7 @@ export function rowCount(expr: TypedExpr, clause: string): number {
   return value
 }
 
-/** A condition whose value is known before any row is read. */
+/** A condition whose value is known before the statement runs. */
 export const knownTruth = (expr: TypedExpr): boolean | null => {
   if (expr.kind !== 'constant' || expr.value === null || typeof expr.value === 'string') return null
   return expr.type.kind === 'scalar' && expr.type.name.startsWith('Date') ? null : Boolean(expr.value)

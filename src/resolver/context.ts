@@ -2,21 +2,21 @@ import type { Expr } from '../ast/nodes.ts'
 import type { PropertyScope } from '../catalog/tables.ts'
 import type { NumberKind } from '../types/property-info.ts'
 
-/** All that a statement may ask besides itself. */
+/** The facts that resolving needs besides the statement. */
 export interface ResolveContext {
   readonly project: { readonly id: number; readonly timezone: string; readonly weekStartDay: 0 | 1 }
   readonly now: Date
-  /** As it was declared. */
+  /** The declared type. */
   propertyType(scope: PropertyScope, name: string): 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null
-  /** What the numbers among its values are known to be told by. Absent: nothing is known. */
+  /** How numbers are distinguished from texts among its values. Absent: unknown. */
   propertyNumbers?(scope: PropertyScope, name: string): NumberKind
-  /** Names of the properties that were sent or declared, for mistakes. */
+  /** Names of the properties that were sent or declared, for suggestions. */
   knownProperties?(scope: PropertyScope): readonly string[]
-  /** Groups of the project by the names of their types: `company` may be `group_0`. */
+  /** The group types of the project: `company` may be `group_0`. */
   readonly groupTypes?: readonly { readonly index: number; readonly name: string }[]
   cohort(idOrName: number | string): { readonly id: number } | undefined
-  /** The condition that an action stands for. */
+  /** The condition of an action. */
   actionCondition?(idOrName: number | string): Expr | undefined
-  /** A session shorter than this with one page is a bounce. */
+  /** A session with one page that is shorter than this is a bounce. */
   readonly bounceSeconds?: number
 }

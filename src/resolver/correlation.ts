@@ -16,29 +16,29 @@ export interface ResolvedSubquery {
   readonly outer: readonly ColumnNode[]
 }
 
-/** A query behind EXISTS or IN: what it does not know itself it finds in the select around it. */
+/** A query in EXISTS or IN: names that it does not define are looked up in the outer query. */
 export function resolveSubquery(session: Session, query: Query, scope: Scope): ResolvedSubquery {
   const outer: Outer = { scope, reads: new Set() }
   const typed = session.query(query, scope, outer)
   return { query: typed, outer: [...outer.reads] }
 }
 
-/** As a part of a node; nothing where nothing is read. */
+/** The `reads` field of a node; absent if nothing is read. */
 export const outerOf = (outer: readonly ColumnNode[]) => (outer.length ? { outer } : {})
 
-/** Does a name mean something in this scope, or in one around it? A name that leads to another table gives way to all that do not. */
+/** Is the name known in this scope or an outer one? A name that leads to another table yields to all others. */
 export function knows({ aliases, sources, outer }: Scope, field: Field, leading: boolean): boolean {
   const { chain } = field
   const [head] = chain as [string]
   const isHere = leading
-    ? sources.some((source) => source.leads?.(head))
+    ? sources.some((source) => source.leadsToTable?.(head))
     : aliases.has(head) || sources.some((source) => source.has(head) || (chain.length > 1 && source.name === head))
   return isHere || (outer !== null && knows(outer.scope, field, leading))
 }
 
-/** What a subquery may read of the select around it is a value of its row. */
+/** A subquery may read only plain values of the outer query's row. */
 export function readOuter(outer: Outer, field: Field, resolve: (scope: Scope) => TypedExpr): TypedExpr {
-  // A lambda around the subquery has no row that it could be joined to.
+  // A lambda around the subquery has no row to join with.
   const expr = resolve({ ...outer.scope, parameters: new Map(), aggregate: null })
   const what = hasAggregate(expr) ? 'an aggregate' : hasWindow(expr) ? 'a window function' : holdsQuery(expr) ? 'a subquery' : null
   if (what) {
@@ -62,7 +62,7 @@ export function columnsIn(expr: TypedExpr): ReadonlySet<ColumnNode> {
   return found
 }
 
-/** An aggregate in a subquery folds its own rows. */
+/** An aggregate in a subquery aggregates the subquery's own rows. */
 export function checkFolded({ name, span }: Call, args: readonly TypedExpr[], { sources }: Scope): void {
   const columns = args.flatMap((arg) => [...columnsIn(arg)])
   if (columns.length === 0 || columns.some(({ source }) => sources.some(({ alias }) => alias === source))) return
@@ -70,7 +70,7 @@ export function checkFolded({ name, span }: Call, args: readonly TypedExpr[], { 
   throw new QueryError('invalid-query', { message }, span)
 }
 
-/** `x IN (SELECT y …)` that reads the select around it is `EXISTS (SELECT … WHERE y = x)`, which more engines know. */
+/** `x IN (SELECT y …)` with outer columns becomes `EXISTS (SELECT … WHERE y = x)`, which more engines support. */
 export function correlatedIn(
   session: Session,
   { sought, query, outer }: { sought: readonly TypedExpr[]; query: TypedQuery; outer: readonly ColumnNode[] },
@@ -98,7 +98,7 @@ const isValueOfRow = (expr: TypedExpr): boolean =>
   !holdsQuery(expr) &&
   childrenOf(expr).every(isValueOfRow)
 
-/** The rows of a query for whose columns something holds. */
+/** The rows of a query whose columns satisfy conditions. */
 function withCondition(
   session: Session,
   query: TypedQuery,
@@ -118,11 +118,11 @@ function withCondition(
 const all = (conditions: readonly TypedExpr[], span: Span): TypedExpr =>
   conditions.length === 1 ? conditions[0]! : builtCall('and', conditions, span)
 
-/** Its columns are values of the rows that its conditions choose. */
+/** Has columns and conditions that are plain values of a row, so further conditions may be added. */
 const isPlain = ({ columns, groupBy, having, qualify, limit, limitBy }: TypedSelect): boolean =>
   !groupBy && !having && !qualify && !limit && !limitBy && columns.every(({ expr }) => isValueOfRow(expr))
 
-/** Behind a grouping there is no row left that a subquery could read. */
+/** After grouping there is no row that a subquery could read. */
 export function checkCorrelation(session: Session, parts: readonly TypedExpr[]): void {
   const seen = new Set<TypedExpr>()
   const check = (expr: TypedExpr): void => {

@@ -51,7 +51,7 @@ function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean,
       )
     if (body.orderBy.length || body.limit)
       throw new QueryError('unsupported-syntax', { what: 'ORDER BY and LIMIT in a recursive query' }, cte.span)
-    // The first branch says what the columns are; the second may then read them.
+    // The first branch defines the columns; the second may then read them.
     const begun = session.query(body.left, openScope(ctes))
     const first = named(withColumns(session, begun, (expr) => readAs(expr, 'text'), body.span))
     const columns = outputColumns(first).map((column) => ({ ...column, type: widened(column.type) }))
@@ -65,7 +65,7 @@ function resolveCte(session: Session, cte: Cte, body: Query, recursive: boolean,
   return bind(query, outputColumns(query), false)
 }
 
-/** The query with its first columns under other names. */
+/** The query with its first columns renamed. */
 function renamed(query: TypedQuery, names: readonly string[]): TypedQuery {
   const rename = <C extends { readonly name: string; readonly alias: string }>(columns: readonly C[]) =>
     columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i]!, alias: names[i]! }))
@@ -77,7 +77,7 @@ function renamed(query: TypedQuery, names: readonly string[]): TypedQuery {
   return { ...query, left: renamed(query.left, names), columns: rename(query.columns), orderBy }
 }
 
-/** `1` begins a recursion as a small integer, but what is added to it in each round is wider. */
+/** `1` starts a recursion as a small integer, but each round may add larger values. */
 const widened = (type: SqlType): SqlType =>
   type.kind === 'scalar' && /^U?Int(8|16|32)$/.test(type.name) ? { ...type, name: 'Int64' } : type
 
@@ -91,7 +91,7 @@ function mentions(session: Session, query: Query, name: string): boolean {
   return found
 }
 
-/** Names for columns: not more than there are columns, and each once. */
+/** Names for columns: at most as many as there are columns, and no duplicates. */
 export function checkNames(names: readonly string[], columns: number, span: Span): void {
   if (names.length > columns)
     throw new QueryError(

@@ -3,7 +3,7 @@ import { isNamed, isNullable, isNumeric, type SqlType, scalar } from '../types/t
 import { constant } from './constants.ts'
 import type { TypedExpr } from './typed.ts'
 
-/** What stands where a row has no value of a type: null where that may be, otherwise the empty or smallest one. */
+/** The default of a type for a missing value: null if the type is nullable, otherwise the empty or smallest value. */
 export function defaultOf(type: SqlType, span: Span): TypedExpr {
   if (isNullable(type)) return constant(null, span, type)
   if (isNamed(type, 'Bool')) return constant(false, span, type)

@@ -31,14 +31,14 @@ import { asTime } from './times.ts'
 import { type ColumnNode, outputColumns, type TypedExpr, type TypedOrder } from './typed.ts'
 import { resolveWindow, type WindowParts } from './windows.ts'
 
-/** A step to what lies below a value. With a dot it is an element of a tuple, also of all tuples of an array. */
+/** One step of a path below a value. With a dot it selects an element of a tuple, or of each tuple in an array. */
 interface Step {
   readonly to: string | number
   readonly dotted: boolean
 }
 const namesAsSteps = (names: readonly string[]): Step[] => names.map((to) => ({ to, dotted: true }))
 
-/** What is cheaper to resolve again than to look up. */
+/** Nodes that are cheaper to resolve again than to look up. */
 const leaves: ReadonlySet<Expr['kind']> = new Set(['literal', 'field', 'alias'])
 
 export function resolveExpr(session: Session, expr: Expr, scope: Scope): TypedExpr {
@@ -104,7 +104,7 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
 
 const spanned = (call: Call, span: Span): Call => ({ ...call, span })
 
-/** Each part on its own, so that several mistakes are found at once. */
+/** Each part is resolved separately, so that several errors are reported at once. */
 export const resolveAll = (session: Session, exprs: readonly Expr[], scope: Scope): TypedExpr[] =>
   exprs.map((expr) => attempt(session, expr, scope))
 
@@ -125,12 +125,12 @@ function resolveAlias(session: Session, expr: Alias, scope: Scope): TypedExpr {
   return resolveExpr(session, expr.expr, scope)
 }
 
-/** The value of an alias of this select; undefined when there is none, or when this is its own definition. */
+/** The value of an alias of this select; undefined if there is none, or inside its own definition. */
 export function aliasValue(session: Session, name: string, scope: Scope): TypedExpr | undefined {
   const alias = scope.aliases.get(name)
   if (!alias || alias.state === 'open') return undefined
   if (alias.state) return alias.state
-  // Each alias may be read by others many times over: its mistake is found once.
+  // An alias may be read many times: its error is reported once.
   if (alias.failure !== undefined) throw alias.failure
   alias.state = 'open'
   try {
@@ -197,7 +197,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
     )
   if (outer && !isTable && knows(outer.scope, field, false)) return around(outer)
 
-  const leading = scope.sources.filter((s) => s.leads?.(head))
+  const leading = scope.sources.filter((s) => s.leadsToTable?.(head))
   if (leading.length > 1) throw new QueryError('ambiguous-field', { name: head, tables: leading.map((s) => s.name ?? '(subquery)') }, span)
   if (leading[0]) {
     const { expr, used } = leading[0].follow(chain, span)
@@ -211,7 +211,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
   if (isHidden)
     throw new QueryError('unknown-field', { name: chain.join('.'), hint: beyond.parameters.has(head) ? ofLambda : ofStatementAround }, span)
   const names = namesIn(scope)
-  const paths = scope.sources.flatMap((source) => source.meant(head)).filter((path) => !names.includes(path))
+  const paths = scope.sources.flatMap((source) => source.likelyNames(head)).filter((path) => !names.includes(path))
   const candidates = [...new Set([...paths, ...nearestSpellings(head, names)])].slice(0, 3)
   throw new QueryError('unknown-field', { name: chain.join('.'), candidates }, span)
 }
@@ -221,7 +221,7 @@ const ofStatementAround =
 const ofLambda =
   'It is a parameter of the lambda around this subquery. A subquery cannot read lambda parameters: use ARRAY JOIN and a join.'
 
-/** What may be meant by a name. */
+/** Suggestions for an unknown name. */
 const namesIn = ({ sources, aliases, outer }: Scope): string[] => [
   ...sources.flatMap((source) => [...source.names()]),
   ...aliases.keys(),
@@ -229,7 +229,7 @@ const namesIn = ({ sources, aliases, outer }: Scope): string[] => [
 ]
 
 function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr {
-  // Constant steps are gathered down to the base, so that `properties.a[1].b` is one read.
+  // Constant steps are collected down to the base, so that `properties.a[1].b` is one read.
   const steps: Step[] = []
   let base: Expr = expr
   while (base.kind === 'access') {
@@ -249,7 +249,7 @@ function resolveAccess(session: Session, expr: Access, scope: Scope): TypedExpr 
   return applyPath(session, resolveExpr(session, base, scope), steps, expr.span)
 }
 
-/** What lies below a value: an item, an element, a value inside JSON. */
+/** Below a value: an item, an element, or a value inside JSON. */
 function applyPath(session: Session, expr: TypedExpr, path: readonly Step[], span: Span): TypedExpr {
   const [step, ...rest] = path
   if (!step) return expr
@@ -287,13 +287,13 @@ function readJson(session: Session, expr: TypedExpr, path: readonly (string | nu
   const scan = expr.kind === 'column' ? session.scans.get(expr.source) : undefined
   const behind = scan?.fieldOf(expr as ColumnNode)
   if (!scan || behind?.kind !== 'column' || !isNamed(behind.type, 'JSON')) {
-    // A longer read of the same document: `p.a.b` where `p` is an alias of a property.
+    // A deeper read of the same document: `p.a.b` where `p` is an alias of a property.
     if (expr.kind === 'json') return { ...expr, path: [...expr.path, ...steps], span }
     return { kind: 'json', expr: readAs(expr, 'text'), path: steps, as: 'value', type: propertyOf({ numbers: 'marked', of: [] }), span }
   }
   const column = { ...(expr as ColumnNode), span }
   const isWhole = isNamed(expr.type, 'JSON')
-  // A key that is a number has no position in a document of named properties.
+  // A numeric key is no position in a document of named properties.
   const keys = isWhole ? [String(path[0]), ...steps.slice(1)] : steps
   const name = String(path[0])
   const scope = isWhole && path.length === 1 ? behind.properties : undefined
@@ -309,7 +309,7 @@ function readJson(session: Session, expr: TypedExpr, path: readonly (string | nu
   return scan.readJson(column, keys, heldAs[numbers], propertyOf(property))
 }
 
-/** What is read of a property that was never declared, by what its numbers are told by. */
+/** How an undeclared property is read, by how its numbers are distinguished. */
 const heldAs = { all: 'number', none: 'text', 'by-text': 'text', marked: 'value' } as const
 
 // --- calls -------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   try {
     return resolvedCall(session, call, scope)
   } catch (error) {
-    // What is said of a call whose argument is a mistake already follows from that mistake.
+    // An error about a call whose argument already failed only follows from that failure.
     const isOfArgument = session.problems.length > known && error instanceof QueryError && error.span === call.span
     if (isOfArgument && !endsPlanning(error)) return missing(call.span)
     throw error
@@ -411,7 +411,7 @@ function resolveArgs(
 function resolveLambda(session: Session, lambda: Lambda, types: readonly SqlType[], scope: Scope): TypedExpr {
   const parameters = new Map(scope.parameters)
   const printed = lambda.params.map((name, i) => {
-    // By depth and not by number: the same lambda written twice (in GROUP BY and in the select list) must print the same.
+    // Named by depth, not by a counter: the same lambda in GROUP BY and in the select list must print identically.
     const own = `${/^[A-Za-z_]\w*$/.test(name) ? name : 'x'}_${scope.parameters.size + i}`
     parameters.set(name, { printed: own, type: types[i] ?? unknownType })
     return own
@@ -423,7 +423,7 @@ function resolveLambda(session: Session, lambda: Lambda, types: readonly SqlType
 
 type SpecialCall = (session: Session, call: Call, scope: Scope) => TypedExpr
 
-/** Calls that are more than a value made from values. */
+/** Calls that do more than compute a value from values. */
 const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.assign(Object.create(null), {
   arrayJoin(session, call, scope) {
     if (call.args.length !== 1)
@@ -464,7 +464,7 @@ function inCall(session: Session, call: Call, scope: Scope, not: boolean): Typed
   return resolveIn(session, { kind: 'in', expr, set, not, cohort: false, span: call.span }, scope)
 }
 
-/** Of a property there are several: by kind, number and text. */
+/** A property becomes several order items: by kind, number and text. */
 const windowParts = (session: Session): WindowParts => ({
   expr: (expr, scope) => resolveExpr(session, expr, scope),
   all: (exprs, scope) => resolveAll(session, exprs, scope),
@@ -482,7 +482,7 @@ export const resolveOrder = (session: Session, item: OrderItem, scope: Scope): T
 
 // --- casts, sets, subqueries --------------------------------------------------------------------
 
-/** Casts to these are the functions of the same meaning: unusable text becomes null. */
+/** Casts to these types are the functions of the same meaning: invalid text becomes null. */
 const castFunctions: Readonly<Record<string, string>> = {
   string: 'toString',
   text: 'toString',

@@ -25,7 +25,7 @@ const refuse = (message: string, { span }: Pick<OrderFill, 'span'>): never => {
   throw new QueryError('wrong-type', { message }, span)
 }
 
-/** `ORDER BY expr WITH FILL …`: where the values begin and end, and how far they are from each other. */
+/** `ORDER BY expr WITH FILL …`: the bounds of the values and their distance. */
 export function resolveFill(session: Session, fill: OrderFill, { expr, descending }: Pick<TypedOrder, 'expr' | 'descending'>): TypedFill {
   if (!isNumeric(expr.type) && !isTime(expr.type))
     refuse('WITH FILL needs a number, a date or a time to fill; a property is one behind `toFloat`, `toDate` or `toDateTime`', fill)
@@ -38,7 +38,7 @@ export function resolveFill(session: Session, fill: OrderFill, { expr, descendin
   return { from, to, step, unit, span: fill.span }
 }
 
-/** Where the values begin or end: known before any row is read, and of the kind of what is filled. */
+/** A bound of the values: constant, and of the type of the filled column. */
 function edgeOf(session: Session, given: TypedExpr, filled: TypedExpr): TypedExpr {
   const edge = asTime(given, filled, session.context.project.timezone)
   if (!isTime(filled.type)) {
@@ -56,11 +56,11 @@ function edgeOf(session: Session, given: TypedExpr, filled: TypedExpr): TypedExp
   return isDay ? builtCall('toDateTime', [edge], edge.span) : edge
 }
 
-/** The same for all rows, and known to be no text that is read as null. */
+/** Constant for all rows, and not a text that reads as null. */
 function isConstantTime(expr: TypedExpr): boolean {
   if (expr.kind === 'constant') return expr.value !== null
   if (expr.kind !== 'call' || hasAggregate(expr) || hasWindow(expr)) return false
-  // What differs from call to call is a random number, or the time at which the statement runs.
+  // Volatile calls are random numbers, which differ per call, or the current time, which is fixed per statement.
   if (expr.row.isVolatile && !isTime(expr.type)) return false
   const [text] = expr.args
   if (isTime(expr.type) && expr.args.length === 1 && text?.kind === 'constant' && typeof text.value === 'string')
@@ -89,7 +89,7 @@ function stepOf(session: Session, fill: OrderFill, { type }: TypedExpr, descendi
   return { step: count, unit: unit ?? ofNumbers }
 }
 
-/** What a filled select may be: its rows are sorted once more, and those that are filled in have no more than their place. */
+/** Checks that a select can be filled: its rows are sorted again, and filled rows have a value for their sort key only. */
 export function checkFill(session: Session, select: TypedSelect): void {
   const { orderBy, distinct, distinctOn, limitBy, limit, groupBy } = select
   const at = orderBy.findIndex(({ fill }) => fill)

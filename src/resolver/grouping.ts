@@ -30,7 +30,7 @@ export function resolveGroupBy(groupBy: GroupBy, columns: readonly TypedColumn[]
   return { mode: groupBy.mode, items: groupBy.items.map(resolve), sets: groupBy.sets.map((set) => set.map(resolve)), ...totals }
 }
 
-/** Notes a mistake when the expression folds rows where they are not grouped yet, or looks beyond its row where windows are not open yet. */
+/** Reports an aggregate before rows are grouped, or a window function before windows are computed. */
 export function checkClause(session: Session, clause: string, expr: TypedExpr | null, allowsAggregates = false): void {
   if (!expr) return
   const note = (found: TypedExpr | null, what: string) => {
@@ -63,13 +63,13 @@ function find(expr: TypedExpr, is: (expr: TypedExpr) => boolean): TypedExpr | nu
 export const isGrouped = (select: TypedSelect): boolean => select.groupBy !== null || shownParts(select).some(hasAggregate)
 export const seesWindows = (select: TypedSelect): boolean => shownParts(select).some(hasWindow)
 
-/** Behind a grouping there are only its keys and what is folded; columns of the statement around are the same for all its rows. */
+/** After grouping only keys and aggregates can be read; outer columns are the same in all rows. */
 export function checkGrouping(session: Session, select: TypedSelect, own: ReadonlySet<string>): void {
   if (!isGrouped(select)) return
   checkCorrelation(session, shownParts(select))
   const { items, sets } = select.groupBy ?? { items: [], sets: [] }
   const given = [...items, ...sets.flat()]
-  // Aliases and positions are the keys themselves: only where that does not do are expressions compared.
+  // Aliases and positions are the key objects themselves. Expressions are compared only if that is not enough.
   if (shownParts(select).every(restsOn(new Set(given)))) return
   const { idOf } = session
   const keys = new Set(given.map(idOf))
@@ -84,7 +84,7 @@ export function checkGrouping(session: Session, select: TypedSelect, own: Readon
   for (const expr of shownParts(select)) check(expr)
 }
 
-/** Is everything that is read of a row below one of these, or folded? */
+/** Does the expression read rows only through one of these keys or an aggregate? */
 function restsOn(keys: ReadonlySet<TypedExpr>): (expr: TypedExpr) => boolean {
   const seen = new Set<TypedExpr>()
   const rests = (expr: TypedExpr): boolean => {
@@ -97,7 +97,7 @@ function restsOn(keys: ReadonlySet<TypedExpr>): (expr: TypedExpr) => boolean {
 
 const isJoinOfGroups = (expr: TypedExpr): boolean => expr.kind === 'arrayJoin' && hasAggregate(expr.expr)
 
-/** Totals belong to the statement as a whole, and are made of all its rows. */
+/** Totals belong to the whole statement and cover all its rows. */
 export function checkTotals(session: Session, select: TypedSelect, isStatement: boolean, span: Span): void {
   if (!select.groupBy?.withTotals) return
   const what = !isStatement

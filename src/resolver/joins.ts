@@ -14,7 +14,7 @@ import type { TypedExpr, TypedSource } from './typed.ts'
 
 export type Build = () => TypedSource
 
-/** `bind` puts a side of the join into the scope. */
+/** `bind` adds a side of the join to the scope. */
 export function resolveJoin(session: Session, join: JoinSource, scope: Scope, bind: (side: Source) => Build): Build {
   checkKind(join)
   const left = bind(join.left)
@@ -73,7 +73,7 @@ const lateralJoins: ReadonlySet<string> = new Set(['inner', 'left', 'cross'])
 const holdsLateral = (source: Source): boolean =>
   source.kind === 'join' ? holdsLateral(source.left) || holdsLateral(source.right) : source.kind === 'querySource' && source.lateral
 
-/** What no engine joins, or not all of them alike. */
+/** Rejects joins that no engine supports, or that engines compute differently. */
 function checkKind({ type, strictness, on, using, span }: JoinSource): void {
   const kind = `${type.toUpperCase()} ${strictness?.toUpperCase() ?? ''} JOIN`
   const refused =
@@ -90,7 +90,7 @@ function checkKind({ type, strictness, on, using, span }: JoinSource): void {
     throw new QueryError('invalid-query', { message: `${type.toUpperCase()} JOIN does not take a condition` }, (on ?? using[0]!).span)
 }
 
-/** An outer join is computed as a whole, and not once for each row of a statement around it. */
+/** An outer join is computed as a whole, not once for each row of an outer query. */
 function checkOwn(on: TypedExpr, { sources }: Scope, kind: string): void {
   const foreign = [...columnsIn(on)].find(({ source }) => sources.every(({ alias }) => alias !== source))
   if (foreign) throw new QueryError('unsupported-syntax', { what: `ON of a ${kind} that reads the outer query` }, foreign.span)
@@ -105,7 +105,7 @@ function checkAsOf(on: TypedExpr, span: Span): void {
     throw new QueryError('invalid-query', { message: 'An ASOF join needs exactly one inequality, and at least one equality' }, span)
 }
 
-/** Of the other side of a SEMI or ANTI join nothing can be read. */
+/** The other side of a SEMI or ANTI join cannot be read. */
 function shut(binding: Binding, strictness: 'semi' | 'anti'): void {
   binding.has = () => false
   binding.star = () => []
@@ -120,7 +120,7 @@ function shut(binding: Binding, strictness: 'semi' | 'anti'): void {
   }
 }
 
-/** A join matches no nulls: compared as they stand, its keys can be hashed and ordered by. */
+/** A join never matches nulls: keys compared without null handling can be hashed and sorted. */
 function joinCondition(expr: TypedExpr): TypedExpr {
   if (expr.kind !== 'call') return expr
   const { name, row, span } = expr
@@ -143,7 +143,7 @@ function makeOptional(session: Session, binding: Binding): void {
   }
 }
 
-/** Columns of USING are the left side's where no table is named. */
+/** A column of USING without a table name is the left side's. */
 function hide(binding: Binding, names: readonly string[], left: readonly Binding[] | null): void {
   const { has } = binding
   if (left === null) binding.has = (name) => !names.includes(name) && has(name)

@@ -8,7 +8,7 @@ import { comparable, isPropertyExpr, keyOf, readAs } from './property-values.ts'
 import type { Session } from './session.ts'
 import type { InNode, TypedExpr } from './typed.ts'
 
-// `x IN (…)`. A property is sought among values as what they are: among numbers as a number, among texts as its text.
+// `x IN (…)`. A property is compared with each value by that value's type: with numbers as a number, with texts as text.
 
 export interface Sought {
   readonly expr: TypedExpr
@@ -40,7 +40,7 @@ export function inArray({ expr, node }: Sought, value: TypedExpr): TypedExpr {
 }
 
 const isText = ({ type }: TypedExpr): boolean => isNamed(type, 'String')
-/** A text and a number are equal as they are beside `=`. */
+/** Texts and numbers are compared as with `=`. */
 function amongAlike(expr: TypedExpr, items: readonly TypedExpr[], node: Sought['node']): TypedExpr {
   const isOther = (item: TypedExpr) => (isText(expr) && isNumeric(item.type)) || (isNumeric(expr.type) && isText(item))
   const others = items.filter(isOther)
@@ -54,7 +54,7 @@ function amongAlike(expr: TypedExpr, items: readonly TypedExpr[], node: Sought['
   return node.not ? builtCall('not', [any], node.span) : any
 }
 
-/** Items of several kinds are several sets: `x IN (1, 'a')` seeks a number among numbers and a text among texts. */
+/** Items of different types form different sets: `x IN (1, 'a')` compares with 1 as a number and with 'a' as text. */
 export function inItems({ expr, node }: Sought, items: readonly TypedExpr[]): TypedExpr {
   if (!partsOf(expr).some(isPropertyExpr) && !items.some((item) => partsOf(item).some(isPropertyExpr))) return amongAlike(expr, items, node)
   const sets = new Map<string, { sought: TypedExpr; items: TypedExpr[] }>()

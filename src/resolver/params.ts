@@ -29,8 +29,8 @@ export function checkParams(
   }
 }
 
-/** How a call is written that has its parameters where the function has arguments, or the other way round; null where that is not plain to see. */
-export function asItIsWritten({ name, args, params }: Pick<Call, 'name' | 'args' | 'params'>, row: FunctionRow): string | null {
+/** The corrected form of a call that confuses parameters with arguments; null if the correction is not obvious. */
+export function correctedCall({ name, args, params }: Pick<Call, 'name' | 'args' | 'params'>, row: FunctionRow): string | null {
   const listed = (exprs: readonly Call['args'][number][]) => exprs.map((expr) => print(expr)).join(', ')
   const fits = (count: number, [min, max]: readonly [number, number | null]) => count >= min && (max === null || count <= max)
   if (params?.length && !row.params) {
@@ -42,7 +42,7 @@ export function asItIsWritten({ name, args, params }: Pick<Call, 'name' | 'args'
     const [kind] = row.paramKinds ?? []
     return kind ? `${name}(${kinds[kind].example})(${listed(args)})` : null
   }
-  // The argument first, what belongs to the function behind it, as other engines write it.
+  // Other engines write the argument first, then the parameters of the function.
   const [count] = row.args
   const [own, rest] = [args.slice(0, count), args.slice(count)]
   return rest.length > 0 && fits(rest.length, row.params) ? `${name}(${listed(rest)})(${listed(own)})` : null

@@ -6,7 +6,7 @@ import type { Span } from '../errors/span.ts'
 import { lookup } from '../functions/registry.ts'
 import type { Session } from './session.ts'
 
-// PIVOT and UNPIVOT are queries in other words.
+// PIVOT and UNPIVOT are shorthand for other queries.
 
 type Names = () => readonly string[]
 
@@ -36,7 +36,7 @@ export function pivoted(session: Session, pivot: PivotSource, names: Names): Sel
   }
 }
 
-/** A name of its own when there are several, or when it was given one. */
+/** Named after the aggregate if there are several, or if it has an alias. */
 function nameOfAggregate(session: Session, { aggregates }: PivotSource, written: Expr): string | null {
   if (written.kind === 'alias') return written.name
   return aggregates.length > 1 ? session.nameOf(written) : null
@@ -48,7 +48,7 @@ function aggregateOf(written: Expr): Call {
   throw new QueryError('wrong-type', { message: 'PIVOT takes aggregates' }, expr.span)
 }
 
-/** Columns of the source that the pivot does not speak of. */
+/** Columns of the source that the pivot does not mention. */
 function rest({ aggregates, columns, span }: PivotSource, names: readonly string[]): Field[] {
   const used = new Set<string>()
   for (const expr of [...aggregates, ...columns.map((column) => column.expr)])
@@ -59,7 +59,7 @@ function rest({ aggregates, columns, span }: PivotSource, names: readonly string
   return names.filter((name) => !used.has(name)).map((name) => fieldAt(name, span))
 }
 
-/** One for each value of the first column with each of the second, and so on. */
+/** The cartesian product: each value of the first column with each of the second, and so on. */
 function combinations({ columns, span }: PivotSource): { label: string; where: Expr }[] {
   return columns.reduce<{ label: string; where: Expr }[]>((found, { expr, values }) => {
     const next = values.map((written) => {

@@ -5,11 +5,11 @@ import { alike, comparable, isPropertyExpr, keyOf } from './property-values.ts'
 import type { Session } from './session.ts'
 import { emptySelect, type OutputColumn, outputColumns, type TypedExpr, type TypedQuery } from './typed.ts'
 
-// Columns of queries that are set beside other values: those of a set of rows, and those behind IN.
+// Columns of queries that are combined with other values: the sides of a set operation, and subqueries in IN.
 
 type Convert = (expr: TypedExpr, i: number) => TypedExpr
 
-/** The query with other values in its columns. */
+/** The query with converted columns. */
 export function withColumns(session: Session, query: TypedQuery, convert: Convert, span: Span): TypedQuery {
   const given = outputColumns(query)
   const isKept = (column: OutputColumn, i: number) => {
@@ -19,7 +19,7 @@ export function withColumns(session: Session, query: TypedQuery, convert: Conver
   if (given.every(isKept)) return query
   if (query.kind === 'select' && !query.distinct)
     return { ...query, columns: query.columns.map((column, i) => ({ ...column, expr: convert(column.expr, i) })) }
-  // Rows are told apart, and chosen, by what they were.
+  // DISTINCT and LIMIT work on the values before the conversion.
   const alias = session.alias('values')
   const columns = given.map((column, i) => ({ ...column, expr: convert(columnOf(alias, column, span), i) }))
   return { ...emptySelect, columns, from: { kind: 'derived', alias, query }, span }
@@ -33,10 +33,10 @@ export const columnOf = (source: string, { alias, type }: OutputColumn, span: Sp
   span,
 })
 
-/** Stands for a value of a type while it is asked what becomes of it. */
+/** A placeholder of a type, to find out how it would be converted. */
 const ofType = (type: SqlType, span: Span): TypedExpr => ({ kind: 'column', source: '', name: '', type, span })
 
-/** Both sides of a set with columns of one kind. Where equal rows become one, equal is what has the same text. */
+/** Both sides of a set operation with columns of the same type. Where duplicates are removed, rows are equal if their texts are. */
 export function alikeSides(
   session: Session,
   [left, right]: readonly [TypedQuery, TypedQuery],
@@ -55,11 +55,11 @@ export function alikeSides(
   return [withColumns(session, left, side(0), span), withColumns(session, right, side(1), span)]
 }
 
-/** A number equals a text by its text. */
+/** A number and a text are equal if their texts are. */
 const asTextBeside = (expr: TypedExpr, other: SqlType, span: Span): TypedExpr =>
   isText(other) && isNumeric(expr.type) ? builtCall('toString', [expr], span) : expr
 
-/** What is sought, and the columns of a query that it is sought in, as they are compared. */
+/** The left side of IN and the columns of the subquery, converted so that they can be compared. */
 export function comparableColumns(
   session: Session,
   sought: readonly TypedExpr[],
@@ -70,7 +70,7 @@ export function comparableColumns(
   const column: Convert = (expr, i) => {
     const other = sought[i]
     if (!other) return expr
-    // A property is a float, and an engine may look for it among floats only.
+    // A property is a float, and an engine may search floats only.
     if (isPropertyExpr(other) && isInteger(expr.type) && !isNamed(expr.type, 'Bool')) return builtCall('toFloat', [expr], span)
     return asTextBeside(comparable(expr, other)[0], other.type, span)
   }

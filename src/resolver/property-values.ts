@@ -9,15 +9,15 @@ import { type CallParts, findRow, plainCall } from './call-node.ts'
 import { constant } from './constants.ts'
 import type { TypedExpr, TypedOrder } from './typed.ts'
 
-// What becomes of a property that was never declared, wherever it stands: the table of docs/properties.md in code. What is asked for is read by a
-// call of `propertyRows` around it, and a pass makes that a read of the table where it can.
+// How an undeclared property is read in each context: the table of docs/properties.md in code. A conversion is a call of `propertyRows`; a later
+// pass moves it into the read of the table if it can.
 
 type PropertyExpr = TypedExpr & { readonly type: PropertyType }
 export const isPropertyExpr = (expr: TypedExpr): expr is PropertyExpr => isProperty(expr.type)
 
 const made = new WeakMap<TypedExpr, Map<string, TypedExpr>>()
 
-/** The same object for the same object, so that what is one expression stays one. */
+/** Memoized by object, so that equal expressions stay the same object. */
 function once(expr: TypedExpr, what: string, make: () => TypedExpr): TypedExpr {
   const known = made.get(expr) ?? new Map<string, TypedExpr>()
   made.set(expr, known)
@@ -26,7 +26,7 @@ function once(expr: TypedExpr, what: string, make: () => TypedExpr): TypedExpr {
   return found
 }
 
-/** The value under another type that it is held like. */
+/** The same stored value with another type. */
 const retyped = (expr: TypedExpr, type: SqlType): TypedExpr => once(expr, JSON.stringify(type), () => ({ ...expr, type }))
 const like = (expr: PropertyExpr, type: SqlType): TypedExpr =>
   retyped(expr, { ...type, nullable: expr.type.nullable, property: expr.type.property } as SqlType)
@@ -36,7 +36,7 @@ const converted = (how: keyof typeof propertyRows, expr: TypedExpr): TypedExpr =
     const property = expr.type.kind === 'scalar' ? expr.type.property : undefined
     return { ...call, type: { ...call.type, property } as SqlType }
   })
-/** A call of functions that know nothing of properties. */
+/** A call that does not treat properties specially. */
 const call = (name: string, ...args: readonly TypedExpr[]): TypedExpr => {
   const found = findRow(name, noSpan)
   return plainCall(found.name, found.row, { args }, args[0]!.span)
@@ -60,26 +60,26 @@ const readers: Readonly<Record<ReadAs, (expr: PropertyExpr) => TypedExpr>> = {
   boolean: (expr) => converted('boolean', textOf(expr)),
 }
 
-/** A property as what is asked for; anything else as it is. */
+/** A property converted to a type; any other expression unchanged. */
 export const readAs = (expr: TypedExpr, as: ReadAs): TypedExpr => (isPropertyExpr(expr) ? readers[as](expr) : expr)
 
 const wholeNumber = (expr: PropertyExpr): TypedExpr =>
   call('toInt', expr.type.property.numbers === 'all' ? like(expr, number) : textOf(expr))
 
-/** The value where it is a JSON number; null where no value is one. Others are passed over without a word: an order has a place for them, too. */
+/** The value if it is a JSON number; null if no value can be one. Other values become null without an error, since an order includes them too. */
 function jsonNumber(expr: PropertyExpr): TypedExpr | null {
   const { numbers } = expr.type.property
   if (numbers === 'none') return null
   return retyped(numbers === 'marked' ? converted('number', like(expr, text)) : readers.number(expr), number)
 }
 
-/** What equal values are equal in. */
+/** The expression to compare when values are compared for equality. */
 export function keyOf(expr: TypedExpr): TypedExpr {
   if (!isPropertyExpr(expr)) return expr
   return expr.type.property.numbers === 'all' ? like(expr, number) : textOf(expr)
 }
 
-/** Held as values of `info` are. */
+/** Converted to the stored form of `info`. */
 function heldAs(expr: PropertyExpr, info: PropertyInfo): TypedExpr {
   const { numbers } = expr.type.property
   const held =
@@ -91,7 +91,7 @@ function heldAs(expr: PropertyExpr, info: PropertyInfo): TypedExpr {
   return retyped(held, propertyOf(info))
 }
 
-/** As an answer shows it. `isJson`: a value of its own kind is the JSON of it, to be shown as what it is. */
+/** The form that an answer shows. With `isJson`, the result of `min`, `max` and the like is JSON, so that its type is visible. */
 export function shownProperty(expr: TypedExpr, isJson: boolean): TypedExpr {
   if (!isPropertyExpr(expr)) return expr
   return isJson && expr.type.property.isOwn ? retyped(jsonOf(expr), scalar('Dynamic')) : textOf(expr)
@@ -108,13 +108,13 @@ function jsonOf(expr: PropertyExpr): TypedExpr {
 
 const isNothing = (type: SqlType): boolean => isNamed(type, 'Nothing')
 
-/** What properties are read as beside values of other types; null: there are none, or no type in them. */
+/** How properties are read next to values of other types; null if there are none, or none with a type. */
 const besideAll = (types: readonly SqlType[]): ReadAs | null => {
   const others = types.filter((type) => !isProperty(type) && !isNothing(type))
   return others.length ? readBeside(unifyAll(others)) : null
 }
 
-/** Values that become one column: properties are read as the others are, or stay what they are. */
+/** Values of one column: properties are converted to the type of the others, or keep a common stored form. */
 export function alike(exprs: readonly TypedExpr[]): TypedExpr[] {
   const as = besideAll(exprs.map(({ type }) => type))
   if (as) return exprs.map((expr) => readAs(expr, as))
@@ -123,7 +123,7 @@ export function alike(exprs: readonly TypedExpr[]): TypedExpr[] {
   return exprs.map((expr) => (joint && isPropertyExpr(expr) ? heldAs(expr, joint) : expr))
 }
 
-/** Two sides that are compared for equality. */
+/** Both sides of an equality, converted so that they can be compared. */
 export function comparable(a: TypedExpr, b: TypedExpr): readonly [TypedExpr, TypedExpr] {
   if (isPropertyExpr(a) && isPropertyExpr(b)) {
     const areNumbers = [a, b].every(({ type }) => type.property.numbers === 'all')
@@ -133,7 +133,7 @@ export function comparable(a: TypedExpr, b: TypedExpr): readonly [TypedExpr, Typ
   return [readAs(a, readBeside(b.type)), readAs(b, readBeside(a.type))]
 }
 
-/** The parts of a call with every property read as what the row takes. */
+/** The parts of a call with every property converted to what the row takes. */
 export function readProperties(name: string, row: FunctionRow, parts: CallParts): CallParts {
   const isPlain = !parts.filter && !parts.orderBy?.length && !parts.args.some(isPropertyExpr)
   if (isPlain) return parts
@@ -177,7 +177,7 @@ export const isComparison = (name: string): boolean => comparisons.has(name)
 
 // --- order --------------------------------------------------------------------------------------
 
-/** Numbers by value, then texts. */
+/** Orders numbers by value, then texts. */
 export function ordered(item: TypedOrder): readonly TypedOrder[] {
   const { expr } = item
   if (!isPropertyExpr(expr)) return [item]
@@ -195,7 +195,7 @@ const kindOf = (expr: PropertyExpr): TypedExpr =>
 
 const isThere = (expr: TypedExpr | null, span: Span): TypedExpr => (expr ? call('isNotNull', expr) : constant(false, span))
 
-/** A comparison of two properties that may be numbers and texts. */
+/** A comparison of two properties that may each be a number or a text. */
 function inOrder(name: string, a: PropertyExpr, b: PropertyExpr, span: Span): TypedExpr {
   const [kindA, kindB] = [a, b].map(({ type }) => type.property.numbers)
   if (kindA === kindB && (kindA === 'all' || kindA === 'none')) return call(name, keyOf(a), keyOf(b))
@@ -216,8 +216,8 @@ function inOrder(name: string, a: PropertyExpr, b: PropertyExpr, span: Span): Ty
   return call('and', isThere(textOf(a), span), isThere(textOf(b), span), outcome)
 }
 
-/** A call that chooses by the order of properties, in calls that know nothing of them; null for all others. */
-export function ofProperties(name: string, row: FunctionRow, parts: CallParts, span: Span): TypedExpr | null {
+/** Calls that depend on the order of properties, expressed by calls that do not treat them specially; null for all other calls. */
+export function byPropertyOrder(name: string, row: FunctionRow, parts: CallParts, span: Span): TypedExpr | null {
   if (!parts.args.some(isPropertyExpr)) return null
   const [first, second, ...rest] = parts.args
   if (inequalities.includes(name) && isPropertyExpr(first!) && isPropertyExpr(second!)) return inOrder(name, first, second, span)
@@ -233,7 +233,7 @@ export function ofProperties(name: string, row: FunctionRow, parts: CallParts, s
   return null
 }
 
-/** `least(a, b)`; a NULL is passed over. */
+/** `least(a, b)`; NULL is ignored. */
 function extreme(isLeast: boolean, given: readonly PropertyExpr[], span: Span): TypedExpr {
   const [a, b] = given as [PropertyExpr, PropertyExpr]
   const first = inOrder(isLeast ? 'lessOrEquals' : 'greaterOrEquals', a, b, span)
@@ -242,7 +242,7 @@ function extreme(isLeast: boolean, given: readonly PropertyExpr[], span: Span): 
   return call('multiIf', none(a), y, none(b), x, first, x, y)
 }
 
-/** `min(x)`: the smallest number, or where there is none the first text. */
+/** `min(x)`: the smallest number, or the first text if there are no numbers. */
 function edge(name: string, row: FunctionRow, of: PropertyExpr, parts: CallParts, span: Span): TypedExpr {
   const { property } = of.type
   const own: PropertyInfo = { ...property, isOwn: true }
@@ -259,7 +259,7 @@ function edge(name: string, row: FunctionRow, of: PropertyExpr, parts: CallParts
   return retyped(call('coalesce', ...(name.startsWith('min') ? [smallest, marked] : [marked, smallest])), propertyOf(own))
 }
 
-/** `argMin(v, x)`: by kind, number and text. */
+/** `argMin(v, x)`: by kind, number, then text. */
 function byOrder(name: string, row: FunctionRow, args: readonly TypedExpr[], parts: CallParts, span: Span): TypedExpr {
   const [value, by, ...rest] = args as [TypedExpr, PropertyExpr, ...TypedExpr[]]
   const over = (expr: TypedExpr, filter = parts.filter) =>

@@ -26,7 +26,7 @@ export function resolveQuery(session: Session, query: Query, parent: Scope | nul
 function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes: readonly TypedCte[], isStatement: boolean): TypedSelect {
   const { ctes } = scope
   for (const window of select.windows) scope.windows.set(window.name, window.window)
-  // A mistake in FROM leaves nothing to look names up in.
+  // After an error in FROM, names cannot be resolved.
   let build: () => TypedSource | null = select.from ? joinSources(session, select.from, scope) : () => null
   collectAliases(select, scope)
   if (select.arrayJoin) build = resolveArrayJoin(session, select.arrayJoin, scope, build)
@@ -85,7 +85,7 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
   }
   if (select.settings.length) throw new QueryError('unsupported-syntax', { what: 'SETTINGS' }, select.settings[0]!.span)
   for (const key of typed.limitBy?.by ?? []) checkClause(session, 'LIMIT BY', key, true)
-  // Last, when everything has been read from the sources.
+  // Last, when all reads of the sources are known.
   const whole = { ...filtered(typed), from: build() }
   if (session.problems.length === 0) {
     checkTotals(session, whole, isStatement, select.groupBy?.span ?? select.span)
@@ -99,7 +99,7 @@ function resolveSelect(session: Session, select: Select, scope: Scope, typedCtes
   return whole
 }
 
-/** Where no window is opened, QUALIFY is one more condition on rows or groups. */
+/** Without windows, QUALIFY is one more condition on rows or groups. */
 function filtered(select: TypedSelect): TypedSelect {
   const { qualify } = select
   if (!qualify || seesWindows(select)) return select

@@ -8,13 +8,13 @@ import { resolveQuery } from './query.ts'
 import { mostProblems, openSession, type Planning } from './session.ts'
 import type { TypedQuery } from './typed.ts'
 
-/** Binds every name of a statement and gives every expression its type. What is wrong with it is thrown together, in order of place. */
+/** Binds every name of a statement and gives every expression its type. All errors are thrown together, ordered by position. */
 export function resolve(
   query: Query,
   context: ResolveContext,
   nameOf: (expr: Expr) => string,
   planning: Planning = { budget: new PlanningBudget(), idOf: identities() },
-  /** Names the sources, where the query becomes a part of another. */
+  /** Names the sources, for a query that becomes part of another. */
   alias = uniqueNames(),
 ): TypedQuery {
   const session = openSession(context, { query: resolveQuery, nameOf, alias }, planning)
@@ -35,7 +35,7 @@ export function resolve(
   return typed!
 }
 
-/** By place in their text, and text by text as they were read. */
+/** By position in their text; several texts in the order in which they were read. */
 function inOrder(problems: readonly QueryError[]): QueryError[] {
   const texts = [...new Set(problems.map(({ span }) => span?.origin))]
   return texts.flatMap((text) =>

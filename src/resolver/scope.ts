@@ -3,31 +3,31 @@ import type { SqlType } from '../types/types.ts'
 import type { Binding } from './bindings.ts'
 import type { ColumnNode, OutputColumn, TypedCte, TypedExpr } from './typed.ts'
 
-/** A name that WITH gave: to a query, or to an expression. */
+/** A name defined in WITH: a query or an expression. */
 export type CteBinding =
   | { readonly kind: 'query'; readonly cte: TypedCte; readonly columns: readonly OutputColumn[] }
   | { readonly kind: 'expression'; readonly expr: Expr; readonly scope: Scope }
 
 export interface AliasBinding {
   readonly expr: Expr
-  /** Its value once resolved; 'open' while that is going on, so that `lower(event) AS event` finds the column. */
+  /** Its value once resolved; 'open' while it is being resolved, so that `lower(event) AS event` finds the column. */
   state: TypedExpr | 'open' | null
-  /** Why it cannot be read. */
+  /** Why it could not be resolved. */
   failure?: unknown
 }
 
-/** What a subquery sees of the statement around it, after its own names, and what it has read there. */
+/** The outer query as a subquery sees it, after its own names; and the columns that the subquery reads from it. */
 export interface Outer {
   readonly scope: Scope
   readonly reads: Set<ColumnNode>
 }
 
-/** Where names are looked up. A subquery starts a new one. */
+/** Where names are looked up. Each subquery has its own scope. */
 export interface Scope {
   readonly ctes: ReadonlyMap<string, CteBinding>
-  /** Null where only the names of WITH are seen of the statement around: in a subquery of FROM. */
+  /** Null if only names of WITH are visible from outside: in a subquery of FROM. */
   readonly outer: Outer | null
-  /** The scope around it, whether it sees that or not: what is named there is known in mistakes. */
+  /** The enclosing scope, visible or not: error messages use its names. */
   readonly around: Scope | null
   readonly sources: Binding[]
   readonly aliases: Map<string, AliasBinding>
@@ -35,9 +35,9 @@ export interface Scope {
   readonly parameters: ReadonlyMap<string, { readonly printed: string; readonly type: SqlType }>
   /** The aggregate whose arguments are being resolved. */
   readonly aggregate: string | null
-  /** Rows are not grouped yet: an alias of an aggregate gives way to a column of the same name. */
+  /** Rows are not grouped yet: a column has priority over an alias of an aggregate with the same name. */
   readonly isBeforeGrouping: boolean
-  /** How many tables there were when an expression of WITH was looked at: a join adds to them. */
+  /** The number of tables when an expression of WITH was resolved: a join adds more. */
   readonly tables?: number
 }
 
@@ -54,7 +54,7 @@ export const openScope = (ctes: Scope['ctes'] = new Map(), outer: Outer | null =
 })
 
 const seen = new WeakMap<Scope, WeakMap<readonly Binding[], Scope>>()
-/** What an expression of WITH sees where it is used: its own names, and the tables there. The same scope as long as the tables are the same. */
+/** The scope of an expression of WITH where it is used: its own names, and the tables there. Memoized by the list of tables. */
 export function withSources(own: Scope, sources: Binding[]): Scope {
   const known = seen.get(own) ?? new WeakMap<readonly Binding[], Scope>()
   seen.set(own, known)

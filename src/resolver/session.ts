@@ -10,40 +10,40 @@ import type { ResolveContext } from './context.ts'
 import type { Outer, Scope } from './scope.ts'
 import type { ConstantNode, TypedExpr, TypedQuery } from './typed.ts'
 
-/** What everything that works on one statement shares: what it may still spend, and which expressions are the same. */
+/** Shared by everything that works on one statement: the remaining budget, and the identity of expressions. */
 export interface Planning {
   readonly budget: PlanningBudget
   readonly idOf: IdOf
 }
 
-/** What the parts of one resolution share. */
+/** Shared by the parts of one resolution. */
 export interface Session extends Planning {
   readonly context: ResolveContext
   /** Printed name → scan, to find the table behind a column. */
   readonly scans: Map<string, ScanBinding>
-  /** What a part of the tree came to in a scope. What stands in several places (the subject of CASE, the value of BETWEEN) is resolved once. */
+  /** Resolved expressions by scope. A node that occurs several times (the subject of CASE, the value of BETWEEN) is resolved once. */
   resolvedIn(scope: Scope): Map<Expr, TypedExpr>
-  /** What `*` stands for in the source of a PIVOT, which is looked at before it is resolved. */
+  /** The columns of `*` in the source of a PIVOT, which are needed before it is resolved. */
   readonly starNames: Map<Source, readonly string[]>
-  /** A printed name that no other source of the statement has. */
+  /** An alias that is unique in the generated SQL. */
   alias(wanted: string): string
-  /** The same for names of WITH. */
+  /** The same for CTEs. */
   cteName(wanted: string): string
   report(error: QueryError): void
-  /** Notes a mistake, so that one answer names several. Throws what ends the statement, and what is no mistake of it. */
+  /** Collects an error, so that one answer reports several. Throws errors that end the statement, and those that the user did not cause. */
   note(error: unknown): void
-  /** Runs `work`; a mistake found there is noted and `otherwise` goes on in its place, so that one answer names several. */
+  /** Runs `work`; if it fails, the error is collected and `otherwise` supplies the value. */
   attempt<T>(work: () => T, otherwise: () => T): T
-  /** Names of WITH come from the parent, all others from its own sources and those that `outer` has. */
+  /** Names of WITH come from `parent`; all others from the query's own sources and from `outer`. */
   query(query: Query, parent: Scope | null, outer?: Outer | null): TypedQuery
-  /** What a column without an alias is called. */
+  /** The name of a column without an alias. */
   nameOf(expr: Expr): string
   readonly problems: readonly QueryError[]
-  /** There were more than are noted. */
+  /** There were more errors than were collected. */
   readonly hasMoreProblems: boolean
 }
 
-/** Further mistakes of a statement are not looked for. */
+/** Further errors of a statement are not collected. */
 export const mostProblems = 50
 
 export function openSession(
@@ -100,5 +100,5 @@ export function openSession(
   return session
 }
 
-/** Stands where something could not be resolved. */
+/** Replaces an expression that could not be resolved. */
 export const missing = (span: Span): ConstantNode => ({ kind: 'constant', value: null, type: unknownType, span })

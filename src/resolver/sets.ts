@@ -73,7 +73,7 @@ export function setOf(
     span: set.span,
   }
   if (orderBy.every(({ expr }) => expr.kind === 'column' || expr.kind === 'constant')) return whole
-  // Rows of a set are ordered by its columns, and nothing else.
+  // A set can be ordered by its columns only.
   const alias = session.alias('rows')
   const over = orderOver(alias)
   return {
@@ -92,7 +92,7 @@ function sidesOf(session: Session, set: SetQuery, left: TypedQuery, right: Typed
   return isEven ? alikeSides(session, [left, right], set.all, set.span) : [left, right]
 }
 
-/** The type of a column that has values of both sides. */
+/** The common type of a column of both sides. */
 function bothOf(left: OutputColumn, right: OutputColumn, set: SetQuery): SqlType {
   const [a, b] = [sortOf(left.type), sortOf(right.type)]
   if (a && b && a !== b)
@@ -104,7 +104,7 @@ function bothOf(left: OutputColumn, right: OutputColumn, set: SetQuery): SqlType
   return unify(left.type, right.type)
 }
 
-/** What kind of value it is, as far as that keeps it apart from others. */
+/** The group of types that can be combined. */
 function sortOf(type: SqlType): string | null {
   if (isNumeric(type)) return 'a number'
   if (isTime(type)) return 'a time'
@@ -113,7 +113,7 @@ function sortOf(type: SqlType): string | null {
   return type.kind === 'array' ? 'an array' : type.kind === 'tuple' ? 'a tuple' : type.kind === 'map' ? 'a map' : null
 }
 
-/** The right side with its columns in the order of the left; what it lacks is null. */
+/** The right side with its columns in the order of the left; missing columns are null. */
 function byName(session: Session, left: TypedQuery, right: TypedQuery, span: Span): TypedQuery {
   const alias = session.alias('named')
   const found = outputColumns(right)

@@ -2,9 +2,9 @@ import { eachChild } from '../lib/tree.ts'
 import type { CallNode, TypedExpr, TypedNode, TypedSelect } from './typed.ts'
 import { isExpr, typedChildren } from './typed-children.ts'
 
-// Questions about expressions. An alias used several times is one object: what has been looked at is not looked at again.
+// Properties of expressions. An alias used several times is one object, so results are memoized by object.
 
-/** Visits the expressions directly below one; those of a subquery are its own, but for what it reads of the select around it. */
+/** Visits the direct child expressions. Of a subquery, only the outer columns that it reads. */
 export const eachBelow = (expr: TypedExpr, visit: (child: TypedExpr) => void): void =>
   eachChild<TypedNode>(expr, typedChildren[expr.kind], (child) => {
     if (isExpr(child)) visit(child)
@@ -16,7 +16,7 @@ export function childrenOf(expr: TypedExpr): readonly TypedExpr[] {
   return found
 }
 
-/** What is grouped by: elements of a tuple each for itself, and no constants, which an engine would take for positions. */
+/** The grouping keys: a tuple counts as its elements, and constants are left out, since an engine would take them for positions. */
 export const groupKeys = (items: readonly TypedExpr[]): TypedExpr[] =>
   items.flatMap((item): TypedExpr[] => {
     if (item.kind === 'constant') return []
@@ -29,7 +29,7 @@ export const isAggregateCall = (expr: TypedExpr): expr is CallNode =>
 export const isWindowCall = (expr: TypedExpr): expr is CallNode =>
   expr.kind === 'call' && (expr.over !== null || expr.row.seesRows === true)
 
-/** What is somewhere in an expression, as bits: one look finds all of it. */
+/** What an expression contains, as bits, so that one walk finds everything. */
 const holds = { aggregate: 1, window: 2, query: 4, arrayJoin: 8 }
 const held = new WeakMap<TypedExpr, number>()
 
@@ -42,21 +42,21 @@ function heldBy(expr: TypedExpr): number {
   met = own
   eachChild<TypedNode>(expr, typedChildren[expr.kind], meet)
   const found = met & ~deep
-  // To look at leaves again costs less than to remember what is in them.
+  // Visiting leaves again is cheaper than a lookup.
   if (met & deep) held.set(expr, found)
   met = around
   return found
 }
 
-/** Below the expression that is looked at there is more than leaves. */
+/** The expression has children that are not leaves. */
 const deep = 128
-/** What has been found in the expression that is looked at. Not a closure: one for every expression would cost more than the look. */
+/** The bits found so far in the current expression. A module variable, because a closure per expression would cost more than the walk. */
 let met = 0
 const meet = (child: TypedNode): void => {
   if (isExpr(child)) met |= heldBy(child) | (isLeaf(child) ? 0 : deep)
 }
 
-/** Nothing that counts here is below it. */
+/** Contains none of the bits above in its children. */
 const isLeaf = ({ kind }: TypedExpr): boolean =>
   kind === 'constant' || kind === 'column' || kind === 'parameter' || kind === 'scalarQuery' || kind === 'exists'
 
@@ -77,7 +77,7 @@ function heldItself(expr: TypedExpr): number {
 }
 export const hasAggregate = (expr: TypedExpr): boolean => (heldBy(expr) & holds.aggregate) > 0
 export const hasWindow = (expr: TypedExpr): boolean => (heldBy(expr) & holds.window) > 0
-/** The first aggregate in it. */
+/** The first aggregate in an expression. */
 export function aggregateIn(expr: TypedExpr): CallNode | null {
   if (!hasAggregate(expr)) return null
   if (isAggregateCall(expr)) return expr
@@ -87,11 +87,11 @@ export function aggregateIn(expr: TypedExpr): CallNode | null {
   }
   return null
 }
-/** Some part of it is a query. */
+/** Contains a subquery. */
 export const holdsQuery = (expr: TypedExpr): boolean => (heldBy(expr) & holds.query) > 0
 export const hasArrayJoin = (expr: TypedExpr): boolean => (heldBy(expr) & holds.arrayJoin) > 0
 
-/** What a select evaluates once its rows are grouped. */
+/** The parts of a select that are evaluated after grouping. */
 export const shownParts = ({ columns, having, qualify, orderBy, limitBy, distinctOn }: TypedSelect): TypedExpr[] => [
   ...columns.map((column) => column.expr),
   ...(having ? [having] : []),

@@ -78,7 +78,7 @@ function bindSource(session: Session, source: Exclude<Source, JoinSource>, scope
   }
 }
 
-/** What `*` would stand for in this source. */
+/** The column names of `*` for this source. */
 const namesIn =
   (session: Session, source: Source, scope: Scope): (() => readonly string[]) =>
   () => {
@@ -101,7 +101,7 @@ function bindQuery(session: Session, query: Query, named: Named, scope: Scope): 
 }
 
 function bindLateral(session: Session, source: QuerySource, scope: Scope): Binding {
-  // What stands before it: more tables come to the scope later.
+  // Only the sources before it: later joins add to the scope.
   const outer: Outer = { scope: { ...scope, sources: [...scope.sources] }, reads: new Set() }
   const { alias, columns, typed } = namedQuery(session, session.query(source.query, scope, outer), source)
   const lateral = outer.reads.size > 0 ? ({ lateral: true } as const) : {}
@@ -130,7 +130,7 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   }
   if (Object.hasOwn(tableFunctions, name))
     throw new QueryError('wrong-arity', { name, kind: 'Table function', ...tableFunctions[name]!, found: 0 }, source.span)
-  // What no statement may name, trees without a place in a text may.
+  // Internal tables are available to generated trees only, which have no position in a text.
   const table = Object.hasOwn(tables, name) && (!tables[name]!.internal || !isSpanned(source.span)) ? name : null
   if (!table) {
     const known = [...Object.keys(tables).filter((t) => !tables[t]!.internal), ...scope.ctes.keys()]
@@ -152,7 +152,7 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   return binding
 }
 
-/** Groups of events are found by the names of their types. */
+/** Groups of events can be read by the names of their types. */
 const ownNames = ({ context }: Session, table: string): OwnNames =>
   new Map(table === 'events' ? context.groupTypes?.map(({ index, name }) => [name, `group_${index}`]) : [])
 

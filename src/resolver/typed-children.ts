@@ -4,7 +4,7 @@ import { type ChildField, type ChildTable, childFields } from '../lib/tree.ts'
 import type { SqlType } from '../types/types.ts'
 import type { TypedExpr, TypedNode, TypedQuery, TypedSource } from './typed.ts'
 
-// The fields of each kind of typed node that hold nodes. A new kind, or a new field with nodes, does not compile without its row here.
+// The fields of each typed node kind that hold nodes. A new kind, or a new field with nodes, does not compile without a row here.
 
 type TableOf<Listed extends TypedNode> = ChildTable<TypedNode, SqlType | Span | FunctionRow, Listed>
 

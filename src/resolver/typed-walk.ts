@@ -10,7 +10,7 @@ export interface Visitor {
   readonly query?: (query: TypedQuery) => void
 }
 
-/** Visits a query from the leaves up. A node that is used in several places is visited once. */
+/** Visits a query bottom-up. A node that occurs several times is visited once. */
 export function walk(query: TypedQuery, see: Visitor): void {
   const seen = new Set<TypedNode>()
   const enter = (node: TypedNode): void => {
@@ -30,7 +30,7 @@ export function walk(query: TypedQuery, see: Visitor): void {
   enter(query)
 }
 
-/** What each node is replaced by, given the node with its children replaced. */
+/** The replacement for each kind of node, given the node with its children replaced. */
 export interface Rules {
   readonly expr?: (expr: TypedExpr) => TypedExpr
   readonly source?: (source: TypedSource) => TypedSource
@@ -39,8 +39,8 @@ export interface Rules {
 }
 
 /**
- * Rebuilds a query from the leaves up. What was one object stays one object: an alias used in several places is still recognised as the same.
- * What no rule changes is not copied.
+ * Rebuilds a query bottom-up. Shared objects stay shared: an alias used several times is still recognised as one expression.
+ * Unchanged nodes are not copied.
  */
 export function rewrite(query: TypedQuery, rules: Rules): TypedQuery {
   const done = new Map<TypedNode, TypedNode>()
@@ -64,14 +64,14 @@ export function rewrite(query: TypedQuery, rules: Rules): TypedQuery {
   return enter(query) as TypedQuery
 }
 
-/** The expression with the expressions directly below it replaced; subqueries stay as they are. */
+/** The expression with its direct child expressions replaced; subqueries stay unchanged. */
 export const mapExprs = (node: TypedExpr, replace: (expr: TypedExpr) => TypedExpr): TypedExpr =>
   mapChildren<TypedExpr, TypedNode>(node, typedChildren[node.kind], (child) => (isExpr(child) ? replace(child) : child))
 
-/** Visits every source of a query, those of subqueries too. */
+/** Visits every source of a query, including those of subqueries. */
 export const eachSource = (query: TypedQuery, see: (source: TypedSource) => void): void => walk(query, { source: see })
 
-/** Gives out names for sources that no other source of the query has. */
+/** Makes aliases that no other source of the query has. */
 export function freshAliases(query: TypedQuery): (wanted: string) => string {
   const unique = uniqueNames()
   eachSource(query, (source) => {

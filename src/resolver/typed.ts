@@ -2,9 +2,8 @@ import type { Span } from '../errors/span.ts'
 import type { FunctionRow } from '../functions/row.ts'
 import type { SqlType } from '../types/types.ts'
 
-// The typed tree: what the resolver makes of a statement. Every name is bound, every expression has its type, stars and aliases are gone.
-// Passes turn it into itself until nothing is left to decide; printers only print it. An alias used several times is the same object
-// several times.
+// The typed tree: the result of the resolver. Every name is bound, every expression has a type, and stars and aliases are expanded. Passes rewrite
+// the tree until printers have no decisions to make. An alias used several times is one shared object.
 
 interface Base<K extends string> {
   readonly kind: K
@@ -12,11 +11,11 @@ interface Base<K extends string> {
   readonly span: Span
 }
 
-/** Times are bigints of microseconds in UTC, dates their ISO text. */
+/** Times are bigints of microseconds in UTC, dates ISO texts. */
 export interface ConstantNode extends Base<'constant'> {
   readonly value: null | boolean | number | bigint | string
 }
-/** An output column of a source in scope. Aliases of sources are unique in a statement. */
+/** An output column of a source in scope. Source aliases are unique in a statement. */
 export interface ColumnNode extends Base<'column'> {
   readonly source: string
   readonly name: string
@@ -25,7 +24,7 @@ export interface ColumnNode extends Base<'column'> {
 export interface ParameterNode extends Base<'parameter'> {
   readonly name: string
 }
-/** The text of a JSON value below `expr`, null when absent. Numbers in the path are one-based positions. */
+/** The text of a JSON value below `expr`, null if absent. Numbers in the path are one-based positions. */
 export interface JsonNode extends Base<'json'> {
   readonly expr: TypedExpr
   readonly path: readonly (string | number)[]
@@ -61,16 +60,16 @@ export interface InNode extends Base<'in'> {
   readonly not: boolean
   readonly set: { readonly items: readonly TypedExpr[] } | { readonly query: TypedQuery } | { readonly value: TypedExpr }
 }
-/** A query that gives one value. */
+/** A query that returns a single value. */
 export interface ScalarQueryNode extends Base<'scalarQuery'> {
   readonly query: TypedQuery
 }
 export interface ExistsNode extends Base<'exists'> {
-  /** Columns of the select around it that it reads. Absent when there are none. */
+  /** Outer columns that it reads. Absent if there are none. */
   readonly outer?: readonly TypedExpr[]
   readonly query: TypedQuery
 }
-/** `arrayJoin(x)`: makes a row of each item. A pass moves it to the sources. */
+/** `arrayJoin(x)`: one row for each item. A pass moves it to the sources. */
 export interface ArrayJoinNode extends Base<'arrayJoin'> {
   readonly expr: TypedExpr
 }
@@ -90,24 +89,24 @@ export type TypedExpr =
   | ExistsNode
   | ArrayJoinNode
 
-/** `value`: the text, marked as property-values.ts says. */
+/** `value`: the text, marked as described in property-values.ts. */
 export type JsonRead = 'text' | 'number' | 'boolean' | 'value'
 
 export interface TypedOrder {
   readonly expr: TypedExpr
   readonly descending: boolean
   readonly nulls: 'first' | 'last'
-  /** WITH FILL. Only the last one of a select may have it. */
+  /** WITH FILL. Only the last item of a select may have it. */
   readonly fill?: TypedFill
 }
 
 export type FillUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
-/** Null where it begins with the first value, and ends with the last. */
+/** Null: starts with the first value, or ends with the last. */
 export interface TypedFill {
   readonly from: TypedExpr | null
   readonly to: TypedExpr | null
   readonly step: number
-  /** Of times. */
+  /** For times. */
   readonly unit: FillUnit | null
   readonly span: Span
 }
@@ -122,21 +121,21 @@ export interface TypedWindow {
   readonly frame: { readonly unit: 'rows' | 'range'; readonly start: TypedBound; readonly end: TypedBound | null } | null
 }
 
-/** A typed column, and how it holds a property. */
+/** A typed column, and the form in which it stores a property. */
 export interface Slot {
   readonly column: string
   readonly holds: Exclude<JsonRead, 'value'>
 }
 
-/** What a scan answers under `name`: a field of its table, or a value inside one of its JSON fields. */
+/** A column of a scan, called `name`: a field of its table, or a value inside one of its JSON fields. */
 export interface Read {
   readonly name: string
-  /** Tables to go through first: `['pdi', 'person']`. Empty once lazy joins are explicit. */
+  /** Tables on the way: `['pdi', 'person']`. Empty once lazy joins are explicit. */
   readonly via: readonly string[]
   readonly field: string
-  /** Absent for the whole field. */
+  /** Absent: the whole field. */
   readonly json?: { readonly path: readonly (string | number)[]; readonly as: JsonRead }
-  /** The column that holds the value; chosen by a pass. */
+  /** The column that stores the value; chosen by a pass. */
   readonly slot?: Slot
   readonly type: SqlType
 }
@@ -147,20 +146,20 @@ export interface ScanSource {
   readonly alias: string
   readonly table: string
   readonly reads: readonly Read[]
-  /** The queries of the tables among those it reads that are queries, by the path that leads to them. */
+  /** The queries of those of its tables that are queries, by the path that leads to them. */
   readonly views?: readonly { readonly path: string; readonly query: TypedQuery }[]
-  /** The share of distinct ids to keep, and where in the ring it starts. */
+  /** The share of distinct ids to keep, and where in the hash ring it starts. */
   readonly sample: { readonly share: number; readonly start: number } | null
   /** Set by the tenant guard. Printers refuse a scan without it. */
   readonly project: number | null
-  /** Read persons' numbers through the merges. */
+  /** Map person numbers through the merges. */
   readonly withMerges: boolean
   readonly span: Span
 }
 export interface DerivedSource {
   readonly kind: 'derived'
   readonly alias: string
-  /** It reads columns of the sources before it. */
+  /** It reads columns of previous sources. */
   readonly lateral?: true
   readonly query: TypedQuery
 }
@@ -192,7 +191,7 @@ export interface JoinedSource {
   readonly on: TypedExpr | null
   readonly span: Span
 }
-/** One more row per item of the arrays, side by side. `left`: a row with defaults when they are empty. */
+/** One more row per item of the arrays, in parallel. `left`: a row with defaults if they are empty. */
 export interface UnnestSource {
   readonly kind: 'unnest'
   readonly alias: string
@@ -205,9 +204,9 @@ export interface UnnestSource {
 export type TypedSource = ScanSource | DerivedSource | CteSource | RowsSource | TableFunctionSource | JoinedSource | UnnestSource
 
 export interface TypedColumn {
-  /** As answers show it. */
+  /** The name that answers show. */
   readonly name: string
-  /** As the statement calls it: unique among its columns. */
+  /** The name in generated SQL: unique among the columns. */
   readonly alias: string
   readonly expr: TypedExpr
 }
@@ -218,7 +217,7 @@ export interface TypedGroupBy {
   readonly sets: readonly (readonly TypedExpr[])[]
   /** WITH TOTALS. Only the statement itself may have it. */
   readonly withTotals?: true
-  /** Where a set lacks a key, no column reads it. */
+  /** No column reads a key that a set lacks. */
   readonly hidesMissingKeys?: true
 }
 
@@ -261,9 +260,9 @@ export interface TypedSet {
   readonly all: boolean
   readonly left: TypedQuery
   readonly right: TypedQuery
-  /** What the set answers: names of the left side, types of both. */
+  /** The columns of the result: names of the left side, types of both. */
   readonly columns: readonly { readonly name: string; readonly alias: string; readonly type: SqlType }[]
-  /** Over the columns of the set: `column` nodes with an empty source. */
+  /** Refers to columns of the set: `column` nodes with an empty source. */
   readonly orderBy: readonly TypedOrder[]
   readonly limit: TypedLimit | null
   readonly span: Span
@@ -282,7 +281,7 @@ export interface OutputColumn {
 export const outputColumns = (query: TypedQuery): readonly OutputColumn[] =>
   query.kind === 'set' ? query.columns : query.columns.map(({ name, alias, expr }) => ({ name, alias, type: expr.type }))
 
-/** For selects that nobody wrote. */
+/** For generated selects. */
 export const emptySelect: Omit<TypedSelect, 'columns' | 'from' | 'span'> = {
   kind: 'select',
   ctes: [],

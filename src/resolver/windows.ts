@@ -6,7 +6,7 @@ import { keyOf, ordered, readAs } from './property-values.ts'
 import type { Scope } from './scope.ts'
 import type { TypedBound, TypedExpr, TypedOrder, TypedWindow } from './typed.ts'
 
-/** How the expressions in a window are resolved. */
+/** Resolvers for the expressions of a window. */
 export interface WindowParts {
   readonly expr: (expr: Expr, scope: Scope) => TypedExpr
   readonly all: (exprs: readonly Expr[], scope: Scope) => readonly TypedExpr[]
@@ -29,7 +29,7 @@ export function resolveWindow(over: WindowSpec | WindowName, scope: Scope, parts
   }
 }
 
-const places: readonly FrameBound['type'][] = ['unbounded preceding', 'preceding', 'current row', 'following', 'unbounded following']
+const boundOrder: readonly FrameBound['type'][] = ['unbounded preceding', 'preceding', 'current row', 'following', 'unbounded following']
 
 function resolveFrame(
   { unit, start, end }: NonNullable<WindowSpec['frame']>,
@@ -45,7 +45,7 @@ function resolveFrame(
     return { type: edge.type, offset }
   }
   const frame = { unit, start: bound(start), end: end && bound(end) }
-  const [from, to] = [places.indexOf(start.type), places.indexOf(end?.type ?? 'current row')]
+  const [from, to] = [boundOrder.indexOf(start.type), boundOrder.indexOf(end?.type ?? 'current row')]
   const [a, b] = [frame.start, frame.end].map((edge) => (edge?.offset ? constantNumber(edge.offset) : null))
   const isTurned = from === to && a !== null && b !== null && (start.type === 'preceding' ? a! < b! : a! > b!)
   if (from > to || isTurned || start.type === 'unbounded following' || end?.type === 'unbounded preceding')
@@ -53,7 +53,7 @@ function resolveFrame(
   return frame
 }
 
-/** How far from the value of the current row: a number from a number, an interval from a time. */
+/** Checks the distance from the current row's value: a number for numbers, an interval for times. */
 function checkRange(offset: TypedExpr, orderBy: readonly TypedOrder[]): void {
   const [key] = orderBy
   if (!key || orderBy.length > 1)

@@ -4,8 +4,8 @@ import type { KeptAnswers, RunKey } from '../execution/ports.ts'
 import { filesOf } from './project-storage.ts'
 
 /**
- * Answers of async queries, each in a file of its project's folder. As a value of a table an answer would take several times its size of
- * the database's memory.
+ * Answers of async queries, each in a file of its project's folder. As a table value, an answer would take several times its size in
+ * database memory.
  */
 export function answerFiles(dataDir: string): KeptAnswers {
   const fileOf = ({ project_id, task_id }: RunKey) => join(filesOf(dataDir, project_id).answers, `${task_id}.json`)

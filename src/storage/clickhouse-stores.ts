@@ -14,7 +14,7 @@ import { filesOf, findProject, openLog, type ProjectStorage, recoveryOf, type St
 import type { Stores } from './stores.ts'
 
 export interface ClickHouseStoresOptions {
-  /** Where the logs are; `:memory:` if they are not stored. */
+  /** The folder of the logs; `:memory:` if they are not stored. */
   readonly dataDir: string
   readonly storage: StorageOptions
   readonly engine: EngineOptions
@@ -22,12 +22,12 @@ export interface ClickHouseStoresOptions {
   readonly ownsClient: boolean
 }
 
-/** An id that no project has: for facts of the whole database. */
+/** Not the id of a project: for facts about the whole database. */
 export const noProject = 0
 
 const idFile = (dataDir: string) => join(dataDir, 'clickhouse.id')
 
-/** Without the server, a second store would be rebuilt from the log beside the existing one. */
+/** Without the server's id, a second store would be rebuilt from the log beside the existing one. */
 export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
   if (dataDir === ':memory:' || !(await exists(idFile(dataDir)))) return
   const reason =
@@ -35,7 +35,7 @@ export async function mustNotBeOnClickHouse(dataDir: string): Promise<void> {
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 
-/** Projects of two directories have the same numbers: a database belongs to the first one that opens it. */
+/** Projects in two directories have the same numbers, so a database belongs to the first directory that opens it. */
 export async function ownerOf(store: ProjectStore, dataDir: string) {
   const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
   const file = idFile(dataDir)

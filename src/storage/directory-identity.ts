@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 
-/** One directory: a copy has another path and another inode. */
+/** Identifies a directory: a copy has another path and another inode. */
 export interface DirectoryIdentity {
   readonly path: string
   readonly device: string
@@ -15,7 +15,7 @@ export async function directoryIdentity(directory: string): Promise<DirectoryIde
 
 export const isSameDirectory = (a: DirectoryIdentity, b: DirectoryIdentity): boolean => a.path === b.path && hasSameInode(a, b)
 
-/** Nothing of one is the other's: what was moved or replaced while it was in use is still taken for the same. */
+/** Different only if nothing matches: a directory that was moved or replaced while in use still counts as the same. */
 export const isOtherDirectory = (a: DirectoryIdentity, b: DirectoryIdentity): boolean => a.path !== b.path && !hasSameInode(a, b)
 
 const hasSameInode = (a: DirectoryIdentity, b: DirectoryIdentity) => a.device === b.device && a.inode === b.inode

@@ -1,2 +1,2 @@
-/** The engine that accounts are in, and events where no server has them. */
+/** The engine that stores accounts, and events unless they are on a server. */
 export { BrokenFileError, type Instance, isDiskFull, openInstance } from './duckdb/instance.ts'

@@ -12,7 +12,7 @@ interface Owner extends ProcessIdentity {
   readonly since: string
   /** Missing in locks of older versions. */
   readonly directory?: DirectoryIdentity
-  /** It does not own the directory any more, and left it like this. */
+  /** It no longer owns the directory, and left it in this state. */
   readonly left?: LastOwner
 }
 
@@ -54,7 +54,7 @@ const create = async (path: string, text: string): Promise<boolean> => {
   }
 }
 
-/** A lock that is being written has no text yet; one that stays so was left by a crash. */
+/** A lock that is being written is still empty; one that stays empty was left by a crash. */
 const readLock = async (path: string): Promise<string | null> => {
   for (let attempt = 0; ; attempt++) {
     const text = await readFile(path, 'utf8').catch(() => null)
@@ -63,7 +63,7 @@ const readLock = async (path: string): Promise<string | null> => {
   }
 }
 
-/** What is left of an owner that does not own the directory any more; one that does is an error. */
+/** The state that a former owner left; a current owner is an error. */
 const leftBy = (text: string, dataDir: string, here: DirectoryIdentity): LastOwner => {
   const owner = parse(text)
   if (!owner) return 'rebooted'
@@ -73,7 +73,7 @@ const leftBy = (text: string, dataDir: string, here: DirectoryIdentity): LastOwn
   return isOfThisBoot(owner) ? 'killed' : 'rebooted'
 }
 
-/** How the last owner left a directory without an owner. Changes nothing. */
+/** The state of a directory without an owner. Changes nothing. */
 export async function readLastOwner(dataDir: string): Promise<LastOwner> {
   const found = await readLock(join(dataDir, lockName))
   return found === null ? 'closed' : leftBy(found, dataDir, await directoryIdentity(dataDir))

@@ -32,14 +32,14 @@ export async function openStores(instance: Instance, engine: EngineChoice | unde
 
 export interface OpenedStores {
   readonly stores: Stores
-  /** How many statements of queries may run at once. */
+  /** The number of query statements that may run at the same time. */
   readonly concurrency: number
-  /** Statements that run now. */
+  /** Running statements. */
   readonly running: number
   close(): Promise<void>
 }
 
-/** The stores of a directory whose accounts another process has. */
+/** The stores of a directory whose accounts belong to another process. */
 export async function openStoresAlone(
   options: Pick<InstanceOptions, 'dataDir' | 'memoryLimit' | 'listMemory' | 'threads'>,
   engine: EngineChoice | undefined,

@@ -23,7 +23,7 @@ const allow = (path: string, mode: number): Promise<boolean> =>
 /** Files and folders that Waymark creates in a data directory. */
 const ownName = /^(control\.duckdb(\.wal)?|waymark\.lock(\..+)?|server\.json|projects|imports|tmp|lost\+found)$/
 
-/** The same for a data directory. One that holds other things too keeps its own mode; what is ours in it does not. */
+/** The same for a data directory. A directory with other contents keeps its own mode; Waymark's files in it do not. */
 export async function makeDirectoryPrivate(dataDir: string): Promise<readonly string[]> {
   const names = await readdir(dataDir)
   const ours = names.filter((name) => ownName.test(name) && name !== 'lost+found')
@@ -33,7 +33,7 @@ export async function makeDirectoryPrivate(dataDir: string): Promise<readonly st
   return [...(ours.length === names.length ? await makeTopPrivate(dataDir) : []), ...refused.flat()]
 }
 
-/** A directory alone: other users cannot reach what is in it. */
+/** A directory alone: other users cannot access what is in it. */
 async function makeTopPrivate(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => null)
   return found && (found.mode & others) !== 0 && !(await allow(path, found.mode & 0o700)) ? [path] : []

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** One process, also after a restart has given its id to another one. */
+/** Identifies a process, even if its id is reused after a restart. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** When it started, in the system's own words. */
+  /** When it started, as the system reports it. */
   readonly started: string | null
   readonly boot: string | null
   readonly host: string
@@ -21,7 +21,7 @@ const readOrNull = (path: string): string | null => {
 
 interface Running {
   readonly started: string | null
-  /** It has ended, and only its parent has not asked how yet. */
+  /** A zombie: it has ended, but its parent has not read its status. */
   readonly isZombie: boolean
 }
 
@@ -56,7 +56,7 @@ export const thisProcess = (): ProcessIdentity => ({
   host: hostname(),
 })
 
-/** It was started on this machine since the machine was. */
+/** It was started on this machine since the last boot. */
 export const isOfThisBoot = ({ host, boot }: ProcessIdentity): boolean => host === hostname() && boot === bootId()
 
 export const isAlive = (one: ProcessIdentity): boolean => {

@@ -37,11 +37,11 @@ export interface ProjectStorage {
 
 export interface StorageOptions {
   readonly log: Partial<Pick<LogSettings, 'durability' | 'segmentBytes' | 'windowMs' | 'minFreeBytes' | 'retention' | 'disk'>>
-  /** `partial`: go on without what is lost, and report it. `complete`: refuse. */
+  /** `partial`: open without lost records, and report them. `complete`: refuse. */
   readonly recovery: 'complete' | 'partial'
   /** Whether the store is verified before it is used. A store that was not closed always is. */
   readonly isThorough: boolean
-  /** The log is another process's to write. */
+  /** Another process writes the log. */
   readonly tail?: LogTail
 }
 
@@ -56,7 +56,7 @@ export interface LogTail {
   opened(log: TailedLog): void
 }
 
-/** Where a project's files are. */
+/** The paths of a project's files. */
 export const filesOf = (dataDir: string, id: number | string) => {
   const folder = join(dataDir, 'projects', String(id))
   return {
@@ -69,23 +69,23 @@ export const filesOf = (dataDir: string, id: number | string) => {
 }
 
 /**
- * The required end of the log is unknown in a copy that was made while the original was written to, or on a machine that may have lost what it was not
- * asked to make durable.
+ * The end of the log is unknown in a copy that was made while the original was written to, or on a machine that may have lost data that was not
+ * synced.
  */
 const mayLackRecords = (lastOwner: LastOwner, durability: LogSettings['durability']): boolean =>
   lastOwner === 'copied' || (lastOwner === 'rebooted' && durability === 'os')
 
-/** Of all projects, once at the start: later owners of the directory find no trace of how it came to be. */
+/** For all projects, once at the start: later owners of the directory find no trace of its history. */
 export async function forgetPositions(dataDir: string, lastOwner: LastOwner, durability: LogSettings['durability']): Promise<void> {
   if (!mayLackRecords(lastOwner, durability)) return
   for (const name of await readdir(join(dataDir, 'projects'))) await rm(filesOf(dataDir, name).position, { force: true })
 }
 
 interface Look {
-  /** Where the log has to reach to. */
+  /** The expected end of the log. */
   readonly position: number
   readonly hadEvents: boolean
-  /** Read all of the log, also what the store has. */
+  /** Reads all of the log, including applied records. */
   readonly isWholeLog: boolean
   /** Another process writes the log, and it is durable up to here. */
   readonly liveSeq?: number | null
@@ -107,7 +107,7 @@ export async function findProject(files: ReturnType<typeof filesOf>, look: Look)
   return { found, plan: planRecovery(found) }
 }
 
-/** What follows the last durable record is still being written. */
+/** Data after the last durable record is still being written. */
 const liveLog = (found: LogFindings, liveSeq: number): LogFindings => ({ ...found, lastSeq: liveSeq, damages: [], remains: [] })
 
 /** What opening a project would do with its files, after reading all of them. Changes nothing; no process may have it open. */
@@ -116,7 +116,7 @@ export function inspectProject(
   id: number,
   lastOwner: LastOwner,
   hadEvents: boolean,
-  /** Where the store is in no file. */
+  /** For stores without a file. */
   findStore?: () => Promise<StoreFindings>,
 ): Promise<ProjectInspection> {
   const files = filesOf(instance.dataDir, id)
@@ -163,13 +163,13 @@ export async function openProjectStorage(
   }
 }
 
-/** What opening a project asks of its store. */
+/** What opening a project needs from its store. */
 interface OpeningStore {
   /** Creates an empty store in place of an unreadable one. */
   begin(): Promise<void>
   /** Records up to `seq` are lost: continues after them. */
   skipTo(seq: number): Promise<void>
-  /** What it has must survive a crash. */
+  /** Makes the contents of the store durable. */
   makeDurable(): Promise<void>
 }
 
@@ -230,7 +230,7 @@ const opened = (instance: Instance, database: string, log: Log): Pick<ProjectSto
 
 const walOf = (store: string) => `${store}.wal`
 
-/** Files that cannot be opened get another name, and their own one back when it is refused to go on without them. */
+/** Files that cannot be opened are renamed. They get their names back if opening is refused. */
 function asideOf(store: string) {
   const suffix = `.broken-${new Date().toISOString().replaceAll(':', '')}`
   const moved: { file: string; aside: string }[] = []
@@ -262,7 +262,7 @@ export function recoveryOf(
   return { kind: from === 'checkpoint' ? 'store-rolled-back' : 'store-rebuilt', reason, ...made }
 }
 
-/** A reader meets what was found before, and what has happened since. */
+/** Excludes damage that was reported before: a reader meets it again, with anything that happened since. */
 function addLost(reports: RecoveryReport[], { fromSeq, toSeq, file, offset }: LogDamage): void {
   const isKnown = reports.some(
     (one) => 'offset' in one && one.fromSeq <= fromSeq && (one.toSeq ?? Number.POSITIVE_INFINITY) >= (toSeq ?? fromSeq),
@@ -274,8 +274,8 @@ const setAppliedSeq = (instance: Instance, database: string, seq: number) =>
   instance.run(`UPDATE ${identifier(database)}.main.meta SET value = $1 WHERE key = 'applied_seq'`, [String(seq)])
 
 /**
- * Attaches the store where it can be read, also when only without its write-ahead log: what is left is the last checkpoint, and the log has what came
- * after. A broken one is not changed.
+ * Attaches the store if it can be read, possibly without its write-ahead log: then it has the state of the last checkpoint, and the log has later
+ * records. A damaged store is not changed.
  */
 async function attachReadable(
   instance: Instance,

@@ -3,15 +3,15 @@ import { firstSeqOf, type LogFindings } from './log/findings.ts'
 import type { LogDamage } from './log/log.ts'
 import type { StoreFindings } from './store-findings.ts'
 
-/** What a project's files hold. */
+/** The contents of a project's files. */
 export interface ProjectFindings {
-  /** Where its store is, or was. */
+  /** The path of its store. */
   readonly file: string
   readonly store: StoreFindings
   readonly log: LogFindings
-  /** The log's folder is there, whatever is in it. */
+  /** The log's folder exists, whatever its contents. */
   readonly hasLogFolder: boolean
-  /** Places of the log that cannot be read, from the first record on that the store lacks. */
+  /** Ranges of the log that cannot be read, from the first record on that the store lacks. */
   readonly damages: readonly LogDamage[]
   /** The project has had events. */
   readonly hadEvents: boolean
@@ -32,16 +32,16 @@ export interface RecoveryPlan {
    * project.
    */
   readonly from: 'store' | 'checkpoint' | 'log' | 'nothing'
-  /** The last record that the store has then. */
+  /** The last record that the store then has. */
   readonly appliedSeq: number
   readonly lost: readonly LostRecords[]
   /** Damaged ranges of the log that the store does not need. */
   readonly harmless: readonly LogDamage[]
-  /** Why it is refused to open the project without what is lost; null when nothing is. */
+  /** Why opening is refused without the lost records; null if nothing is lost. */
   readonly refusal: WaymarkError | null
 }
 
-/** How to open a project. Decided from its files, before anything is changed. */
+/** Decides how to open a project, from its files, before anything is changed. */
 export function planRecovery(found: ProjectFindings): RecoveryPlan {
   const { store, log, damages } = found
   const isUsable = store.state === 'sound' || store.state === 'readable-without-wal'

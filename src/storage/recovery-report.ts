@@ -1,7 +1,7 @@
 import type { LogDamage } from './log/log.ts'
 import type { LostRecords } from './recovery-plan.ts'
 
-/** What a new or an older store was filled with from the log. */
+/** How a new or an older store was filled from the log. */
 export interface Rebuilt {
   /** New name of the files that could not be opened; null if there were none. */
   readonly keptAs: string | null
@@ -9,24 +9,24 @@ export interface Rebuilt {
   /** The records of the log that were applied. */
   readonly fromSeq: number
   readonly toSeq: number
-  /** What the store has since. */
+  /** The contents of the store since then. */
   readonly events: number
   readonly persons: number
   readonly seconds: number
 }
 
-/** What opening a project mended, or had to leave out. */
+/** What opening a project repaired, or had to leave out. */
 export type RecoveryReport =
   /** The store could not be opened and was rebuilt from the log. */
   | ({ readonly kind: 'store-rebuilt' } & Rebuilt)
-  /** The store was opened without its write-ahead log; the log had what that held. */
+  /** The store was opened without its write-ahead log; the log had the records in it. */
   | ({ readonly kind: 'store-rolled-back' } & Rebuilt)
-  /** A range of the log is unreadable, and its records are applied. */
+  /** A range of the log is unreadable, but its records are applied. */
   | ({ readonly kind: 'log-damaged' } & LogDamage)
   /** Only with `recovery: 'partial'`: records that are neither in the store nor in the log. */
   | ({ readonly kind: 'records-lost' } & LostRecords)
 
-/** Said when it begins: making a store again takes its time. */
+/** Reported at the start, because rebuilding a store takes time. */
 export type RecoveryNotice = RecoveryReport | ({ readonly kind: 'store-recovering' } & Omit<Rebuilt, 'events' | 'persons' | 'seconds'>)
 
 const number = (value: number) => value.toLocaleString('en')

@@ -6,13 +6,13 @@ import type { EngineChoice } from './open-stores.ts'
 import type { StoreFindings } from './store-findings.ts'
 
 export interface ServerInspector {
-  /** Where the stores are, without the password. */
+  /** The address of the stores, without the password. */
   readonly address: string
   inspect(project: number): Promise<StoreFindings>
   close(): Promise<void>
 }
 
-/** Looks at what a server has of a directory. Changes nothing. */
+/** Inspects a directory's data on a server. Changes nothing. */
 export async function openServerInspector(dataDir: string, engine: EngineChoice | undefined): Promise<ServerInspector | null> {
   if (!engine) {
     await mustNotBeOnClickHouse(dataDir)

@@ -1,4 +1,4 @@
-// What storage parts that only need statements ask of a database: small enough for DuckDB and PostgreSQL alike.
+// A minimal database port for storage parts that only need statements: it fits DuckDB and PostgreSQL.
 
 export type SqlValue = string | number | bigint | boolean | null
 export type SqlRow = Record<string, unknown>

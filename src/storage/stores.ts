@@ -3,21 +3,21 @@ import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOpti
 
 export interface Opening {
   readonly hadEvents: boolean
-  /** Everything is read before it is trusted. */
+  /** Everything is verified before it is used. */
   readonly isThorough?: boolean
-  /** The log is another process's to write. */
+  /** Another process writes the log. */
   readonly tail?: LogTail
 }
 
-/** Where the projects of a directory have their events. */
+/** Where the projects of a directory store their events. */
 export interface Stores {
   open(id: number, about: Opening): Promise<ProjectStorage>
-  /** What the store of a project that is open has is on the disk from here on. */
+  /** Resolves when the contents of an open project's store are durable. */
   makeDurable(id: number): Promise<void>
   drop(id: number): Promise<void>
-  /** Whether an error means that a file is damaged, and not that it was not accessible. */
+  /** Whether an error means that a file is damaged, rather than not accessible. */
   isDamage(error: unknown): boolean
-  /** Lets go of what they share, when all are closed. */
+  /** Releases shared resources after all stores are closed. */
   close(): Promise<void>
 }
 

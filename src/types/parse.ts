@@ -31,14 +31,14 @@ const others: Readonly<Record<string, ScalarName>> = {
 
 const compound = { array: 'Array', map: 'Map', tuple: 'Tuple', nullable: 'Nullable', decimal: 'Decimal', numeric: 'Numeric' } as const
 
-/** Likely types for the first word of a text that names none. */
+/** Likely types for the first word of a text that is not a type. */
 export function likelyTypes(text: string): readonly string[] {
   const known = new Map(Object.entries({ ...compound, ...names, ...Object.fromEntries(Object.keys(others).map((name) => [name, name])) }))
   const word = (text.match(/[a-z]\w*/gi) ?? []).find((one) => !known.has(one.toLowerCase()))
   return word === undefined ? [] : nearestSpellings(word, known.values())
 }
 
-/** The type that a text such as `Array(Nullable(Int64))` names; null for a text that names none. */
+/** The type written as `Array(Nullable(Int64))` and so on; null if the text is not a type. */
 export function parseType(text: string): SqlType | null {
   const match = /^([A-Za-z]\w*)\s*(?:\((.*)\))?$/s.exec(text.trim())
   if (!match) return null
@@ -92,7 +92,7 @@ function parseElement(text: string): { readonly name?: string; readonly type: Sq
   return { name, type: parseType(rest) }
 }
 
-/** A name in quotes ends at the next one that stands alone, a plain name at a space. */
+/** A quoted name ends at the next quote that is not doubled, a plain name at a space. */
 function namedElement(text: string): { readonly name?: string; readonly rest: string } {
   const quote = text[0]
   if (quote !== '`' && quote !== '"') {

@@ -1,14 +1,14 @@
-// What is known of a property whose values have no declared type.
+// What is known about an undeclared property.
 
 /** How JSON numbers are distinguished from JSON texts such as '01234' that read as a number, and so how values are represented. */
 export type NumberKind =
-  /** There is nothing but JSON numbers: a float. */
+  /** Only JSON numbers: stored as a float. */
   | 'all'
-  /** No value is a JSON number: the text. */
+  /** No JSON numbers: stored as text. */
   | 'none'
-  /** No JSON text reads as a number: the text, and what reads as a number is one. */
+  /** No JSON text reads as a number: stored as text, and a text that reads as a number is a number. */
   | 'by-text'
-  /** There may be anything: the text, with a NUL character in front of JSON texts that read as a number. No other text has one. */
+  /** Any values: stored as text, with a NUL character in front of JSON texts that read as a number. No other text has one. */
   | 'marked'
 
 export interface PropertyName {
@@ -18,8 +18,8 @@ export interface PropertyName {
 
 export interface PropertyInfo {
   readonly numbers: NumberKind
-  /** The properties that the values may be of; nested values are of none. */
+  /** The properties that the values may come from; nested values have none. */
   readonly of: readonly PropertyName[]
-  /** An answer shows a number as a number, not as its text. */
+  /** An answer shows a number as a number, not as text. */
   readonly isOwn?: true
 }

@@ -12,13 +12,13 @@ export interface PropertyType extends ScalarType {
 export const propertyOf = (property: PropertyInfo): PropertyType => ({ kind: 'scalar', name: 'Property', nullable: true, property })
 export const isProperty = (type: SqlType): type is PropertyType => isNamed(type, 'Property')
 
-/** Regular expressions that all engines and JavaScript read alike, for whole texts. */
+/** Regular expressions for whole texts that all engines and JavaScript interpret alike. */
 export const numberText = '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?'
 const day = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'
 const clock = '([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)?'
 export const timeText = `${day}([T ]${clock}(Z|[+-][0-2][0-9]:?[0-5][0-9])?)?`
 
-/** Two columns of values as one. */
+/** The common form of two columns. */
 export function jointProperty(a: PropertyInfo, b: PropertyInfo): PropertyInfo {
   const of = [...a.of, ...b.of.filter(({ scope, name }) => a.of.every((known) => known.scope !== scope || known.name !== name))]
   return { numbers: jointNumbers(a.numbers, b.numbers), of, ...(a.isOwn && b.isOwn ? { isOwn: true } : {}) }
@@ -38,14 +38,14 @@ export const readTypes: Readonly<Record<ReadAs, SqlType>> = {
   boolean: scalar('Bool', true),
 }
 
-/** What a property is read as beside a value of this type. */
+/** How a property is read next to a value of this type. */
 export function readBeside(type: SqlType): ReadAs {
   if (isNamed(type, 'Bool')) return 'boolean'
   if (isNumeric(type)) return 'number'
   return isTime(type) ? 'time' : 'text'
 }
 
-/** The type of a value that is a property, or a value of the other type. */
+/** The common type of a property and another value. */
 export function unifyProperty(a: PropertyType, b: SqlType): SqlType | null {
   if (isProperty(b)) return propertyOf(jointProperty(a.property, b.property))
   return isNamed(b, 'Nothing') ? nullable(a) : null

@@ -1,10 +1,10 @@
 import { arrayOf, type SqlType, type TupleType } from './types.ts'
 
-/** The tuple itself, or the one that an array, or an array of arrays, holds. */
+/** The tuple itself, or the tuple inside an array or nested arrays. */
 export const tupleIn = (type: SqlType): TupleType | null =>
   type.kind === 'array' ? tupleIn(type.item) : type.kind === 'tuple' ? type : null
 
-/** The position of an element, counted from 1, by its name or its number; a negative number counts from the end. */
+/** The position of an element, from 1, by its name or number; a negative number counts from the end. */
 export function elementPosition({ items, names }: TupleType, key: string | number): number | null {
   const named = typeof key === 'string' ? (names?.indexOf(key) ?? -1) : -1
   const index = named >= 0 ? named + 1 : typeof key === 'number' || /^\d+$/.test(key) ? Number(key) : 0
@@ -12,12 +12,12 @@ export function elementPosition({ items, names }: TupleType, key: string | numbe
   return position >= 1 && position <= items.length ? position : null
 }
 
-/** The type of an element of a tuple; of all tuples of an array, as many arrays of it. */
+/** The type of an element of a tuple; for an array of tuples, an array of it. */
 export const elementType = (type: SqlType, position: number): SqlType | null =>
   type.kind === 'array' ? inArray(elementType(type.item, position)) : type.kind === 'tuple' ? (type.items[position - 1] ?? null) : null
 const inArray = (item: SqlType | null): SqlType | null => item && arrayOf(item)
 
-/** Names of elements for readers that find them by name, each once: those without one are numbered, one that was there before gets its place behind it. */
+/** Unique names of elements, for readers that access them by name: unnamed ones are numbered, and a duplicate gets its position as a suffix. */
 export function distinctNames(names: readonly (string | undefined)[]): readonly string[] {
   const taken = new Set(names)
   const given = new Set<string>()

@@ -1,17 +1,17 @@
 import type { PropertyInfo } from './property-info.ts'
 
-// The type system of the language, in ClickHouse's names: what a reader of `types` in an answer expects.
+// The type system of the language, with ClickHouse's names, which readers of `types` in an answer expect.
 //
-// How values of a type look on DuckDB, so that cells and printer agree:
-//   Bool                  BOOLEAN: the type of comparisons, of `and`, `like`, `isNull`, `in` and of true and false. ClickHouse calls it UInt8,
-//                         and so does an answer (1 and 0). A cell that counts with one casts it first. Nothing else is BOOLEAN.
-//   UInt8 … Int64         some integer type, often wider than the name says; UInt64 sums may be HUGEINT
-//   Int128 … UInt256      HUGEINT: what is beyond 127 bits is refused
+// How DuckDB represents values of a type, so that cells and printer agree:
+//   Bool                  BOOLEAN: the type of comparisons, of `and`, `like`, `isNull`, `in` and of true and false. ClickHouse and answers call it
+//                         UInt8 (1 and 0). A cell that computes with one casts it first. Nothing else is BOOLEAN.
+//   UInt8 … Int64         an integer type, often wider than the name says; UInt64 sums may be HUGEINT
+//   Int128 … UInt256      HUGEINT: values beyond 127 bits are rejected
 //   Float32, Float64      DOUBLE
 //   DateTime, DateTime64  TIMESTAMP in UTC, without a zone; cells apply the zone of their context
 //   Date, UUID            DATE, UUID
 //   String, JSON, IPv4    VARCHAR
-//   Property              DOUBLE or VARCHAR, as property-values.ts says
+//   Property              DOUBLE or VARCHAR, see property-values.ts
 //   Dynamic               VARCHAR: the JSON of a value, in a column of an answer
 //   Interval              INTERVAL
 //   Array, Tuple, Map     LIST, STRUCT (unnamed: made with row(…)), MAP
@@ -54,9 +54,9 @@ export interface ScalarType {
   readonly parameters?: readonly number[]
   /** Interval: its unit. */
   readonly unit?: string
-  /** DateTime, DateTime64: the zone it is shown and cut in when that is not the project's (`toTimeZone(x, 'Asia/Tokyo')`). */
+  /** DateTime, DateTime64: the zone in which it is shown and truncated, if not the project's (`toTimeZone(x, 'Asia/Tokyo')`). */
   readonly zone?: string
-  /** What is known of the property that the values are, or were made of. */
+  /** The property that the values are, or were computed from. */
   readonly property?: PropertyInfo
 }
 export interface ArrayType {
@@ -73,7 +73,7 @@ export interface MapType {
   readonly key: SqlType
   readonly value: SqlType
 }
-/** A value whose type only the engine knows. Treated as nullable. */
+/** A type that only the engine knows. Treated as nullable. */
 export interface UnknownType {
   readonly kind: 'unknown'
 }
@@ -83,7 +83,7 @@ export interface StateType {
   readonly aggregate: string
   readonly args: readonly SqlType[]
 }
-/** What a lambda argument is before it is applied. */
+/** The type of a lambda argument before it is applied. */
 export interface LambdaType {
   readonly kind: 'lambda'
   readonly result: SqlType
@@ -102,7 +102,7 @@ export const isNullable = (type: SqlType): boolean =>
 export const nullable = (type: SqlType): SqlType => (type.kind === 'scalar' && !type.nullable ? { ...type, nullable: true } : type)
 export const notNull = (type: SqlType): SqlType => (type.kind === 'scalar' && type.nullable ? { ...type, nullable: false } : type)
 
-/** As an engine has it: elements of tuples go by their position there. */
+/** The engine's view: elements of tuples are identified by position. */
 export function withoutNames(type: SqlType): SqlType {
   switch (type.kind) {
     case 'array':
@@ -117,7 +117,7 @@ export function withoutNames(type: SqlType): SqlType {
 }
 
 const sizes = new WeakMap<SqlType, number>()
-/** How many types a type consists of, expanded: one that occurs twice counts twice. */
+/** The number of types in an expanded type: a type that occurs twice counts twice. */
 export function sizeOfType(type: SqlType): number {
   if (type.kind === 'scalar' || type.kind === 'unknown') return 1
   const known = sizes.get(type)
@@ -172,7 +172,7 @@ export function typeName(type: SqlType): string {
   }
 }
 
-/** The name that an answer shows: truth values are bytes there, documents text, and times have the zone they are shown in. */
+/** The name in answers: Booleans are bytes, documents are text, and times have the zone in which they are shown. */
 export function shownTypeName(type: SqlType, timezone: string): string {
   switch (type.kind) {
     case 'scalar': {

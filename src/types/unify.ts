@@ -24,7 +24,7 @@ function widerInteger(a: string, b: string): SqlType {
   return scalar(`${signed ? 'Int' : 'UInt'}${Math.min(need, 256)}` as 'Int64')
 }
 
-/** Whether one type can hold both: a text and a number have none, nor have an array and a single value. */
+/** Whether one type can hold both: not a text and a number, nor an array and a single value. */
 export function areOfOneType(a: SqlType, b: SqlType): boolean {
   if (a.kind === 'array' && b.kind === 'array') return areOfOneType(a.item, b.item)
   if (a.kind === 'map' && b.kind === 'map') return areOfOneType(a.key, b.key) && areOfOneType(a.value, b.value)
@@ -34,13 +34,13 @@ export function areOfOneType(a: SqlType, b: SqlType): boolean {
   return isOpen(a) || isOpen(b) || (a.kind === b.kind && isNumeric(a) === isNumeric(b))
 }
 
-/** The type of a value that is one of either: branches of a conditional, sides of a union, items of an array. */
+/** The common type of two values: branches of a conditional, sides of a union, items of an array. */
 export function unify(a: SqlType, b: SqlType): SqlType {
   if (isProperty(a)) return unifyProperty(a, b) ?? unify(readTypes[readBeside(b)], b)
   if (isProperty(b)) return unifyProperty(b, a) ?? unify(a, readTypes[readBeside(a)])
   if (typeName(a) === typeName(b)) return a
   if (a.kind === 'scalar' && b.kind === 'scalar') {
-    // An item of an empty array is nothing at all; NULL is nothing that may be.
+    // An item of an empty array has the type Nothing; NULL is the nullable Nothing.
     if (a.name === 'Nothing') return a.nullable ? nullable(b) : b
     if (b.name === 'Nothing') return b.nullable ? nullable(a) : a
     const either = a.nullable || b.nullable

@@ -150,12 +150,12 @@ test('tries wear off one by one, of an account in a network, of an address and o
   expect(letIn(20, (i) => [`b${i}`, '10.2.2.2'])).toBe(3)
 })
 
-test('places and networks of addresses', () => {
-  expect(networkOf('192.0.2.77')).toEqual({ place: '192.0.2.77', network: '192.0.2.0/24' })
-  const one = { place: '2001:db8:0:1::/64', network: '2001:db8:0::/48' }
+test('hosts and networks of addresses', () => {
+  expect(networkOf('192.0.2.77')).toEqual({ host: '192.0.2.77', network: '192.0.2.0/24' })
+  const one = { host: '2001:db8:0:1::/64', network: '2001:db8:0::/48' }
   for (const address of ['2001:db8::1:0:0:0:1', '2001:0DB8:0000:0001::', '2001:db8:0:1:ffff:ffff:ffff:ffff', '2001:db8:0:1::9%eth0'])
     expect(networkOf(address), address).toEqual(one)
-  expect(networkOf('::1').place).toBe('0:0:0:0::/64')
+  expect(networkOf('::1').host).toBe('0:0:0:0::/64')
 })
 
 test('where a caller is, behind proxies and without', () => {

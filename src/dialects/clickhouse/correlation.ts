@@ -10,7 +10,7 @@ interface Refused {
   readonly span: Span
 }
 
-/** ClickHouse (26.7) makes joins of subqueries that read the select around them, and not of all. What it would answer wrongly is refused as well. */
+/** ClickHouse (26.7) turns correlated subqueries into joins, but not all of them. Those that it would answer wrongly are rejected as well. */
 export function refusedCorrelation(query: TypedQuery): Refused | null {
   let refused: Refused | null = null
   const refuse = (what: string, { span }: { readonly span: Span }) => {
@@ -48,7 +48,7 @@ const correlatedBelow = (expr: TypedExpr): Correlated | undefined => {
 
 function refusedSubquery(node: Correlated): string | null {
   const { query, outer } = node
-  // It joins by equal values, and no null is equal to another there.
+  // It joins by equality, which never matches nulls there.
   if (outer.some(({ type }) => isNullable(type))) return 'a correlated subquery that reads what may be null'
   const read = new Set(sourcesOf(node))
   let what: string | null = null

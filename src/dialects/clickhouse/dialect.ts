@@ -15,7 +15,7 @@ const literal = (text: string) => escaped(text, "'")
 function json(document: string, path: readonly (string | number)[], as: JsonRead, printing: Printing): string {
   const steps = path.map((step) => (typeof step === 'number' ? String(step) : printing.bind(step))).join(', ')
   const at = `${document}, ${steps}`
-  // Raw text has quotes around texts, and escapes inside them.
+  // Raw text keeps the quotes around strings, and escapes inside them.
   const string = `JSONExtractString(${at})`
   const whenOther = `nullIf(nullIf(JSONExtractRaw(${at}), ''), 'null')`
   if (as === 'value') return `if(JSONType(${at}) = 'String', ${clickhouseMarked(string)}, ${whenOther})`
@@ -30,7 +30,7 @@ function timeLiteral(micros: bigint): string {
   return `toDateTime64('${new Date(Number(ms)).toISOString().slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}', 6, 'UTC')`
 }
 
-/** It joins by hashed keys, and needs one wherever a side may stay without a match. */
+/** It uses hash joins, which need an equality key if a side may stay unmatched. */
 function refusedJoin({ type, strictness, on, left, right }: JoinedSource): string | null {
   if (type === 'positional') return 'POSITIONAL JOIN'
   if (type === 'cross' || (type === 'inner' && !strictness)) return null
@@ -87,7 +87,7 @@ export const clickhouse: Dialect = {
   identifier,
   literal,
   parameter: (index, value) => `{p${index}:${parameterType(value)}}`,
-  // Items of ARRAY JOIN belong to no table.
+  // Items of ARRAY JOIN have no table qualifier.
   column: (source, name, isItem) => (isItem ? identifier(`${source}.${name}`) : `${identifier(source)}.${identifier(name)}`),
 
   constant({ value, type }, printing) {
@@ -113,7 +113,7 @@ export const clickhouse: Dialect = {
   in: (value, items, { not }) => (items.length ? `(${value} ${not ? 'NOT ' : ''}IN (${items.map((i) => i.sql).join(', ')}))` : String(not)),
   inQuery(value, query, { not, expr, set }) {
     const [column] = 'query' in set ? outputColumns(set.query) : []
-    // A value that cannot be null is not found among values that can be, and makes the set fail.
+    // A value that is not nullable is not found among nullable ones, and makes the set fail.
     const sought =
       column && isNullable(column.type) && expr.type.kind === 'scalar' && !isNullable(expr.type) ? `toNullable(${value})` : value
     return `(${sought} ${not ? 'NOT ' : ''}IN (${query}))`
@@ -122,10 +122,7 @@ export const clickhouse: Dialect = {
   arrayJoin: (array) => `arrayJoin(${array})`,
 
   scan: (scan, printing) =>
-    scanQuery(
-      scan,
-      (read, place) => `${read.json ? json(place, read.json.path, read.json.as, printing) : place} AS ${identifier(read.name)}`,
-    ),
+    scanQuery(scan, (read, sql) => `${read.json ? json(sql, read.json.path, read.json.as, printing) : sql} AS ${identifier(read.name)}`),
   tableFunction: ({ name }, args) =>
     name === 'numbers'
       ? `(SELECT number FROM numbers(${args.join(', ')}))`
@@ -145,7 +142,7 @@ export const clickhouse: Dialect = {
     if (percent) throw new UnsupportedError('unsupported-syntax', { what: 'LIMIT PERCENT', engine: 'ClickHouse' }, span)
     return `${limit === null ? '' : ` LIMIT ${limit}`}${offset ? ` OFFSET ${offset}` : ''}${withTies ? ' WITH TIES' : ''}`
   },
-  // Here a name of WITH is seen by every query below, those that read tables of the store among them.
+  // CTEs are visible in all subqueries here, including those that read tables of the store.
   cteName: (name) => `with ${name}`,
   cte: (name, _hint, query) => `${name} AS (${query})`,
 }

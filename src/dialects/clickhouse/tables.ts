@@ -1,7 +1,7 @@
 import { scanPrinter } from '../physical-tables.ts'
 
-// Each table is narrowed to the project before anything is joined to it, so that no condition of an outer join can let others' rows in or
-// lose the project's own.
+// Each table is restricted to the project before it is joined, so that no condition of an outer join can add rows of others or lose rows
+// of the project.
 
 const attribute = (name: string) => `'(?::|")${name}="(.*?)"'`
 

@@ -15,7 +15,7 @@ import { scanQuery } from './tables.ts'
 const identifier = (name: string) => (/["\0]/.test(name) ? `"${name.replaceAll('\0', '').replaceAll('"', '""')}"` : `"${name}"`)
 const literal = (text: string) => `'${text.replaceAll('\0', '').replaceAll("'", "''")}'`
 
-/** A JSON pointer: it takes any key, where DuckDB's own paths know `*` and refuse the empty one. Positions count from zero there. */
+/** A JSON pointer: it accepts any key, while DuckDB's paths treat `*` as a wildcard and reject the empty key. Indexes start at zero. */
 const pointer = (path: readonly (string | number)[]) =>
   path.map((step) => `/${typeof step === 'number' ? step - 1 : step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
@@ -26,7 +26,7 @@ function json(document: string, path: readonly (string | number)[], as: JsonRead
   return madeOf(text, 'text', as)
 }
 
-/** A property as it is wanted from how it is held. Other pairs than these are not asked for. */
+/** Converts a property from its stored form to the requested one. Other pairs do not occur. */
 function madeOf(value: string, holds: JsonRead, wanted: JsonRead): string {
   if (holds === wanted) return value
   if (wanted === 'number') return duckdbNumber(value)
@@ -41,7 +41,7 @@ function timeLiteral(micros: bigint): string {
   return `TIMESTAMP '${iso.slice(0, 23).replace('T', ' ')}${rest.toString().padStart(3, '0')}'`
 }
 
-/** The engine would take a longer one for a DOUBLE. */
+/** The engine would read a longer integer as a DOUBLE. */
 function wholeLiteral(value: bigint, span: Span): string {
   if (BigInt.asIntN(128, value) !== value)
     throw new UnsupportedError(
@@ -77,7 +77,7 @@ export const duckdb: Dialect = {
   cell: (row) => row.sql.duckdb,
   identifier,
   literal,
-  // A text without a type makes some of DuckDB's functions fail for good (array_slice), and others choose the wrong overload.
+  // An untyped text makes some DuckDB functions fail (array_slice), and selects the wrong overload of others.
   parameter: (index, value) => (typeof value === 'string' ? `CAST($${index} AS VARCHAR)` : `$${index}`),
 
   constant({ value, type, span }, printing) {
@@ -99,7 +99,7 @@ export const duckdb: Dialect = {
   array: (items, type) => (items.length || type.kind !== 'array' ? `[${items.join(', ')}]` : `CAST([] AS ${duckdbType(type)})`),
   tuple: (items) => `row(${items.join(', ')})`,
 
-  // Null is found among nulls: nothing here is unknown.
+  // Null matches null: a comparison is never unknown here.
   in(value, items, { not, expr }) {
     const mayBeNull = isNullable(expr.type)
     if (items.some((item) => item.mayBeNull && !item.isNull)) {
@@ -116,7 +116,7 @@ export const duckdb: Dialect = {
   },
   inQuery(value, query, { not, expr, set }, width) {
     const [column] = 'query' in set ? outputColumns(set.query) : []
-    // Lists are equal where both hold null, single values are not; and a row on the left would be taken apart.
+    // Lists compare null with null as equal, but single values do not; and a row on the left would be split.
     const asList = width > 1 || (isNullable(expr.type) && column !== undefined && isNullable(column.type))
     const names = Array.from({ length: width }, (_, i) => `c${i}`).join(', ')
     const found = asList
@@ -128,12 +128,12 @@ export const duckdb: Dialect = {
   arrayJoin: (array) => `unnest(${array})`,
 
   scan: (scan, printing) =>
-    scanQuery(scan, (read, place) => {
+    scanQuery(scan, (read, sql) => {
       const value = read.slot
         ? madeOf(`t.${read.slot.column}`, read.slot.holds, read.json!.as)
         : read.json
-          ? json(place, read.json.path, read.json.as, printing)
-          : place
+          ? json(sql, read.json.path, read.json.as, printing)
+          : sql
       return `${value} AS ${identifier(read.name)}`
     }),
   tableFunction({ name }, args) {
@@ -147,7 +147,7 @@ export const duckdb: Dialect = {
   unnest(source, input, items) {
     const arrays = items.map(({ sql, type }, i) => {
       const item: SqlType = type.kind === 'array' ? type.item : unknownType
-      // Shorter ones would be filled up with nulls.
+      // The engine would pad shorter ones with nulls.
       const even = i === 0 ? sql : unlessUnequal([items[0]!.sql, sql], sql, 'ARRAY JOIN', source.span)
       return source.left ? `CASE WHEN len(${sql}) > 0 THEN ${even} ELSE [${defaultOf(item)}] END` : even
     })
@@ -156,8 +156,8 @@ export const duckdb: Dialect = {
     const rowsOf = (of: string) =>
       `(SELECT ${items.map(({ name }, i) => `unnest(${of}.${columns[i]}) AS ${name}`).join(', ')}) AS ${identifier(source.alias)}`
     const lists = identifier(`@arrays_of_${source.alias}`)
-    // The engine has a way of its own to multiply rows by a column. By anything else it joins the rows with themselves, by the values of all that
-    // is read to make the array.
+    // The engine multiplies rows efficiently by a plain column. For any other expression it joins the rows with themselves, on all columns that the
+    // array is made from.
     if (!input) return `(SELECT ${made}) AS ${lists} CROSS JOIN LATERAL ${rowsOf(lists)}`
     if (source.input && 'alias' in source.input && source.input.kind !== 'unnest') {
       const rows = identifier(source.input.alias)
@@ -179,7 +179,7 @@ export const duckdb: Dialect = {
   limit({ limit, offset, percent }) {
     return `${limit === null ? '' : ` LIMIT ${limit}${percent ? '%' : ''}`}${offset ? ` OFFSET ${offset}` : ''}`
   },
-  // Tables of the store are named with their database.
+  // Tables of the store are qualified with their database.
   cteName: (name) => name,
   cte: (name, hint, query) => `${name} AS ${hint}(${query})`,
   column: (source, name) => `${identifier(source)}.${identifier(name)}`,

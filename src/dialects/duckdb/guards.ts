@@ -2,9 +2,9 @@ import { tooMuchMark } from '../../errors/refusal-mark.ts'
 import { bytesOf, countingIn } from '../../functions/cells/duckdb-sizes.ts'
 import type { Guards } from '../dialect.ts'
 
-// DuckDB computes 2,048 rows at once on each thread, and what it makes then is not in its account of memory.
+// DuckDB computes 2,048 rows at a time on each thread, and does not count their intermediate values in its memory accounting.
 
-/** Longer expressions are not written once more into the text of the error. */
+/** Longer expressions are not repeated in the text of the error. */
 const longestSize = 400
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
@@ -15,7 +15,7 @@ export const guards: Guards = {
   items: (value, type) => `CAST(${type.kind === 'map' ? `cardinality(${value})` : `len(${value})`} AS DOUBLE)`,
   within(bytes, made, { name, most, span }) {
     const mark = literal(tooMuchMark(name, most, span))
-    // Not error(): what it stands in is computed again wherever it is used. And no cast of a constant, which fails before any row is looked at.
+    // Not error(): the expression around it would be computed again at each use. Not a cast of a constant, which would fail before any row is read.
     if (bytes.length > longestSize)
       return `CASE WHEN CAST(CASE WHEN ${bytes} > ${most} THEN ${mark} ELSE 'false' END AS BOOLEAN) THEN NULL ELSE ${made} END`
     return `CASE WHEN ${bytes} > ${most} THEN CASE WHEN CAST(${mark} || CAST(${bytes} AS VARCHAR) AS BOOLEAN) THEN NULL END ELSE ${made} END`

@@ -1,11 +1,11 @@
 import type { PlanningLoad } from '../dialect.ts'
 
-// How much DuckDB has to plan. Its planner sees neither the time limit nor an interrupt, so what would keep it busy is told from the SQL before it
-// gets it. The weights are measured (DuckDB 1.5): an expression is looked at again for each level that it is nested, a lambda inside a lambda twice,
-// an argument of a macro as often as the macro names it. Each aggregate with DISTINCT or FILTER keeps rows of its own,
-// and each window sorts for itself.
+// How much work DuckDB's planner has. The planner ignores the time limit and interrupts, so the work is estimated from the SQL before DuckDB
+// gets it. The weights are measured (DuckDB 1.5): an expression is visited once for each level of nesting, a lambda inside a lambda twice, an
+// argument of a macro as often as the macro uses it. Each aggregate with DISTINCT or FILTER keeps rows of its own, and each window sorts
+// separately.
 
-/** How often a macro of DuckDB names its arguments. */
+/** How often a DuckDB macro uses its arguments. */
 export const macroUses: Readonly<Record<string, number | undefined>> = Object.assign(Object.create(null), {
   array_to_string: 2,
   nullif: 2,
@@ -18,7 +18,7 @@ interface Select {
   readonly windows: Set<string>
 }
 interface Frame {
-  /** Where expressions begin again: the depth of the parenthesis around the SELECT. */
+  /** The depth of the parenthesis around a SELECT, where the nesting of expressions starts again. */
   base: number
   weight: number
   select: Select
@@ -57,7 +57,7 @@ export function planningLoad(sql: string): PlanningLoad {
     else if (name === 'CASE') frame.cases++
     else if (name === 'END') frame.cases--
     else if (name === 'lambda') frame.weight = Math.min(most, frame.weight * 2)
-    // `count(DISTINCT x)`, and not SELECT DISTINCT or IS DISTINCT FROM.
+    // `count(DISTINCT x)`, but not SELECT DISTINCT or IS DISTINCT FROM.
     else if (name === 'FILTER' || (name === 'DISTINCT' && frame.opener && start === frame.start + 1)) frame.select.aggregates++
   }
   let lastWord = ''
@@ -96,7 +96,7 @@ export function planningLoad(sql: string): PlanningLoad {
   }
 }
 
-/** Behind the quote that closes a text or a name: a doubled one does not. */
+/** The offset after the closing quote of a text or a name; a doubled quote does not close it. */
 function endOfQuoted(sql: string, start: number): number {
   const quote = sql[start]!
   for (let i = start + 1; ; i += 2) {

@@ -1,6 +1,6 @@
 import { scanPrinter } from '../physical-tables.ts'
 
-// What only a project's own store has: names of events as numbers, and DuckDB's words.
+// Columns that only a project's DuckDB store has: event names as numbers, and DuckDB's functions.
 
 const attribute = (name: string) => `'(?::|")${name}="(.*?)"'`
 

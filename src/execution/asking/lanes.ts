@@ -7,7 +7,7 @@ import { createWaitQueue } from './wait-queue.ts'
 // running one that has had its minimum time is interrupted and restarted later, twice at most: then it waits for a slot that it may keep. Statements that
 // keep their slots never take the last one, nor more than half of the slots for one project.
 
-/** For so long a statement counts as light, and is not interrupted. */
+/** Until it has run this long, a statement counts as light and is not interrupted. */
 export const lightMs = 500
 const maxInterruptions = 2
 

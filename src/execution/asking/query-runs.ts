@@ -25,7 +25,7 @@ const progressOf = (progress: Progress, run: QueryRun, now: Date) => ({
   active_cpu_time: null,
 })
 
-/** A run as it stands, with its answer once that is there. */
+/** The current state of a run, with its answer once it has one. */
 export interface Polled {
   readonly run: QueryRun
   readonly answer: Answer | null

@@ -34,7 +34,7 @@ export const createWaitQueue = <O, W extends Waits<O>>() => {
       size--
       if (queue.restartable.size + queue.kept.size === 0) queues.delete(waiter.claim)
     },
-    /** The first of each owner, of those that can be begun again and of those that cannot. */
+    /** The first waiting statement of each owner, separately for those that can restart and those that cannot. */
     *firsts(): Generator<W> {
       for (const { restartable, kept } of queues.values())
         for (const list of [restartable, kept]) {

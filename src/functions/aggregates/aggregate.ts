@@ -1,21 +1,21 @@
 import { arrayOf, isNamed, isNullable, notNull, nullable, type SqlType, scalar } from '../../types/types.ts'
 import type { AggregateContext, Arg, Arity, Case, Cell, CellContext, FunctionRow, ReturnsContext, SqlCell } from '../row.ts'
 
-// What the rows of aggregates are made of. An aggregate says its work twice for DuckDB: over the rows of a group, and over a list. The suffixes
-// (-Array, -ForEach, -Map, -ArgMin …) and arrayReduce are made from the second by rule.
+// Building blocks for rows of aggregates. For DuckDB an aggregate is defined twice: over the rows of a group, and over a list. The suffixes
+// (-Array, -ForEach, -Map, -ArgMin …) and arrayReduce are derived from the second definition.
 
-/** The aggregate over the items of a printed list, with the value for an empty one. `item` is the type of the items. */
+/** The aggregate over the items of a printed list, and its value for an empty one. `item` is the type of the items. */
 export type ListFold = (list: string, item: SqlType, context: CellContext) => string
 
 export interface AggregateRow extends FunctionRow {
   readonly kind: 'aggregate'
-  /** ClickHouse's name, to which suffixes are added, and its printed parameters. */
+  /** ClickHouse's name, which suffixes extend, and its printed parameters. */
   readonly clickhouse?: ClickHouseAggregate
   readonly ofList?: ListFold
 }
 interface ClickHouseAggregate {
   readonly name: string
-  /** Where another one takes values of some types. */
+  /** The implementation for other argument types. */
   readonly nameOver?: (value: SqlType) => string
   readonly params?: (context: CellContext) => readonly string[]
   readonly args?: (args: readonly Arg[]) => readonly string[]
@@ -57,13 +57,13 @@ export function aggregate(spec: AggregateSpec): AggregateRow {
   }
 }
 
-/** DuckDB does not count with BOOLEAN. */
+/** DuckDB has no arithmetic on BOOLEAN. */
 const overNumbers =
   (fold: ListFold): ListFold =>
   (list, item, context) =>
     isNamed(item, 'Bool') ? fold(`CAST(${list} AS UTINYINT[])`, scalar('UInt8'), context) : fold(list, item, context)
 
-/** What an aggregate with a suffix folds. */
+/** The list that an aggregate with a suffix folds. */
 function valueIn(type: SqlType): SqlType {
   if (type.kind === 'array') return valueIn(type.item)
   if (type.kind === 'map') return valueIn(type.value)
@@ -101,14 +101,14 @@ export const withoutDistinct = (context: CellContext): CellContext => ({
 /** The items of a group as a DuckDB list without nulls; NULL when there are none. */
 export const listOf = (item: string, context: CellContext): string => rowsCall('list', [item], withFilter(context, `${item} IS NOT NULL`))
 
-/** How many rows of the group have values in all of these arguments. */
+/** The number of rows in which none of these arguments is NULL. */
 export const countOf = (args: readonly Arg[], context: CellContext): string => {
   const nullables = args.filter((a) => isNullable(a.type))
   const counted = withoutDistinct(nullables.reduce((c, a) => withFilter(c, `${a.sql} IS NOT NULL`), context))
   return rowsCall('count', ['*'], counted)
 }
 
-/** The result may be NULL where one of the arguments may. */
+/** The result may be NULL if any argument may. */
 export const like = (type: SqlType, args: readonly SqlType[]): SqlType => (args.some(isNullable) ? nullable(type) : type)
 export const floatLike = (args: readonly SqlType[]): SqlType => like(scalar('Float64'), args)
 export const arrayOfItems = (args: readonly SqlType[]): SqlType => arrayOf(notNull(args[0]!))

@@ -3,13 +3,13 @@ import { nan, onceAll } from '../cells/duckdb-values.ts'
 import type { Arg, Case, CellContext, SqlCell } from '../row.ts'
 import { type AggregateRow, aggregate, aggregates, floatLike, rowsCall, withFilter } from './aggregate.ts'
 
-// How closely two columns go together, from a table of counts by their values.
+// Measures of association between two columns, from a contingency table.
 
 const entries = (value: string, context: CellContext): string => `map_entries(${rowsCall('histogram', [value], context)})`
 const whole = (args: readonly Arg[], context: CellContext): CellContext =>
   args.reduce((c, a) => (isNullable(a.type) ? withFilter(c, `${a.sql} IS NOT NULL`) : c), context)
 
-/** The printed counts: of all rows, and entries of value and count for each side and for both together. */
+/** The printed counts: the number of rows, and entries of value and count for each column and for pairs. */
 interface Counts {
   readonly rows: string
   readonly left: string
@@ -38,7 +38,7 @@ const countIn = (list: string, value: string, context: CellContext): string => {
   return `list_filter(${list}, lambda ${entry}: ${entry}.key = ${value})[1].value`
 }
 
-/** Chi squared by the number of rows. */
+/** Chi squared divided by the number of rows. */
 const phiSquared = ({ left, right, pairs }: Counts, context: CellContext): string => {
   const term = (p: string) =>
     `pow(${p}.value, 2) / (CAST(${countIn(left, `${p}.key.a`, context)} AS DOUBLE) * ${countIn(right, `${p}.key.b`, context)})`
@@ -57,7 +57,7 @@ const corrected = overCounts((counts, context) => {
   return onceAll(context, [phi, q], (p, size) => rootOrNan(p!, size!))
 })
 const contingency = overCounts((counts, context) => onceAll(context, [phiSquared(counts, context)], (phi) => `sqrt(${phi} / (${phi} + 1))`))
-/** What the second column tells of the first, as a share of all there is to tell. */
+/** The share of the first column's entropy that the second explains. */
 const theilsU = overCounts((counts, context) => {
   const { rows, left, right, pairs } = counts
   const known = summed(pairs, context, (p) => `${p}.value * ln(${p}.value / CAST(${countIn(right, `${p}.key.b`, context)} AS DOUBLE))`)

@@ -9,11 +9,11 @@ import { scalars } from '../scalars.ts'
 import { type AggregateRow, aggregate, aggregateOf, aggregates, arrayOfItems, listOf, rowsCall, withFilter } from './aggregate.ts'
 import { sumType } from './usual.ts'
 
-// Aggregates that answer arrays, maps and texts, and those that look at the order of rows.
+// Aggregates that return arrays, maps and texts, and those that depend on the order of rows.
 
 const five = 'from (select arrayJoin([1, 2, 2, 4, 7]) as x)'
 
-/** ClickHouse has no ORDER BY inside a call: the values are collected with what they are ordered by, and sorted. */
+/** ClickHouse has no ORDER BY inside a call: values are collected together with their sort keys, then sorted. */
 function collected(arg: Arg, context: CellContext): string {
   const { order, distinct } = aggregateOf(context)
   if (order.length === 0)
@@ -24,7 +24,7 @@ function collected(arg: Arg, context: CellContext): string {
   const inner: CellContext = { ...context, aggregate: { ...aggregateOf(context), orderBy: '', order: [], distinct: false } }
   const filtered = isNullable(arg.type) ? withFilter(inner, `isNotNull(${arg.sql})`) : inner
   let rows = rowsCall('groupArray', [`tuple(${[arg, ...order.map((o) => o.arg)].map((a) => a.sql).join(', ')})`], filtered)
-  // Sorts are stable: the last expression first.
+  // Sorts are stable, so the last sort key is applied first.
   for (const [i, { descending }] of [...order.entries()].reverse())
     rows = descending ? `arrayReverse(arraySort(t -> t.${i + 2}, arrayReverse(${rows})))` : `arraySort(t -> t.${i + 2}, ${rows})`
   const values = `arrayMap(t -> ${isNullable(arg.type) ? 'assumeNotNull(t.1)' : 't.1'}, ${rows})`
@@ -52,7 +52,7 @@ const allOnes = (type: SqlType): string => {
 
 // --- order of rows -------------------------------------------------------------------------------
 
-/** Adds up what each value is above the one before; falls do not count. */
+/** Sums the increases from one value to the next; decreases are ignored. */
 function rises(list: string, context: CellContext): string {
   const [l, i] = [context.fresh(), context.fresh()]
   return `list_transform([${list}], lambda ${l}: list_sum(list_transform(range(2, len(${l}) + 1), lambda ${i}: greatest(${l}[${i}] - ${l}[${i} - 1], 0))))[1]`
@@ -77,7 +77,7 @@ const moving = (name: 'groupArrayMovingSum' | 'groupArrayMovingAvg', value: read
     cases: [[`select ${name}(x) ${five}`, value]],
   })
 
-/** Beginnings and ends of stretches on one line: how many overlap at most, and from where on. */
+/** Start and end points on one line: the largest number of overlapping intervals, and where it starts. */
 const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: number): AggregateRow =>
   aggregate({
     args: [2, 2],
@@ -317,7 +317,7 @@ export const collectionFunctions = aggregates({
   }),
 })
 
-/** Catalogued among the aggregates, although it is none. */
+/** Listed among the aggregates, although it is not one. */
 export const digestFunctions = scalars({
   md5: {
     args: 1,

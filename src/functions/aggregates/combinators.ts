@@ -15,14 +15,14 @@ import {
   withoutDistinct,
 } from './aggregate.ts'
 
-// `sumIf`, `avgArrayOrNull`, `maxArgMin` … are made from the plain aggregates by rule: each suffix is one function from a row to a row.
+// `sumIf`, `avgArrayOrNull`, `maxArgMin` … are derived from the plain aggregates: each suffix is a function from a row to a row.
 
-/** An aggregate with its suffixes so far. ClickHouse's name grows by one suffix each time. */
+/** An aggregate with its suffixes so far. Each suffix extends ClickHouse's name. */
 interface Made extends AggregateRow {
   readonly suffix: string
 }
 
-/** A map is one argument, however many the plain aggregate takes. */
+/** A map is one argument, however many arguments the plain aggregate has. */
 const single = ([least, most]: Arity): Arity => [least, most === null ? 1 : most]
 const oneState = ([least]: Arity): Arity => [Math.min(least, 1), 1]
 const wider = ([least, most]: Arity, by: number): Arity => [least + by, most === null ? null : most + by]
@@ -106,12 +106,12 @@ function addOrDefault(row: Made): Made {
   })
 }
 
-/** The list, its items in one, and what is folded of them. */
+/** The list, the type of its items, and what the aggregate makes of them. */
 const keptOfFold = 4
 const noList = 'this aggregate cannot be applied to a list'
 type Change = Pick<AggregateRow, 'args' | 'returns' | 'summary' | 'takes' | 'shape'>
 
-/** Folds a list that is made from the rows of the group. */
+/** Folds a list that is built from the rows of the group. */
 function folded(
   row: Made,
   suffix: string,
@@ -126,7 +126,7 @@ function folded(
   })
 }
 
-/** Folds the list of the group's arrays or maps, or such a list that is there already. */
+/** Folds the group's arrays or maps: collected from rows, or given as a list. */
 function foldedEach(row: Made, suffix: string, change: Change, body: (fold: ListFold) => ListFold): Made {
   const fold = row.ofList && body(row.ofList)
   return make(row, suffix, {
@@ -137,7 +137,7 @@ function foldedEach(row: Made, suffix: string, change: Change, body: (fold: List
   })
 }
 
-/** A group's arrays in one list, NULL for no rows. */
+/** All arrays of a group concatenated; NULL for no rows. */
 const arrays = (arg: Arg, context: CellContext): string => rowsCall('list', [arg.sql], withoutDistinct(context))
 
 const addArray = (row: Made): Made =>
@@ -170,7 +170,7 @@ const addForEach = (row: Made): Made =>
       const [position, array, one] = [context.fresh(), context.fresh(), context.fresh()]
       const inner = context.type.kind === 'array' ? context.type.item : unknownType
       const longest = `coalesce(list_max(list_transform(${list}, lambda ${array}: len(${array}))), 0)`
-      // One item of each array, and not the arrays that have it: those would be copied for every position.
+      // Collects one item of each array, not the arrays themselves, which would be copied for every position.
       const found = `list_transform(${list}, lambda ${array}: {'has': len(${array}) >= ${position}, 'item': ${array}[${position}]})`
       const items = `list_transform(list_filter(${found}, lambda ${one}: ${one}.has), lambda ${one}: ${one}.item)`
       return `list_transform(range(1, ${longest} + 1), lambda ${position}: ${fold(items, itemOf(type), typed(inner, context))})`
@@ -191,7 +191,7 @@ const addMap = (row: Made): Made =>
     (fold) => (list, map, context) => foldMaps(fold, list, map, context),
   )
 
-/** An aggregate over the values of each key, of a printed list of maps. */
+/** Aggregates the values of each key in a printed list of maps. */
 export function foldMaps(fold: ListFold, maps: string, map: SqlType, context: CellContext): string {
   const [key, entry] = [context.fresh(), context.fresh()]
   const entries = `flatten(list_transform(${maps}, lambda ${entry}: map_entries(${entry})))`
@@ -237,7 +237,7 @@ function addDistinct(row: Made): Made {
   })
 }
 
-/** On DuckDB a state is the list of the values that went into it, as tuples where there are several arguments. */
+/** On DuckDB a state is the list of its input values, as tuples if there are several arguments. */
 function addState(row: Made): Made {
   const isSet = row.clickhouse?.name === 'uniqExact'
   return make(row, 'State', {
@@ -305,7 +305,7 @@ const chains: readonly (readonly Suffix[])[] = [
   ]),
 ]
 
-/** Other aggregates have -If, the ones in daily use some more, and a few their states. */
+/** Most aggregates have -If only, common ones have more suffixes, and a few have states. */
 const daily: readonly (readonly Suffix[])[] = [['OrNull'], ['OrNull', 'If'], ['OrDefault'], ['OrDefault', 'If']]
 const distinct: readonly (readonly Suffix[])[] = [['Distinct'], ['Distinct', 'If']]
 const overLists: readonly (readonly Suffix[])[] = [['Array'], ['Array', 'If'], ['ForEach'], ['ForEach', 'If']]
@@ -346,7 +346,7 @@ export function withCombinators(family: AggregateFamily): AggregateFamily {
     const wanted = [...(fullBases.has(base) ? chains : [['If'] as const]), ...(further[base] ?? [])]
     for (const chain of wanted) {
       const name = base + chain.join('')
-      // sumMap has a row of its own, and its further suffixes are made from that one
+      // sumMap has its own row, from which its further suffixes are derived
       if (Object.hasOwn(family, base + chain[0]) || Object.hasOwn(made, name)) continue
       const { suffix: _, ...result } = chain.reduce<Made>((r, s) => suffixes[s](r), { ...row, suffix: '' })
       made[name] = { ...result, cases: [] }

@@ -5,7 +5,7 @@ import { seconds } from '../cells/seconds.ts'
 import type { Case, CellContext, SqlCell } from '../row.ts'
 import { aggregate, aggregates, rowsCall, withoutDistinct } from './aggregate.ts'
 
-// A funnel as an aggregate. Funnel queries answer more, and faster; this is for statements written with it.
+// A funnel as an aggregate, for statements that are written with it. Funnel queries do more, and faster.
 
 const modes = ['strict_order', 'strict_deduplication', 'strict_increase', 'strict_once', 'allow_reentry'] as const
 type Mode = (typeof modes)[number]
@@ -36,9 +36,9 @@ function modesOf({ params: [window, ...given] }: Pick<CellContext, 'params'>): R
 }
 
 /**
- * Every row gives an item for each step it matches: when, and which step. In order of both, an item of step n starts where its step n - 1 started,
- * when that is not too long ago. `b` holds the start of the newest chain that reaches each step, `l` when it was reached, `m` the highest step, and
- * `d` tells that a mode has ended the search. With strict_order a row that matches no step gives an item of step 0.
+ * Every row yields one item for each step that it matches: the time and the step. Items are sorted by both. An item of step n starts when its step n - 1
+ * started, if that is within the window. `b` holds the start of the newest chain that reaches each step, `l` when the step was reached, `m` the highest
+ * step, and `d` whether a mode has ended the search. With strict_order a row that matches no step yields an item of step 0.
  */
 const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
   const [window] = context.params
@@ -57,9 +57,9 @@ const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
   const matched = has.has('strict_order') ? `CASE WHEN len(${found}) = 0 THEN [0] ELSE ${found} END` : found
   const item = `{'t': ${t}.t, 'i': ${i}, 'b': ${none}, 'l': ${none}, 'm': 0, 'd': false}`
   const timed = `list_filter(${rows}, lambda ${t}: ${t}.t IS NOT NULL)`
-  // With strict_once a row gives its last step first, so that none of its steps is reached by way of another one of the same row.
+  // With strict_once a row yields its last step first, so that a row never reaches a step through another step of the same row.
   const rowSteps = `list_sort(list_filter(list_transform(${timed}, lambda ${t}: {'t': ${t}.t, 'i': ${found}}), lambda ${t}: len(${t}.i) > 0))`
-  // Of rows of one time that match several steps, any may stand for any of them: that would be a matching, not a fold.
+  // Several rows of the same time that match several steps can be assigned to steps in many ways. That is a matching problem, not a fold.
   const pair = context.fresh()
   const isSeveral = `${pair}[1].t = ${pair}[2].t AND (len(${pair}[1].i) > 1 OR len(${pair}[2].i) > 1)`
   const undecided = `len(list_filter(list_zip(${rowSteps}, ${rowSteps}[2:], true), lambda ${pair}: ${isSeveral})) > 0`
@@ -89,7 +89,7 @@ const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
 }
 
 const visits = 'from (select arrayJoin([(10, 1), (20, 2), (30, 3)]) as r)'
-/** Rows at a second each, unless they say another one: which of the steps 1 to 3 they are, 0 for none. */
+/** Test rows, one per second unless a time is given: the step from 1 to 3 that a row matches, or 0. */
 const inMode = (modes: string, rows: readonly (readonly [number, number])[], value: number): Case => [
   `select windowFunnel(10, ${modes})(${steps}) from (select arrayJoin([${rows.map(([at, step]) => `(${at}, ${step})`).join(', ')}]) as r)`,
   value,
@@ -243,7 +243,7 @@ export const funnelFunctions = aggregates({
         3,
       ),
       ["select windowFunnel(10, 'strict_order')(r.1, r.2 = 1) from (select arrayJoin([(1, 0)]) as r)", 0],
-      // Each row is every step.
+      // Each row matches every step.
       ['select windowFunnel(10)(number, 1, 1, 1) from numbers(1)', 3],
       ["select windowFunnel(10, 'strict_once')(number, 1, 1, 1) from numbers(1)", 1],
       ["select windowFunnel(10, 'strict_once')(number, 1, 1, 1) from numbers(2)", 2],

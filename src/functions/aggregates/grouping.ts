@@ -3,7 +3,7 @@ import type { FunctionRow, SqlCell } from '../row.ts'
 
 const cell: SqlCell = (args) => `(GROUPING(${args.map(({ sql }) => sql).join(', ')}) > 0)`
 
-/** Whether a row of GROUPING SETS belongs to a set that lacks one of these keys. Statements have no name for it. */
+/** Whether a row belongs to a grouping set without one of these keys. Statements cannot name it. */
 export const groupingRow: FunctionRow & { readonly name: string } = {
   name: '@grouping',
   kind: 'scalar',

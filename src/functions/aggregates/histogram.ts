@@ -5,7 +5,7 @@ import { byKey } from '../cells/list-groups.ts'
 import type { CellContext, SqlCell } from '../row.ts'
 import { aggregate, aggregates, rowsCall, withFilter, withoutDistinct } from './aggregate.ts'
 
-// A histogram whose bins are where the values are.
+// A histogram with adaptive bins.
 
 const mostBins = 250
 
@@ -19,17 +19,17 @@ function binsOf({ params }: Pick<CellContext, 'params'>): number {
   })
 }
 
-/** So many times the bins are the points that values are gathered to before the nearest are joined. */
+/** Values are first reduced to this many points per bin, then the nearest points are merged. */
 const pointsPerBin = 5
 
-/** Sorted different values with how often each comes; where they are many, the mean and the number of those in each of as many equal widths. */
+/** Sorted distinct values with their counts. If there are too many: the mean and count for each of equally wide ranges. */
 function pointsOf(values: string, most: number, context: CellContext): string {
   const [entry, all] = [context.fresh(), context.fresh()]
   const counts = `list_sort(list_transform(map_entries(${values}), lambda ${entry}: {'m': ${entry}.key, 'w': CAST(${entry}.value AS DOUBLE)}))`
   const width = `((${all}[len(${all})].m - ${all}[1].m) / ${most})`
   const cell = `least(floor((${entry}.m - ${all}[1].m) / ${width}), ${most - 1})`
-  const place = `CASE WHEN len(${all}) <= ${most} THEN ${entry}.m ELSE ${cell} END`
-  const placed = `list_transform(${all}, lambda ${entry}: row(${place}, ${entry}.m, ${entry}.w))`
+  const position = `CASE WHEN len(${all}) <= ${most} THEN ${entry}.m ELSE ${cell} END`
+  const placed = `list_transform(${all}, lambda ${entry}: row(${position}, ${entry}.m, ${entry}.w))`
   const entries = `list_transform([coalesce(${counts}, [])], lambda ${all}: ${placed})[1]`
   return byKey(entries, scalar('Float64'), context, (group) => {
     const [mean, weight] = [`struct_extract_at(${entry}, 2)`, `struct_extract_at(${entry}, 3)`]
@@ -38,7 +38,7 @@ function pointsOf(values: string, most: number, context: CellContext): string {
   })
 }
 
-/** The two nearest points are joined, until there are as many as bins. */
+/** Merges the two nearest points until one is left per bin. */
 function joined(points: string, bins: number, context: CellContext): string {
   const [p, at, each, i, start] = Array.from({ length: 5 }, () => context.fresh()) as [string, ...string[]]
   const gaps = `list_transform(range(1, len(${p})), lambda ${at}: {'gap': ${p}[${at} + 1].m - ${p}[${at}].m, 'at': ${at}})`

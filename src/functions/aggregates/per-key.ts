@@ -7,7 +7,7 @@ import type { Case } from '../row.ts'
 import { type AggregateRow, aggregate, aggregates, type ListFold, rowsCall, withoutDistinct } from './aggregate.ts'
 import { sumType } from './usual.ts'
 
-// Sums and extremes of values that stand beside keys: in maps, or in arrays side by side.
+// Sums and extremes per key: in maps, or in parallel arrays.
 
 type Name = 'sumMap' | 'minMap' | 'maxMap'
 
@@ -17,7 +17,7 @@ interface Shape {
   readonly values: readonly SqlType[]
 }
 
-/** Of a map, of an array of keys and arrays of values, or of a tuple of such arrays. */
+/** Over a map, an array of keys and arrays of values, or a tuple of such arrays. */
 function shapeOf(name: Name, types: readonly SqlType[]): Shape {
   const [first] = types
   if (first?.kind === 'map' && types.length === 1) return { isMap: true, key: first.key, values: [first.value] }
@@ -44,7 +44,7 @@ function resultOf(name: Name, value: SqlType): SqlType {
 
 /** `sumMap(map)` answers a map, `sumMap(keys, values)` a tuple of sorted keys and values. */
 const perKey = (name: Name, engine: string, word: string, cases: readonly Case[], more: Partial<AggregateRow> = {}): AggregateRow => {
-  /** Of a list of maps, or of tuples of keys and values. */
+  /** Over a list of maps, or of tuples of keys and values. */
   const fold: ListFold = (list, item, context) => {
     const { isMap, key, values } = shapeOf(name, [item])
     const [each, entry, record] = [context.fresh(), context.fresh(), context.fresh()]
@@ -64,7 +64,7 @@ const perKey = (name: Name, engine: string, word: string, cases: readonly Case[]
       (same) => `row(struct_extract_at(${same}[1], 1), ${values.map((type, i) => foldOf(type, i, same)).join(', ')})`,
     )
     if (isMap) return `map_from_entries(${records})`
-    // Of arrays, ClickHouse leaves out keys whose sums are all 0.
+    // For arrays, ClickHouse leaves out keys whose sums are all 0.
     const known = values.map((_, i) => `struct_extract_at(${record}, ${i + 2}) <> 0`).join(' OR ')
     const kept = name === 'sumMap' ? `list_filter(${records}, lambda ${record}: ${known})` : records
     const part = (from: string, i: number) => `list_transform(${from}, lambda ${record}: struct_extract_at(${record}, ${i}))`

@@ -14,7 +14,7 @@ const grammar = /\(\?(\d{1,2})\)|\.\*|\.|\(\?t(<=|>=|==|<|>)(\d{1,12})\)/y
 
 const longestPattern = 400
 
-/** What a pattern asks for, in its order. */
+/** The conditions of a pattern, in order. */
 export function patternItems(name: string, pattern: unknown, steps: number): readonly PatternItem[] {
   const refuse = (what: string) =>
     new QueryError('wrong-type', {

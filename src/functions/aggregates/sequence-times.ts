@@ -5,13 +5,13 @@ import type { Arg, CellContext } from '../row.ts'
 import { rowsCall, withFilter, withoutDistinct } from './aggregate.ts'
 import type { PatternItem } from './sequence-pattern.ts'
 
-// Patterns with times between their steps, on DuckDB: an automaton that reads the rows in their order.
+// Patterns with times between their steps, on DuckDB: an automaton that reads the rows in order.
 //
-// Each part of the pattern has a list of times. A part that takes a row, or passes rows over (`.*`), waits while its list is not empty; a part that asks
-// for a time keeps when it began to wait, as far as that can still decide.
+// Each part of the pattern has a list of times. A part that consumes one row, or any number of rows (`.*`), is active while its list is not empty. A time
+// condition keeps the times since which it has been active, as long as they can affect the result.
 
 const mostParts = 24
-/** Each part that takes no row is looked at again in the one behind it. */
+/** Parts that consume no row are resolved into the part after them. */
 const mostInARow = 3
 
 const takesRow = (item: PatternItem): boolean => item === '.' || (typeof item === 'object' && 'step' in item)
@@ -50,7 +50,7 @@ export function matchesWithTimes(
       return before ? `CASE WHEN ${before} THEN [${e}.t] ELSE [] END` : '[]'
     }
     const { operator, amount } = part
-    // Of the times that count from, the latest decides what is soon enough, and the first what is late enough.
+    // The latest starting time decides whether a row is early enough, the first one whether it is late enough.
     const added = (to: string, when: string) =>
       operator === '=='
         ? `CASE WHEN ${when} THEN list_append(${to}, ${e}.t) ELSE ${to} END`
@@ -79,7 +79,7 @@ export function matchesWithTimes(
   return `coalesce(list_reduce(${sorted}, lambda ${s}, ${e}: ${next}, ${first}).n, 0)`
 }
 
-/** A match may begin anywhere, and what comes behind it is of no interest. */
+/** A match may start at any row, and rows after it do not matter. */
 function withoutStarsAround(items: readonly PatternItem[]): readonly PatternItem[] {
   const last = items.findLastIndex((item) => item !== '.*')
   const parts: readonly PatternItem[] = ['.*', ...items.slice(0, last + 1)]

@@ -7,10 +7,10 @@ import { type AggregateRow, aggregate, aggregates, rowsCall, withFilter, without
 import { isTimeBetween, type PatternItem, patternItems } from './sequence-pattern.ts'
 import { matchesWithTimes } from './sequence-times.ts'
 
-// Who came back, which steps follow each other, and averages that forget: what is asked of the rows of one person in their order.
+// Retention, sequences of steps, and decaying averages: aggregates over the rows of one person in their order.
 
 const met = (step: Arg) => truth(step.sql, step.type)
-/** ClickHouse takes no condition that may be NULL. */
+/** ClickHouse accepts no condition that may be NULL. */
 const certain = (step: Arg) => (isNullable(step.type) ? `ifNull(${step.sql}, 0)` : step.sql)
 
 const ever = (step: Arg, context: CellContext) => `coalesce(${rowsCall('bool_or', [met(step)], withoutDistinct(context))}, false)`
@@ -19,11 +19,11 @@ const ever = (step: Arg, context: CellContext) => `coalesce(${rowsCall('bool_or'
 
 const stepOf = (item: PatternItem): number | null => (typeof item === 'object' && 'step' in item ? item.step : null)
 
-/** Each row is one character: which of the conditions it meets. */
+/** Each row becomes one character: the set of conditions that it matches. */
 const firstCharacter = 0x4e00
 const mostSteps = 8
 
-/** The characters of rows that meet a condition. */
+/** The characters of rows that match a condition. */
 function classOf(bit: number, bits: number): string {
   const run = 2 ** bit
   const ranges = Array.from({ length: 2 ** (bits - bit - 1) }, (_, i) => firstCharacter + (2 * i + 1) * run)
@@ -49,7 +49,7 @@ const sequence =
       .join('')
     const character = `chr(CAST(${[firstCharacter, ...used.map((step, bit) => `CASE WHEN ${met(steps[step]!)} THEN ${2 ** bit} ELSE 0 END`)].join(' + ')} AS INTEGER))`
     const rows = withFilter(withoutDistinct(context), `(${steps.map(met).join(' OR ')}) AND ${at!.sql} IS NOT NULL`)
-    // Rows of one moment come in the order of the conditions they meet.
+    // Rows of the same time are ordered by the conditions that they match.
     const order = `${at!.sql}, ${steps.map((step, i) => `CASE WHEN ${met(step)} THEN CAST(${2 ** i} AS BIGINT) ELSE 0 END`).join(' + ')}`
     const around = rows.aggregate!
     const text = rowsCall('string_agg', [character, "''"], { ...rows, aggregate: { ...around, orderBy: order } })
@@ -93,7 +93,7 @@ const average: SqlCell = ([x, at], context) => {
   const list = `coalesce(${rowsCall('list', [both], known)}, [])`
   const [all, last] = [context.fresh(), context.fresh()]
   const newest = `list_max(list_transform(${all}, lambda ${row}: ${row}.t))`
-  // What a lambda takes from around it is copied for each item: the time alone, and never the list.
+  // Captured values of a lambda are copied for each item: so it captures the time only, never the list.
   const sum = `list_sum(list_transform(${all}, lambda ${row}: ${row}.v * pow(2, (${row}.t - ${last}) / ${half})))`
   return `list_transform([${list}], lambda ${all}: list_transform([${newest}], lambda ${last}: coalesce((1 - pow(2, -1 / ${half})) * ${sum}, 0))[1])[1]`
 }

@@ -25,14 +25,14 @@ const interpolated = (arg: Arg, level: string, context: CellContext): string => 
   if (isTime(arg.type)) return orDefault(rowsCall('quantile_cont', [arg.sql, level], context), context)
   return orDefault(rowsCall('quantile_cont', [asFloat(arg), level], context), context, nan)
 }
-/** The same of a printed list. */
+/** The same for a printed list. */
 function interpolatedList(list: string, item: SqlType, level: string, context: CellContext): string {
   const of = (items: string) => `list_aggregate(${items}, 'quantile_cont', ${level})`
   if (isNamed(item, 'Date')) return orDefault(`CAST(${of(list)} AS DATE)`, context)
   if (isTime(item)) return orDefault(of(list), context)
   return orDefault(of(`CAST(${list} AS DOUBLE[])`), context, nan)
 }
-/** ClickHouse's exact quantile takes numbers only. */
+/** ClickHouse's exact quantile accepts numbers only. */
 export const quantileOnClickHouse = (value: SqlType): string => (isTime(value) ? 'quantile' : 'quantileExactInclusive')
 
 const levelOf = (context: CellContext): string => levels(context)[0] ?? '0.5'
@@ -53,7 +53,7 @@ function quantile(summary: string, cases: readonly Case[], isMedian: boolean): A
   })
 }
 
-/** The value at a position of the sorted ones, without interpolation. `n` is their number. */
+/** The value at a position in sorted order, without interpolation. `n` is the number of values. */
 function nearest(
   name: string,
   position: string,
@@ -91,7 +91,7 @@ const alike = (name: string, what: string): AggregateRow =>
 
 // --- moments -------------------------------------------------------------------------------------
 
-/** DuckDB answers NULL where the number of values is too small; ClickHouse says nan unless there are none and the argument may be NULL. */
+/** For too few values DuckDB returns NULL. ClickHouse returns nan, or NULL if there are none and the argument is nullable. */
 const orNan = (text: string, args: readonly Arg[], context: CellContext): string =>
   isNullable(context.type) ? `CASE WHEN ${countOf(args, context)} > 0 THEN coalesce(${text}, ${nan}) END` : `coalesce(${text}, ${nan})`
 
@@ -110,7 +110,7 @@ const moment = (name: string, engine: string, summary: string, cases: readonly C
     cases,
   })
 
-/** From sums of powers, as ClickHouse does; DuckDB's own skewness and kurtosis correct for small samples. */
+/** From sums of powers, as ClickHouse does; DuckDB's skewness and kurtosis correct for small samples. */
 const shape = (name: string, order: 3 | 4, isSample: boolean, summary: string, value: number): AggregateRow =>
   aggregate({
     args: [1, 1],
@@ -277,7 +277,7 @@ export const statisticsFunctions = aggregates({
     takes: 'number',
     returns: floatLike,
     summary: 'Mean of the first argument, each value weighed by the second.',
-    // With whole weights it would cut the values to whole numbers
+    // With integer weights it would truncate the values
     clickhouse: { name: 'avgWeighted', args: (args) => args.map((a) => `toFloat64(${a.sql})`) },
     duckdb: (args, context) => {
       const [x, w] = [asFloat(args[0]!), asFloat(args[1]!)]
@@ -301,8 +301,8 @@ export const statisticsFunctions = aggregates({
   }),
 })
 
-/** WITHIN GROUP: the expression of ORDER BY is the argument; a descending order turns the share around. */
-/** The share of WITHIN GROUP, which stands among the arguments. */
+/** WITHIN GROUP: the expression of ORDER BY is the argument; a descending order inverts the share. */
+/** The share of WITHIN GROUP is one of the arguments. */
 function checkShare(name: string, share: Arg | undefined): void {
   if (!share) return
   const value = typeof share.constant === 'number' ? share.constant : Number.NaN

@@ -25,10 +25,10 @@ export function sumType(type: SqlType): SqlType {
   const shape = integerShape(type)
   return shape ? like(integer({ ...shape, bits: shape.bits > 64 ? shape.bits : 64 }), [type]) : type
 }
-/** DuckDB adds integers up to a HUGEINT, which nothing later wants of those that have 64 bits. */
+/** DuckDB sums integers as HUGEINT. For 64-bit integers the result is cast back, since later operations do not need it. */
 export const asSum = (text: string, type: SqlType): string => (isNamed(type, 'Int64', 'UInt64') ? `CAST(${text} AS BIGINT)` : text)
 
-/** The sum behind a mean of HUGEINTs wraps around at 128 bits (DuckDB 1.5). */
+/** For HUGEINT, the sum behind a mean wraps around at 128 bits (DuckDB 1.5). */
 const isWide = (type: SqlType): boolean => (integerShape(type)?.bits ?? 0) > 64
 
 const count64 = (): SqlType => scalar('UInt64')
@@ -39,7 +39,7 @@ const oneOf =
   (args, context) =>
     orDefault(rowsCall(name, [args[0]!.sql], context), context)
 
-/** Rows with a NULL in any of the arguments are not counted, as in ClickHouse. */
+/** Like ClickHouse, counts only rows in which no argument is NULL. */
 function countDistinct(args: readonly Arg[], context: CellContext): string {
   const distinct: CellContext = { ...context, aggregate: { ...context.aggregate!, distinct: true } }
   if (args.length === 1) return rowsCall('count', [args[0]!.sql], distinct)
@@ -47,7 +47,7 @@ function countDistinct(args: readonly Arg[], context: CellContext): string {
   return rowsCall('count', [`(${args.map((a) => a.sql).join(', ')})`], withFilter(distinct, whole))
 }
 
-/** Of a list of tuples of a value and what it is chosen by. */
+/** Over a list of tuples: the value, and what it is chosen by. */
 const edgeOf =
   (order: 'ASC' | 'DESC'): ListFold =>
   (list, _item, context) => {
@@ -72,7 +72,7 @@ const uniq = (summary: string, name: string, most: number | null = null): Aggreg
     ],
   })
 
-/** Of a bitmap's size: 32 MB a group. */
+/** The largest bitmap, in numbers: 32 MB for each group. */
 const mostNumber = 2 ** 28 - 1
 
 function numberParameter({ params }: CellContext): string {
@@ -82,14 +82,14 @@ function numberParameter({ params }: CellContext): string {
   return String(most)
 }
 
-/** A bit for each number: half the time of a hash table, where numbers are dense. */
+/** One bit for each number: twice as fast as a hash table if numbers are dense. */
 function countBits([x]: readonly Arg[], context: CellContext): string {
   const most = numberParameter(context)
   const inRange = withFilter(context, `${x!.sql} BETWEEN 0 AND ${most}`)
   return `coalesce(bit_count(${rowsCall('bitstring_agg', [x!.sql, '0', most], inRange)}), 0)`
 }
 
-/** No more items than the parameter says, where there is one. */
+/** At most as many items as the parameter allows, if there is one. */
 const atMost = (list: string, { params: [most] }: CellContext) => (most ? `list_slice(${list}, 1, ${most.sql})` : list)
 
 export const aggregateFunctions = aggregates({

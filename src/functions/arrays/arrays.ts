@@ -9,7 +9,7 @@ import { scalars } from '../scalars.ts'
 
 import { arrayRow, byPosition, castTo, distinct, isFirst, type Returns, summed, together } from './rows.ts'
 
-// Positions count from 1. Where nothing is found the answer is the default of the item's type, or NULL where items may be NULL.
+// Positions start at 1. A missing item is the default of the item's type, or NULL if items are nullable.
 
 const isEqualTo = (item: SqlType, value: Arg): string => (isNullable(item) || isNullable(value.type) ? 'IS NOT DISTINCT FROM' : '=')
 const positions = (array: Arg, value: Arg, context: CellContext): string => {
@@ -23,7 +23,7 @@ const wider = (type: SqlType): SqlType => {
   return scalar(`Int${Math.min(64, shape.bits * 2)}` as ScalarName)
 }
 
-/** A whole number that a cell can read when it is printed. */
+/** A constant integer, known when the cell is printed. */
 const constantNumber = (arg: Arg | undefined): number | null =>
   typeof arg?.constant === 'number' || typeof arg?.constant === 'bigint' ? Number(arg.constant) : null
 
@@ -38,7 +38,7 @@ function resized([array, size, fill]: readonly Arg[], context: CellContext): str
   return `CASE WHEN ${size!.sql} >= 0 THEN ${right(list, size!.sql)} ELSE ${left(list, `-(${size!.sql})`)} END`
 }
 
-/** Offsets and lengths below zero count from the end. */
+/** Negative offsets and lengths count from the end. */
 function sliced([array, offset, length]: readonly Arg[], context: CellContext): string {
   return once(
     context,
@@ -70,7 +70,7 @@ const numbersOf = ({ args: { length } }: MadeCall): Makes =>
     const span = length === 1 ? c.value(0) : c.plus(c.value(1), c.times(c.number(-1), c.value(0)))
     return c.times(c.number(8), length === 3 ? c.plus(c.over(span, c.value(2)), c.number(1)) : span)
   })
-/** An item has the bytes of two numbers at least, so that a constant separator is in proportion to the items. */
+/** An item takes at least the bytes of two numbers, so that a constant separator is in proportion to the items. */
 const joinedBy = ({ args: [array, separator] }: MadeCall): Makes => {
   const ofText = textTimes([itemOf(array?.type)])
   if (!separator || typeof separator.constant === 'string')
@@ -271,7 +271,7 @@ export const arrayFunctions = scalars({
     (args, context) => {
       const { list, item } = together(args)
       if (args.length === 1 && !isNullable(item)) return `list_unique(${list})`
-      // which passes over NULL
+      // which skips NULL
       if (args.length === 1) return once(context, list, (l) => `(list_unique(${l}) + CAST(list_count(${l}) < len(${l}) AS INTEGER))`)
       const i = context.fresh()
       return once(context, list, (l) => `len(list_filter(range(1, len(${l}) + 1), lambda ${i}: ${isFirst(l, i, scalar('Nothing', true))}))`)
@@ -425,7 +425,7 @@ export const arrayFunctions = scalars({
     'arrayZip',
     [2, null],
     (types) => arrayOf(tupleOf(types.map(itemOf))),
-    'The items of several arrays side by side, as tuples.',
+    'Parallel arrays as one array of tuples.',
     (args) => together(args).list,
     [
       [

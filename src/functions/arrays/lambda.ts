@@ -3,16 +3,16 @@ import { asNumber } from '../cells/duckdb-values.ts'
 import { itemOf } from '../results.ts'
 import type { Arg, CellContext, FunctionRow } from '../row.ts'
 
-// How lambdas over one or several arrays are printed for DuckDB, whose own lambdas see one array.
+// How lambdas over one or several arrays are printed for DuckDB, whose lambdas take one array.
 
-/** The list to run over, the name of its item, and the lambda's body in terms of it. */
+/** The list to iterate over, the name of its item, and the lambda's body in terms of it. */
 export interface Each {
   readonly list: string
   readonly name: string
   readonly body: string
 }
 
-/** The lambda's parameters bound to printed values, from the outside in. */
+/** The lambda's parameters bound to printed values, outermost first. */
 const bindAll = (params: readonly string[], values: readonly string[], body: string): string =>
   params.reduceRight(
     (inner, param, i) => (values[i] === param ? inner : `list_transform([${values[i]}], lambda ${param}: ${inner})[1]`),
@@ -27,7 +27,7 @@ export function each(lambda: Arg, arrays: readonly Arg[], context: CellContext):
   return { list: `list_zip(${arrays.map((a) => a.sql).join(', ')})`, name, body: bindAll(params, values, body) }
 }
 
-/** As `each`, with any number of values instead of the items of arrays. */
+/** Like `each`, with any number of values instead of the items of arrays. */
 export const applied = (lambda: Arg, values: readonly string[]): string => bindAll(lambda.lambda!.params, values, lambda.lambda!.body)
 
 /** A printed value as a condition that is never NULL. */
@@ -35,7 +35,7 @@ export const truth = (sql: string, type: SqlType): string =>
   isNamed(type, 'Bool') && type.kind === 'scalar' && !type.nullable ? sql : `coalesce(CAST(${sql} AS BOOLEAN), false)`
 export const condition = (lambda: Arg, each: Each): string => truth(each.body, lambda.lambda!.type)
 
-/** `f(lambda, array, …)` or `f(array)`: what is computed for each item. */
+/** `f(lambda, array, …)` or `f(array)`: the value for each item. */
 export function mapped(args: readonly Arg[], context: CellContext): { list: string; item: SqlType } {
   const [first, ...arrays] = args as [Arg, ...Arg[]]
   if (!first.lambda) return { list: first.sql, item: itemOf(first.type) }
@@ -50,7 +50,7 @@ export const numbers = ({ list, item }: { list: string; item: SqlType }, context
   return `list_transform(${list}, lambda ${name}: ${asNumber({ sql: name, type: item })})`
 }
 
-/** The first argument is a lambda over the items of the others; `isOptional`: or there is none. */
+/** The first argument is a lambda over the items of the others; with `isOptional` it may be missing. */
 export const lambdaFirst: NonNullable<FunctionRow['lambdas']> = (args) => args.map((_, i) => (i === 0 ? args.slice(1).map(itemOf) : null))
 
 /** The type of an item after an optional lambda. */

@@ -14,7 +14,7 @@ import { arrayRow, asWritten, byPosition, summed, together } from './rows.ts'
 
 const withLambda = { lambdas: lambdaFirst, sideBySide: [1] } as const
 
-/** Runs over the items that the lambda keeps, or that are true themselves. */
+/** Over the items for which the lambda is true, or that are true themselves. */
 function kept(args: readonly Arg[], context: CellContext): string {
   const [first, ...arrays] = args as [Arg, ...Arg[]]
   if (!first.lambda) {
@@ -25,7 +25,7 @@ function kept(args: readonly Arg[], context: CellContext): string {
   const filtered = `list_filter(${e.list}, lambda ${e.name}: ${condition(first, e)})`
   return arrays.length === 1 ? filtered : `list_transform(${filtered}, lambda ${e.name}: struct_extract_at(${e.name}, 1))`
 }
-/** True and false for each item. */
+/** True or false for each item. */
 function flags(args: readonly Arg[], context: CellContext): string {
   const [first, ...arrays] = args as [Arg, ...Arg[]]
   const e = each(first, arrays, context)
@@ -37,14 +37,14 @@ function sorted(args: readonly Arg[], context: CellContext, isReverse: boolean):
   if (!first.lambda) return `list_sort(${first.sql}, '${isReverse ? 'DESC' : 'ASC'}', 'NULLS LAST')`
   const e = each(first, arrays, context)
   const [i, s] = [context.fresh(), context.fresh()]
-  // Equal keys stay in order, so positions decide; NULL keys come last either way.
+  // The sort must be stable, so ties are decided by position; NULL keys come last either way.
   const position = isReverse ? `-${i}` : i
   const key = isReverse ? `{'n': ${e.body} IS NOT NULL, 'k': ${e.body}, 'i': ${position}}` : `{'k': ${e.body}, 'i': ${position}}`
   const order = `list_sort(list_transform(${e.list}, lambda ${e.name}, ${i}: ${key}), '${isReverse ? 'DESC' : 'ASC'}', 'NULLS ${isReverse ? 'FIRST' : 'LAST'}')`
   return once(context, arrays[0]!.sql, (a) => `list_transform(${order}, lambda ${s}: ${a}[abs(${s}.i)])`)
 }
 
-/** For each position the nearest one before it (or behind it) that is kept. */
+/** For each position, the nearest kept one before (or after) it. */
 function filled(args: readonly Arg[], context: CellContext, isReverse: boolean): string {
   const source = args[1]!.sql
   return once(context, `{'a': ${source}, 'f': ${flags(args, context)}}`, (s) => {
@@ -56,7 +56,7 @@ function filled(args: readonly Arg[], context: CellContext, isReverse: boolean):
   })
 }
 
-/** Cuts before each item that is kept, or behind it. */
+/** Splits before each kept item, or after it. */
 function split(args: readonly Arg[], context: CellContext, isReverse: boolean): string {
   return once(context, `{'a': ${args[1]!.sql}, 'f': ${flags(args, context)}}`, (s) => {
     const [i, k] = [context.fresh(), context.fresh()]
@@ -86,7 +86,7 @@ export const arrayLambdaFunctions = scalars({
     'arrayMap',
     [2, null],
     (args) => arrayOf(mappedType(args)),
-    'The lambda’s value for each item (or for the items of several arrays side by side).',
+    'The lambda’s value for each item (or for the items of several parallel arrays).',
     (args, context) => mapped(args, context).list,
     [
       ['arrayMap(x -> x * 2, [1, 2, 3])', [2, 4, 6]],
@@ -352,7 +352,7 @@ export const arrayLambdaFunctions = scalars({
   ),
   arrayFold: {
     args: [3, null],
-    // Beginning with `[]`, it is what the lambda makes of it.
+    // An initial `[]` has no item type, so the result has the type of the lambda's.
     returns: (args) => (isNamed(itemOf(args.at(-1)!), 'Nothing') ? mappedType(args) : args.at(-1)!),
     lambdas: (args) => args.map((_, i) => (i === 0 ? [args.at(-1)!, ...args.slice(1, -1).map(itemOf)] : null)),
     makes: inSteps,
@@ -371,7 +371,7 @@ export const arrayLambdaFunctions = scalars({
         (inner, param, i) => `list_transform([${names[i]}], lambda ${param}: ${inner})[1]`,
         lambda.body,
       )
-      // list_reduce wants the accumulator and the items to be of one type: both travel in one.
+      // list_reduce needs the same type for the accumulator and the items, so a struct carries both.
       const items = `list_transform(${list}, lambda ${x}: {'a': CAST(NULL AS ${accumulator}), 'x': ${x}})`
       const start = `{'a': CAST(${args.at(-1)!.sql} AS ${accumulator}), 'x': ${arrays.length === 1 ? `CAST(NULL AS ${duckdbType(item)})` : 'NULL'}}`
       return `list_reduce(${items}, lambda ${s}, ${e}: {'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}, ${start}).a`

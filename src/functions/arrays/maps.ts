@@ -37,7 +37,7 @@ const withLambda: Partial<ScalarSpec> = {
   lambdas: (args) => args.map((_, i) => (i === 0 ? [keyTypeOf(args[1]), valueTypeOf(args[1])] : null)),
 }
 
-/** `body` for each entry, with the lambda's two parameters bound to it. */
+/** `body` for each entry, with the lambda's two parameters bound to key and value. */
 const overEntries = (verb: 'list_transform' | 'list_filter', lambda: Arg, map: Arg, context: CellContext): string => {
   const entry = context.fresh()
   const body = applied(lambda, [`${entry}.key`, `${entry}.value`])
@@ -69,7 +69,7 @@ const sumOfMaps = (name: string, types: readonly SqlType[]): SqlType => {
   return isPair(types[0]) ? tupleOf([arrayOf(sum.key), arrayOf(sum.value)]) : sum
 }
 
-/** Of an array of keys and one of values. */
+/** For an array of keys and one of values. */
 const entriesOfPair = (pair: Arg, name: string, context: CellContext): string =>
   once(context, pair.sql, (p) => sideBySide(name, [`struct_extract_at(${p}, 1)`, `struct_extract_at(${p}, 2)`], context))
 
@@ -96,7 +96,7 @@ const combined =
     })
   }
 
-/** Every whole key from the first one to the last one (or the one given), with the value's default in the gaps. */
+/** Every integer key from the first to the last (or the given maximum), with the default value in the gaps. */
 function populated(args: readonly Arg[], context: CellContext): string {
   const isArrays = args[0]!.type.kind === 'array'
   const map = isArrays ? `map(${args[0]!.sql}, ${args[1]!.sql})` : args[0]!.sql
@@ -106,7 +106,7 @@ function populated(args: readonly Arg[], context: CellContext): string {
   return once(context, map, (m) => {
     const last = most ? `CAST(${most.sql} AS BIGINT)` : `list_max(map_keys(${m}))`
     const first = `list_min(map_keys(${m}))`
-    // A key and a value, and both are made before they are a map.
+    // Keys and values are built as arrays before they become a map.
     const bytes = `(CAST(${last} AS DOUBLE) - CAST(${first} AS DOUBLE) + 1) * 64`
     const keys = context.within(bytes, `range(${first}, (${last} + 1))`)
     const filled = `coalesce(map_extract_value(${m}, CAST(${key} AS ${duckdbType(isArrays ? itemOf(args[0]!.type) : keyTypeOf(args[0]!.type))})), ${defaultOf(value)})`

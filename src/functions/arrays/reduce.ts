@@ -23,10 +23,10 @@ const plain = {
   ...funnelFunctions,
 }
 
-/** `sumIf`, `avgArrayOrNull` …: all that suffixes make of the plain aggregates. */
+/** `sumIf`, `avgArrayOrNull` …: all suffixed forms of the plain aggregates. */
 export const suffixedFunctions = withCombinators(plain)
 
-/** What arrayReduce may be asked for by name. */
+/** The aggregates that arrayReduce accepts by name. */
 const permitted: ReadonlySet<string> = new Set(
   ['count', 'sum', 'min', 'max', 'avg', 'uniq']
     .flatMap((base) => [base, `${base}Map`, `${base}MapState`])

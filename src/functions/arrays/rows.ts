@@ -7,18 +7,18 @@ import type { Arg, Case, CellContext, FunctionRow, SqlCell, Take } from '../row.
 import type { ScalarSpec } from '../scalars.ts'
 import { mappedType } from './lambda.ts'
 
-// What the rows of array functions have in common.
+// Helpers that rows of array functions share.
 
 export type Returns = FunctionRow['returns']
 
-/** ClickHouse's cell: the call as it is written, with lambdas in its spelling. */
+/** ClickHouse's cell: the call as written, with lambdas in ClickHouse's syntax. */
 export const asWritten =
   (name: string): SqlCell =>
   (args) =>
     `${name}(${args.map(clickHouseArg).join(', ')})`
 export const clickHouseArg = (arg: Arg): string => (arg.lambda ? `(${arg.lambda.params.join(', ')}) -> ${arg.lambda.body}` : arg.sql)
 
-/** An array first, or arrays behind a lambda. */
+/** The first array: the first argument, or the one after a lambda. */
 export const takesArrays = (args: readonly SqlType[]): readonly Take[] => (args[0]?.kind === 'lambda' ? ['array'] : ['array', 'text'])
 
 export const arrayRow = (
@@ -31,7 +31,7 @@ export const arrayRow = (
   more: Partial<ScalarSpec> = {},
 ): ScalarSpec => ({ args, takes: takesArrays, returns, summary, duckdb, clickhouse: asWritten(name), cases, ...more })
 
-/** What is counted with: numbers among the items, or those of a lambda. */
+/** The type to compute with: of the numbers among the items, or of the lambda's result. */
 export function summed(name: string, args: readonly SqlType[]): SqlType {
   const item = mappedType(args)
   if (!isText(item) && !isTime(item) && item.kind !== 'tuple' && item.kind !== 'array') return item
@@ -39,20 +39,20 @@ export function summed(name: string, args: readonly SqlType[]): SqlType {
   throw new QueryError('type-mismatch', { name, needs: 'numbers', found: typeName(item), shown: null, use })
 }
 
-/** `body` once per position of a list, with the list and the position named. */
+/** `body` once per position of a list; the list and the position have names. */
 export const byPosition = (list: string, context: CellContext, body: (list: string, position: string) => string): string =>
   once(context, list, (l) => {
     const i = context.fresh()
     return `list_transform(range(1, len(${l}) + 1), lambda ${i}: ${body(l, i)})`
   })
 
-/** Where an item is for the first time. */
+/** The position of an item's first occurrence. */
 export const isFirst = (list: string, position: string, item: SqlType): string =>
   isNullable(item)
     ? `NOT list_contains(${list}[1:${position} - 1], ${list}[${position}])`
     : `list_position(${list}, ${list}[${position}]) = ${position}`
 
-/** Items in the order they are first met, without NULL. */
+/** Distinct items in order of first occurrence, without NULL. */
 export const distinct = (list: string, item: SqlType, context: CellContext): string =>
   once(context, list, (l) => {
     const [x, i] = [context.fresh(), context.fresh()]
@@ -60,10 +60,10 @@ export const distinct = (list: string, item: SqlType, context: CellContext): str
     return `list_filter(${l}, lambda ${x}, ${i}: ${known}list_position(${l}, ${x}) = ${i})`
   })
 
-/** Every array as the list of one item type, for functions of several arrays. */
+/** Casts all arrays to lists of one item type, for functions of several arrays. */
 export const castTo = (arg: Arg, type: SqlType): string => `CAST(${arg.sql} AS ${duckdbType(type)})`
 
-/** Several arrays side by side are one array of tuples. */
+/** Zips several arrays into one array of tuples. */
 export const together = (args: readonly Arg[]): { list: string; item: SqlType } =>
   args.length === 1
     ? { list: args[0]!.sql, item: itemOf(args[0]!.type) }

@@ -6,13 +6,13 @@ import { checkBothSame, checkSameSize, commonType, integer, integerShape, itemOf
 import { type Arg, type Case, type CellContext, call, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Tuples are unnamed STRUCTs on DuckDB; how many items they have is known when the statement is printed.
+// Tuples are unnamed STRUCTs on DuckDB; their number of items is known when the statement is printed.
 
 const itemsOf = (type: SqlType | undefined): readonly SqlType[] => (type?.kind === 'tuple' ? type.items : [])
 
 const namesOf = (type: SqlType): readonly string[] | undefined => (type.kind === 'tuple' ? type.names : undefined)
 
-/** The printed items of a tuple, inside an expression that names it once. */
+/** The printed items of a tuple, inside an expression that evaluates the tuple once. */
 function withItems(args: readonly Arg[], context: CellContext, body: (items: readonly (readonly Arg[])[]) => string): string {
   const open = (rest: readonly Arg[], done: readonly (readonly Arg[])[]): string => {
     const [first, ...others] = rest
@@ -39,7 +39,7 @@ const signedGrown: Shape = (a, b) => {
 }
 const float: Shape = () => scalar('Float64')
 
-/** Item by item: `{a}` and `{b}` stand for the items. The second argument may be one number for all items. */
+/** Element-wise: `{a}` and `{b}` are replaced by the items. The second argument may be one number for all items. */
 const itemwise = (name: string, summary: string, shape: Shape, text: string, cases: readonly Case[]): ScalarSpec => ({
   args: 2,
   returns: ([a, b]) => {
@@ -70,11 +70,11 @@ const productType = (a: SqlType | undefined, b: SqlType | undefined): SqlType =>
   const type = grown(left, right)
   const shape = integerShape(type)
   if (isFloat(type) || !shape) return type
-  // A sum of several products is one step wider
+  // A sum of several products needs the next wider type
   return a?.kind === 'array' ? type : scalar(`${shape.signed ? '' : 'U'}Int${nextWidth(shape.bits)}` as ScalarName)
 }
 
-/** Where the element is that a constant names: of a tuple, or of the tuples of an array. */
+/** The position of the element that a constant names, in a tuple or in the tuples of an array. */
 const positionOf = (type: SqlType, key: Arg | undefined): number | null => {
   const tuple = tupleIn(type)
   const { constant } = key ?? {}
@@ -204,7 +204,7 @@ export const tupleFunctions = scalars({
         ([items]) => `[${items!.map((x, i) => `row(${context.literal(names?.[i] ?? String(i + 1))}, ${x.sql})`).join(', ')}]`,
       )
     },
-    // The engine has no names of elements.
+    // The engine does not know names of elements.
     clickhouse: ([t], context) => {
       const [pairs, names] = [`tupleToNameValuePairs(${t!.sql})`, namesOf(t!.type)]
       return names ? `arrayZip([${names.map((name) => context.literal(name)).join(', ')}], tupleElement(${pairs}, 2))` : pairs

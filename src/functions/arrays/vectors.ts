@@ -4,7 +4,7 @@ import { checkSameSize } from '../results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Lengths of vectors and distances between them. A vector is an array or a tuple of numbers.
+// Norms and distances of vectors. A vector is an array or a tuple of numbers.
 
 /** As a list of floats. */
 const items = (vector: Arg, context: CellContext): string =>
@@ -42,12 +42,12 @@ const difference = (a: Arg, b: Arg, context: CellContext): string =>
     const i = context.fresh()
     return `list_transform(range(1, len(${x}) + 1), lambda ${i}: ${x}[${i}] - ${y}[${i}])`
   })
-/** A length that is NULL when a part of the vector is. */
+/** A norm that is NULL if an element of the vector is. */
 const knownParts = ({ type }: Arg, list: string, length: string): string => {
   const nullable = type.kind === 'tuple' ? type.items.flatMap((item, i) => (isNullable(item) ? [`${list}[${i + 1}] IS NOT NULL`] : [])) : []
   return nullable.length ? `CASE WHEN ${nullable.join(' AND ')} THEN ${length} END` : length
 }
-/** The vector at length 1, as a tuple. */
+/** The vector scaled to norm 1, as a tuple. */
 const normalized =
   (norm: (args: readonly Arg[]) => Norm): SqlCell =>
   (args, context) => {
@@ -67,7 +67,7 @@ const normalizedType: FunctionRow['returns'] = ([vector]) =>
   tupleOf(vector?.kind === 'tuple' ? vector.items.map(() => scalar('Float64', vector.items.some(isNullable))) : [])
 
 const mayBeNull = (type: SqlType): boolean => isNullable(type) || (type.kind === 'tuple' && type.items.some(isNullable))
-/** A number that is NULL when an argument or a part of a tuple is. */
+/** A number that is NULL if an argument or an element of a tuple is. */
 const length: FunctionRow['returns'] = (types) => scalar('Float64', types.some(mayBeNull))
 const whereKnown =
   (cell: SqlCell): SqlCell =>
@@ -96,7 +96,7 @@ const vectorRow = (
   differences,
 })
 
-/** Of two vectors that are equally long. */
+/** For two vectors of equal length. */
 const distances = (specs: Readonly<Record<string, ScalarSpec>>): Record<string, ScalarSpec> =>
   Object.fromEntries(
     Object.entries(specs).map(([name, spec]): [string, ScalarSpec] => [
@@ -198,7 +198,7 @@ export const vectorFunctions = scalars({
     cosineDistance: vectorRow(
       2,
       '1 less the cosine of the angle between two vectors.',
-      // list_cosine_similarity has an answer for vectors without a length, which have no angle
+      // list_cosine_similarity returns a value for zero vectors, which have no angle
       ([a, b], context) =>
         onceAll(
           context,

@@ -13,7 +13,7 @@ const holds = (type: SqlType, is: (type: SqlType) => boolean): boolean =>
   (type.kind === 'map' && (holds(type.key, is) || holds(type.value, is))) ||
   (type.kind === 'tuple' && type.items.some((item) => holds(item, is)))
 
-/** Rewrites some of the values that are inside of arrays, tuples and maps. */
+/** Rewrites some of the values inside arrays, tuples and maps. */
 function inside(
   sql: string,
   type: SqlType,
@@ -30,11 +30,11 @@ function inside(
   return rewrite(sql, type)
 }
 
-/** As clocks of the zone show it, however the server is set to print times. */
+/** In the local time of the zone, whatever the server's setting for printing times. */
 const momentText = (sql: string, type: SqlType, context: CellContext): string =>
   `toString(${sql}, ${context.literal(zoneArgument(undefined, type, context))})`
 
-/** What is a flag for us reads true or false, in arrays, tuples and maps too. */
+/** A Boolean reads true or false, also inside arrays, tuples and maps. */
 export function asText({ sql, type }: Arg, context: CellContext): string {
   if (isText(type)) return sql
   if (isNamed(type, 'Nothing')) return 'CAST(NULL AS Nullable(String))'
@@ -59,7 +59,7 @@ export function asJson({ sql, type }: Arg, context: CellContext): string {
   return `toJSONString(${readable})`
 }
 
-/** A call whose result cannot be NULL: the default of its type stands for it where one of these arguments is NULL. */
+/** A call whose result cannot be NULL: if one of these arguments is NULL, the result is the default of its type. */
 export function orDefaultWhereNull(
   type: SqlType,
   keys: readonly Arg[],

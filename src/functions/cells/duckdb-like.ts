@@ -1,12 +1,12 @@
 import type { Arg, CellContext } from '../row.ts'
 import { onceAll } from './duckdb-values.ts'
 
-// LIKE of DuckDB tries every place for each %, one inside of the other: a text of n characters and k of them take n^k steps, and neither the time
-// limit nor an interrupt ends that. So only patterns with one % before the last go there; others are looked for part by part, or by RE2.
+// DuckDB's LIKE backtracks: with n characters and k times % it takes up to n^k steps, which neither the time limit nor an interrupt ends. So only
+// patterns with a single % before the last one use it. Others are matched part by part, or by RE2.
 
 type Operator = 'LIKE' | 'ILIKE'
 
-/** Whether a text fits a pattern of % and _, where a backslash stands for itself but before % _ and \. */
+/** Whether a text matches a pattern of % and _. A backslash is literal unless % _ or \ follows. */
 export function likeText(operator: Operator, text: string, pattern: Arg, context: CellContext): string {
   if (typeof pattern.constant !== 'string') return likeColumn(operator, text, pattern.sql, context)
   const parts = partsOf(pattern.constant)
@@ -18,7 +18,7 @@ export function likeText(operator: Operator, text: string, pattern: Arg, context
 }
 
 const partsOf = (pattern: string): readonly string[] => pattern.match(/\\[%_\\]|./gsu) ?? []
-/** Runs of % that are not the end. */
+/** Runs of % that are not at the end. */
 const searches = (parts: readonly string[]): number =>
   parts.filter((part, i) => part === '%' && parts[i + 1] !== '%' && i < parts.length - 1).length
 const lower = (part: string): string => {
@@ -53,10 +53,10 @@ function likeColumn(operator: Operator, text: string, pattern: string, context: 
   })
 }
 
-/** Two runs of % of which the second is not the end. */
+/** Two runs of %, the second of them not at the end. */
 const manySearches = '%[^%]+%+[^%]'
 
-/** Whether a text has the characters in that order: `characters` is a list. */
+/** Whether a text contains these characters in this order: `characters` is a list. */
 export function hasInOrder(text: string, characters: string, context: CellContext): string {
   const c = context.fresh()
   return `regexp_full_match(${text}, '.*' || array_to_string(list_transform(${characters}, lambda ${c}: regexp_escape(${c})), '.*') || '.*', 's')`

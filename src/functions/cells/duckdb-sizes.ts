@@ -3,9 +3,9 @@ import { type Counting, fixedBytes, headBytes } from '../makes.ts'
 import type { Arg } from '../row.ts'
 import { asFloat } from './duckdb-values.ts'
 
-// Sizes as DuckDB counts them, in floats: what is too much is so by many digits.
+// Sizes in DuckDB, as floats: sizes that exceed a limit exceed it by orders of magnitude.
 
-/** Bytes of a value; NULL where it is NULL. */
+/** Bytes of a value; NULL for NULL. */
 export function bytesOf(sql: string, type: SqlType, depth = 0): string {
   const fixed = fixedBytes(type)
   if (fixed !== null) return `CAST(${fixed} AS DOUBLE)`
@@ -37,7 +37,7 @@ const contentsOf = ({ sql, type }: Arg): string =>
       ? `(${bytesOf(sql, type)} - ${headBytes})`
       : bytesOf(sql, type)
 
-/** Counts in an expression, with the printed arguments of a call. */
+/** Computes sizes as SQL expressions over the printed arguments of a call. */
 export const countingIn = (args: readonly Arg[]): Counting<string> => ({
   number: (value) => `CAST(${value} AS DOUBLE)`,
   value: (position) => orNone(asFloat(args[position]!), args[position]!.type),

@@ -3,14 +3,14 @@ import { isInteger, type ScalarName, type ScalarType, type SqlType } from '../..
 // The types of DuckDB, for casts of the printer and of cells. types/types.ts says what values of each look like.
 
 const scalars: Readonly<Record<ScalarName, string>> = {
-  // Its own type of NULL, which becomes any other.
+  // The type of NULL, which converts to any other.
   Nothing: '"NULL"',
   Bool: 'BOOLEAN',
   UInt8: 'UTINYINT',
   UInt16: 'USMALLINT',
   UInt32: 'UINTEGER',
   UInt64: 'UBIGINT',
-  // Not UHUGEINT: beside any number with a sign DuckDB 1.5 counts and compares it as a DOUBLE, and `[5::UHUGEINT, 1::TINYINT]` is a SMALLINT[].
+  // Not UHUGEINT: with any signed number DuckDB 1.5 computes and compares it as a DOUBLE, and `[5::UHUGEINT, 1::TINYINT]` is a SMALLINT[].
   UInt128: 'HUGEINT',
   UInt256: 'HUGEINT',
   Int8: 'TINYINT',
@@ -19,7 +19,7 @@ const scalars: Readonly<Record<ScalarName, string>> = {
   Int64: 'BIGINT',
   Int128: 'HUGEINT',
   Int256: 'HUGEINT',
-  // A FLOAT would be added up and compared as one, and a whole number beside it would become one.
+  // A FLOAT would be summed and compared as FLOAT, and an integer next to it would become one.
   Float32: 'DOUBLE',
   Float64: 'DOUBLE',
   Decimal: 'DECIMAL',
@@ -39,13 +39,13 @@ const scalars: Readonly<Record<ScalarName, string>> = {
 const mostDigits = 38
 const wholeDecimal = [mostDigits, 10] as const
 
-/** What the sum of a list is cast to: of whole numbers DuckDB makes a HUGEINT. */
+/** The type to cast a list's sum to: DuckDB sums integers as HUGEINT. */
 export const sumOnDuckdb = (type: SqlType): string => {
   const bits = isInteger(type) ? Number(/^\D*(\d+)$/.exec((type as ScalarType).name)?.[1] ?? 8) : null
   return bits !== null && bits <= 64 ? 'BIGINT' : duckdbType(type)
 }
 
-/** What to write behind AS in a cast. */
+/** The type name to write after AS in a cast. */
 export function duckdbType(type: SqlType): string {
   switch (type.kind) {
     case 'scalar': {
@@ -57,7 +57,7 @@ export function duckdbType(type: SqlType): string {
       return `${duckdbType(type.item)}[]`
     case 'map':
       return `MAP(${duckdbType(type.key)}, ${duckdbType(type.value)})`
-    // The same names for all: structs of two names are joined by name, and one without names, as row(…) makes it, goes with any.
+    // The same names everywhere: structs with different names merge by name, and one without names, as row(…) makes it, combines with any.
     case 'tuple':
       return `STRUCT(${type.items.map((item, i) => `"v${i + 1}" ${duckdbType(item)}`).join(', ')})`
     default:

@@ -4,19 +4,19 @@ import type { Arg, CellContext } from '../row.ts'
 import { duckdbType } from './duckdb-types.ts'
 import { localTime, zoneOf } from './zone-text.ts'
 
-// Conversions between the forms values have on DuckDB (types/types.ts lists them), for cells of all families.
+// Conversions between DuckDB's representations of values (listed in types/types.ts), for cells of all families.
 
-/** Looked at first: a test of its characters copies a long text that was put together. */
+/** Checked first: testing the characters would copy a long concatenated text. */
 const longestCheap = 80
 /** A name, a number, a parameter. */
 const isSimple = (sql: string): boolean => /^([\w."]{1,80}|\u0001\d+\u0002|'[^']{0,20}'|\(-\d+\))$/.test(sql)
 const numberCasts = ['DOUBLE', 'BIGINT', 'UTINYINT'].map((type) => ` AS ${type})`)
-/** The operand of a cast to a number; any other value unchanged. */
+/** The operand of a cast to a number; other values unchanged. */
 function uncast(sql: string): string {
   const end = sql.startsWith('CAST(') ? numberCasts.find((cast) => sql.endsWith(cast)) : undefined
   return end ? sql.slice('CAST('.length, -end.length) : sql
 }
-/** To compute it twice costs less than the lambda that would name it. */
+/** Cheaper to compute twice than a lambda that would name it. */
 const isCheap = (sql: string): boolean => sql.length <= longestCheap && isSimple(uncast(sql))
 
 type Naming = Pick<CellContext, 'fresh'>
@@ -40,14 +40,14 @@ export function onceAll(context: Naming, values: readonly string[], body: (...na
   return `list_transform([{${fields.join(', ')}}], lambda ${name}: ${body(...values.map((_, i) => `${name}.v${i}`))})[1]`
 }
 
-/** TRY would take the refusal of what is too large for a text that cannot be read: whatever may be refused is made outside of it. */
+/** TRY would also hide the refusal of a value that is too large, so a value that may be refused is computed outside of it. */
 export function tried(context: CellContext, values: readonly string[], body: (...names: string[]) => string): string {
   const refusing = values.filter(mayRefuse)
   if (refusing.length === 0) return `TRY(${body(...values)})`
   return onceAll(context, refusing, (...names) => `TRY(${body(...values.map((value) => names[refusing.indexOf(value)] ?? value))})`)
 }
 
-/** NULL as soon as one of the arguments is, for what would answer something else. */
+/** NULL if any argument is NULL, for functions that would return something else. */
 export function unlessNull(args: readonly Arg[], value: string): string {
   const known = args.filter(({ type }) => isNullable(type)).map(({ sql }) => `${sql} IS NOT NULL`)
   return known.length ? `CASE WHEN ${known.join(' AND ')} THEN ${value} END` : value
@@ -58,10 +58,10 @@ export const isNullLiteral = (arg: Arg): boolean => arg.constant === null || isN
 /** No number. */
 export const nan = "'nan'::DOUBLE"
 
-/** DuckDB does not count with BOOLEAN. */
+/** DuckDB has no arithmetic on BOOLEAN. */
 export const asNumber = (arg: Arg): string => (isNamed(arg.type, 'Bool') ? `CAST(${arg.sql} AS UTINYINT)` : arg.sql)
 
-/** NULL has no type on DuckDB, and most functions of texts want one. */
+/** NULL has no type in DuckDB, and most text functions require one. */
 export const asTextOrNull = ({ type, sql }: Arg): string => (isNamed(type, 'Nothing') ? 'CAST(NULL AS VARCHAR)' : sql)
 export const asTextsOrNulls = ({ type, sql }: Arg): string =>
   type.kind === 'array' && isNamed(type.item, 'Nothing') ? `CAST(${sql} AS VARCHAR[])` : sql
@@ -69,14 +69,14 @@ export const asTextsOrNulls = ({ type, sql }: Arg): string =>
 export const asFloat = (arg: Arg): string => `CAST(${asNumber(arg)} AS DOUBLE)`
 export const asInteger = (arg: Arg): string => `CAST(${asNumber(arg)} AS BIGINT)`
 
-/** Lists side by side, each printed as a name. The engine would fill up the shorter ones or cut the longer ones. */
+/** Parallel lists, each bound to a name. The engine would pad the shorter ones or cut the longer ones. */
 export function sideBySide(name: string, lists: readonly string[], context: Pick<CellContext, 'refuse'>): string {
   const [first, ...others] = lists
   const uneven = others.map((list) => `len(${list}) <> len(${first})`).join(' OR ')
   return `CASE WHEN ${uneven} THEN ${context.refuse(`'The arrays of ''${name}'' have different lengths'`)} ELSE list_zip(${lists.join(', ')}) END`
 }
 
-/** What ClickHouse puts where there is no value: '' for text, 0 for numbers, the epoch, an empty array. */
+/** ClickHouse's default for a missing value: '' for text, 0 for numbers, the epoch, an empty array. */
 export function defaultOf(type: SqlType): string {
   if (isNullable(type)) return 'NULL'
   if (isText(type)) return "''"
@@ -89,7 +89,7 @@ export function defaultOf(type: SqlType): string {
   if (isNamed(type, 'IPv6')) return "'::'"
   if (type.kind === 'array') return '[]'
   if (type.kind === 'map') return 'MAP {}'
-  // Numbers in a struct would be put beside others as BIGINT, whatever those are.
+  // Numbers in a struct would become BIGINT, whatever their type.
   if (type.kind === 'tuple') return `CAST(row(${type.items.map(defaultOf).join(', ')}) AS ${duckdbType(type)})`
   return 'NULL'
 }
@@ -109,7 +109,7 @@ const floatText = (context: CellContext, value: string): string =>
     return `CASE WHEN abs(${v}) >= 1e16 AND abs(${v}) < 1e21 THEN CAST(CAST(${v} AS HUGEINT) AS VARCHAR) ELSE ${text} END`
   })
 
-/** A value as the text ClickHouse's toString() gives. NULL stays NULL. */
+/** A value as the text that ClickHouse's toString() returns. NULL stays NULL. */
 export function toText(arg: Arg, context: CellContext): string {
   const { type } = arg
   if (isText(type) || isNamed(type, 'IPv4', 'IPv6')) return arg.sql
@@ -123,14 +123,14 @@ export function toText(arg: Arg, context: CellContext): string {
 
 const fractionFormats: Readonly<Record<number, string>> = { 0: '', 3: '.%g', 6: '.%f' }
 
-/** A time as clocks of its zone show it, with the digits its type has. */
+/** A time in the local time of its zone, with the digits that its type has. */
 export function timeText({ sql, type }: Arg, context: CellContext, zone?: string): string {
   const digits = type.kind === 'scalar' && type.name === 'DateTime64' ? (type.parameters?.[0] ?? 6) : 0
   const text = `strftime(${localTime(sql, zone ?? zoneOf(type, context), context)}, '%Y-%m-%d %H:%M:%S${fractionFormats[digits] ?? '.%f'}')`
   return digits in fractionFormats ? text : `left(${text}, ${20 + Math.min(digits, 6)})`
 }
 
-/** Inside an array, tuple or map texts are quoted and NULL is a word. */
+/** Inside an array, tuple or map, texts are quoted and NULL is written out. */
 function itemText(sql: string, type: SqlType, context: CellContext): string {
   const isQuoted = isText(type) || isNamed(type, 'Date', 'DateTime', 'DateTime64', 'UUID', 'IPv4', 'IPv6')
   const plain = toText({ sql, type }, context)
@@ -168,9 +168,9 @@ function nestedText(arg: Arg, context: CellContext): string {
   throw new TypeError(`no text form for ${typeName(type)}`)
 }
 
-/** An argument made of text of ours. */
+/** An argument made of generated text. */
 export const argOf = (sql: string, type: SqlType = scalar('String')): Arg => ({ sql, type })
 
-/** The default of the type for no value (an aggregate of no rows, an item that there is not), but NULL where the type may be NULL. */
+/** The default of a type for a missing value (an aggregate over no rows, a missing item); NULL if the type is nullable. */
 export const orDefault = (text: string, { type }: { readonly type: SqlType }, empty = defaultOf(type)): string =>
   isNullable(type) || empty === 'NULL' ? text : `coalesce(${text}, ${empty})`

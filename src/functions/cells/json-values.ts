@@ -3,17 +3,17 @@ import type { Arg, CellContext } from '../row.ts'
 import { duckdbType } from './duckdb-types.ts'
 import { defaultOf, once, tried } from './duckdb-values.ts'
 
-// Values inside of JSON texts, on DuckDB. Invalid JSON has none.
+// Values inside JSON texts, on DuckDB. Invalid JSON holds none.
 
 const isDigits = /^\d+$/
 const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 const keyPointer = (key: string): string => `'/' || replace(replace(${key}, '~', '~0'), '/', '~1')`
 
-/** Keys and 1-based indexes (negative ones count from the end) as a path of DuckDB; null for none. */
+/** Keys and 1-based indexes (negative ones count from the end) as a DuckDB path; null if the list is empty. */
 export function jsonPath(steps: readonly Arg[], context: CellContext): string | null {
   if (steps.length === 0) return null
   const constants = steps.map((step) => step.constant)
-  // A pointer takes a key of digits for a place in an array.
+  // A pointer treats a key of digits as an array index.
   if (
     constants.some((step) => (typeof step === 'number' && step < 0) || (typeof step === 'string' && isDigits.test(step))) &&
     constants.every((step) => (typeof step === 'number' && step !== 0) || (typeof step === 'string' && !/["\\*]/.test(step)))
@@ -23,7 +23,7 @@ export function jsonPath(steps: readonly Arg[], context: CellContext): string | 
   }
   if (constants.every((step) => typeof step === 'string' || typeof step === 'number'))
     return context.bind(constants.map((step) => `/${typeof step === 'number' ? step - 1 : pointerPart(String(step))}`).join(''))
-  // A path with `[#-1]` counts from the end, but knows no keys with quotes; a pointer takes any key.
+  // A path with `[#-1]` counts from the end, but supports no keys with quotes; a pointer supports any key.
   const needsPath = steps.flatMap(({ type, constant, sql }) => {
     if (!isText(type)) return typeof constant === 'number' && constant > 0 ? [] : [`${sql} < 0`]
     return typeof constant === 'string' && !isDigits.test(constant) ? [] : [`regexp_full_match(${sql}, '[0-9]+')`]
@@ -38,7 +38,7 @@ export function jsonPath(steps: readonly Arg[], context: CellContext): string | 
   return `CASE WHEN ${needsPath.join(' OR ')} THEN '$' || ${path.join(' || ')} ELSE ${pointer} END`
 }
 
-/** The JSON at a path; NULL when there is none. */
+/** The JSON at a path; NULL if there is none. */
 export function jsonAt(json: string, steps: readonly Arg[], context: CellContext): string {
   const path = jsonPath(steps, context)
   if (path === null) return tried(context, [json], (text) => `json(${text})`)
@@ -50,7 +50,7 @@ export function jsonTextAt(json: string, steps: readonly Arg[], context: CellCon
   return tried(context, [json, jsonPath(steps, context) ?? "'$'"], (text, at) => `json_extract_string(${text}, ${at})`)
 }
 
-/** JSON as ClickHouse writes it: whole numbers without a fraction (`1.0` and `1e3` are `1.0` and `1000.0` on DuckDB). */
+/** JSON as ClickHouse writes it: integers without a fraction (DuckDB writes `1.0` and `1e3` as `1.0` and `1000.0`). */
 export const rawOf = (value: string, context: CellContext): string =>
   once(
     context,
@@ -64,11 +64,11 @@ export const jsonMember = (value: string, key: string): string => `json_extract(
 
 const textOf = (value: string): string => `json_extract_string(${value}, '$')`
 
-/** A number in a text, cut to a whole one; ClickHouse reads them in strings, too. */
+/** A number, truncated to an integer; ClickHouse also reads numbers in strings. */
 export const wholeOf = (text: string, type: string): string =>
   `CASE WHEN regexp_full_match(${text}, '-?[0-9]{1,38}') THEN TRY_CAST(${text} AS ${type}) ELSE TRY_CAST(trunc(TRY_CAST(${text} AS DOUBLE)) AS ${type}) END`
 
-/** An element of a tuple: of an array by its position, of an object by its name, or by its position where it has none. */
+/** An element of a tuple: by position in an array, by name in an object, or by position if it has no name. */
 const elementAt = (value: string, i: number, name: string | undefined, context: CellContext): string => {
   const member =
     name === undefined
@@ -77,7 +77,7 @@ const elementAt = (value: string, i: number, name: string | undefined, context: 
   return `coalesce(json_extract(${value}, '$[${i}]'), ${member})`
 }
 
-/** JSON as a value of a type: the type's default where it does not fit, NULL where the type allows it. */
+/** JSON converted to a type: the type's default if it does not match, NULL if the type allows it. */
 export function jsonAs(value: string, type: SqlType, context: CellContext): string {
   const orDefault = (sql: string) => (isNullable(type) ? sql : `coalesce(${sql}, ${defaultOf(type)})`)
   switch (type.kind) {

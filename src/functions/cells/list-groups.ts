@@ -1,12 +1,12 @@
 import { isNullable, type SqlType } from '../../types/types.ts'
 import type { CellContext } from '../row.ts'
 
-// Groups of the items of a list on DuckDB, which has no GROUP BY for them.
+// Grouping the items of a list on DuckDB, which has no GROUP BY for lists.
 
 /**
- * `body` of the entries of each key, in the order of the keys: an entry is a tuple, and its first element the key. The keys are taken a stretch at a
- * time, so that each looks only at the entries of its stretch: with n keys every entry is looked at 2√n times instead of n times. Each step is a list
- * of its own, because DuckDB plans a lambda inside of a lambda twice.
+ * `body` over the entries of each key, ordered by key. An entry is a tuple whose first element is the key. Keys are processed in ranges, and each key
+ * searches only the entries of its range: with n keys every entry is visited 2√n times instead of n times. Each step builds a list of its own, because
+ * DuckDB plans nested lambdas twice.
  */
 export function byKey(entries: string, key: SqlType, context: CellContext, body: (entries: string) => string): string {
   const [all, entry, at, from, one] = Array.from({ length: 5 }, () => context.fresh()) as [string, ...string[]]
@@ -19,7 +19,7 @@ export function byKey(entries: string, key: SqlType, context: CellContext, body:
   const near = having(`${at}.all`, `${keyOf} >= ${at}.keys[${from}] AND ${keyOf} <= ${last}`)
   const stretch = `{'keys': ${at}.keys[${from}:${from} + ${width} - 1], 'near': ${near}}`
   const known = `list_transform(range(1, len(${at}.keys) + 1, ${width}), lambda ${from}: ${stretch})`
-  // NULL is a key too, the first one.
+  // NULL is also a key, the first one.
   const unknown = having(`${at}.all`, `${keyOf} IS NULL`)
   const withUnknown = `list_concat(list_transform(${unknown}[1:1], lambda ${entry}: {'keys': [${keyOf}], 'near': ${unknown}}), ${known})`
   const stretches = `list_transform(${sorted}, lambda ${at}: ${isNullable(key) ? withUnknown : known})[1]`

@@ -9,14 +9,14 @@ export const before1970 = 'a Date of ClickHouse begins in 1970, and earlier days
 
 export const isDate = (arg: Arg): boolean => isNamed(arg.type, 'Date')
 
-/** What the calendar and the clock on the wall show: DuckDB's DATE or TIMESTAMP. */
+/** The local date and time: DuckDB's DATE or TIMESTAMP. */
 export function wall(arg: Arg, context: CellContext, zone?: Arg): string {
   if (isDate(arg)) return arg.sql
   if (isNamed(arg.type, 'String', 'Nothing')) return `TRY_CAST(${arg.sql} AS TIMESTAMP)`
   return localTime(asTimestamp(arg), zoneArgument(zone, arg.type, context), context)
 }
 
-/** The moment itself, as DuckDB's TIMESTAMP in UTC; a Date is its midnight. */
+/** The instant, as DuckDB's TIMESTAMP in UTC; for a Date, its midnight. */
 export function moment(arg: Arg, context: CellContext, zone?: Arg): string {
   if (isTime(arg.type) && !isDate(arg)) return arg.sql
   const where = zoneArgument(zone, arg.type, context)
@@ -27,7 +27,7 @@ export function moment(arg: Arg, context: CellContext, zone?: Arg): string {
 
 const asTimestamp = (arg: Arg): string => (isTime(arg.type) ? arg.sql : `TRY_CAST(${arg.sql} AS TIMESTAMP)`)
 
-/** ClickHouse's argument: a text is read as a moment of the project's zone. */
+/** ClickHouse's argument: a text is a time in the project's zone. */
 export const clickHouseMoment = (arg: Arg, context: CellContext): string =>
   isNamed(arg.type, 'String')
     ? `parseDateTime64BestEffortOrNull(${arg.sql}, 6, ${context.literal(context.timezone)})`
@@ -35,7 +35,7 @@ export const clickHouseMoment = (arg: Arg, context: CellContext): string =>
       ? `CAST(NULL AS Nullable(DateTime))`
       : arg.sql
 
-/** The same, with a type that carries the zone: the calendar it is moved on. A day that becomes a moment begins in that zone. */
+/** The same, with a type that carries the zone whose calendar applies. A Date that becomes a time starts in that zone. */
 export const clickHouseLocal = (arg: Arg, context: CellContext): string =>
   isDate(arg) && isNamed(context.type, 'DateTime', 'DateTime64')
     ? `toDateTime(${arg.sql}, ${clickHouseZone(arg, context)})`
@@ -46,7 +46,7 @@ export const clickHouseLocal = (arg: Arg, context: CellContext): string =>
 export const clickHouseZone = (arg: Arg, context: CellContext, zone?: Arg): string =>
   zone ? zone.sql : context.literal(zoneArgument(undefined, arg.type, context))
 
-/** `name(x, others…, zone)`: ClickHouse takes a zone for moments only. */
+/** `name(x, others…, zone)`: ClickHouse accepts a zone for times only. */
 export const inZone =
   (name: string, ...others: string[]): SqlCell =>
   (args, context) => {
@@ -54,11 +54,11 @@ export const inZone =
     return `${name}(${(isDate(args[0]!) ? parts : [...parts, clickHouseZone(args[0]!, context, args[1])]).join(', ')})`
   }
 
-/** NULL comes out where NULL, or a text that may be no date, goes in. */
+/** NULL for NULL and for a text that is not a date. */
 export const whenTime = (type: SqlType, arg: SqlType | undefined): SqlType =>
   arg && isTime(arg) && arg.kind === 'scalar' && !arg.nullable ? type : nullable(type)
 
-/** A moment without a fraction, shown in the same zone as another. */
+/** A time without a fraction, shown in the same zone as another. */
 export const dateTimeLike = (arg: SqlType | undefined, zone?: Arg): SqlType => {
   const named = typeof zone?.constant === 'string' ? zone.constant : arg?.kind === 'scalar' ? arg.zone : undefined
   return whenTime(named ? { ...scalar('DateTime'), zone: named } : scalar('DateTime'), arg)

@@ -1,16 +1,16 @@
 import type { CellContext } from '../row.ts'
 import { once } from './duckdb-values.ts'
 
-// ClickHouse's text is bytes and DuckDB's is characters. Functions that cut or count bytes take the characters where both are the same
-// (all ASCII) and go through a BLOB elsewhere; a cut inside of a character, which ClickHouse would show as a broken one, is not made.
+// ClickHouse's text is bytes and DuckDB's is characters. Functions that cut or count bytes use characters if the text is ASCII, otherwise a
+// BLOB. A cut inside a character, which ClickHouse would show as a broken one, is avoided.
 
 export const upperLetters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 export const lowerLetters = 'abcdefghijklmnopqrstuvwxyz'
 
-/** Capitals beyond ASCII: upper case but A to Z, title case, Roman numerals, letters in circles. */
+/** Capitals beyond A to Z: upper case, title case, Roman numerals, circled letters. */
 export const capitalBeyondAscii = '[^\\P{Lu}A-Z]|[\\p{Lt}\\x{2160}-\\x{216F}\\x{24B6}-\\x{24CF}]'
 
-/** The engine's own function knows the letters of all languages; translate, which puts up its letters anew for each text, takes twenty times as long. */
+/** The engine's function supports all languages; translate rebuilds its table for each text and takes twenty times as long. */
 export const asciiLower = (text: string, context: CellContext): string =>
   once(
     context,
@@ -25,7 +25,7 @@ export const asciiUpper = (text: string, context: CellContext): string =>
     (t) => `CASE WHEN strlen(${t}) = length(${t}) THEN upper(${t}) ELSE translate(${t}, '${lowerLetters}', '${upperLetters}') END`,
   )
 
-/** `onChars` where bytes are characters, else `onBytes` of the BLOB. */
+/** `onChars` if the text is ASCII, else `onBytes` of the BLOB. */
 export const inBytes = (context: CellContext, text: string, onChars: (text: string) => string, onBytes: (blob: string) => string): string =>
   once(
     context,

@@ -2,11 +2,11 @@ import type { CellContext } from '../row.ts'
 import { once } from './duckdb-values.ts'
 import { momentOf } from './zone-text.ts'
 
-// Times out of texts, on DuckDB: what ClickHouse calls best effort.
+// Parsing times on DuckDB: ClickHouse's "best effort".
 
 const endsInOffset = '\\d{1,2}:\\d{2}(:\\d{2}(\\.\\d*)?)?\\s*(Z|UTC|GMT|[+-]\\d{2}(:?\\d{2})?)$'
 
-/** Spellings of dates that become `2024-01-31` before DuckDB reads them; of 1/2/2024 ClickHouse takes the first number as the day. */
+/** Date formats that are rewritten to `2024-01-31` before DuckDB reads them; in 1/2/2024 ClickHouse reads the first number as the day. */
 const rewrites = (isMonthFirst: boolean): readonly (readonly [from: string, to: string])[] => [
   ['^(\\d{4})(\\d\\d)(\\d\\d)(?:T?(\\d\\d)(\\d\\d)(\\d\\d))$', '\\1-\\2-\\3 \\4:\\5:\\6'],
   ['^(\\d{4})[/.]?(\\d\\d)[/.]?(\\d\\d)\\b', '\\1-\\2-\\3'],
@@ -17,7 +17,7 @@ const formats = ['%d %b %Y', '%b %d %Y', '%d %B %Y', '%B %d %Y', '%Y-%m-%d']
   .join(', ')
 
 /**
- * The instant a text names, or NULL: ISO forms, seconds or milliseconds since 1970, and the usual spellings of dates. Without an offset
+ * The instant that a text names, or NULL: ISO forms, seconds or milliseconds since 1970, and common date formats. Without an offset
  * it is a local time of the project.
  */
 export function instantOfText(text: string, context: CellContext, options: { timezone?: string; isMonthFirst?: boolean } = {}): string {

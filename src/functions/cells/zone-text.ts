@@ -3,17 +3,17 @@ import type { SqlType } from '../../types/types.ts'
 import type { Arg, CellContext } from '../row.ts'
 import { isUtc, isZone, newYear, type ZonePiece, zonePieces } from './zones.ts'
 
-// DuckDB's text for local times. Moments are TIMESTAMP in UTC; `localTime` gives the TIMESTAMP that a clock on the wall shows.
+// SQL for local times on DuckDB. Instants are TIMESTAMP in UTC; `localTime` returns the TIMESTAMP of the local clock.
 //
-// A moment is compared with the offset pieces of the usual years, a tree of constants: 70 ms for 3 million rows of a column and 370 ms for an
-// expression, which is named by a lambda so that it stands there once; ICU takes 920 ms. Moments outside of these years go through ICU.
+// An instant is compared with the offset changes of the usual years, in a tree of constants: 70 ms for 3 million rows of a column, and 370 ms for an
+// expression, which a lambda names so that it is printed once; ICU takes 920 ms. Instants outside these years use ICU.
 
 const usualYears: readonly [from: number, to: number] = [2012, 2032]
 
-/** The zone that a value of this type is shown and cut in. */
+/** The zone in which a value of this type is shown and truncated. */
 export const zoneOf = (type: SqlType, context: CellContext): string => (type.kind === 'scalar' ? type.zone : undefined) ?? context.timezone
 
-/** The zone that a call names in an argument, or that of the value. */
+/** The zone given as an argument, or that of the value. */
 export function zoneArgument(arg: Arg | undefined, type: SqlType, context: CellContext): string {
   if (!arg) return zoneOf(type, context)
   if (typeof arg.constant !== 'string') throw new QueryError('invalid-query', { message: 'A time zone must be given as a text constant.' })
@@ -21,7 +21,7 @@ export function zoneArgument(arg: Arg | undefined, type: SqlType, context: CellC
   return arg.constant
 }
 
-/** Bounded: changes of clocks and turns of years. */
+/** A bounded cache: offset changes and starts of years. */
 const stamps = new Map<number, string>()
 function stamp(micros: number): string {
   const known = stamps.get(micros)
@@ -48,18 +48,18 @@ function piecesOf(zone: string, context: CellContext): Pieces {
   return { from: newYear(first), to: newYear(last), pieces: zonePieces(zone, first, last) }
 }
 
-/** A balanced tree of comparisons that ends in the offsets, in microseconds. */
+/** A balanced tree of comparisons with the offsets, in microseconds, as leaves. */
 function tree(moment: string, pieces: readonly ZonePiece[]): string {
   if (pieces.length === 1) return String(pieces[0]!.offset)
   const middle = Math.ceil(pieces.length / 2)
   return `CASE WHEN ${moment} < ${stamp(pieces[middle]!.from)} THEN ${tree(moment, pieces.slice(0, middle))} ELSE ${tree(moment, pieces.slice(middle))} END`
 }
 
-/** `fast` for moments between two others, `slow` for the rest and for NULL. */
+/** `fast` for instants between two others, `slow` for the rest and for NULL. */
 const between = (moment: string, from: number, to: number, fast: string, slow: string): string =>
   `CASE WHEN ${moment} >= ${stamp(from)} AND ${moment} < ${stamp(to)} THEN ${fast} ELSE ${slow} END`
 
-/** Runs `body` on a name for the moment, so that its text is in the statement once. */
+/** Applies `body` to a name for the instant, so that its SQL is printed once. */
 function named(moment: string, context: CellContext, body: (name: string) => string): string {
   if (isCheap(moment)) return body(moment)
   const name = context.fresh()
@@ -69,14 +69,14 @@ function named(moment: string, context: CellContext, body: (name: string) => str
 const icuLocal = (moment: string, zone: string, context: CellContext): string =>
   `timezone(${context.literal(zone)}, timezone('UTC', ${moment}))`
 
-/** ICU takes the later of two moments, unlike ClickHouse; the offset of the day before gives the earlier one. */
+/** For an ambiguous local time ICU returns the later instant, unlike ClickHouse; the offset of the day before gives the earlier one. */
 function icuMoment(local: string, zone: string, context: CellContext): string {
   const back = (text: string): string => `timezone('UTC', timezone(${context.literal(zone)}, ${text}))`
   const early = `(${back(`${local} - INTERVAL 1 DAY`)} + INTERVAL 1 DAY)`
   return `CASE WHEN ${icuLocal(early, zone, context)} = ${local} THEN ${early} ELSE ${back(local)} END`
 }
 
-/** What the clock on the wall shows at a moment. */
+/** The local time at an instant. */
 export function localTime(moment: string, zone: string, context: CellContext): string {
   if (isUtc(zone)) return moment
   const { from, to, pieces } = piecesOf(zone, context)
@@ -85,13 +85,13 @@ export function localTime(moment: string, zone: string, context: CellContext): s
 }
 
 /**
- * The moment when a clock on the wall shows a local time. Of two moments it is the earlier one; a time that clocks skip is taken as if they
- * had moved already.
+ * The instant of a local time. An ambiguous local time is the earlier of its two instants. A local time that a change of offset skips is read
+ * with the new offset.
  */
 export const momentOf = (local: string, zone: string, context: CellContext): string =>
   momentBy((piece, before) => piece.from + before.offset, local, zone, context)
 
-/** The same for midnights: where clocks skip midnight, the day begins when they move. */
+/** The same for midnights: if a change of offset skips midnight, the day starts at the change. */
 export const midnightOf = (date: string, zone: string, context: CellContext): string =>
   momentBy((piece, before) => piece.from + Math.max(piece.offset, before.offset), `CAST(${date} AS TIMESTAMP)`, zone, context)
 
@@ -106,13 +106,13 @@ function momentBy(wallOf: (piece: ZonePiece, before: ZonePiece) => number, local
 const day = 86_400_000_000
 const startOfDay = (local: number): number => Math.floor(local / day) * day
 
-/** The moment when the local day of a moment began. */
+/** The instant at which the local day of an instant began. */
 export function startOfLocalDay(moment: string, zone: string, context: CellContext): string {
   if (isUtc(zone)) return `date_trunc('day', ${moment})`
   const { from, to, pieces } = piecesOf(zone, context)
   const slow = (text: string): string =>
     named(`date_trunc('day', ${icuLocal(text, zone, context)})`, context, (name) => icuMoment(name, zone, context))
-  // On a day with a change of clocks, moments after the change belong to a midnight before it: its offset holds until the next midnight.
+  // On a day with a change of offset, instants after the change belong to a midnight before it: the old offset holds until the next midnight.
   const midnights = pieces.flatMap((piece, i): ZonePiece[] => {
     const before = pieces[i - 1]
     if (!before) return [piece]
@@ -131,6 +131,6 @@ export function startOfLocalDay(moment: string, zone: string, context: CellConte
   return named(moment, context, body)
 }
 
-/** Whether the zone is always ahead of UTC by a multiple of some seconds: cutting to them gives the same there as in UTC. */
+/** Whether the offset is always a multiple of these seconds: then truncating in UTC gives the same result. */
 export const isShiftedByWhole = (zone: string, seconds: number): boolean =>
   isUtc(zone) || zonePieces(zone, 1970, 2038).every((piece) => piece.offset % (seconds * 1_000_000) === 0)

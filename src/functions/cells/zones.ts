@@ -1,10 +1,10 @@
 import { zoneOf as readZone } from '../../lib/zone.ts'
 
-/** A stretch of time during which a zone keeps its offset. */
+/** A period with a constant offset. */
 export interface ZonePiece {
   /** Microseconds since 1970, UTC. */
   readonly from: number
-  /** Microseconds that local time is ahead of UTC. */
+  /** Local time minus UTC, in microseconds. */
   readonly offset: number
 }
 
@@ -22,7 +22,7 @@ export function isZone(zone: string): boolean {
 /** Microseconds since 1970 of the first day of a year. */
 export const newYear = (year: number): number => Date.UTC(year, 0, 1) * 1000
 
-/** The pieces of equal offset from the beginning of one year to the beginning of another, in order; at least one. */
+/** The periods of constant offset between the starts of two years, in order; at least one. */
 export function zonePieces(zone: string, fromYear: number, toYear: number): readonly ZonePiece[] {
   if (isUtc(zone)) return [{ from: newYear(fromYear), offset: 0 }]
   const read = readZone(zone)

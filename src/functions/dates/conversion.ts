@@ -8,9 +8,9 @@ import { whenAll } from '../results.ts'
 import { type Arg, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Casts to dates and times. A text without an offset is local to the zone of the call, else of the project.
+// Casts to dates and times. A text without an offset is a local time in the zone of the call, otherwise of the project.
 
-/** The zone that an argument names, for the type of the result. */
+/** The zone given as an argument, for the type of the result. */
 const constantZone = (arg: Arg | undefined): string | undefined => (typeof arg?.constant === 'string' ? arg.constant : undefined)
 const dateTime64 = (digits: number, mayBeNull: boolean, zone?: string): SqlType => ({
   ...scalar('DateTime64', mayBeNull),
@@ -19,7 +19,7 @@ const dateTime64 = (digits: number, mayBeNull: boolean, zone?: string): SqlType 
 })
 const clickhouseZone = (zone: string | undefined, context: CellContext): string => context.literal(zone ?? context.timezone)
 
-/** Spellings ClickHouse reads as a date; everything else is NULL. */
+/** Formats that ClickHouse reads as a date; any other text is NULL. */
 const dateOfText = (text: string): string => {
   const dashed = `regexp_replace(${text}, '^(\\d{4})(\\d\\d)(\\d\\d)$', '\\1-\\2-\\3')`
   return `TRY_CAST(nullif(regexp_extract(${dashed}, '^\\d{4}-\\d{1,2}-\\d{1,2}(?: \\d{1,2}:\\d{2}:\\d{2})?$'), '') AS DATE)`
@@ -103,7 +103,7 @@ const asTime = (
 
 const secondsOf32Bits = 'a DateTime of ClickHouse lies between 1970 and February 2106, and other seconds become its first or last'
 
-/** The letters of ClickHouse's (MySQL's) formats in DuckDB's. */
+/** DuckDB's format letters for those of ClickHouse (MySQL's). */
 const formatLetters: Readonly<Record<string, string>> = {
   a: '%a',
   b: '%b',
@@ -135,7 +135,7 @@ const formatLetters: Readonly<Record<string, string>> = {
 }
 const duckdbFormat = (format: string): string => format.replace(/%(.)/g, (all, letter: string) => formatLetters[letter] ?? all)
 
-/** The year of a text whose format has none: 2000 where it has another part of a date, else 1970. */
+/** The year of a text whose format has none: 2000 if the format has another part of a date, else 1970. */
 const yearWithout = (format: string): string | null => {
   const letters = [...format.matchAll(/%(.)/g)].map(([, letter]) => letter!)
   if (letters.some((letter) => 'YyF'.includes(letter))) return null
@@ -146,7 +146,7 @@ const digitsOf = (arg: Arg | undefined, otherwise: number): number => (typeof ar
 const cutTo = (digits: number, moment: string): string =>
   digits >= 6 ? moment : `make_timestamp(epoch_us(${moment}) // ${10 ** (6 - digits)} * ${10 ** (6 - digits)})`
 
-/** Not written inside the family: TypeScript would take `toString` for the method of every object. */
+/** Not defined inside the family: TypeScript would take `toString` for the method of every object. */
 const textOf: ScalarSpec = {
   args: [1, 2],
   returns: whenAll('String'),
@@ -280,7 +280,7 @@ export const timeConversionFunctions = scalars({
       const year = typeof constant === 'string' ? yearWithout(constant) : null
       const text = typeof constant === 'string' ? context.literal(`${year ? '%Y ' : ''}${duckdbFormat(constant)}`) : format!.sql
       const read = `try_strptime(${year ? `'${year} ' || ` : ''}${x!.sql}, ${text})`
-      // A DateTime has 32 bits of seconds since 1970.
+      // A DateTime is 32 bits of seconds since 1970.
       return once(
         context,
         momentOf(read, zoneArgument(zone, unknownType, context), context),

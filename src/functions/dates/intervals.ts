@@ -7,7 +7,7 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 
 export type IntervalUnit = 'Second' | 'Minute' | 'Hour' | 'Day' | 'Week' | 'Month' | 'Quarter' | 'Year'
 
-/** DuckDB's functions that make an interval, and whether the unit is a fixed time or a step of the calendar. */
+/** DuckDB's functions for intervals, and whether the unit is a fixed duration or depends on the calendar. */
 export const intervalUnits: Readonly<Record<IntervalUnit, { readonly make: string; readonly isFixed: boolean }>> = {
   Second: { make: 'to_seconds', isFixed: true },
   Minute: { make: 'to_minutes', isFixed: true },
@@ -20,7 +20,7 @@ export const intervalUnits: Readonly<Record<IntervalUnit, { readonly make: strin
 }
 export const unitNames = Object.keys(intervalUnits) as IntervalUnit[]
 
-/** An amount of a unit as DuckDB's INTERVAL; fractions are cut as in ClickHouse. */
+/** An amount of a unit as DuckDB's INTERVAL; fractions are truncated as in ClickHouse. */
 export const intervalOf = (unit: IntervalUnit, amount: Arg): string => {
   const { make, isFixed } = intervalUnits[unit]
   const whole = isNamed(amount.type, 'Float32', 'Float64', 'Decimal') ? `trunc(${amount.sql})` : amount.sql
@@ -32,13 +32,13 @@ export const unitOfInterval = (type: SqlType | undefined): IntervalUnit | undefi
   const name = type?.kind === 'scalar' ? type.unit : undefined
   return unitNames.find((unit) => unit.toLowerCase() === name?.toLowerCase())
 }
-/** Unknown units (a mixture) step over the calendar. */
+/** Mixed or unknown units depend on the calendar. */
 const isFixed = (type: SqlType): boolean => {
   const unit = unitOfInterval(type)
   return unit !== undefined && intervalUnits[unit].isFixed
 }
 
-/** A time moved by an interval: a Date stays one unless hours or less are added to it. */
+/** A time plus an interval: a Date stays a Date unless hours or less are added. */
 export function movedType(time: SqlType | undefined, interval: SqlType): SqlType {
   const mayBeNull = !time || isNullable(time) || isNullable(interval)
   if (!time || !isTime(time)) return scalar('DateTime64', true)
@@ -47,8 +47,8 @@ export function movedType(time: SqlType | undefined, interval: SqlType): SqlType
 }
 
 /**
- * A time plus or minus an interval, in DuckDB's text. Days and longer move the date on the calendar of the zone and keep the time of day;
- * hours and shorter move the moment.
+ * Prints a time plus or minus an interval for DuckDB. Days and longer units change the local date and keep the local time of day; hours and
+ * shorter units are added to the instant.
  */
 export function moved(time: Arg, sign: '+' | '-', interval: string, intervalType: SqlType, context: CellContext): string {
   if (isFixed(intervalType)) return `(${moment(time, context)} ${sign} ${interval})`

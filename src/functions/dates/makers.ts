@@ -6,7 +6,7 @@ import { inside } from '../makes.ts'
 import { type Arg, type CellContext, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Times that come from the clock, from numbers, or from another zone.
+// Times from the clock, from numbers, or from another zone.
 
 const stamp = (ms: number): string => new Date(ms).toISOString().slice(0, 23).replace('T', ' ')
 
@@ -46,19 +46,19 @@ const day = (name: string, summary: string, before: 0 | 1, duckdb: SqlCell, clic
   cases: [[`dateDiff('day', ${name}(), toDate(now()))`, before]],
 })
 
-/** What is left of a number in a type of 32 bits without a sign. */
+/** A number wrapped to 32 bits without a sign. */
 const in32Bits = (sql: string): string => `((${sql}) & ${2 ** 32 - 1})`
 /** Without the fraction. */
 const whole = (arg: Arg): string => (isFloat(arg.type) ? `CAST(trunc(${arg.sql}) AS BIGINT)` : `CAST(${asNumber(arg)} AS BIGINT)`)
-/** What an engine folds or reads ahead must not fail, whichever branch it stands in. */
+/** An engine may evaluate expressions early, whatever branch they are in, so these must not fail. */
 const between = (n: string, least: number, most: number): string => `least(greatest(${n}, ${least}), ${most})`
 
-/** Days past the month's end run on into the next month, as in ClickHouse. */
+/** Days after the end of the month continue in the next month, as in ClickHouse. */
 const calendarDay = (y: string, m: string, d: string): string =>
   `(make_date(${between(y, 1900, 2299)}, ${between(m, 1, 12)}, 1) + CAST(${between(d, 1, 31)} - 1 AS INTEGER))`
 const isDayOfMonth = (m: string, d: string): string => `${m} BETWEEN 1 AND 12 AND ${d} BETWEEN 1 AND 31`
 
-/** What no Date of ClickHouse can be is its first. */
+/** A date outside ClickHouse's Date becomes the first Date. */
 const dateOf: SqlCell = (args, context) =>
   unlessNull(
     args,
@@ -68,9 +68,9 @@ const dateOf: SqlCell = (args, context) =>
     }),
   )
 
-/** ClickHouse takes hours, minutes and seconds up to this. */
+/** The largest hours, minutes and seconds that ClickHouse accepts. */
 const mostOfClock = 99
-/** What no DateTime of ClickHouse can be is its first, or its last when it is later. */
+/** A time outside ClickHouse's DateTime becomes the first DateTime, or the last if it is later. */
 const timeOf = (args: readonly Arg[], zone: string, context: CellContext): string =>
   unlessNull(
     args,

@@ -4,7 +4,7 @@ import { before1970, clickHouseMoment, clickHouseZone, inZone, isDate, moment, w
 import { type Arg, type Case, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-/** A number read off the calendar or the clock on the wall. `{}` stands for it. */
+/** A number read from the local date and time. `{}` is replaced by it. */
 const part = (name: string, type: ScalarName, duckdb: string, summary: string, cases: readonly Case[]): ScalarSpec => ({
   args: 1,
   returns: ([x]) => whenTime(scalar(type), x),
@@ -17,10 +17,10 @@ const part = (name: string, type: ScalarName, duckdb: string, summary: string, c
 const t = "toDateTime('2024-01-07 15:05:09')"
 const d = "toDate('2024-12-30')"
 
-/** Weekday of a DuckDB date by ClickHouse's mode: from Monday or Sunday, counted from 1 or 0. */
+/** The weekday of a DuckDB date by ClickHouse's mode: starts on Monday or Sunday, counts from 1 or 0. */
 const weekdays: readonly string[] = ['isodow({})', 'isodow({}) - 1', 'isodow({}) % 7', 'isodow({}) % 7 + 1']
 
-/** A week's number by MySQL's modes: its first day, the day of January that lies in week 1, and whether days before week 1 are week 0. */
+/** MySQL's week modes: the first weekday, the day of January that week 1 contains, and whether earlier days are week 0. */
 interface WeekMode {
   readonly sunday: boolean
   readonly anchor: 1 | 4 | 7
@@ -38,7 +38,7 @@ export const weekModes: readonly WeekMode[] = [
   { sunday: true, anchor: 1, hasZero: false },
   { sunday: false, anchor: 1, hasZero: false },
 ]
-/** Of a function whose second argument is a week mode: ClickHouse refuses anything else there, such as a zone. */
+/** For functions whose second argument is a week mode: ClickHouse rejects anything else there, such as a zone. */
 export const withWeekMode =
   (name: string, returns: FunctionRow['returns'], most = weekModes.length - 1): FunctionRow['returns'] =>
   (types, context) => {
@@ -50,18 +50,18 @@ export const withWeekMode =
       expected,
     })
   }
-/** By a mode that is given as a constant, that is not given (0), or that comes from a column. */
+/** The mode is a constant, missing (0), or a column. */
 export function byMode<M>(modes: readonly M[], arg: Arg | undefined, body: (mode: M) => string): string {
   const { length } = modes
   if (!arg || arg.constant !== undefined) return body(modes[Number(arg?.constant ?? 0) % length] ?? modes[0]!)
   return `CASE ${arg.sql} % ${length} ${modes.map((mode, i) => `WHEN ${i} THEN ${body(mode)}`).join(' ')} END`
 }
 
-/** First day of the week of a DuckDB date, as a DATE. */
+/** The first day of the week of a DuckDB date, as a DATE. */
 export const weekStart = (date: string, sunday: boolean): string =>
   sunday ? `(CAST(date_trunc('week', ${date} + INTERVAL 1 DAY) AS DATE) - 1)` : `CAST(date_trunc('week', ${date}) AS DATE)`
 
-/** The day of the week that lies in the year the week is counted in. */
+/** The day of the week that decides to which year the week belongs. */
 const deciding = (date: string, mode: WeekMode): string => `(${weekStart(date, mode.sunday)} + ${7 - mode.anchor})`
 const weekOf = (date: string): string => `((dayofyear(${date}) - 1) // 7 + 1)`
 

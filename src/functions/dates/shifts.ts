@@ -6,7 +6,7 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 import { type IntervalUnit, intervalOf, isInterval, moved, movedType, unitNames } from './intervals.ts'
 import { unitOf } from './starts.ts'
 
-// Moving times, and how far apart they are.
+// Adding to times, and differences between them.
 
 const intervalType = (unit: IntervalUnit, amount: SqlType | undefined): SqlType => ({
   ...scalar('Interval', amount !== undefined && isNullable(amount)),
@@ -89,7 +89,7 @@ function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Ca
 type DiffUnit = ReturnType<typeof unitOf>
 const isClock = (unit: DiffUnit): boolean => ['hour', 'minute', 'second', 'millisecond', 'microsecond'].includes(unit)
 
-/** Boundaries of the unit between two times, on the calendar of the zone. Hours and shorter ones are counted between moments. */
+/** The unit boundaries between two times, in local time. Hours and shorter units are counted between instants. */
 function boundaries(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?: Arg): string {
   const where = zoneArgument(zone, a.type, context)
   const between = (from: string, to: string): string => `date_diff('${unit}', ${from}, ${to})`
@@ -101,8 +101,8 @@ function boundaries(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?:
 }
 
 /**
- * Mondays between two times, less the week that is not whole. ClickHouse holds the weekday of the first against that of the second also when the
- * second is earlier, and so do we: its results are off by one there.
+ * Mondays between two times, less an incomplete week. ClickHouse compares the weekday of the first with that of the second even if the second is
+ * earlier, which makes its results off by one. Waymark returns the same.
  */
 function weeksPassed(from: string, to: string): string {
   const mondays = `(date_diff('day', date_trunc('week', ${from}), date_trunc('week', ${to})) // 7)`
@@ -111,7 +111,7 @@ function weeksPassed(from: string, to: string): string {
   return `(${mondays} + CASE WHEN ${from} <= ${to} THEN -${isLater(to, from)} ELSE ${isLater(from, to)} END)`
 }
 
-/** Whole units that have passed; negative when the second time is earlier. */
+/** Completed units; negative if the second time is earlier. */
 function elapsed(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?: Arg): string {
   const seconds = { second: 1, minute: 60, hour: 3600, day: 86_400 }[unit as string]
   const [from, to] = [context.fresh(), context.fresh()]
@@ -124,7 +124,7 @@ function elapsed(unit: DiffUnit, a: Arg, b: Arg, context: CellContext, zone?: Ar
   }
   if (unit === 'millisecond' || unit === 'microsecond') return boundaries(unit, a, b, context, zone)
   if (unit === 'week') return pair(...walls, weeksPassed(from, to))
-  // A month has passed when the day and time of day of the first are reached.
+  // A month is complete once the day and time of day of the first are reached.
   const months = { month: 1, quarter: 3, year: 12 }[unit as string]!
   const inMonth = (name: string): string => `(${name} - date_trunc('month', ${name}))`
   const whole = (x: string, y: string): string => `(date_diff('month', ${x}, ${y}) - CAST(${inMonth(y)} < ${inMonth(x)} AS INTEGER))`

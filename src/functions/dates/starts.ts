@@ -6,12 +6,12 @@ import { type Arg, type Case, type CellContext, differing, type FunctionRow, typ
 import { type ScalarSpec, scalars } from '../scalars.ts'
 import { byMode, weekModes, weekStart, withWeekMode } from './parts.ts'
 
-// Cutting dates and moments down to the beginning of something. Days and longer give a Date where ClickHouse does; the rest gives a moment.
+// Truncating dates and times. Days and longer units give a Date where ClickHouse does, shorter ones a time.
 
 const dateResult: FunctionRow['returns'] = ([x]) => whenTime(scalar('Date'), x)
 const timeResult: FunctionRow['returns'] = ([x], { args }) => dateTimeLike(x, args[1])
 
-/** First day of a calendar unit, as a Date. `{}` stands for the local date or time. */
+/** First day of a calendar unit, as a Date. `{}` is replaced by the local date or time. */
 const firstDay = (name: string, duckdb: string, summary: string, cases: readonly Case[]): ScalarSpec => ({
   args: 1,
   returns: dateResult,
@@ -25,7 +25,7 @@ const timesBefore1970 = 'what is cut is a DateTime on ClickHouse, which begins i
 
 const seconds = { second: 1, minute: 60, hour: 3600 } as const
 
-/** Cuts a moment to a multiple of some seconds. Hours are those of the clock on the wall; shorter steps count from 1970, as in ClickHouse. */
+/** Truncates a time to a multiple of some seconds. Hours are local hours; shorter units count from 1970, as in ClickHouse. */
 export function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg): string {
   const where = zoneArgument(zone, arg.type, context)
   const cut = (text: string): string => {
@@ -54,7 +54,7 @@ export function startOfDay(arg: Arg, context: CellContext, zone?: Arg): string {
 
 const t = "toDateTime('2024-02-07 15:47:09')"
 
-/** Units of `dateTrunc` and what they give. */
+/** Units of `dateTrunc` and their result types. */
 type Unit = 'microsecond' | 'millisecond' | 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year'
 const units: ReadonlySet<string> = new Set([
   'microsecond',
@@ -101,7 +101,7 @@ const dateTrunc = (summary: string, name: string): ScalarSpec => ({
     const unit = unitOf(args[0])
     const zone = isDate(args[1]!) && givesDate(unit) ? '' : `, ${clickHouseZone(args[1]!, context, args[2])}`
     const text = `dateTrunc('${unit}', ${clickHouseMoment(args[1]!, context)}${zone})`
-    // Of a DateTime64 it is a DateTime64 or a Date32 there
+    // For a DateTime64 the result is a DateTime64 or a Date32 there
     if (givesDate(unit)) return `toDate(${text})`
     return unit === 'millisecond' || unit === 'microsecond' ? text : `toDateTime(${text})`
   },
@@ -115,7 +115,7 @@ const dateTrunc = (summary: string, name: string): ScalarSpec => ({
   ],
 })
 
-/** The first day of the week, by the mode that is given or the project's first day. */
+/** The first day of the week, by the given mode or the project's first weekday. */
 const startOfWeek = ([x, mode, zone]: readonly Arg[], context: CellContext): string =>
   mode
     ? byMode(weekModes, mode, ({ sunday }) => weekStart(wall(x!, context, zone), sunday))

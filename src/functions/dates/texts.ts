@@ -7,7 +7,7 @@ import { mustBeConstant } from '../must-be-constant.ts'
 import type { Arg, CellContext } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Times as text. The letters are those of ClickHouse's formatDateTime; DuckDB's strftime has other ones for some.
+// Formatting times. The letters are those of ClickHouse's formatDateTime; some differ in DuckDB's strftime.
 
 /** DuckDB's letters for ClickHouse's. */
 const letters: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ const letters: Readonly<Record<string, string>> = {
   '%': '%%',
 }
 
-/** What strftime cannot say; `{}` is the local time, `[]` the moment. */
+/** Letters without a strftime equivalent; `{}` is the local time, `[]` the instant. */
 const expressions: Readonly<Record<string, string>> = {
   C: "lpad(CAST(year({}) // 100 AS VARCHAR), 2, '0')",
   g: "lpad(CAST(isoyear({}) % 100 AS VARCHAR), 2, '0')",
@@ -68,7 +68,7 @@ function formatted([time, format, zone]: readonly Arg[], context: CellContext): 
       if ('plain' in piece) return `strftime(${at}, ${context.bind(piece.plain)})`
       return piece.letter === 'z' ? zoneText(time!, at, context, zone) : expressions[piece.letter]!.replaceAll('{}', () => at)
     })
-  // The time of a zone is long, and each piece has it once or several times.
+  // The SQL for a local time is long, and each piece uses it at least once.
   return pieces.length === 1 ? printed(local)[0]! : once(context, local, (at) => `(${printed(at).join(' || ')})`)
 }
 
@@ -99,7 +99,7 @@ const format = (name: string, summary: string): ScalarSpec => ({
   takes: ['time', 'text'],
   returns: ([x]) => whenTime(scalar('String'), x),
   summary,
-  // %W is Wednesday.
+  // %W is the weekday's name.
   makes: times(8),
   duckdb: formatted,
   clickhouse: ([time, text, zone], context) => {
@@ -119,7 +119,7 @@ const format = (name: string, summary: string): ScalarSpec => ({
   ],
 })
 
-/** Unit of `dateName` and its text. */
+/** Units of `dateName` and their formats. */
 const names: Readonly<Record<string, string>> = {
   year: 'CAST(year({}) AS VARCHAR)',
   quarter: 'CAST(quarter({}) AS VARCHAR)',
@@ -138,7 +138,7 @@ function nameUnit(arg: Arg | undefined): string {
   throw new QueryError('invalid-query', { message: `A part of a date must be one of ${Object.keys(names).join(', ')}.` })
 }
 
-/** PostgreSQL's parts; anything else is NULL. */
+/** PostgreSQL's parts; others are NULL. */
 const parts: Readonly<Record<string, string>> = {
   year: 'year({})',
   month: 'month({})',

@@ -7,12 +7,12 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 import { intervalUnits, moved, unitOfInterval } from './intervals.ts'
 import { startOfDay } from './starts.ts'
 
-// Cutting time into stretches of any length: toStartOfInterval, and the windows tumble and hop that are made from it.
+// Truncating times to intervals of any length: toStartOfInterval, and the windows tumble and hop that build on it.
 
 const isOne = (interval: Arg): boolean => interval.call?.args[0]?.constant === 1
 const givesDate = (interval: SqlType | undefined): boolean => ['Week', 'Month', 'Quarter', 'Year'].includes(unitOfInterval(interval) ?? '')
 
-/** The beginning of the stretch a time lies in. Stretches count from where ClickHouse counts them. */
+/** The start of the interval that contains a time. Intervals have the same origin as in ClickHouse. */
 function startOf(time: Arg, interval: Arg, context: CellContext, zone?: Arg): string {
   const unit = unitOfInterval(interval.type)
   const where = zoneArgument(zone, time.type, context)
@@ -32,7 +32,7 @@ function startOf(time: Arg, interval: Arg, context: CellContext, zone?: Arg): st
       if (isOne(interval)) return startOfDay(time, context, zone)
       return midnightOf(bucket(day, "DATE '1970-01-01'"), where, context)
     case 'Hour': {
-      // Hours count from the midnight of each day. A single hour is cut as a moment: it may come twice on the clock.
+      // Hours count from local midnight. A single hour is truncated as an instant, since a local hour may occur twice.
       const whole = `time_bucket(${interval.sql}, CAST(${local} AS TIMESTAMP), date_trunc('day', ${local}))`
       if (!isShiftedByWhole(where, 3600)) return momentOf(whole, where, context)
       const hour = `date_trunc('hour', ${moment(time, context, zone)})`
@@ -44,7 +44,7 @@ function startOf(time: Arg, interval: Arg, context: CellContext, zone?: Arg): st
   }
 }
 
-/** Stretches that count from a given time. Months keep its day. */
+/** Intervals with a given origin. Months keep its day. */
 function startFromOrigin(time: Arg, interval: Arg, origin: Arg, context: CellContext): string {
   const unit = unitOfInterval(interval.type)
   const isFixed = unit ? intervalUnits[unit].isFixed : false
@@ -93,7 +93,7 @@ function hopping(time: Arg, hop: Arg, size: Arg, context: CellContext, zone?: Ar
   return { start: moveEdge(end, '-', size, type, context), end }
 }
 
-/** ClickHouse's windows take a DateTime and nothing else. */
+/** ClickHouse's windows accept a DateTime only. */
 const wholeSeconds = (time: Arg, context: CellContext): string =>
   `assumeNotNull(toDateTime(${clickHouseMoment(time, context)}, ${clickHouseZone(time, context)}))`
 

@@ -20,11 +20,11 @@ import { type IntegerShape, integer, integerShape, nextWidth, whenAll } from '..
 import { type Arg, type CellContext, call, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Types grow as on ClickHouse (UInt8 + UInt8 is UInt16); DuckDB counts in 64 bits, where it says "overflow" and ClickHouse wraps around.
+// Types widen as in ClickHouse (UInt8 + UInt8 is UInt16). DuckDB computes in 64 bits and reports an overflow where ClickHouse wraps around.
 
 type Returns = FunctionRow['returns']
 
-/** The result of an integer operation by the shapes of its two sides; anything with a float is a float. */
+/** The result type of an integer operation, from the widths and signs of both sides; with a float it is a float. */
 const numeric =
   (ofIntegers: (a: IntegerShape, b: IntegerShape) => IntegerShape): Returns =>
   ([a, b]) => {
@@ -66,7 +66,7 @@ const difference: Returns = ([a, b], context) => {
   return numeric((x, y) => ({ bits: nextWidth(larger(x, y)), signed: true }))([a!, b!], context)
 }
 
-/** A 64-bit side makes DuckDB count in 64 bits, and a 128-bit side in 128. */
+/** A 64-bit operand makes DuckDB compute in 64 bits, a 128-bit operand in 128. */
 const wide = (arg: Arg): string => {
   const shape = integerShape(arg.type)
   if (!shape) return asNumber(arg)
@@ -77,7 +77,7 @@ const operator =
   (symbol: string): SqlCell =>
   ([a, b]) => {
     const isWhole = isInteger(a!.type) && isInteger(b!.type)
-    // Of two without a sign DuckDB wants a difference without one.
+    // For two unsigned operands, DuckDB's difference must also be unsigned.
     if (symbol === '-' && isNamed(a!.type, 'UInt64') && isNamed(b!.type, 'UInt64')) return `(CAST(${a!.sql} AS HUGEINT) - ${b!.sql})`
     return isWhole ? `(${wide(a!)} ${symbol} ${wide(b!)})` : `(${asNumber(a!)} ${symbol} ${asNumber(b!)})`
   }
@@ -98,7 +98,7 @@ const additive =
     return `(${time.sql} ${symbol} to_seconds(CAST(${amount.sql} AS BIGINT)))`
   }
 
-/** On ClickHouse a time is moved on the calendar of its type's zone. */
+/** On ClickHouse a time is shifted on the calendar of its type's zone. */
 const additiveOnClickHouse =
   (symbol: '+' | '-', name: string): SqlCell =>
   (args, context) => {
@@ -111,7 +111,7 @@ const additiveOnClickHouse =
 
 type OnZero = (context: CellContext) => string
 
-/** Division that refuses 0 the way ClickHouse does. */
+/** Division that rejects 0 as ClickHouse does. */
 const checked =
   (body: (a: string, b: string) => string, onZero: OnZero): SqlCell =>
   ([a, b], context) => {
@@ -160,7 +160,7 @@ const decimal: Returns = (types, { args }) => ({
   nullable: types.some(isNullable),
   parameters: [76, decimalScale(args)],
 })
-/** Cut, not rounded, at the scale. */
+/** Truncated, not rounded, at the scale. */
 const decimalCell =
   (symbol: '*' | '/'): SqlCell =>
   (args) => {
@@ -186,7 +186,7 @@ const binary = (
   cases,
   ...more,
 })
-/** Beside a wide number without a sign ClickHouse takes a narrow one below 0 for a big one. */
+/** With a wide unsigned operand, ClickHouse reads a narrow negative operand as a large number. */
 const signedRemainder =
   (name: string): SqlCell =>
   ([a, b]) => {
@@ -195,7 +195,7 @@ const signedRemainder =
     return `${name}(${isMistaken ? `toInt64(${a!.sql})` : a!.sql}, ${b!.sql})`
   }
 
-/** ClickHouse wraps around where 64 bits end. Every sum would have to be made in 128 bits and cut to do the same. */
+/** ClickHouse wraps around at 64 bits. The same result here would need every sum in 128 bits, then truncation. */
 export const beyond64Bits = (expression: string, clickhouse: unknown): Difference => ({
   expression,
   duckdb: { refused: 'out of range' },
@@ -207,9 +207,9 @@ export const beyond63Bits = (expression: string, clickhouse: unknown): Differenc
   reason: 'DuckDB counts with signed numbers of 64 bits, and refuses what only unsigned ones can hold',
 })
 
-/** A property is moved by an interval as a time, and moves a time as a number. */
+/** Next to an interval a property is a time, next to a time it is a number. */
 const takesOfSum: FunctionRow['takes'] = (args) => args.map((_, i) => (isInterval(args[1 - i]!) ? 'time' : 'number'))
-/** From a property a time is taken as from another one. */
+/** A property minus a time is a difference of times. */
 const takesOfDifference: FunctionRow['takes'] = ([, b]) => [isInterval(b!) || isTime(b!) ? 'time' : 'number', 'number']
 
 const addition = (
@@ -403,7 +403,7 @@ export const arithmeticFunctions = scalars({
   },
 })
 
-/** NULL as soon as one side is: DuckDB's greatest() would skip it. */
+/** NULL if either side is: DuckDB's greatest() would skip it. */
 function extreme(symbol: '<' | '>'): SqlCell {
   return ([a, b], context: CellContext) =>
     onceAll(context, [asFloat(a!), asFloat(b!)], (x, y) => `CASE WHEN ${x} ${symbol} ${y} THEN ${x} WHEN ${x} IS NOT NULL THEN ${y} END`)

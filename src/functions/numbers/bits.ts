@@ -4,7 +4,7 @@ import { type IntegerShape, integer, integerShape, whenAll } from '../results.ts
 import { type Arg, type Case, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Bits of whole numbers. ClickHouse works in the width of the type and drops what is shifted out; DuckDB counts in 128 bits here and cuts.
+// Bits of integers. ClickHouse works in the width of the type and drops bits that are shifted out; here DuckDB computes in 128 bits and truncates.
 
 const shapeOf = (type: Arg['type']): IntegerShape => integerShape(type) ?? { bits: 64, signed: true }
 const wider: FunctionRow['returns'] = ([a, b]) => {
@@ -15,9 +15,9 @@ const wider: FunctionRow['returns'] = ([a, b]) => {
 const ofFirst: FunctionRow['returns'] = ([a, b]) => (isNullable(b ?? a!) ? { ...integer(shapeOf(a!)), nullable: true } : a!)
 
 const mask = (bits: number): string => `CAST(${(1n << BigInt(bits)) - 1n} AS HUGEINT)`
-/** The bits of a number as one that is not negative, in its own width or a wider one. */
+/** The bits of a number as a nonnegative number, in its own width or a wider one. */
 const bitsOf = (arg: Arg, { bits } = shapeOf(arg.type)): string => `(CAST(${asNumber(arg)} AS HUGEINT) & ${mask(bits)})`
-/** Bits as a number of the shape. */
+/** Bits as a number of a given width and sign. */
 const numberOf = (bits: string, { bits: width, signed }: IntegerShape): string => {
   const cut = `(${bits} & ${mask(width)})`
   if (!signed) return `CAST(${cut} AS UBIGINT)`
@@ -32,7 +32,7 @@ const binary = (summary: string, body: (a: string, b: string) => string, cases: 
   summary,
   duckdb: ([a, b], { type }) => {
     const shape = shapeOf(type)
-    // BIGINT holds what comes out, unless a number without a sign is as wide as the result.
+    // BIGINT can hold the result unless an unsigned operand is as wide as the result.
     const isCut = [a!, b!].some((arg) => {
       const { bits, signed } = shapeOf(arg.type)
       return !signed && bits === shape.bits && (shape.signed || bits === 64)
@@ -58,19 +58,19 @@ const rotate =
       shape,
     )
   }
-function test(x: Arg, place: Arg): string {
+function test(x: Arg, bitNumber: Arg): string {
   const { bits, signed } = shapeOf(x.type)
-  const at = typeof place.constant === 'number' && Number.isInteger(place.constant) ? place.constant : -1
-  // One step where BIGINT holds the number and the bit.
+  const at = typeof bitNumber.constant === 'number' && Number.isInteger(bitNumber.constant) ? bitNumber.constant : -1
+  // One step if BIGINT can hold the number and the bit.
   if (at >= 0 && at < Math.min(bits, 63) && bits <= 64 && (signed || bits < 64)) return `((${asInteger(x)} & ${1n << BigInt(at)}) <> 0)`
-  return `((${shiftedRight(bitsOf(x), `least(${asInteger(place)}, 127)`)} & 1) = 1)`
+  return `((${shiftedRight(bitsOf(x), `least(${asInteger(bitNumber)}, 127)`)} & 1) = 1)`
 }
 const tests =
   (operator: 'AND' | 'OR'): SqlCell =>
-  ([x, ...places]) =>
-    [x!, ...places].some((arg) => isNullable(arg.type))
-      ? `CASE WHEN ${[x!, ...places].map((arg) => `${arg.sql} IS NOT NULL`).join(' AND ')} THEN ${places.map((place) => test(x!, place)).join(` ${operator} `)} END`
-      : `(${places.map((place) => test(x!, place)).join(` ${operator} `)})`
+  ([x, ...bitNumbers]) =>
+    [x!, ...bitNumbers].some((arg) => isNullable(arg.type))
+      ? `CASE WHEN ${[x!, ...bitNumbers].map((arg) => `${arg.sql} IS NOT NULL`).join(' AND ')} THEN ${bitNumbers.map((bitNumber) => test(x!, bitNumber)).join(` ${operator} `)} END`
+      : `(${bitNumbers.map((bitNumber) => test(x!, bitNumber)).join(` ${operator} `)})`
 
 const bitmapReason = 'DuckDB has no bitmaps; arrays answer the same questions there'
 const bitmap = (args: number, returns: FunctionRow['returns'], summary: string, cases: readonly Case[]): ScalarSpec => ({
@@ -175,8 +175,8 @@ export const bitFunctions = scalars({
   bitTest: {
     args: 2,
     returns: whenAll('Bool'),
-    summary: 'Whether the bit at a place (from 0) is set.',
-    duckdb: ([x, place]) => unlessNull([x!, place!], test(x!, place!)),
+    summary: 'Whether the bit at a bitNumber (from 0) is set.',
+    duckdb: ([x, bitNumber]) => unlessNull([x!, bitNumber!], test(x!, bitNumber!)),
     cases: [
       ['bitTest(5, null)', null],
       ['bitTest(5, 0)', 1],
@@ -192,7 +192,7 @@ export const bitFunctions = scalars({
   bitTestAll: {
     args: [3, null],
     returns: whenAll('Bool'),
-    summary: 'Whether the bits at all of the places are set.',
+    summary: 'Whether the bits at all of the bitNumbers are set.',
     duckdb: tests('AND'),
     cases: [
       ['bitTestAll(5, 0, 2)', 1],
@@ -202,7 +202,7 @@ export const bitFunctions = scalars({
   bitTestAny: {
     args: [3, null],
     returns: whenAll('Bool'),
-    summary: 'Whether a bit at one of the places is set.',
+    summary: 'Whether a bit at one of the bitNumbers is set.',
     duckdb: tests('OR'),
     cases: [
       ['bitTestAny(5, 1, 2)', 1],
@@ -232,7 +232,7 @@ export const bitFunctions = scalars({
   bitSlice: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'Bits of a text from a place (1 is the first), as a text.',
+    summary: 'Bits of a text from a bitNumber (1 is the first), as a text.',
     duckdb: unsupported('a text of DuckDB cannot end inside of a byte'),
     cases: [["bitSlice('abc', 1, 8)", 'a']],
   },
@@ -257,7 +257,7 @@ export const bitmapFunctions = scalars({
   bitmapSubsetLimit: bitmap(3, bitmapState, 'A number of numbers of a bitmap, from one on.', [
     [`bitmapToArray(bitmapSubsetLimit(${left}, 2, 1))`, [2]],
   ]),
-  subBitmap: bitmap(3, bitmapState, 'A number of numbers of a bitmap, from a place (0 is the first).', [
+  subBitmap: bitmap(3, bitmapState, 'A number of numbers of a bitmap, from a bitNumber (0 is the first).', [
     [`bitmapToArray(subBitmap(${left}, 1, 2))`, [2, 3]],
   ]),
   bitmapTransform: bitmap(3, bitmapState, 'A bitmap with numbers of one array replaced by those of another.', [

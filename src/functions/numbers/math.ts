@@ -4,7 +4,7 @@ import { always, whenAll } from '../results.ts'
 import { type Arg, type Case, type Cell, type CellContext, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Mathematics in floats. Where a function has no value ClickHouse answers nan or inf and DuckDB fails.
+// Mathematics in floats. For undefined results ClickHouse returns nan or inf, and DuckDB fails.
 
 const infinity = "CAST('inf' AS DOUBLE)"
 
@@ -21,7 +21,7 @@ const called =
   (name: string): SqlCell =>
   (args) =>
     `${name}(${args.map(asFloat).join(', ')})`
-/** `otherwise` where `isOutside` holds. */
+/** `otherwise` if `isOutside` is true. */
 const within =
   (isOutside: (x: string) => string, otherwise: string, body: (x: string) => string): SqlCell =>
   ([x], context) =>
@@ -49,7 +49,7 @@ const powerSpec = (name: string): ScalarSpec => ({
   ],
 })
 
-/** DuckDB's own function multiplies with 128 bits, which takes ten times as long. */
+/** DuckDB's own function multiplies in 128 bits, which takes ten times as long. */
 const factorials = `[${Array.from({ length: 20 }, (_, i) => `${product(i + 1)}::UBIGINT`).join(', ')}]`
 function product(n: number): bigint {
   return n <= 1 ? 1n : BigInt(n) * product(n - 1)

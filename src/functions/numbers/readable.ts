@@ -7,9 +7,9 @@ import { always, commonType, whenAll } from '../results.ts'
 import { type Arg, call, differing, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Values for people to read, and what belongs to no other family.
+// Human-readable values, and functions that fit in no other family.
 
-/** The biggest unit that fits, with two digits behind the point. */
+/** The largest unit that fits, with two decimal places. */
 const inUnits = (base: number, units: readonly string[]): SqlCell => {
   const cell: SqlCell = ([x], context) =>
     once(context, asFloat(x!), (v) => {
@@ -79,7 +79,7 @@ const extreme = (name: 'greatest' | 'least', cases: ScalarSpec['cases']): Scalar
   cases,
 })
 
-/** Names of languages in English by their codes of two letters. */
+/** English names of languages by their two-letter codes. */
 const languageNames = (): readonly (readonly [string, string])[] => {
   const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
   const letters = [...'abcdefghijklmnopqrstuvwxyz']
@@ -92,7 +92,7 @@ const languageNames = (): readonly (readonly [string, string])[] => {
 }
 const quoted = (texts: readonly string[]): string => `[${texts.map((text) => `'${text.replaceAll("'", "''")}'`).join(', ')}]`
 const codes = languageNames()
-/** All codes in one text, three characters from one to the next: it is searched several times as fast as a list. */
+/** All codes in one text, three characters apart: searching it is several times as fast as searching a list. */
 const codeText = `'|${codes.map(([code]) => code).join('|')}|'`
 const nameList = quoted(codes.map(([, name]) => name))
 

@@ -12,7 +12,7 @@ const sameType: FunctionRow['returns'] = ([x, digits]) => {
   return digits && isNullable(digits) ? nullable(type) : type
 }
 const digitsOf = (digits: Arg | undefined): string => (digits ? `CAST(${digits.sql} AS INTEGER)` : '0')
-/** No digits behind the point are asked for, or more: a whole number stays what it is. */
+/** No digits after the decimal point are cut: an integer stays unchanged. */
 const keepsWhole = (x: Arg, digits: Arg | undefined): boolean =>
   isInteger(x.type) && (digits === undefined || (typeof digits.constant === 'number' && digits.constant >= 0))
 const typed = (sql: string, { type }: Arg): string => {
@@ -22,7 +22,7 @@ const typed = (sql: string, { type }: Arg): string => {
 
 type Rounding = 'ceil' | 'floor' | 'trunc' | 'roundBankers'
 
-/** To a multiple of `step`; `%` cuts towards zero. */
+/** To a multiple of `step`; `%` truncates towards zero. */
 const wholes: Readonly<Record<Rounding, (v: string, step: string) => string>> = {
   trunc: (v, step) => `(${v} - ${v} % ${step})`,
   floor: (v, step) => `(${v} - (${v} % ${step} + ${step}) % ${step})`,
@@ -33,17 +33,17 @@ const wholes: Readonly<Record<Rounding, (v: string, step: string) => string>> = 
     return `(${v} - ${v} % ${step} + CASE WHEN ${isUp} THEN sign(${v}) * ${step} ELSE 0 END)`
   },
 }
-/** No number has more digits. */
+/** The most digits that a number can have. */
 const mostDigits = 38
 const stepOf = ({ sql, constant }: Arg): string => {
   const zeros = typeof constant === 'number' ? String(Math.min(-constant, mostDigits)) : `least(greatest(-(${sql}), 0), ${mostDigits})`
   return `CAST(rpad('1', CAST(${zeros} AS INTEGER) + 1, '0') AS HUGEINT)`
 }
-/** Of whole numbers, which a float has no room for beyond 53 bits. */
+/** For integers, which a float cannot represent beyond 53 bits. */
 const ofWholes = (name: Rounding, x: Arg, digits: Arg, context: CellContext): string =>
   onceAll(context, [`CAST(${asNumber(x)} AS HUGEINT)`, stepOf(digits)], (v, step) => typed(wholes[name](v, step), x))
 
-/** ceil() and floor() of DuckDB know no digits. */
+/** DuckDB's ceil() and floor() take no digits. */
 const scaled =
   (name: 'ceil' | 'floor'): SqlCell =>
   ([x, digits], context) => {
@@ -53,7 +53,7 @@ const scaled =
     return onceAll(context, [asFloat(x!), `pow(10.0, ${digits.sql})`], (v, scale) => `(${name}(${v} * ${scale}) / ${scale})`)
   }
 
-/** What DuckDB computes in floats. */
+/** Computed in floats by DuckDB. */
 const onFloats =
   (name: Rounding, engine: string): SqlCell =>
   ([x, digits], context) => {
@@ -70,7 +70,7 @@ const rounding = (summary: string, duckdb: SqlCell, cases: readonly Case[], more
   ...more,
 })
 
-/** The biggest step that is not above the number, in the order given. */
+/** The largest step that is at most the number, in the given order. */
 const steps = (x: string, pairs: readonly (readonly [least: number, answer: number])[], otherwise: string): string =>
   `CASE ${pairs.map(([least, answer]) => `WHEN ${x} >= ${least} THEN ${answer}`).join(' ')} WHEN ${x} IS NOT NULL THEN ${otherwise} END`
 const durations = [36000, 18000, 7200, 3600, 1800, 1200, 600, 300, 240, 180, 120, 60, 30, 10, 1].map((n) => [n, n] as const)

@@ -4,7 +4,7 @@ import { always, orNull, whenAll } from '../results.ts'
 import { type Arg, type CellContext, type SqlCell, sql, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// IPv4 and IPv6 addresses. DuckDB has no type for them: there they are their canonical text.
+// IPv4 and IPv6 addresses. DuckDB has no type for them, so they are stored as canonical text.
 
 const byte = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|0{0,2}[1-9]?[0-9])'
 const v4 = `${byte}(?:\\.${byte}){3}`
@@ -26,7 +26,7 @@ const v4OfNumberOrNull = (number: string, context: CellContext): string =>
   once(context, number, (n) => `CASE WHEN ${n} IS NOT NULL THEN ${v4OfNumber(n, context)} END`)
 
 const group = '[0-9a-fA-F]{1,4}'
-/** Eight groups, or fewer around one `::`; the last two may be written as IPv4. */
+/** Eight groups, or fewer around one `::`; the last two may be an IPv4 address. */
 const isV6 = (text: string): string => {
   const forms = [
     `(?:${group}:){7}${group}`,
@@ -40,7 +40,7 @@ const isV6 = (text: string): string => {
   return `(regexp_full_match(${text}, '${forms.join('|')}') AND len(string_split(${text}, ':')) <= 9)`
 }
 
-/** 32 hexadecimal digits; NULL for what is no IPv6 address. An IPv4 address is its mapped form when `mapsV4`. */
+/** 32 hexadecimal digits; NULL for an invalid IPv6 address. With `mapsV4` an IPv4 address becomes its mapped form. */
 function digitsOfV6(text: string, context: CellContext, mapsV4: boolean): string {
   return once(context, text, (t) => {
     const tail = `regexp_extract(${t}, '(${v4})$', 1)`
@@ -64,7 +64,7 @@ function digitsOfV6(text: string, context: CellContext, mapsV4: boolean): string
   })
 }
 
-/** The shortest form: the longest run of zero groups is `::`, a mapped IPv4 address ends in it. */
+/** The shortest form: the longest run of zero groups becomes `::`, and a mapped address ends in its IPv4 form. */
 function v6OfDigits(digits: string, context: CellContext): string {
   return once(context, digits, (d) => {
     const i = context.fresh()
@@ -102,7 +102,7 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
       const value = read(family, x!, context)
       if (ending === 'OrNull') return value
       const found = ending === '' ? failing(value, `The text is no ${family} address`, context) : `coalesce(${value}, ${zero[family]})`
-      // NULL has the default of OrDefault, and stays NULL for the others.
+      // For OrDefault NULL becomes the default; for the others it stays NULL.
       return ending === 'OrDefault' ? found : unlessNull([x!], found)
     },
     cases: [

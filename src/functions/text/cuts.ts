@@ -5,11 +5,11 @@ import { whenAll } from '../results.ts'
 import { type Arg, type SqlCell, sql } from '../row.ts'
 import { scalars } from '../scalars.ts'
 
-// Parts of texts, and texts filled or cleared at their ends.
+// Substrings, padding and trimming.
 
 const slice = (text: string, start: string, length: string): string =>
   `CASE WHEN ${start} = 0 THEN left(${text}, 0) WHEN ${length} < 0 THEN array_slice(${text}, ${start}, ${length} - 1) ELSE substring(${text}, ${start}, ${length}) END`
-/** Places and lengths beyond 32 bits are refused by DuckDB; no text is that long. */
+/** DuckDB rejects positions and lengths beyond 32 bits; no text is that long. */
 const longest = 2_147_483_647
 const isPositive = (arg: Arg): boolean => typeof arg.constant === 'number' && arg.constant > 0 && arg.constant <= longest
 const bounded = ({ sql, constant }: Arg): string =>
@@ -35,7 +35,7 @@ const trimmed = (name: 'trim' | 'ltrim' | 'rtrim', clickhouse: string, summary: 
   cases,
 })
 
-/** Padding counts bytes in leftPad and characters in leftPadUTF8: each byte above one per character is one pad less. */
+/** leftPad counts bytes and leftPadUTF8 counts characters: each byte beyond one per character reduces the padding by one. */
 const padded =
   (name: 'lpad' | 'rpad', countsBytes: boolean): SqlCell =>
   ([x, length, fill], context) => {
@@ -70,7 +70,7 @@ export const cutFunctions = scalars({
     args: 3,
     caseInsensitive: true,
     returns: whenAll('String'),
-    summary: 'Bytes of a text from a place (1 is the first, -1 the last); a negative length leaves that many off the end.',
+    summary: 'Bytes of a text from a position (1 is the first, -1 the last); a negative length leaves that many off the end.',
     duckdb: ([x, start, length], context) =>
       unlessNull(
         [x!, start!, length!],
@@ -98,7 +98,7 @@ export const cutFunctions = scalars({
   substringUTF8: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'Characters of a text from a place (1 is the first, -1 the last).',
+    summary: 'Characters of a text from a position (1 is the first, -1 the last).',
     duckdb: ([x, start, length], context) =>
       isPositive(start!) && isPositive(length!)
         ? sliceOf(x!.sql, start!, length!)

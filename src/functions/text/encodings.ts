@@ -5,13 +5,13 @@ import { integerShape, whenAll } from '../results.ts'
 import { type Arg, type CellContext, type SqlCell, sql, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Texts as hex, base58 and base64, hashes, and the bits of one type read as another.
+// Texts as hex, base58 and base64, hashes, and reinterpreting bits as another type.
 
 const noHash = unsupported('ClickHouse has this hash and DuckDB has none that gives the same numbers')
 const noBits = unsupported('DuckDB does not show the bits of a value')
 const noBase58 = unsupported('DuckDB has no base58')
 
-/** Whole numbers have no leading zero bytes, negative ones the width of their type. */
+/** Nonnegative integers have no leading zero bytes, negative ones the width of their type. */
 const hex: SqlCell = ([x], context) => {
   if (!isInteger(x!.type)) return `hex(${x!.sql})`
   const shape = integerShape(x!.type)!
@@ -21,7 +21,7 @@ const hex: SqlCell = ([x], context) => {
   return once(context, `hex(${value})`, (h) => `lpad(${h}, CAST(length(${h}) + length(${h}) % 2 AS INTEGER), '0')`)
 }
 
-/** The bytes of a text from the lowest on, as ClickHouse reads numbers from them. */
+/** The bytes of a text, lowest first, as ClickHouse reads numbers from them. */
 function reinterpretedInteger(bits: 8 | 16 | 32 | 64, signed: boolean): ScalarSpec {
   const name = `${signed ? 'Int' : 'UInt'}${bits}` as const
   const fold = (value: string): string => {
@@ -49,7 +49,7 @@ function reinterpretedInteger(bits: 8 | 16 | 32 | 64, signed: boolean): ScalarSp
     ],
   }
 }
-/** A negative number fills the width of its own type only. */
+/** A negative number is extended to the width of its own type only. */
 const ofWidth = (x: Arg): string => {
   const shape = integerShape(x.type)
   return shape?.signed
@@ -67,14 +67,14 @@ const reinterpreted = (
   cases,
 })
 
-/** The text that the decoded bytes are; refused where they are none. */
+/** The decoded bytes as text; rejected if they are not valid text. */
 const decoded = (x: Arg, needs: string, bytes: (text: string) => string, context: CellContext): string =>
   once(context, x.sql, (text) => {
     const found = `coalesce(TRY(decode(${bytes(text)})), ${context.refuse(context.literal(`The argument is not ${needs} of text in UTF-8`))})`
     return `CASE WHEN ${text} IS NOT NULL THEN ${found} END`
   })
 
-/** ClickHouse passes over white space in base64. */
+/** ClickHouse ignores white space in base64. */
 const withoutBlanks = (text: string): string => `regexp_replace(${text}, '\\s', '', 'g')`
 
 export const encodingFunctions = scalars({

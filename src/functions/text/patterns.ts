@@ -9,9 +9,9 @@ import { type Arg, type Case, type CellContext, type FunctionFamily, type SqlCel
 import { type ScalarSpec, scalars } from '../scalars.ts'
 import { allIndexes, firstIndex, indexed, inVariants } from './search-variants.ts'
 
-// LIKE and regular expressions: RE2 on both engines, `.` matches line ends too.
+// LIKE and regular expressions: RE2 on both engines, `.` also matches line ends.
 
-/** Patterns compare like values: NULL fits NULL and nothing else, and the answer is never NULL. */
+/** Patterns compare like values: NULL matches NULL only, and the result is never NULL. */
 function patternMatch(
   summary: string,
   negated: boolean,
@@ -63,7 +63,7 @@ export const groupCount = (pattern: string): number =>
 const hasGroups = ({ sql, constant }: Arg): string =>
   typeof constant === 'string' ? String(groupCount(constant) > 0) : `regexp_matches(${sql}, '(^|[^\\\\])\\((?:[^?]|\\?P?<)')`
 
-/** What ClickHouse's extract() means: the first group, or the whole match when there is none. */
+/** ClickHouse's extract() returns the first group, or the whole match without groups. */
 const extracted = (name: 'regexp_extract' | 'regexp_extract_all', text: string, pattern: Arg): string => {
   const group = (i: number) => `${name}(${text}, ${pattern.sql}, ${i}, 's')`
   if (typeof pattern.constant === 'string') return group(groupCount(pattern.constant) > 0 ? 1 : 0)
@@ -71,9 +71,9 @@ const extracted = (name: 'regexp_extract' | 'regexp_extract_all', text: string, 
 }
 
 const texts = arrayOf(scalar('String'))
-/** Every group may hold the whole match. */
+/** Every group may contain the whole match. */
 const ofGroups = ({ args }: MadeCall) => parts(1 + (typeof args[1]?.constant === 'string' ? groupCount(args[1].constant) : 0))
-/** A constant pattern is needed where the number of groups decides about the answer. */
+/** The pattern must be constant if the result depends on the number of groups. */
 const withGroups =
   (body: (text: string, pattern: Arg, groups: readonly number[]) => string): SqlCell =>
   ([text, pattern]) => {
@@ -186,7 +186,7 @@ export const patternFunctions: FunctionFamily = scalars({
     duckdb: ([text, pattern], context) => {
       const all = extracted('regexp_extract_all', text!.sql, pattern!)
       if (typeof pattern!.constant === 'string' && groupCount(pattern!.constant) > 0) return all
-      // ClickHouse stops at the first match that is empty.
+      // ClickHouse stops at the first empty match.
       const stops = pattern!.constant === undefined ? `NOT ${hasGroups(pattern!)} AND ` : ''
       return once(context, all, (l) => `CASE WHEN ${stops}list_contains(${l}, '') THEN ${l}[1:list_position(${l}, '') - 1] ELSE ${l} END`)
     },

@@ -4,7 +4,7 @@ import { whenAll } from '../results.ts'
 import { call, type SqlCell } from '../row.ts'
 import { scalars } from '../scalars.ts'
 
-/** `s`: a dot matches line ends, as on ClickHouse. */
+/** `s`: a dot matches line ends, as in ClickHouse. */
 const replaceRegexp =
   (options: string): SqlCell =>
   ([text, pattern, replacement]) => {
@@ -14,17 +14,17 @@ const replaceRegexp =
     return unlessNull([replacement!], `CASE WHEN ${pattern!.sql} = '' THEN ${text!.sql} ELSE ${replaced} END`)
   }
 
-/** As often as the text sought fits into the other one. */
+/** How often the searched text fits into the other one. */
 const ofAll = ({ args: [, from, to] }: MadeCall): Makes =>
   typeof from?.constant === 'string' && typeof to?.constant === 'string'
     ? times(Math.max(1, Buffer.byteLength(to.constant) / Math.max(1, Buffer.byteLength(from.constant))))
     : counted((c) => c.plus(c.bytes(0), c.over(c.times(c.bytes(0), c.bytes(2)), c.most(c.bytes(1), c.number(1)))))
-/** A pattern may match nothing between any two letters; \\0 stands for the whole match. */
+/** A pattern may match the empty text between any two letters; \\0 is the whole match. */
 const ofMatches = ({ args: [, , to] }: MadeCall): Makes =>
   typeof to?.constant === 'string'
     ? times(2 + Buffer.byteLength(to.constant))
     : counted((c) => c.plus(c.bytes(0), c.times(c.plus(c.bytes(0), c.number(1)), c.bytes(2))))
-/** One match may be the whole text. */
+/** A single match may be the whole text. */
 const ofMatch = ({ args: [, , to] }: MadeCall): Makes =>
   typeof to?.constant === 'string'
     ? times(1 + (to.constant.match(/\\\d/g) ?? []).length)

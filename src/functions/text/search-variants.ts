@@ -3,7 +3,7 @@ import { asciiLower } from '../cells/text-bytes.ts'
 import type { Arg, CellContext } from '../row.ts'
 import type { ScalarSpec } from '../scalars.ts'
 
-// What both kinds of search share: spellings of one function, and numbers of what was found.
+// Shared by both kinds of search: variants of a function, and the positions of found items.
 
 export interface Variant {
   readonly suffix: string
@@ -16,7 +16,7 @@ export const variants: readonly Variant[] = [
   { suffix: 'UTF8', fold: (sql) => sql, countsBytes: false },
   { suffix: 'CaseInsensitiveUTF8', fold: (sql) => `lower(${sql})`, countsBytes: false },
 ]
-/** One row for each spelling: plain, CaseInsensitive, UTF8, CaseInsensitiveUTF8. */
+/** One row for each variant: plain, CaseInsensitive, UTF8, CaseInsensitiveUTF8. */
 export const inVariants = (
   name: string,
   suffixes: readonly string[],
@@ -25,9 +25,9 @@ export const inVariants = (
   Object.fromEntries(variants.filter((v) => suffixes.includes(v.suffix)).map((v) => [`${name}${v.suffix}`, spec(v, `${name}${v.suffix}`)]))
 export const everySuffix = variants.map((v) => v.suffix)
 
-/** Of more the engine's own walk over the list is taken: each is printed. */
+/** Longer lists use the engine's list functions, since every text is printed. */
 const mostPrinted = 200
-/** The texts of a list of constants: each is looked for by a condition of its own, which the engine prepares once for all rows. */
+/** The texts of a constant list: each becomes a condition, which the engine prepares once for all rows. */
 export const constantsOf = ({ items }: Arg): readonly Arg[] | null =>
   items && items.length <= mostPrinted && items.every(({ constant }) => typeof constant === 'string') ? items : null
 
@@ -36,7 +36,7 @@ const notNull = (list: string, context: CellContext): string => {
   return `list_filter(${list}, lambda ${n}: ${n} IS NOT NULL)`
 }
 
-/** Numbers from 1 of the items that fit, in their order. */
+/** The positions, from 1, of the matching items, in order. */
 export const indexed = (list: Arg, context: CellContext, body: (item: string) => string): string => {
   const constants = constantsOf(list)
   if (constants)
@@ -47,7 +47,7 @@ export const indexed = (list: Arg, context: CellContext, body: (item: string) =>
   return notNull(`list_transform(${list.sql}, lambda ${n}, ${i}: CASE WHEN ${body(n)} THEN ${i} END)`, context)
 }
 
-/** The number of the first item that fits; 0 for none. */
+/** The position of the first matching item; 0 if there is none. */
 export const firstIndex = (list: Arg, context: CellContext, body: (item: string) => string): string => {
   const constants = constantsOf(list)
   if (!constants) return `coalesce(${indexed(list, context, body)}[1], 0)`

@@ -9,15 +9,15 @@ import { allIndexes, constantsOf, everySuffix, firstIndex, inVariants, type Vari
 
 // Searches for texts and words in texts.
 
-/** The place of a text in another one, 0 when it is not there. */
-function place(text: string, needle: string, countsBytes: boolean): string {
+/** The position of a text in another one; 0 if it does not occur. */
+function positionIn(text: string, needle: string, countsBytes: boolean): string {
   const before = `${countsBytes ? 'strlen' : 'length'}(split_part(${text}, ${needle}, 1))`
-  // NULL when either is: no condition holds then.
+  // NULL if either is, since no condition is true then.
   return `CASE WHEN ${needle} = '' AND ${text} IS NOT NULL THEN 1 WHEN NOT contains(${text}, ${needle}) THEN 0 ELSE ${before} + 1 END`
 }
-const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Variant, context: CellContext): string => {
+const foundAt = (text: Arg, needle: Arg, start: Arg | undefined, variant: Variant, context: CellContext): string => {
   const folded = [text, needle].map((arg) => variant.fold(asTextOrNull(arg), context))
-  if (!start) return onceAll(context, folded, (t, n) => place(t!, n!, variant.countsBytes))
+  if (!start) return onceAll(context, folded, (t, n) => positionIn(t!, n!, variant.countsBytes))
   const found = onceAll(context, [...folded, `least(greatest(CAST(${start.sql} AS BIGINT), 1), 2147483647)`], (t, n, s) => {
     const rest = variant.countsBytes
       ? `CASE WHEN strlen(${t}) = length(${t}) THEN substring(${t}, ${s}) ELSE coalesce(TRY(decode(array_slice(encode(${t}), ${s}, -1))), '') END`
@@ -25,7 +25,7 @@ const placeOf = (text: Arg, needle: Arg, start: Arg | undefined, variant: Varian
     return once(
       context,
       rest,
-      (r) => `CASE WHEN ${n} <> '' AND NOT contains(${r}, ${n}) THEN 0 ELSE ${place(r, n!, variant.countsBytes)} + ${s} - 1 END`,
+      (r) => `CASE WHEN ${n} <> '' AND NOT contains(${r}, ${n}) THEN 0 ELSE ${positionIn(r, n!, variant.countsBytes)} + ${s} - 1 END`,
     )
   })
   const known = [text, start].filter((arg) => isNullable(arg.type)).map((arg) => `${arg.sql} IS NOT NULL`)
@@ -35,7 +35,7 @@ const inWhat = ({ suffix, countsBytes }: Variant): string =>
   `${countsBytes ? 'in bytes' : 'in characters'}${suffix.startsWith('Case') ? ', capitals or not' : ''}`
 
 const placesOf = (text: string, needles: Arg, variant: Variant, context: CellContext): string => {
-  const placed = (needle: string) => place(text, variant.fold(needle, context), variant.countsBytes)
+  const placed = (needle: string) => positionIn(text, variant.fold(needle, context), variant.countsBytes)
   const constants = constantsOf(needles)
   if (constants) return constants.length === 0 ? 'CAST([] AS BIGINT[])' : `[${constants.map(({ sql }) => placed(sql)).join(', ')}]`
   const n = context.fresh()
@@ -76,7 +76,7 @@ const noNeedle = (name: string, duckdb: unknown): Difference => ({
   reason: 'ClickHouse looks for no texts that may be NULL, and DuckDB passes over NULL',
 })
 
-/** Words of ASCII letters and digits; everything beyond ASCII belongs to words too. */
+/** Words of ASCII letters and digits; all characters beyond ASCII also count as letters. */
 export const wordPattern = '[0-9A-Za-z\\x{80}-\\x{10FFFF}]+'
 const words = (text: string): string => `regexp_extract_all(${text}, '${wordPattern}')`
 const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpec => ({
@@ -108,7 +108,7 @@ const hasWords = (name: string, all: boolean): ScalarSpec => ({
   summary: `Whether ${all ? 'all' : 'any'} of the words (an array, or a text of words) are in the text.`,
   duckdb: ([text, needles]) => {
     const list = isText(needles!.type) ? words(needles!.sql) : needles!.sql
-    // No words at all are found nowhere.
+    // An empty list of words never matches.
     const found = `${all ? 'list_has_all' : 'list_has_any'}(${words(text!.sql)}, ${list})`
     return all ? unlessNull([text!], `(${found} AND len(${list}) > 0)`) : found
   },
@@ -137,7 +137,7 @@ export const searchFunctions: FunctionFamily = scalars({
     ...(variant.suffix === '' ? { caseInsensitive: true as const } : {}),
     returns: whenAll('UInt64'),
     summary: `Where a text stands in another one (${inWhat(variant)}), from 1; 0 when it does not. The third argument is where to begin.`,
-    duckdb: ([text, needle, start], context) => placeOf(text!, needle!, start, variant, context),
+    duckdb: ([text, needle, start], context) => foundAt(text!, needle!, start, variant, context),
     cases: [
       [`${name}('abcabc', 'b')`, 2],
       [`${name}('abcabc', 'b', 3)`, 5],
@@ -156,7 +156,7 @@ export const searchFunctions: FunctionFamily = scalars({
     args: [2, 3],
     returns: whenAll('UInt64'),
     summary: 'As position, with the text to look for first.',
-    duckdb: ([needle, text, start], context) => placeOf(text!, needle!, start, variants[0]!, context),
+    duckdb: ([needle, text, start], context) => foundAt(text!, needle!, start, variants[0]!, context),
     cases: [
       ["locate('b', 'abc')", 2],
       ["locate('b', 'abcb', 3)", 4],
@@ -216,7 +216,7 @@ export const searchFunctions: FunctionFamily = scalars({
   ),
   ...manyNeedles(
     'multiSearchFirstPosition',
-    'The first place where any of the texts stands; 0 for none',
+    'The leftmost position of any of the texts; 0 for none',
     whenAll('UInt64'),
     (t, needles, variant, context) => {
       const n = context.fresh()

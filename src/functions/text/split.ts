@@ -6,19 +6,19 @@ import { type Arg, type Case, type CellContext, type Difference, differing } fro
 import { type ScalarSpec, scalars } from '../scalars.ts'
 import { wordPattern } from './search.ts'
 
-// Texts into arrays. An array cannot be NULL on ClickHouse: a NULL text is split like ''.
+// Splitting texts into arrays. An array cannot be NULL on ClickHouse: a NULL text is split like ''.
 
 const filled = (arg: Arg): string => (isNullable(arg.type) ? `coalesce(${arg.sql}, '')` : arg.sql)
 const filledOnClickhouse = (arg: Arg): string => (isNullable(arg.type) ? `ifNull(${arg.sql}, '')` : arg.sql)
 
-/** The third argument of the split functions: how many parts to keep, all when it is 0 or less. */
+/** The third argument of the split functions: the maximum number of parts; all if it is 0 or less. */
 function upTo(list: string, most: Arg | undefined): string {
   if (!most) return list
   if (typeof most.constant === 'number') return most.constant > 0 ? `array_slice(${list}, 1, ${most.sql})` : list
   return `array_slice(${list}, 1, CASE WHEN ${most.sql} > 0 THEN ${most.sql} ELSE 9223372036854775807 END)`
 }
 
-/** Between texts, and between all characters where the separator is empty. Of nothing ClickHouse makes no part then, and one otherwise. */
+/** Between separators; an empty separator splits all characters. For an empty text ClickHouse then returns no parts, otherwise one. */
 function between(text: string, { sql, constant }: Arg, context: CellContext, split: (text: string) => string): string {
   if (constant !== undefined && constant !== '') return split(text)
   const none = constant === undefined ? `${sql} = '' AND ` : ''
@@ -112,7 +112,7 @@ export const splitFunctions = scalars({
     args: 2,
     returns: listOfTexts,
     summary: 'All runs of a number of characters in a text.',
-    // A run begins at every letter, and each letter is in so many of them.
+    // A run starts at every letter, so each letter is in several runs.
     makes: counted((c) => c.times(c.bytes(0), c.plus(c.number(headBytes), c.least(c.value(1), c.bytes(0))))),
     duckdb: ([text, size], context) =>
       once(context, filled(text!), (t) => {

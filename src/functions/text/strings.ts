@@ -8,14 +8,14 @@ import { always, whenAll } from '../results.ts'
 import { type Arg, type CellContext, call, type SqlCell } from '../row.ts'
 import { scalars } from '../scalars.ts'
 
-// Texts as a whole: joined, measured, in capitals, backwards.
+// Operations on whole texts: concatenation, length, case, reversal.
 
 const concatenated: SqlCell = (args, context) => `concat(${args.map((arg) => toText(arg, context)).join(', ')})`
-/** NULL is ''. */
+/** NULL reads as ''. */
 const filledText = (arg: Arg, context: CellContext): string =>
   isNullable(arg.type) ? `ifNull(${asText(arg, context)}, '')` : asText(arg, context)
 
-/** `{}`, `{0}` and `{{` of a format as a list of texts and positions. */
+/** `{}`, `{0}` and `{{` of a format, as a list of texts and positions. */
 function formatParts(format: string): (string | number)[] {
   let next = 0
   return [...format.matchAll(/\{\{|\}\}|\{(\d*)\}|[^{}]+/g)].map(([all, position]) =>
@@ -149,7 +149,7 @@ export const stringFunctions = scalars({
     duckdb: ([x], context) => {
       const w = context.fresh()
       const words = `regexp_extract_all(${x!.sql}, '[A-Za-z0-9]+|[^A-Za-z0-9]+')`
-      // What lies between words has no letters of ASCII.
+      // Separators between words contain no ASCII letters.
       const word = `CASE WHEN strlen(${w}) = length(${w}) THEN upper(left(${w}, 1)) || lower(substring(${w}, 2)) ELSE ${w} END`
       return `array_to_string(list_transform(${words}, lambda ${w}: ${word}), '')`
     },
@@ -201,7 +201,7 @@ export const stringFunctions = scalars({
     returns: whenAll('Int32'),
     summary: 'The first byte as a number; 0 for an empty text.',
     duckdb: ([x], context) =>
-      // The first byte of the character's UTF-8, by its number.
+      // The first byte of the character's UTF-8, from its code point.
       once(context, x!.sql, (t) => {
         const number = `unicode(${t})`
         return `CASE WHEN ${t} = '' THEN 0 WHEN ${number} < 128 THEN ${number} WHEN ${number} < 2048 THEN 192 + (${number} >> 6) WHEN ${number} < 65536 THEN 224 + (${number} >> 12) ELSE 240 + (${number} >> 18) END`

@@ -5,14 +5,14 @@ import { listOfTexts, whenAll } from '../results.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Parts of URLs by regular expressions, after ClickHouse's rules: nothing is decoded, a host has a dot, and what does not fit is ''.
+// Parts of URLs by regular expressions, with ClickHouse's rules: nothing is decoded, a host contains a dot, and an invalid part is ''.
 
 const scheme = '(?:[A-Za-z0-9+.-]+:)?//'
 const user = '(?:[^/?#@:\\s]*@)?'
 const hostLetters = "[^/:?#@\\s<>=&~%{}|\\\\^\\[\\];,'']"
 const host = `${hostLetters}*\\.${hostLetters}*`
 const afterHost = '(?:[:/?#].*)?'
-/** The host is \1 with a scheme and \2 without one. */
+/** The host is \1 with a scheme, \2 without one. */
 const hostPattern = `^(?:${scheme}${user}(${host})${afterHost}|(${host})${afterHost}|.*)$`
 const hostPatternWithoutWww = `^(?:${scheme}${user}(?:www\\.)?(${host})${afterHost}|(?:www\\.)?(${host})${afterHost}|.*)$`
 
@@ -34,18 +34,18 @@ const part = (
   differences,
 })
 
-/** Domains under which names are given away, as in example.co.uk. ClickHouse knows the whole public list. */
+/** Public suffixes such as co.uk. ClickHouse knows the whole public list. */
 const secondLevels = ['ac', 'co', 'com', 'edu', 'gob', 'gov', 'mil', 'ne', 'net', 'nom', 'or', 'org', 'sch'].join('|')
 const suffixes =
   'ClickHouse has a list of all suffixes under which names are registered, DuckDB goes by the usual second parts (co, com, org, …)'
 const registered = `([^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+)$`
 const registeredHost = `((?:[^.]+)\\.(?:(?:${secondLevels})\\.[a-z]{2}|[^.]+))$`
 
-/** Letters that stand in no URL, and those that stand only in the name of a user; as in a set of a regular expression. */
+/** Characters not allowed in a URL, and those allowed in the user name only; written as in a character class. */
 const [inNoUrl, onlyInUser] = [' \\t<>{}|\\\\^\\[\\]', ';=&~%']
 /**
- * ClickHouse looks for an @ up to the end of the URL. Where there is one, everything before it is the user's name, slashes included; where there is
- * none, the host ends at the last slash, not at the first one.
+ * ClickHouse searches for an @ up to the end of the URL. With an @, everything before it is the user name, slashes included. Without one, the host
+ * ends at the last slash, not at the first.
  */
 const netlocOf = (url: string, context: CellContext): string =>
   once(context, found(url, '^(?:(?:[\\x00-\\x7f][A-Za-z0-9.+-]{0,12}:)?//)?(.*)$'), (rest) => {
@@ -55,13 +55,13 @@ const netlocOf = (url: string, context: CellContext): string =>
       return (
         `CASE WHEN regexp_matches(${url}, '^[\\x00-\\x7f][A-Za-z0-9.+-]{0,14}[${inNoUrl}${onlyInUser}]') THEN ''` +
         ` WHEN regexp_matches(${rest}, '${withUser}(?:[#/?]|$)|^[^#@${inNoUrl}]*#') THEN ${netloc}` +
-        // the shortest of beginnings of one text
+        // the shortest of several prefixes of the same text
         ` ELSE least(${beforeLast('/')}, ${beforeLast('?')}, CASE WHEN ${rest} = ${netloc} THEN ${beforeLast(onlyInUser)} ELSE ${netloc} END) END`
       )
     })
   })
 
-/** Arrays cannot be NULL on ClickHouse: NULL is taken like ''. */
+/** Arrays cannot be NULL on ClickHouse: NULL reads as ''. */
 const listed = (name: string, summary: string, makes: Makes, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
   makes,
   args: 1,
@@ -73,10 +73,10 @@ const listed = (name: string, summary: string, makes: Makes, duckdb: SqlCell, ca
 })
 const parameters = (url: string): string => found(url, '^[^?#]*[?#](.*)$')
 
-/** A parameter's name as part of a regular expression. */
+/** The name of a parameter, escaped for a regular expression. */
 const nameOf = (name: Arg): string => `regexp_escape(${name.sql})`
 
-/** Up to every mark of its path once more. */
+/** Each prefix of the path up to a separator is copied. */
 const ofParts = counted((c) => c.times(c.item(0), c.plus(c.letters(0, '/?#'), c.number(1))))
 const prefixes = (base: string, rest: string, from: number): SqlCell => {
   const cell: SqlCell = ([url], context) =>
@@ -233,7 +233,7 @@ export const urlFunctions = scalars({
   extractURLParameter: {
     args: 2,
     returns: whenAll('String'),
-    summary: "The value of a parameter, as it stands there; '' when it is missing.",
+    summary: "The value of a parameter, unchanged; '' if it is missing.",
     duckdb: ([url, name]) => `regexp_extract(${url!.sql}, '^[^?#]*[?#](?:.*?[&#?])?' || ${nameOf(name!)} || '=([^&#]*)', 1, 's')`,
     cases: [
       ["extractURLParameter('https://e.com/a?x=1&y=2#f', 'y')", '2'],

@@ -6,12 +6,12 @@ import { always } from '../results.ts'
 import type { Arg, Case, CellContext, FunctionRow } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Comparisons never answer NULL: NULL equals NULL and nothing else, and is neither less nor greater than anything.
+// Comparisons never return NULL: NULL equals NULL only, and is neither less nor greater than anything.
 
 const isNumberText = (constant: Arg['constant']): constant is string =>
   typeof constant === 'string' && constant.trim() !== '' && Number.isFinite(Number(constant))
 
-/** Brings two sides to types that DuckDB compares as ClickHouse would. A number meets text as text, unless the text is a constant number. */
+/** Converts both sides to types that DuckDB compares as ClickHouse would. A number is compared with a text as text, unless the text is a numeric constant. */
 export function aligned(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
   if (isText(a.type) && !isText(b.type)) {
     const [right, left] = aligned(b, a, context)
@@ -32,11 +32,11 @@ export function aligned(a: Arg, b: Arg, context: CellContext): readonly [string,
   return isNamed(a.type, 'Bool') === isNamed(b.type, 'Bool') ? [a.sql, b.sql] : [asNumber(a), asNumber(b)]
 }
 
-/** A day beside a moment is the moment it begins in the project's zone. */
+/** A date next to a time is its midnight in the project's zone. */
 const midnight = (arg: Arg, context: CellContext): string =>
   isNamed(arg.type, 'Date') ? momentOf(`CAST(${arg.sql} AS TIMESTAMP)`, context.timezone, context) : arg.sql
 
-/** In ClickHouse, where NULL is no condition and its `if` takes the last branch. */
+/** In ClickHouse, where a NULL condition makes `if` take the last branch. */
 const flagText = ({ sql, type }: Arg): string => {
   const text = `if(${sql}, 'true', 'false')`
   return isNullable(type) ? `if(isNull(${sql}), NULL, ${text})` : text
@@ -60,18 +60,18 @@ function alignedForClickhouse(a: Arg, b: Arg, context: CellContext): readonly [s
   return [matched(a, b), matched(b, a)]
 }
 
-/** Whether the aligned sides may be NULL: a text that must be read as a time or UUID may not be one. */
+/** Whether the converted sides may be NULL: a text that is read as a time or UUID may be invalid. */
 const mayBeNull = (a: Arg, b: Arg): boolean => isNullable(a.type) || isNullable(b.type) || isText(a.type) !== isText(b.type)
 
 const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-/** A text is read as a time or a UUID that may be NULL: what cannot be read is not equal to NULL. */
+/** A text read as a nullable time or UUID: an invalid text does not equal NULL. */
 const readsText = (a: Arg, b: Arg): boolean => {
   const [text, other] = isText(a.type) ? [a, b] : [b, a]
   if (!isText(text.type) || !isNullable(other.type) || (!isNamed(other.type, 'UUID') && !isTime(other.type))) return false
   return !(typeof text.constant === 'string' && isNamed(other.type, 'UUID') && isUuid.test(text.constant))
 }
 
-/** DuckDB finds nan equal to nan and above all numbers. */
+/** DuckDB treats nan as equal to nan and greater than all numbers. */
 const mayBeNan = (arg: Arg): boolean => isFloat(arg.type) && (arg.constant === undefined || Number.isNaN(arg.constant))
 
 function equality(isEqual: boolean): FunctionRow['sql'] {
@@ -94,7 +94,7 @@ function equality(isEqual: boolean): FunctionRow['sql'] {
       const [left, right] = alignedForClickhouse(a!, b!, context)
       const plain = `${isEqual ? 'equals' : 'notEquals'}(${left}, ${right})`
       if (!mayBeNull(a!, b!)) return plain
-      // isNotDistinctFrom() refuses two types.
+      // isNotDistinctFrom() rejects different types.
       if (isNullable(a!.type) && isNullable(b!.type)) {
         const same =
           typeName(a!.type) === typeName(b!.type)

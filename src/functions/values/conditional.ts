@@ -3,7 +3,7 @@ import { commonType } from '../results.ts'
 import type { SqlCell } from '../row.ts'
 import { scalars } from '../scalars.ts'
 
-/** Conditions stand at the even places, except for the last argument. */
+/** Conditions are the arguments at even indexes, except the last argument. */
 const caseWhen: SqlCell = (args) => {
   const branches = args.slice(0, -1).flatMap((arg, i) => (i % 2 === 0 ? [`WHEN ${arg.sql} THEN ${args[i + 1]!.sql}`] : []))
   return `CASE ${branches.join(' ')} ELSE ${args.at(-1)!.sql} END`

@@ -18,12 +18,12 @@ import { always, orNull } from '../results.ts'
 import { type Arg, type CellContext, type FunctionRow, type SqlCell, sql } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Casts that answer NULL for what they cannot read: numbers, flags, text, UUIDs. Times are in conversion-times.ts.
+// Casts that return NULL for invalid values: numbers, Booleans, text, UUIDs. Times are in dates/conversion.ts.
 
 const isWholeNumber = (type: SqlType): boolean => isInteger(type) && !isNamed(type, 'Bool')
 const asPlainText = (arg: Arg): string => (isText(arg.type) ? arg.sql : `CAST(${arg.sql} AS VARCHAR)`)
 
-/** ClickHouse reads no spaces, no fraction and no `1e3` as an integer; DuckDB's own cast would round `1.5`. */
+/** ClickHouse accepts no spaces, no fraction and no `1e3` for an integer; DuckDB's cast would round `1.5`. */
 function duckdbInteger(arg: Arg, context: CellContext, type = 'BIGINT'): string {
   if (isNamed(arg.type, 'Nothing')) return `CAST(NULL AS ${type})`
   if (isWholeNumber(arg.type) || isNamed(arg.type, 'Bool')) return `TRY_CAST(${arg.sql} AS ${type})`
@@ -33,7 +33,7 @@ function duckdbInteger(arg: Arg, context: CellContext, type = 'BIGINT'): string 
   return `TRY_CAST(nullif(regexp_extract(${asPlainText(arg)}, '^[+-]?[0-9]+$'), '') AS ${type})`
 }
 
-/** DuckDB's own cast would also read spaces around the number and underscores inside. */
+/** DuckDB's cast would also accept surrounding spaces and underscores. */
 function duckdbFloat(arg: Arg, context: CellContext): string {
   if (isNamed(arg.type, 'Nothing')) return 'CAST(NULL AS DOUBLE)'
   if (isNumeric(arg.type)) return `CAST(${asNumber(arg)} AS DOUBLE)`
@@ -51,13 +51,13 @@ function duckdbFlag(arg: Arg): string {
   return `CASE lower(${asPlainText(arg)}) ${trueTexts.map((text) => `WHEN '${text}' THEN true`).join(' ')} ${falseTexts.map((text) => `WHEN '${text}' THEN false`).join(' ')} END`
 }
 
-/** Cut at the scale, as ClickHouse does, not rounded. */
+/** Truncated at the scale, as in ClickHouse, not rounded. */
 function duckdbDecimal(arg: Arg, scale: number, context: CellContext): string {
   const type = `DECIMAL(18, ${scale})`
   if (isInteger(arg.type)) return `TRY_CAST(${asNumber(arg)} AS ${type})`
   const cut = (exact: string) => `TRY_CAST((trunc(${exact} * ${10 ** scale}) / ${10 ** scale}) AS ${type})`
   if (!isText(arg.type)) return cut(`TRY_CAST(${duckdbFloat(arg, context)} AS DECIMAL(38, 15))`)
-  // Digits are cut as text: the engine reads a text as a decimal of 38 digits thirty times as slowly.
+  // Digits are cut as text: the engine takes thirty times as long to read a text as a decimal of 38 digits.
   return once(
     context,
     arg.sql,
@@ -66,7 +66,7 @@ function duckdbDecimal(arg: Arg, scale: number, context: CellContext): string {
   )
 }
 
-/** A cast on DuckDB that answers NULL for what does not fit `type`. */
+/** A DuckDB cast that returns NULL for values outside `type`. */
 export function duckdbCast(arg: Arg, type: SqlType, context: CellContext): string {
   if (isText(type)) return toText(arg, context)
   if (isNamed(type, 'Bool')) return duckdbFlag(arg)
@@ -83,7 +83,7 @@ const castOrNull =
   ([x]) =>
     isNamed(x!.type, 'Nothing') ? `CAST(NULL AS Nullable(${name}))` : `accurateCastOrNull(${x!.sql}, '${name}')`
 
-/** `toInt`, `toIntOrNull`, `toInt64`, `toInt64OrNull`: one cast under several names. */
+/** `toInt`, `toIntOrNull`, `toInt64`, `toInt64OrNull`: one cast with several names. */
 const cast = (name: ScalarName, summary: string, duckdb: SqlCell, cases: FunctionRow['cases']): ScalarSpec => ({
   args: 1,
   takes: name === 'Float64' ? 'number' : 'integer',
@@ -97,7 +97,7 @@ const cast = (name: ScalarName, summary: string, duckdb: SqlCell, cases: Functio
 const toInteger: SqlCell = ([x], context) => duckdbInteger(x!, context)
 const toFloat: SqlCell = ([x], context) => duckdbFloat(x!, context)
 
-/** The value where the cast has one, else the default; a NULL stays NULL when no default was given. */
+/** The value of a cast, or the default if it fails; NULL stays NULL if no default was given. */
 function castOrDefault(name: 'Int64' | 'Float64', duckdb: SqlCell): Pick<ScalarSpec, 'returns' | 'duckdb' | 'clickhouse'> {
   const type = name === 'Int64' ? 'BIGINT' : 'DOUBLE'
   return {
@@ -124,7 +124,7 @@ const orDefault = (name: 'Int64' | 'Float64', most: 1 | 2, summary: string, case
   cases,
 })
 
-/** The type's name as answers show it: what is a flag for us is a byte for their readers. */
+/** The type's name in answers: Bool is shown as a byte. */
 const shownName = (type: SqlType): string => typeName(type).replaceAll('Bool', 'UInt8')
 
 const intCases: FunctionRow['cases'] = [

@@ -7,10 +7,10 @@ import { whenAll } from '../results.ts'
 import { type Arg, type Case, type CellContext, type Difference, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Functions that read JSON texts. The path behind the text is made of keys and indexes from 1; what is missing or of another kind becomes
+// Functions that read JSON texts. The path after the text consists of keys and indexes from 1. A missing value, or one of another type, becomes
 // the default of the result's type.
 
-/** NULL stays NULL, of the text or inside of the path; anything else without a value becomes the default. */
+/** NULL in the text or the path stays NULL; any other missing value becomes the default. */
 const withDefault = (args: readonly Arg[], value: string, fallback: string): string => unlessNull(args, `coalesce(${value}, ${fallback})`)
 
 type Reader = (args: readonly Arg[], context: CellContext) => string
@@ -45,9 +45,9 @@ const fractionOfNought: Difference = {
 const at: Reader = ([json, ...steps], context) => jsonAt(json!.sql, steps, context)
 const textAt: Reader = ([json, ...steps], context) => jsonTextAt(json!.sql, steps, context)
 
-/** Arrays cannot be NULL on ClickHouse: NULL is read like '', and a key that is NULL finds nothing. */
+/** Arrays cannot be NULL on ClickHouse: NULL reads as '', and a NULL key finds nothing. */
 const list = (name: string, item: SqlType, summary: string, duckdb: SqlCell, cases: readonly Case[]): ScalarSpec => ({
-  // An item has two letters, and is a text.
+  // An item has at least two letters and becomes a text.
   makes: times(10, 3),
   scratch: parts(),
   args: [1, null],

@@ -4,7 +4,7 @@ import { scalars } from '../scalars.ts'
 
 const returns: FunctionRow['returns'] = (args) => scalar('Bool', args.some(isNullable))
 
-/** A constant that decides the outcome stands first: ClickHouse does not evaluate what follows. */
+/** A constant that decides the result is placed first: ClickHouse does not evaluate what follows. */
 const decidingFirst = (args: readonly Arg[], decides: boolean): readonly string[] => {
   const isDeciding = (arg: Arg) => arg.constant !== undefined && arg.constant !== null && Boolean(arg.constant) === decides
   return [...args.filter(isDeciding), ...args.filter((arg) => !isDeciding(arg))].map((arg) => arg.sql)
@@ -18,7 +18,7 @@ const called =
   (args) =>
     `${name}(${decidingFirst(args, decides).join(', ')})`
 
-/** Any number that is not 0 is true; NULL is neither, but a false argument decides `and`, a true one `or`. */
+/** Any number except 0 is true. NULL is neither true nor false, but a false argument decides `and`, a true one `or`. */
 export const logicalFunctions = scalars({
   and: {
     args: [2, null],

@@ -2,7 +2,7 @@ import { scalar } from '../../types/types.ts'
 import type { Arg, Case, CellContext } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// `in(x, (1, 2))`: the operators `IN` and `NOT IN` as calls. NULL is found among NULLs.
+// `in(x, (1, 2))`: the operators `IN` and `NOT IN` as calls. NULL is equal to NULL.
 
 function found(value: Arg, set: Arg, context: CellContext, isEqual: (a: string, b: string) => string): string {
   if (set.items) return set.items.length ? `(${set.items.map((item) => isEqual(value.sql, item.sql)).join(' OR ')})` : 'false'

@@ -23,7 +23,7 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 import { duckdbCast } from './conversion.ts'
 import { duckdbWhole } from './whole-casts.ts'
 
-// Functions that take a type by its name, and values as JSON.
+// Functions that take the name of a type, and values as JSON.
 
 function namedType(arg: Arg | undefined): SqlType {
   const type = typeof arg?.constant === 'string' ? parseType(arg.constant) : null
@@ -36,7 +36,7 @@ const last = (args: readonly Arg[]): SqlType => namedType(args.at(-1))
 
 const quoted = (text: string): string => `CAST(to_json(${text}) AS VARCHAR)`
 
-/** A value as ClickHouse writes it into JSON: slashes escaped, infinite numbers as text. */
+/** A value as ClickHouse writes it as JSON: slashes escaped, infinite numbers as text. */
 function jsonText(value: Arg, context: CellContext): string {
   const { type, sql } = value
   const item = (text: string, of: SqlType): string =>
@@ -63,7 +63,7 @@ function jsonText(value: Arg, context: CellContext): string {
   return `replace(${quoted(toText(value, context))}, '/', '\\/')`
 }
 
-/** What no user needs: a cast that fails, for trees made inside. */
+/** A cast that fails, for generated trees only. */
 const strict = (name: ScalarName): ScalarSpec => ({
   args: 1,
   returns: whenAll(name),
@@ -85,7 +85,7 @@ const passed =
       : orDefaultWhereNull(context.type, members(args), context, call)
   }
 
-/** The widest item of arrays in a type: in JSON it may be two letters. */
+/** The widest item of the arrays in a type: in JSON an item may take two letters. */
 const widestItem = (type: SqlType): number =>
   type.kind === 'array'
     ? Math.max(leastBytes(type.item), widestItem(type.item))
@@ -158,7 +158,7 @@ export const namedCastFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The value as JSON.',
-    // A letter below the blank has six.
+    // A control character takes six letters.
     makes: ({ args }) => times(6 * textTimes([args[0]!.type]), 2 * textTimes([args[0]!.type])),
     duckdb: ([x], context) => jsonText(x!, context),
     clickhouse: ([x], context) => asJson(x!, context),

@@ -66,7 +66,7 @@ export const nullFunctions = scalars({
     returns: ([x]) => nullable(x!),
     makes: part,
     summary: 'NULL when both arguments are equal, else the first.',
-    // A macro of DuckDB that writes its first argument out twice: nested ones would double each time.
+    // A DuckDB macro that repeats its first argument: each nested call would double the text.
     duckdb: ([x, y], context) =>
       x!.sql.includes('nullif(')
         ? onceAll(context, [x!.sql, y!.sql], (value, other) => `nullif(${value}, ${other})`)

@@ -5,7 +5,7 @@ import { always } from '../results.ts'
 import { type Arg, type Arity, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Functions of the product around the language. What needs data that this engine does not have says so.
+// Functions of the product besides the language. Those that need data which this engine does not have say so.
 
 const neither = (args: number | Arity, returns: FunctionRow['returns'], summary: string, reason: string): ScalarSpec => ({
   args,
@@ -25,7 +25,7 @@ const currencies = Intl.supportedValuesOf('currency')
 const isCurrency = (arg: Arg): boolean | null =>
   typeof arg.constant === 'string' ? currencies.includes(arg.constant.toUpperCase()) : arg.constant === null ? false : null
 
-/** Without exchange rates the answer is known for unknown currencies (0), and for one and the same. */
+/** Without exchange rates the result is known only for unknown currencies (0) and for equal ones. */
 const convert: SqlCell = ([from, to, amount]) => {
   if (isCurrency(from!) === false || isCurrency(to!) === false) return '0'
   if (from!.constant !== undefined && from!.constant === to!.constant) return amount!.sql
@@ -39,7 +39,7 @@ const convert: SqlCell = ([from, to, amount]) => {
 const versionPattern = 'v?(\\d+)\\.(\\d+)\\.(\\d+)(?:[-+].*)?'
 const numbers: SqlType = arrayOf(scalar('Int64', true))
 
-/** What a table shows as a drawing or a button: a tuple that names it. */
+/** Shown in a table as a drawing or a button: a tuple that names it. */
 const drawn = (name: string, field: string, sample: unknown, more: readonly string[] = []): ScalarSpec => ({
   args: more.length ? [1, 2] : 1,
   returns: (types) =>
@@ -77,7 +77,7 @@ const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
   [`aggregate_funnel${kind}_trends_json`, 8] as const,
 ])
 
-/** The resolver puts the action's conditions in its place. */
+/** The resolver replaces it by the action's condition. */
 const replacedBefore: SqlCell = () => {
   throw new InternalError('matchesAction is left in a finished plan')
 }

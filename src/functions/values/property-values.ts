@@ -5,14 +5,14 @@ import { once } from '../cells/duckdb-values.ts'
 import { instantOfText } from '../cells/text-times.ts'
 import { call, type FunctionRow, type SqlCell } from '../row.ts'
 
-// How the value of a property becomes what is asked for. Nobody can write these calls: the resolver puts them around properties.
+// How the value of a property is converted. The resolver adds these calls around properties; statements cannot write them.
 
 const regex = (pattern: string): string => `'${pattern}'`
 const isWhole = { duckdb: 'regexp_full_match', clickhouse: 'match' } as const
 const whole = (engine: keyof typeof isWhole, text: string, pattern: string): string =>
   `${isWhole[engine]}(${text}, ${regex(engine === 'duckdb' ? pattern : `^(${pattern})$`)})`
 
-/** The number that a text is; NULL for all other texts, and where it is beyond what a float holds. */
+/** The number in a text; NULL for all other texts, and for numbers beyond the range of a float. */
 export const duckdbNumber = (text: string): string => {
   const number = `TRY_CAST(${text} AS DOUBLE)`
   return `CASE WHEN ${whole('duckdb', text, numberText)} AND isfinite(${number}) THEN ${number} END`
@@ -25,12 +25,12 @@ export const clickhouseNumber = (text: string): string => {
 export const duckdbFlag = (text: string): string => `CASE ${text} WHEN 'true' THEN true WHEN 'false' THEN false END`
 export const clickhouseFlag = (text: string): string => `CAST(transform(${text}, ['true', 'false'], [1, 0], NULL) AS Nullable(Bool))`
 
-/** A JSON text that reads as a number has the mark in front. */
+/** A JSON text that reads as a number gets the mark in front. */
 export const duckdbMarked = (text: string, isText = 'true'): string =>
   `CASE WHEN ${isText} AND ${whole('duckdb', text, numberText)} THEN chr(0) || ${text} ELSE ${text} END`
 export const clickhouseMarked = (text: string): string => `if(${whole('clickhouse', text, numberText)}, concat(char(0), ${text}), ${text})`
 
-/** A float as JavaScript and JSON write it: digits up to 1e21 and down to 1e-6, and no zero that says nothing. */
+/** A float as JavaScript and JSON write it: digits up to 1e21 and down to 1e-6, no trailing zeros. */
 export function duckdbNumberText(number: string): string {
   const text = `CAST(${number} AS VARCHAR)`
   const digits = `regexp_replace(regexp_replace(${text}, 'e.*$', ''), '[-.]', '', 'g')`
@@ -54,7 +54,7 @@ const propertyRow = (name: string, returns: SqlType, duckdb: SqlCell, clickhouse
   cases: [],
 })
 
-/** By what they make of a value: those of texts take a text, whatever their name says. */
+/** Keyed by the result of the conversion. */
 export const propertyRows = {
   number: propertyRow(
     '@number',
@@ -95,7 +95,7 @@ export const propertyRows = {
   ),
 } as const
 
-/** The value of a group whose values have one text: the JSON number among them, where there is one. */
+/** The value of a group whose values have the same text: a JSON number if there is one. */
 export const keyRow: FunctionRow & { readonly name: string } = {
   ...propertyRow('@key', scalar('String', true), ([x], context) => rowsCall('max', [x!.sql], context), call('max')),
   kind: 'aggregate',

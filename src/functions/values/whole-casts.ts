@@ -15,9 +15,9 @@ import { type IntegerShape, integerShape, whenAll } from '../results.ts'
 import type { Arg, CellContext, FunctionRow } from '../row.ts'
 import { duckdbCast } from './conversion.ts'
 
-// Casts to the whole numbers that have no function of their name: what is none of the type is refused. Nobody can write these calls: a cast becomes one.
+// Casts to integer types that have no function of their own: invalid values are rejected. A cast becomes one of these calls; statements cannot write them.
 
-/** Of 256 bits DuckDB holds what 128 hold. */
+/** Of 256-bit integers, DuckDB holds those that fit in 128 bits. */
 const heldBits = (bits: number) => Math.min(bits, 128)
 const holds = (all: IntegerShape, each: IntegerShape): boolean =>
   all.signed === each.signed ? all.bits >= each.bits : all.signed && heldBits(all.bits) > each.bits
@@ -27,7 +27,7 @@ function rangeOf({ bits, signed }: IntegerShape): string {
   return `from ${signed ? `-${1n << BigInt(power)}` : '0'} to ${(1n << BigInt(power)) - 1n}`
 }
 
-/** A value as a whole number of the type, a fraction cut off; refused where it is none, or beyond the type. */
+/** A value as an integer of the type, the fraction truncated; rejected if it is invalid or out of range. */
 export function duckdbWhole(arg: Arg, name: ScalarName, context: CellContext): string {
   const type = scalar(name)
   const shape = integerShape(type)!
@@ -42,7 +42,7 @@ export function duckdbWhole(arg: Arg, name: ScalarName, context: CellContext): s
   })
 }
 
-/** Of a value in parts, each part. */
+/** Applied to each part of a compound value. */
 function duckdbParts(arg: Arg, to: SqlType, context: CellContext): string {
   const { type: from, sql } = arg
   if (from.kind === 'array' && to.kind === 'array') {
@@ -65,7 +65,7 @@ function duckdbParts(arg: Arg, to: SqlType, context: CellContext): string {
   return wholeCast(from, to) ? duckdbWhole(arg, (notNull(to) as ScalarType).name, context) : `CAST(${sql} AS ${duckdbType(to)})`
 }
 
-/** The types of all single values in one. */
+/** All scalar types inside a type. */
 function leavesOf(type: SqlType): readonly SqlType[] {
   switch (type.kind) {
     case 'array':
@@ -86,7 +86,7 @@ const castOfParts = (to: SqlType): FunctionRow => ({
   summary: '',
   sql: {
     duckdb: ([x], context) => duckdbParts(x!, to, context),
-    // It refuses fractions.
+    // It rejects fractions.
     clickhouse: ([x]) => `${leavesOf(x!.type).some(isFloat) ? 'CAST' : 'accurateCast'}(${x!.sql}, '${typeName(to)}')`,
   },
   cases: [],
@@ -110,7 +110,7 @@ const cast = (name: ScalarName): FunctionRow => ({
 const names = ['UInt8', 'UInt16', 'UInt32', 'UInt64', 'UInt128', 'UInt256', 'Int128', 'Int256'] as const
 const rows: Readonly<Record<string, FunctionRow>> = Object.fromEntries(names.map((name) => [name, cast(name)]))
 
-/** The row that casts a value of one type to another; undefined: an engine's own cast does. */
+/** The row that casts one type to another; undefined: the engine's cast is used. */
 export function wholeCast(from: SqlType, to: SqlType): FunctionRow | undefined {
   if (from.kind === 'scalar') return isNamed(from, 'Interval', 'JSON', 'UUID') ? undefined : rows[typeName(notNull(to))]
   return from.kind === to.kind && leavesOf(to).some((leaf) => rows[typeName(notNull(leaf))]) ? castOfParts(to) : undefined

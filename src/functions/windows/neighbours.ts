@@ -5,7 +5,7 @@ import { commonType } from '../results.ts'
 import type { Arg } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
-// Values of rows before and behind without OVER, in the order in which the rows come: from a subquery with ORDER BY.
+// Values of previous and following rows without OVER, in the order of the rows: from a subquery with ORDER BY.
 
 const whole = 'OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)'
 const shifts = {

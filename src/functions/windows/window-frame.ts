@@ -4,7 +4,7 @@ export interface WindowContext {
   /** Printed `PARTITION BY … ORDER BY …`, or '' */
   readonly rows: string
   readonly isOrdered: boolean
-  /** Absent: the statement names none. */
+  /** Absent: the statement specifies none. */
   readonly frame?: FrameContext
 }
 export interface FrameContext {
@@ -14,13 +14,13 @@ export interface FrameContext {
 }
 export interface FrameEdge {
   readonly side: 'PRECEDING' | 'CURRENT ROW' | 'FOLLOWING'
-  /** How far: a printed number or interval; null for UNBOUNDED. */
+  /** The distance: a printed number or interval; null for UNBOUNDED. */
   readonly offset: string | null
 }
 
 const edgeText = ({ side, offset }: FrameEdge): string => (side === 'CURRENT ROW' ? side : `${offset ?? 'UNBOUNDED'} ${side}`)
 export const frameText = ({ unit, from, to }: FrameContext): string => `${unit} BETWEEN ${edgeText(from)} AND ${edgeText(to)}`
 
-/** The rows, with a frame behind them. */
+/** The rows, with a printed frame. */
 export const overText = ({ rows }: WindowContext, frame?: FrameContext): string =>
   `OVER (${[rows, ...(frame ? [frameText(frame)] : [])].filter(Boolean).join(' ')})`

@@ -7,7 +7,7 @@ import { type FrameContext, type FrameEdge, overText } from './window-frame.ts'
 
 // Functions that need OVER (…).
 
-/** The call, with IGNORE NULLS where it is asked for, and its window. */
+/** The call, with IGNORE NULLS if requested, and its window. */
 const inWindow = (name: string, args: readonly string[], context: CellContext): string => {
   const { ignoreNulls, over } = aggregateOf(context)
   return `${name}(${args.join(', ')}${ignoreNulls ? ' IGNORE NULLS' : ''})${over}`
@@ -28,7 +28,7 @@ const rank = (name: string, summary: string, cases: readonly Case[]): FunctionRo
 
 const withoutNulls = (context: CellContext): CellContext => ({ ...context, aggregate: { ...aggregateOf(context), ignoreNulls: true } })
 
-/** A value of another row of the frame; outside of it the default of the type. ClickHouse looks for the first and the last among values. */
+/** A value of another row of the frame; outside of it, the default of the type. ClickHouse skips NULL for the first and last value. */
 const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases: readonly Case[]): FunctionRow => ({
   kind: 'window',
   args,
@@ -55,7 +55,7 @@ const ofFrame = (name: string, args: FunctionRow['args'], summary: string, cases
   cases,
 })
 
-/** A value of a row before or behind. `isNull`: NULL where there is none, else the default of the type. */
+/** A value of a previous or following row. `isNull`: NULL if there is none, else the default of the type. */
 const shifted = (name: 'lag' | 'lead', isNull: boolean, summary: string, cases: readonly Case[]): FunctionRow => ({
   kind: 'window',
   args: [1, 3],
@@ -84,7 +84,7 @@ const [current, end]: FrameEdge[] = [
 ]
 const isUnbounded = ({ side, offset }: FrameEdge): boolean => side !== 'CURRENT ROW' && offset === null
 
-/** ClickHouse looks inside of the frame only, which ends at the current row unless the statement says otherwise. */
+/** ClickHouse only looks inside the frame, which ends at the current row by default. */
 function whole(context: CellContext): CellContext {
   const around = aggregateOf(context)
   const { window } = around
@@ -92,7 +92,7 @@ function whole(context: CellContext): CellContext {
   return { ...context, aggregate: { ...around, over: ` ${overText(window, { unit: 'ROWS', from: start, to: end! })}` } }
 }
 
-/** Whether the row so far from the current one is in the frame, of which DuckDB takes no notice here; null where it keeps none out. */
+/** Whether the row at this distance is in the frame, which DuckDB ignores here; null if the frame excludes no row. */
 function isInFrame(name: 'lag' | 'lead', by: string, isWholeByDefault: boolean, context: CellContext): string | null {
   const { window } = aggregateOf(context)
   const byDefault: FrameContext | undefined =
@@ -103,7 +103,7 @@ function isInFrame(name: 'lag' | 'lead', by: string, isWholeByDefault: boolean, 
   if (isUnbounded(far) && (near.side !== far.side || isUnbounded(near))) return null
   const distance = `${name === 'lag' ? '-' : ''}CAST(${by} AS BIGINT)`
   if (frame.unit === 'RANGE') {
-    // Rows are numbered; those up to the end of the frame, less those in it, are before it.
+    // The rows before the frame: the row number of its last row, less the rows in it.
     const last = `count(*) ${overText(window, { unit: 'RANGE', from: start, to: frame.to })}`
     const first = `${last} - count(*) ${overText(window, frame)} + 1`
     return `row_number() ${overText(window)} + ${distance} BETWEEN ${first} AND ${last}`
@@ -116,7 +116,7 @@ function isInFrame(name: 'lag' | 'lead', by: string, isWholeByDefault: boolean, 
   return [...bound(frame.from, '>='), ...bound(frame.to, '<=')].join(' AND ')
 }
 
-/** One value out of a small ordered table, so that cases read as a line. */
+/** One value from a small ordered table, so that a case fits on one line. */
 const over = (expression: string, window = 'ORDER BY x'): string =>
   `select groupArray(v) from (select ${expression} over (${window}) as v from (select arrayJoin([10, 20, 20, 30]) as x) order by x)`
 

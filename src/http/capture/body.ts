@@ -5,8 +5,8 @@ import { runInSlices } from '../../lib/run-in-slices.ts'
 import { FormError, multipartFields, urlEncodedFields } from '../form-fields.ts'
 import { CaptureRefusal } from './refusal.ts'
 
-// From the bytes of a request to the bytes of the JSON they carry, in every form that clients send: raw JSON, a form field, base64, gzip, lz64, a query
-// parameter. Clients label their bodies carelessly, so the bytes count more than the labels.
+// From the bytes of a request to the JSON in them, in every form that clients send: raw JSON, a form field, base64, gzip, lz64, a query
+// parameter. Clients often label bodies wrongly, so the bytes count more than the labels.
 
 export interface CaptureRequest {
   readonly method: string
@@ -15,7 +15,7 @@ export interface CaptureRequest {
   readonly body: Uint8Array
   /** Limit of the events, decompressed. */
   readonly limit: number
-  /** Called with the memory that decompression takes; throws when none is left. */
+  /** Called with the memory that decompression takes; throws if there is not enough. */
   readonly hold?: (bytes: number) => void
 }
 
@@ -61,7 +61,7 @@ async function carried(request: CaptureRequest): Promise<{ data: Uint8Array; for
     const form = await formOf(request, type)
     return { data: encode(form.get('data') ?? ''), form }
   }
-  // Beacons and some libraries label everything as a form, so only a body that looks like one is read as one.
+  // Beacons and some libraries label everything as a form, so only a body that looks like one is parsed as one.
   const body = isGzip(request.body) ? request.body : trimmed(request.body)
   const isLabelled = type.toLowerCase().startsWith('application/x-www-form-urlencoded')
   if (!isGzip(body) && (isLabelled || startsWith(body, 'data=')) && isFormLike(body)) {
@@ -94,7 +94,7 @@ function fieldsOf(body: Uint8Array): URLSearchParams {
 async function unpacked(data: Uint8Array, compression: Compression, request: CaptureRequest): Promise<Uint8Array> {
   if (isGzip(data)) return unzip(data, request)
   if (compression === 'gzip') {
-    // A gzip body that went through a form arrives as base64.
+    // Gzip data in a form field is base64-encoded.
     const bytes = fromBase64(data)
     if (bytes && isGzip(bytes)) return unzip(bytes, request)
     if (isJsonLike(data)) return data
@@ -120,7 +120,7 @@ async function unpackedLz64(data: Uint8Array, { limit, hold }: CaptureRequest): 
 
 const smallestChunk = 1 << 14
 const largestChunk = 1 << 17
-/** Texts shrink to about a quarter as a rule. */
+/** Texts usually compress to about a quarter. */
 const usualRatio = 4
 
 function unzip(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8Array> {
@@ -149,20 +149,20 @@ function unzip(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8
   })
 }
 
-/** Missing padding and blanks for `+` are accepted; null if it is not base64. */
+/** Missing padding and spaces instead of `+` are accepted; null if it is not base64. */
 function fromBase64(data: Uint8Array): Uint8Array | null {
   const text = latin1(trimmed(data)).trimEnd()
   if (text === '' || !/^[A-Za-z0-9+/_ \r\n-]+={0,2}$/.test(text)) return null
   return Buffer.from(text.replaceAll(' ', '+'), 'base64')
 }
 
-/** What the body holds as one JSON value. */
+/** The body as one JSON value. */
 export function parseJson(json: Uint8Array): unknown {
   const text = decode(json)
   try {
     return JSON.parse(text)
   } catch (cause) {
-    // Clients in Python write NaN and Infinity, which no JSON has.
+    // Python clients write NaN and Infinity, which are not valid JSON.
     if (/NaN|Infinity/.test(text)) {
       try {
         return JSON.parse(withoutNonNumbers(text))
@@ -174,7 +174,7 @@ export function parseJson(json: Uint8Array): unknown {
 
 const nonNumber = /-?\b(?:NaN|Infinity)\b/g
 
-/** `null` for NaN and Infinity, except inside of texts. */
+/** Replaces NaN and Infinity by `null`, except inside texts. */
 function withoutNonNumbers(text: string): string {
   let result = ''
   for (let from = 0; from < text.length; ) {
@@ -220,7 +220,7 @@ const latin1 = (data: Uint8Array) => Buffer.from(data.buffer, data.byteOffset, d
 
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-/** Without the blanks and the byte order mark before it. */
+/** Without leading white space and the byte order mark. */
 function trimmed(data: Uint8Array): Uint8Array {
   let start = byteOrderMark.every((byte, i) => data[i] === byte) ? byteOrderMark.length : 0
   while (start < data.length && data[start]! <= 0x20) start++

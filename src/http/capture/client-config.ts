@@ -14,9 +14,9 @@ export interface ConfigRequest {
 
 interface Route {
   readonly path: RegExp
-  /** Asked by servers, with a personal key that has this scope. */
+  /** Requested by servers, with a personal key that has this scope. */
   readonly scope?: 'feature_flag:read'
-  /** What the answer is empty of. */
+  /** The feature that the answer says is empty. */
   readonly notKept?: string
   readonly answer: (request: ConfigRequest, match: RegExpExecArray) => { status?: number; type?: string; body: unknown }
 }
@@ -91,7 +91,7 @@ const routes: readonly Route[] = [
     answer: () => ({ body: { earlyAccessFeatures: [], stages: [] } }),
   },
   { path: /^\/api\/web_experiments$/, notKept: 'experiments', answer: () => ({ body: { experiments: [] } }) },
-  // The browser library loads this one also when there are no surveys, and a 404 would appear in the console of every page.
+  // The browser library also loads this one if there are no surveys, and a 404 would appear in the console of every page.
   {
     path: /^\/static\/(?:[^/]+\/)?surveys\.js$/,
     answer: () => ({

@@ -7,7 +7,7 @@ import { type CaptureRequest, decodeBody } from './body.ts'
 import { scanJson } from './json-items.ts'
 import { CaptureRefusal } from './refusal.ts'
 
-// From the body to the events in it: whose they are (token), who did them (distinct id), what they are called.
+// The events in a body: the project's token, the distinct id, the name of each event.
 
 export interface CapturedEvent {
   readonly event: string
@@ -18,12 +18,12 @@ export interface CapturedEvent {
 
 export interface Capture {
   readonly token: string
-  /** Read one by one: what is wrong with one is thrown when it is its turn. */
+  /** Parsed one by one; an invalid event throws when it is reached. */
   readonly events: EventSource<CapturedEvent>
   readonly sentAt: string | null
   readonly isHistorical: boolean
   readonly ip: string | null
-  /** Fields of the batch that are not read. */
+  /** Fields of the batch that are ignored. */
   readonly strangeFields: readonly StrangeField[]
 }
 
@@ -34,7 +34,7 @@ const maxLevels = 200
 
 const sliceMs = 8
 
-/** `isEngage`: an event without a name is an `$identify`. `address`: of the connection, when no proxy names the client's. */
+/** `isEngage`: an event without a name is an `$identify`. `address`: of the connection, if no proxy names the client's. */
 export async function readCapture(
   request: CaptureRequest,
   now: Date,
@@ -73,7 +73,7 @@ function mustBeObject(item: unknown): Json {
 
 interface Reading {
   readonly isEngage: boolean
-  /** The request has the time of sending, which applies to all its events. */
+  /** The time of sending is in the request, and applies to all its events. */
   readonly isSent: boolean
   /** The batch has no token, so the tokens of its events must agree. */
   readonly isTokenShared: boolean
@@ -101,7 +101,7 @@ const ownToken = (item: Json): unknown =>
 const tokenOfBatch = (batch: Json): unknown => firstSet(batch.api_key, batch.token, batch.$token)
 const hasToken = (batch: Json): boolean => tokenOfBatch(batch) !== undefined
 
-/** The value of the batch, else of the first event with one, else of the form or the URL. */
+/** The value of the batch, else of the first event that has one, else of the form or the URL. */
 function* tokenOf(items: EventSource, batch: Json | null, form: URLSearchParams, query: URLSearchParams): Generator<void, unknown> {
   const ofBatch = batch === null ? undefined : tokenOfBatch(batch)
   if (ofBatch !== undefined) return ofBatch
@@ -126,7 +126,7 @@ function checkedToken(token: unknown): string {
   return token
 }
 
-/** Fields that clients put into events and that are not of the event. */
+/** Fields that clients add to events but that are not part of them. */
 const ofRequest: ReadonlySet<string> = new Set(['token', '$token', 'api_key', '$distinct_id'])
 
 function eventOf(item: Json, index: number, { isEngage, isSent }: Reading): CapturedEvent {
@@ -171,7 +171,7 @@ function forwardedFor(headers: Headers): string | null {
   return isIP(address) === 0 ? null : address
 }
 
-/** Numbers and containers become text; the keys of an object in order, so that the same id is the same text. */
+/** Numbers and containers become text; object keys are sorted, so that equal ids have equal texts. */
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(inOrder(value)))
 function inOrder(value: unknown, level = 0): unknown {
   if (level > maxLevels) throw invalid(`an event name or distinct id is nested more than ${maxLevels} levels deep`)

@@ -6,7 +6,7 @@ import { CaptureRefusal, unknownProject } from './refusal.ts'
 export interface FlagsRequest {
   readonly token: string
   readonly distinctId: string
-  /** What is wrong with the body. */
+  /** Why the body is invalid. */
   readonly malformed: string | null
 }
 

@@ -12,7 +12,7 @@ import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
 
-// The routes of client libraries. They stand apart from the routes of people: no permission rows, no schemas, one reading for every path.
+// The routes of client libraries. They are separate from the API for people: no permission rows, no schemas, the same parser for every path.
 
 export interface CaptureTarget {
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
@@ -21,25 +21,25 @@ export interface CaptureTarget {
 export interface Refused {
   readonly reason: RefusalReason
   readonly path: string
-  /** Of the request, where it was read. */
+  /** The request's, if it was parsed. */
   readonly token: string | null
 }
 
 export interface CaptureServices {
-  /** The project whose key it is; null when no project has it. */
+  /** The project with this key; null if there is none. */
   projectOf(token: string): Promise<CaptureTarget | null>
   clock(): Date
   readonly intake: RequestBodies
-  /** Refuses an import beyond what the operator approved; null when it may go on. */
+  /** Refuses an import beyond the approved limits; null if it may continue. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
-  /** Told of every refusal, for metrics and log. */
+  /** Called with every refusal, for metrics and log. */
   onRefused?(refused: Refused): void
-  /** Throws unless the request carries a personal key with the scope. */
+  /** Throws unless the request has a personal key with the scope. */
   mustBeAllowed(request: Request, url: URL, scope: Scope): Promise<void>
 }
 
 const megabyte = 1024 * 1024
-/** Most bytes of a body by path. */
+/** The maximum size of a body by path, in bytes. */
 export const bodyLimits: Readonly<Record<string, number>> = {
   '/batch': 20 * megabyte,
   '/i/v1/analytics/events': 20 * megabyte,
@@ -49,14 +49,14 @@ export const bodyLimits: Readonly<Record<string, number>> = {
   '/track': 2 * megabyte,
   '/engage': 2 * megabyte,
 }
-/** Limit after decompression, on every path. */
+/** The limit after decompression, on every path. */
 export const unpackedLimit = 20 * megabyte
 /** Paths for flags, with the distinct id in the body. */
 const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
 const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'
 
-/** The pattern of a path of client libraries: what is in it of the caller's own has a name instead. */
+/** The pattern of a client library's path, with names instead of the caller's values. */
 export function captureRoute({ url }: Request): string {
   const path = withoutTrailingSlashes(new URL(url).pathname)
   if (bodyLimits[path] !== undefined || askingPaths.has(path)) return path
@@ -64,7 +64,7 @@ export function captureRoute({ url }: Request): string {
   return ofProject ? `/array/:token/${ofProject[1]}` : 'client library'
 }
 
-/** Null when the path is not of a client library. `address`: of the connection. */
+/** Null if the path is not one of client libraries. `address`: of the connection. */
 export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
   const url = new URL(request.url)
   const path = withoutTrailingSlashes(url.pathname)
@@ -103,7 +103,7 @@ const captureOf = (request: Request, { searchParams }: URL, body: Body, limit: n
   hold: (bytes) => body.hold(bytes),
 })
 
-/** What clients ask for besides. */
+/** Routes besides capture. */
 async function answerExpected(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
   const query = url.searchParams
   let token = query.get('token') ?? ''
@@ -173,7 +173,7 @@ function refusal(request: Request, path: string, services: CaptureServices, erro
   if (error.status === 413) return json(request, error.status, new CaptureRefusal('too-large', error.detail).body)
   const failure = failureOf(error)
   const { status, headers } = failure
-  // Clients know few codes here: they look at the status, and show the words.
+  // Clients know few codes: they check the status, and show the text.
   const isOfEvents = error.code === 'bad-event' || status === 503
   const code = status === 503 ? 'server_error' : 'invalid_payload'
   return json(request, status, isOfEvents ? { ...failureBody(failure), code, attr: null } : failureBody(failure), headers)
@@ -190,7 +190,7 @@ const throttled = (request: Request, limited: { detail: string; retryAfterSecond
 const json = (request: Request, status: number, body: object, headers: Readonly<Record<string, string>> = {}) =>
   new Response(JSON.stringify(body), { status, headers: { ...cors(request), 'content-type': 'application/json', ...headers } })
 
-/** Any page may send events, with its cookies if it likes: the origin it names is the origin that may. */
+/** Any page may send events, with cookies if it wants: the allowed origin is the one that the request names. */
 function cors(request: Request): Record<string, string> {
   const origin = request.headers.get('origin')
   return origin === null ? {} : { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' }

@@ -1,15 +1,15 @@
 import { malformed, parseJson } from './body.ts'
 import { CaptureRefusal } from './refusal.ts'
 
-// A body of many events is scanned once for where each begins and ends, and each is parsed on demand: values take many times the memory
-// of their text, so only those of one event exist at a time, and other requests run between two.
+// A body of many events is scanned once for the offsets of each, and each is parsed on demand: values take many times the memory
+// of their text, so only those of one event exist at a time, and other requests run in between.
 
-/** More than clients send at once, which is some thousands when they import. */
+/** More than clients send at once: imports send some thousands. */
 export const maxItems = 50_000
 /** An event has at most 1 MB; escaped as `\uXXXX` it may be three times as long. */
 export const longestItem = 4 * 1024 * 1024
 
-/** Values of a list, parsed one by one, again each time they are gone through. */
+/** Values of a list, parsed one by one, and again in each iteration. */
 export class JsonItems implements Iterable<unknown> {
   private readonly json: Uint8Array
   private readonly starts: readonly number[]
@@ -35,20 +35,20 @@ export class JsonItems implements Iterable<unknown> {
 }
 
 export interface JsonBody {
-  /** A list, or what stands under `batch`; null when the body is neither. */
+  /** The list itself, or the one in `batch`; null if the body is neither. */
   readonly items: JsonItems | null
-  /** The whole value, less the list. */
+  /** The whole value without the list. */
   readonly value: unknown
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 const bytesOfStep = 1 << 18
-/** A list takes fifty times the memory of its brackets. Events have far fewer levels: more than 200 are refused one by one. */
+/** A list takes fifty times the memory of its brackets. Events have far fewer levels: those with more than 200 are refused one by one. */
 const maxLevels = 1_000
 const listKey = Buffer.from('"batch"')
 
-/** Stops now and then. */
+/** Yields regularly. */
 export function* scanJson(json: Uint8Array): Generator<void, JsonBody> {
   const scan = new Scan(json)
   if (json[0] === openList) {
@@ -129,7 +129,7 @@ class Scan {
     return new JsonItems(json, starts, ends)
   }
 
-  /** Stops before the value of each field, which must then be gone over. */
+  /** Stops before the value of each field, which the caller must skip. */
   *fields(): Generator<void, void> {
     const { json } = this
     this.at = 1
@@ -160,7 +160,7 @@ class Scan {
     if (this.at < this.json.length) throw this.unexpected(this.at)
   }
 
-  /** To the end of the value; mismatched brackets are found when it is parsed. */
+  /** Skips to the end of the value; mismatched brackets are found when it is parsed. */
   skipValue(): void {
     const first = this.json[this.at]
     if (first === quote) this.skipText()

@@ -8,8 +8,8 @@ import { type CaptureRequest, decodeBody } from './body.ts'
 import { type JsonItems, scanJson } from './json-items.ts'
 import { CaptureRefusal } from './refusal.ts'
 
-// The newer protocol: the project's key as bearer, and a result for each event instead of one for the request, so that a client sends again
-// only what may still succeed.
+// The newer protocol: the project's key as bearer token, and a result for each event instead of one for the request, so that clients retry only
+// events that may still succeed.
 
 export type EventResult = { readonly result: 'ok' | 'drop' | 'limited' | 'retry'; readonly details?: string }
 export type EventResults = Record<string, EventResult>
@@ -20,7 +20,7 @@ export interface PerEventBatch {
   /** The client's clock when it sent the request. */
   readonly sentAt: string | null
   readonly isHistorical: boolean
-  /** Fields of the batch that are not read. */
+  /** Fields of the batch that are ignored. */
   readonly strangeFields: readonly StrangeField[]
 }
 
@@ -31,7 +31,7 @@ interface OwnedEvent {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Fields of an event's `options` and of the event itself that are properties here. */
+/** Fields of an event's `options` and of the event itself that are stored as properties. */
 const optionProperties: Readonly<Record<string, string>> = {
   process_person_profile: '$process_person_profile',
   cookieless_mode: '$cookieless_mode',
@@ -60,7 +60,7 @@ export async function readPerEventBatch(request: CaptureRequest): Promise<PerEve
   }
 }
 
-/** Those that can be tried. What keeps the others from it goes into `results`. */
+/** The events that can be ingested. The reasons for the others go into `results`. */
 const eventsOf = (items: JsonItems, results: EventResults): EventSource<OwnedEvent> => ({
   count: items.count,
   bytes: items.bytes,
@@ -77,7 +77,7 @@ const eventsOf = (items: JsonItems, results: EventResults): EventSource<OwnedEve
   },
 })
 
-/** All are refused, each with its own result. */
+/** All events are refused, each with its own result. */
 export async function limitEach(items: JsonItems, results: EventResults, details: string): Promise<void> {
   const events = eventsOf(items, results)
   await runInSlices(
@@ -128,7 +128,7 @@ export async function ingestEach(
   }
 }
 
-/** For senders that count: how many are new, were there before, and were dropped. */
+/** For senders that count: how many events are new, duplicates, or dropped. */
 export function summaryOf({ accepted, duplicates, dropped, warnings }: IngestAnswer, results: readonly EventResult[]): object {
   const counts = new Map<string, number>()
   for (const { type } of warnings) counts.set(type, (counts.get(type) ?? 0) + 1)

@@ -25,7 +25,7 @@ const rows = {
 
 export type RefusalReason = keyof typeof rows
 
-/** As the answer and the metrics name it. */
+/** The name in the answer and in the metrics. */
 export const codeOf = (reason: RefusalReason): string => rows[reason].code
 
 export class CaptureRefusal extends Error {
@@ -34,7 +34,7 @@ export class CaptureRefusal extends Error {
   constructor(
     readonly reason: RefusalReason,
     readonly detail: string,
-    /** The key that the request came with, where it was read. */
+    /** The key of the request, if it was parsed. */
     readonly token: string | null = null,
   ) {
     super(detail)

@@ -12,7 +12,7 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
   return data.ask(request, { ...asker, rows: app.rows() })
 }
 
-/** The answer to a query that a route asks for its visitor. */
+/** Runs a query for the caller of a route. */
 export async function answerTo(visit: ProjectVisit, query: QueryRequest['query']): Promise<object> {
   const request: QueryRequest = { query, refresh: 'blocking', client_query_id: null, wantsStatus: false }
   const outcome = await ask(visit.app, visit.project, request, queryCallerOf(visit))
@@ -23,20 +23,20 @@ export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patienc
   readonly form: 'csv' | 'arrow'
 }
 
-/** The rows of a query as a stream; null where its answer is no list of rows. */
+/** The rows of a query as a stream; null if its answer is not a list of rows. */
 export async function askRows(app: App, project: ProjectRecord, request: QueryRequest, asker: QueryCaller, wanted: StreamedRequest) {
   const { query, client_query_id } = request
   const { asking } = app
   const data = await app.project(project.id)
   const give = asker.acquire?.() ?? (() => {})
   const attended = asking.runs.attend(project.id, client_query_id, asker.signal)
-  const places = asking.wanted(project, query, { ...asker, signal: attended.signal }, { begin: attended.begin })
+  const wantedRun = asking.wanted(project, query, { ...asker, signal: attended.signal }, { begin: attended.begin })
   const end = () => {
     attended.end()
     give()
   }
   try {
-    const answer = await data.queryRows(query, places, app.rows())
+    const answer = await data.queryRows(query, wantedRun, app.rows())
     const peeked = answer && (await peek(answer))
     if (!peeked) end()
     return peeked && streamed(peeked, wanted.form, { ...wanted, stop: attended.stop, ended: end })

@@ -1,15 +1,15 @@
 import { failures } from '../errors.ts'
 
 export interface ConcurrencyLimits {
-  /** Queries of one project when keys ask; people who are logged in are not counted. */
+  /** Queries of one project by keys; logged-in users are not counted. */
   readonly perProject: number
-  /** Queries of one user, whatever they ask with and whichever project. */
+  /** Queries of one user, with any key and in any project. */
   readonly perUser: number
   readonly inAll: number
 }
 export const defaultConcurrency: ConcurrencyLimits = { perProject: 3, perUser: 50, inAll: 500 }
 
-/** Whose query it is. */
+/** The owner of a query. */
 export interface QueryOwner {
   readonly projectId: number
   readonly userId: number
@@ -28,7 +28,7 @@ export const createConcurrency = (limits: () => ConcurrencyLimits) => {
     else counts.delete(name)
   }
   return {
-    /** Takes a place or refuses; what is answered gives it back, once. */
+    /** Takes a slot or refuses; the returned function releases it, once. */
     take({ projectId, userId, via }: QueryOwner): () => void {
       const { perProject, perUser, inAll } = limits()
       const [project, user, all] = [`project ${projectId}`, `user ${userId}`, 'all']

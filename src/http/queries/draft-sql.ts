@@ -1,7 +1,7 @@
 import { invalid } from '../../accounts/refusals.ts'
 import { failures } from '../errors.ts'
 
-// Statements from a few understood phrasings. What is not understood is said to be unclear; nothing is guessed.
+// Statements from a few known phrases. Anything else is reported as unclear; nothing is guessed.
 
 const longestPrompt = 400
 const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

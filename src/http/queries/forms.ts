@@ -3,7 +3,7 @@ import type { AnswerWarning } from '../../queries/query-types.ts'
 import { answerTable } from '../../queries/rows.ts'
 import { failures } from '../errors.ts'
 
-// The same results in other forms than JSON. What a form cannot say in its rows goes into headers: nothing is cut silently.
+// Results in other formats than JSON. Information that does not fit into rows goes into headers: nothing is dropped silently.
 
 export type Form = 'json' | 'csv' | 'arrow'
 const media: Readonly<Record<Form, readonly string[]>> = {
@@ -12,18 +12,18 @@ const media: Readonly<Record<Form, readonly string[]>> = {
   arrow: ['application/vnd.apache.arrow.stream'],
 }
 
-/** The first form of the Accept header that there is; by quality, then by place. */
+/** The first supported format of the Accept header, by quality, then by position. */
 export const wantedForm = (accept: string | null): Form => {
   if (accept === null || accept.trim() === '') return 'json'
   const asked = accept
     .split(',')
-    .map((part, place) => {
+    .map((part, index) => {
       const [type = '', ...parameters] = part.split(';').map((one) => one.trim().toLowerCase())
       const quality = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1)
-      return { type, quality, place }
+      return { type, quality, index }
     })
     .filter((one) => one.quality > 0)
-    .sort((a, b) => b.quality - a.quality || a.place - b.place)
+    .sort((a, b) => b.quality - a.quality || a.index - b.index)
   for (const { type } of asked) for (const form of Object.keys(media) as Form[]) if (media[form].includes(type)) return form
   throw failures.notAcceptable()
 }
@@ -33,7 +33,7 @@ const longestWarnings = 4096
 const asciiJson = (value: unknown) =>
   JSON.stringify(value).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** The warnings of an answer without their messages: how many, and as many of them as a header may hold. */
+/** The warnings of an answer without their messages: their number, and as many as fit into a header. */
 export function warningHeaders(warnings: readonly AnswerWarning[]): Record<string, string> {
   if (warnings.length === 0) return {}
   const shown: string[] = []
@@ -56,7 +56,7 @@ const cell = (value: unknown): string => {
 const encoder = new TextEncoder()
 const charactersPerPiece = 256 * 1024
 
-/** Rows as lines, in pieces of a moderate size. */
+/** Rows as lines, in chunks of moderate size. */
 export function* csvLines(rows: Iterable<readonly unknown[]>): Generator<Uint8Array> {
   let text = ''
   for (const row of rows) {
@@ -77,7 +77,7 @@ const isList = (answer: object): answer is ListAnswer => {
   return Array.isArray(columns) && Array.isArray(results) && results.every((row) => Array.isArray(row))
 }
 
-/** The cells of an answer: those of its rows as JSON shows them, or of the points of a chart. */
+/** The cells of an answer: of its rows as JSON shows them, or of the points of a chart. */
 const csvCells = (answer: object): (readonly unknown[])[] => {
   if (isList(answer)) return [answer.columns, ...answer.results]
   const table = answerTable(answer)
@@ -85,7 +85,7 @@ const csvCells = (answer: object): (readonly unknown[])[] => {
   return [columns, ...table.toArray().map((row) => columns.map((name) => row[name] as unknown))]
 }
 
-/** An answer that is there as a whole (a chart, or what was asked for in the background) in another form. */
+/** A complete answer (a chart, or the result of an async query) in another format. */
 export const inForm = (answer: object, form: 'csv' | 'arrow'): { body: Uint8Array; headers: Record<string, string> } => {
   const { limit } = answer as { limit?: unknown }
   return {

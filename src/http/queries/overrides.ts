@@ -1,4 +1,4 @@
-// What a request lays over its query: the filters of the page that shows it, and values of its variables.
+// Overrides of a request: the filters of a dashboard, and values of variables.
 
 type Query = Readonly<Record<string, unknown>> & { readonly kind: string }
 type Fields = Readonly<Record<string, unknown>>
@@ -8,7 +8,7 @@ const statements = new Set(['SqlLikeQuery', 'HogQLQuery'])
 
 const isGroup = (value: unknown): value is Fields => value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** Both have to hold. */
+/** Both must hold. */
 const both = (own: unknown, more: readonly unknown[]): unknown => {
   if (isGroup(own)) return { type: 'AND', values: [own, { type: 'AND', values: more }] }
   return [...(Array.isArray(own) ? own : []), ...more]
@@ -29,7 +29,7 @@ export interface Overrides {
   readonly variables: unknown
 }
 
-/** The query with what is laid over it; the name of what this kind of query has no place for. */
+/** The query with the overrides; the name of an override that this kind of query does not support. */
 export const withOverrides = (query: Query, { filters, variables }: Overrides): Query | 'filters_override' | 'variables_override' => {
   let laid = query
   if (!isEmpty(filters)) {

@@ -9,7 +9,7 @@ import { isObject } from '../../lib/is-object.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
 import { withOverrides } from './overrides.ts'
 
-// The body of the query endpoint. Unlike the record routes it is strict, and says what does not fit in the words its clients look for.
+// The body of the query endpoint. Unlike record routes it is strict, and reports errors in the format that PostHog clients parse.
 
 export type QueryRequest = AskedRequest
 
@@ -29,10 +29,10 @@ const shape = {
   name: z.string().max(128).nullish(),
 }
 export const queryRequestSchema = z.strictObject(shape, { error: isUnknown })
-/** The query itself is checked by its kind. Making a schema costs more than using it. */
+/** The query itself is checked by its kind. Creating a schema costs more than using it. */
 const besideSchema = z.strictObject({ ...shape, query: z.unknown() }, { error: isUnknown })
 
-/** `attr` is the field of the query that is to blame, as in the errors of the library. */
+/** `attr` is the field of the query that caused the error, as in errors of the library. */
 const misfit = (message: string, attr: string | null, place: readonly string[]) =>
   new WaymarkError('validation-failed', { message, attr, place })
 

@@ -4,12 +4,12 @@ import { arrowBytes } from '../../lib/arrow-bytes.ts'
 import { tableRows } from '../../queries/rows.ts'
 import { arrowMedia, csvLines, csvMedia, warningHeaders } from './forms.ts'
 
-// Rows on their way from the engine to a client that may be slow: the engine makes the next ones when the client has taken those before, and stops when
-// it leaves.
+// Rows on their way from the engine to a client that may be slow: the engine produces the next ones when the client has read those before, and stops
+// when the client disconnects.
 
-/** Rows are looked at before the first byte goes out up to this size, so that headers can say how it ends. */
+/** Rows up to this size are buffered before the first byte is sent, so that headers can describe the end. */
 const lookAhead = 1024 * 1024
-/** A client that takes nothing for so long is given up. */
+/** A client that reads nothing for this long is disconnected. */
 export const clientPatience = 30_000
 
 export interface Peeked {
@@ -19,7 +19,7 @@ export interface Peeked {
   readonly hasMore: boolean | null
 }
 
-/** Waits for the first rows: what goes wrong up to here has a status of its own. */
+/** Waits for the first rows: errors up to here get their own status. */
 export async function peek(answer: RowsAnswer): Promise<Peeked> {
   const first: RecordBatch[] = []
   for (let bytes = 0; bytes < lookAhead; ) {
@@ -47,7 +47,7 @@ async function* csv(peeked: Peeked): AsyncGenerator<Uint8Array> {
 export interface StreamHooks {
   /** Stops the engine. */
   readonly stop: () => void
-  /** Once, however it ends. */
+  /** Called once, at any kind of end. */
   readonly ended: () => void
   /** The stream failed: the connection must end so that the client notices. False if it cannot be closed here. */
   readonly breakOff: (error: unknown) => boolean
@@ -72,7 +72,7 @@ export function pacedBody(pieces: AsyncGenerator<Uint8Array>, { stop, ended, bre
       const fail = (error: unknown) => {
         if (!over()) return
         stop()
-        // A stream in error would have its text written behind the rows by some servers; one that stands still ends with its connection.
+        // Some servers would append the text of a stream's error to the rows. A stream that stalls instead ends with its connection.
         if (!breakOff(error)) controller.error(error)
       }
       try {
@@ -110,7 +110,7 @@ export const streamed = (
     ...hooks,
     ended: () => {
       hooks.ended()
-      // A client may leave before anything but the first rows was asked for.
+      // A client may disconnect before it has read more than the first rows.
       peeked.answer.batches.return(true).catch(() => undefined)
     },
   }),

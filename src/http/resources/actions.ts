@@ -53,7 +53,7 @@ const change = async (visit: ProjectVisit, fields: object) => {
   return present(visit.app, after)
 }
 
-/** Numbers of definitions; nothing else names one. */
+/** Ids of definitions are numbers. */
 export const definitionId = (text: string | undefined): number => {
   if (text === undefined || !/^\d{1,10}$/.test(text)) throw failures.notFound()
   return Number(text)

@@ -95,7 +95,7 @@ const change = async (visit: ProjectVisit, before: StoredCohort, fields: object)
   return presentOne(visit, after)
 }
 
-/** A body that is a CSV has its name in the address, and can be nothing but static. */
+/** A CSV body has the cohort's name in the URL, and is always static. */
 const written = (visit: ProjectVisit): unknown => {
   const fields = visit.body as Readonly<Record<string, unknown>>
   if (fields === null || typeof fields !== 'object' || typeof fields.csv !== 'string') return fields
@@ -150,7 +150,7 @@ export const cohorts = defineResource({
       method: 'PATCH',
       path: ':id',
       name: 'update',
-      summary: 'Changes the fields that are given; members that are given take the place of those that were',
+      summary: 'Changes the given fields; given members replace the previous ones',
       body: cohortInput.partial(),
       takesCsv: true,
       queryParameters: csvParameters,

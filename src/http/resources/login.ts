@@ -13,7 +13,7 @@ import { defineResource, Reply, type Visit } from '../resource.ts'
 const loginInput = z.object({ email: text({ max: 254 }), password: z.string({ error: 'Not a valid string.' }).min(1).max(1024) })
 
 const year = 365 * 86_400
-/** Says that its user has signed in here before: then what others try counts for them alone. */
+/** Marks a browser in which its user has signed in before: failures of others then count separately. */
 const deviceCookie = 'waymark_device'
 
 const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>

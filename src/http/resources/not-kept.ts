@@ -10,14 +10,14 @@ interface NotKept {
   readonly object: ScopeObject
   readonly words: string
   readonly instead: string
-  /** Clients ask every project for the list, and take a 404 for a fault: it is empty, and marked by a header. */
+  /** Clients request this list for every project, and treat a 404 as an error: it is empty, and marked by a header. */
   readonly hasEmptyList?: true
 }
 
 const queries = 'Keep the query where you use it, and ask POST /api/projects/:project_id/query/.'
 const none = 'There is nothing like it here.'
 
-/** Resources of the reference system that Waymark does not keep. */
+/** Resources of PostHog that Waymark does not support. */
 const resources: readonly NotKept[] = [
   { path: 'annotations', object: 'annotation', words: 'annotations', instead: none },
   { path: 'dashboards', object: 'dashboard', words: 'dashboards', instead: queries },

@@ -8,10 +8,10 @@ import { pageSchema } from '../pages.ts'
 import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
 
-/** What proxies in front say of where a request comes from. */
+/** Headers in which proxies name the country of a request. */
 const countryHeaders = ['cf-ipcountry', 'cloudfront-viewer-country', 'x-vercel-ip-country', 'x-appengine-country']
 
-/** The body of a new project. The first day of its week follows the caller's country, where a proxy or the language of the browser tells it. */
+/** The body of a new project. The first day of the week follows the caller's country, if a proxy or the browser's language reveals it. */
 const withWeekStart = ({ headers }: Request, body: unknown): Record<string, unknown> => {
   const country =
     countryHeaders.map((name) => headers.get(name)).find((value) => value !== null) ??

@@ -85,7 +85,7 @@ const one = async (visit: ProjectVisit): Promise<Definition> => {
   return found
 }
 
-/** What is read of each kind. */
+/** How each kind is read. */
 const sources: Readonly<Record<(typeof kinds)[number], (index: number | null) => string>> = {
   event: () => 'events',
   person: () => 'persons',

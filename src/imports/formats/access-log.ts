@@ -8,7 +8,7 @@ const unquoted = (text: string) => text.replace(/\\(["\\])/g, '$1')
 
 export const isAccessLogLine = (line: string): boolean => combined.test(line)
 
-/** A line of a web server's combined (or common) log is a `$pageview` of the address, or of the user when the server knew one. */
+/** A line of a web server's combined (or common) log is a `$pageview` of the address, or of the user if the server knew one. */
 export function accessLogEvent(line: string): Converted {
   const match = combined.exec(line)
   if (!match) return problem('not a line of an access log')

@@ -6,7 +6,7 @@ const eventNames: Readonly<Record<string, string>> = {
   '[Amplitude] Element Clicked': '$autocapture',
   $identify: '$identify',
 }
-/** Columns beside the properties, and what they are called here. */
+/** Columns besides the properties, and their names in Waymark. */
 const columns: Readonly<Record<string, string>> = {
   ip_address: '$ip',
   platform: '$lib',
@@ -33,7 +33,7 @@ export const createAmplitude = (): Converter => {
     const converted = amplitude(row)
     const [first, ...others] = 'problem' in converted ? [] : converted
     if (!first || others.length === 0) return converted
-    // One look at a device and its user is enough; saying it again would change nothing.
+    // One identify event for each device and user is enough.
     const pair = String(first.source_id)
     if (joined.has(pair)) return others
     if (joined.size >= pairsKept) joined.clear()

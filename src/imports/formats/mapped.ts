@@ -1,7 +1,7 @@
 import { setOwn } from '../../lib/own.ts'
 import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
 
-/** Where a field comes from: a column's name, or a constant. */
+/** The source of a field: a column's name, or a constant. */
 export type FieldSource = { readonly column: string } | { readonly constant: string }
 
 export interface Mapping {
@@ -13,7 +13,7 @@ export interface Mapping {
   readonly properties?: FieldSource
 }
 
-/** Names under which the fields are looked for when no mapping says where they are. */
+/** Column names that are tried if there is no mapping. */
 const usualNames = {
   event: ['event', 'event_name', 'event_type', 'name', 'action'],
   distinct_id: ['distinct_id', 'distinctId', 'user_id', 'userId', 'user', 'person_id', 'anonymous_id', 'email'],
@@ -27,10 +27,10 @@ export const fieldSource = (text: string): FieldSource => (text.startsWith('=') 
 
 type Field = keyof typeof usualNames
 
-/** Where the fields of the events of a file come from; the columns that are not named become properties. */
+/** The columns for the fields of events; other columns become properties. */
 export type ChosenColumns = { readonly [F in Field]: FieldSource | null }
 
-/** `columns` are those of the first row: what the mapping leaves open is looked up there once. */
+/** `columns` are those of the first row: fields without a mapping are looked up there once. */
 export function chooseColumns(mapping: Mapping, columns: readonly string[]): ChosenColumns {
   const source = (field: Field): FieldSource | null => {
     const said = mapping[field]

@@ -1,7 +1,7 @@
 import { own, setOwn } from '../../lib/own.ts'
 import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
 
-/** What the other system calls its own events and properties, and what they are called here. */
+/** Mixpanel's names of events and properties, and Waymark's. */
 const eventNames: Readonly<Record<string, string>> = {
   $mp_web_page_view: '$pageview',
   $identify: '$identify',
@@ -35,6 +35,6 @@ export const mixpanel: Converter = (row) => {
   for (const [key, value] of Object.entries(source)) if (!left.has(key)) setOwn(properties, own(propertyNames, key) ?? key, value)
   const insertId = textOf(source.$insert_id)
   const event = { event: own(eventNames, name) ?? name, distinct_id: distinctId, timestamp, properties }
-  // Its insert ids are unique for an event name, a person and a moment.
+  // Its insert ids are unique for an event name, a person and a time.
   return [insertId === null ? event : { ...event, source_id: `${name}\n${distinctId}\n${timestamp}\n${insertId}` }]
 }

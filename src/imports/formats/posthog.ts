@@ -1,6 +1,6 @@
 import { type Converter, type ImportedEvent, problem, rowOf, textOf, timeOf } from '../record.ts'
 
-/** Rows of the reference system's exports: JSON lines or Parquet of its batch exports, and events as its API lists them. */
+/** Rows of PostHog's exports: JSON lines or Parquet of its batch exports, and events as listed by its API. */
 export const posthog: Converter = (row) => {
   const event = textOf(row.event)
   const distinctId = textOf(row.distinct_id)

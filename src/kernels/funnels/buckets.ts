@@ -1,26 +1,26 @@
 import { isOrdered, orderByTime } from './by-time.ts'
 import type { ActorColumns, FunnelColumns } from './columns.ts'
 
-// Events on their way to the fold. They are dealt into buckets by the low digits of their actor's code as they come, and each bucket is small
+// Collects events for the fold. They are distributed to buckets by the low digits of their actor's code as they arrive. Each bucket is small
 // enough to be grouped and folded inside the processor's cache.
 
 const usualRowsPerBucket = 1 << 15
 const maxBuckets = 1 << 10
-/** Buckets take their rows from one memory in blocks. */
+/** Buckets allocate their rows in blocks from shared memory. */
 const blockRows = 1 << 9
 const rowsBetweenPauses = 1 << 18
 const nothing = -1
 
 export interface BucketOptions {
-  /** About how many rows there will be at most. */
+  /** Approximately the largest number of rows. */
   readonly rows: number
   readonly exclusions: boolean
   readonly breakdown: boolean
-  /** Keep which event each was by arrival. */
+  /** Keep the arrival index of each event. */
   readonly origin: boolean
 }
 
-/** The actors of one bucket. Its memory is used again for the next one. */
+/** The actors of one bucket. The memory is reused for the next one. */
 export interface BucketColumns extends ActorColumns {
   /** The code of the bucket's `n`th actor. */
   code(n: number): number
@@ -34,12 +34,12 @@ export class EventBuckets {
   private appended = 0
   private actors = 0
   private blocks = 0
-  /** By block: the next one of its bucket. */
+  /** By block: the next block of its bucket. */
   private following: Int32Array
-  // By bucket: its blocks, and the row behind its last one.
+  // By bucket: its first and last block, and the row after its last one.
   private readonly first: Int32Array
   private readonly last: Int32Array
-  private readonly place: Int32Array
+  private readonly nextRow: Int32Array
   private scratch: Scratch | null = null
 
   constructor(options: BucketOptions, rowsPerBucket = usualRowsPerBucket) {
@@ -50,12 +50,12 @@ export class EventBuckets {
     this.following = new Int32Array(Math.floor(this.records.words.length / this.layout.words / blockRows))
     this.first = new Int32Array(this.buckets).fill(nothing)
     this.last = new Int32Array(this.buckets).fill(nothing)
-    this.place = new Int32Array(this.buckets)
+    this.nextRow = new Int32Array(this.buckets)
   }
 
   append(columns: FunnelColumns): void {
     const { actor, time, steps, exclusions, breakdown } = columns
-    const { shift, place } = this
+    const { shift, nextRow } = this
     const { words: width, exclusions: exclusionsAt, breakdown: breakdownAt, origin: originAt } = this.layout
     const mask = this.buckets - 1
     let { times, words } = this.records
@@ -64,13 +64,13 @@ export class EventBuckets {
       const code = actor[i]!
       if (code > most) most = code
       const bucket = code & mask
-      let row = place[bucket]!
+      let row = nextRow[bucket]!
       if ((row & (blockRows - 1)) === 0) {
         row = this.openBlock(bucket)
         times = this.records.times
         words = this.records.words
       }
-      place[bucket] = row + 1
+      nextRow[bucket] = row + 1
       const at = row * width
       times[at >> 1] = time[i]!
       words[at + actorAt] = code >>> shift
@@ -93,8 +93,8 @@ export class EventBuckets {
   }
 
   /**
-   * The events of a bucket by (actor, time), those of equal time in the order they came. A counting sort over the codes. Pauses now and then, for
-   * the caller to stop it.
+   * The events of a bucket by (actor, time); events of equal time keep their arrival order. A counting sort over the codes. Yields regularly, so that
+   * the caller can stop it.
    */
   *group(bucket: number): Generator<void, BucketColumns, void> {
     const { shift } = this
@@ -133,7 +133,7 @@ export class EventBuckets {
     return grouped
   }
 
-  /** No more is asked of it: its memory may serve others. */
+  /** Nothing else will be read: the memory can be reused. */
   release(): void {
     const known = spare?.deref()
     if (!known || known.words.length < this.records.words.length) spare = new WeakRef(this.records)
@@ -154,7 +154,7 @@ export class EventBuckets {
 
   private rowsOf(bucket: number, block: number): readonly [start: number, end: number] {
     const start = block * blockRows
-    return [start, block === this.last[bucket] ? this.place[bucket]! : start + blockRows]
+    return [start, block === this.last[bucket] ? this.nextRow[bucket]! : start + blockRows]
   }
 
   private followingIn(bucket: number, block: number): number {
@@ -180,12 +180,12 @@ export class EventBuckets {
     this.following = following
   }
 
-  /** Room for the largest bucket. */
+  /** Allocates memory for the largest bucket. */
   private makeScratch(): Scratch {
     let rows = 0
     for (let bucket = 0; bucket < this.buckets; bucket++) rows = Math.max(rows, this.sizeOf(bucket))
     const actors = (this.actors >> this.shift) + 1
-    const integers = (place: number) => (place > 0 ? new Int32Array(rows) : null)
+    const integers = (offset: number) => (offset > 0 ? new Int32Array(rows) : null)
     const { exclusions, breakdown, origin } = this.layout
     return {
       offsets: new Int32Array(actors + 1),
@@ -208,7 +208,7 @@ interface Scratch {
   readonly columns: Grouped
 }
 
-/** Where the parts of an event are in its record, in words of 32 bits. The time is a double in the first two. 0: not kept. */
+/** Offsets of the fields of an event record, in 32-bit words. The time is a double in the first two. 0: not kept. */
 interface Layout {
   readonly words: number
   readonly exclusions: number
@@ -220,15 +220,15 @@ const stepsAt = 3
 
 function layoutOf(options: Omit<BucketOptions, 'rows'>): Layout {
   let words = stepsAt + 1
-  const place = (isKept: boolean) => (isKept ? words++ : 0)
-  const places = { exclusions: place(options.exclusions), breakdown: place(options.breakdown), origin: place(options.origin) }
-  return { ...places, words: words + (words % 2) }
+  const offsetOf = (isKept: boolean) => (isKept ? words++ : 0)
+  const offsets = { exclusions: offsetOf(options.exclusions), breakdown: offsetOf(options.breakdown), origin: offsetOf(options.origin) }
+  return { ...offsets, words: words + (words % 2) }
 }
 
-/** What one event takes while it waits for the fold. */
+/** Bytes of one event until it is folded. */
 export const bytesPerEvent = (options: Omit<BucketOptions, 'rows'>): number => 4 * layoutOf(options).words
 
-/** One memory, seen as doubles and as integers. */
+/** The same memory as doubles and as integers. */
 interface Records {
   readonly times: Float64Array
   readonly words: Int32Array
@@ -239,8 +239,8 @@ function makeRecords(words: number): Records {
   return { times: new Float64Array(memory), words: new Int32Array(memory) }
 }
 
-// Memory that was written before costs half of what the system has yet to give. What one funnel has done with serves the next one, unless the
-// collector has taken it in between.
+// Memory that was written before costs half as much as newly allocated memory. Funnels reuse each other's memory, unless it was garbage-collected in
+// the meantime.
 let spare: WeakRef<Records> | null = null
 
 function recordsFor(words: number): Records {

@@ -1,6 +1,6 @@
 import type { ActorColumns } from './columns.ts'
 
-// The events of one actor in order of time. They mostly are already, because the store keeps them as they arrive.
+// The events of one actor in order of time. Most are in order already, because the store keeps the order of arrival.
 
 export const isOrdered = (time: Float64Array, start: number, end: number): boolean => {
   for (let i = start + 1; i < end; i++) if (time[i]! < time[i - 1]!) return false
@@ -8,10 +8,10 @@ export const isOrdered = (time: Float64Array, start: number, end: number): boole
 }
 
 const few = 64
-const placesBetweenPauses = 1 << 18
-const isPause = (places: number): boolean => places % placesBetweenPauses === placesBetweenPauses - 1
+const rowsBetweenPauses = 1 << 18
+const isPause = (rows: number): boolean => rows % rowsBetweenPauses === rowsBetweenPauses - 1
 
-/** Stable: events of equal time stay as they came. Pauses now and then where they are many. */
+/** Stable: events of equal time keep their order. Yields regularly if there are many. */
 export function* orderByTime(events: ActorColumns, start: number, end: number): Generator<void, void, void> {
   const { time } = events
   const order = new Int32Array(end - start)
@@ -20,47 +20,47 @@ export function* orderByTime(events: ActorColumns, start: number, end: number): 
   else yield* mergeRuns(order, time)
   for (const column of columnsOf(events)) {
     permute(column, order, start, end)
-    if (order.length > placesBetweenPauses) yield
+    if (order.length > rowsBetweenPauses) yield
   }
 }
 
 const columnsOf = ({ time, steps, exclusions, breakdown, origin }: ActorColumns) =>
   [time, steps, exclusions, breakdown, origin].filter((column) => column !== null)
 
-/** Events of one breakdown value side by side, as they came. */
+/** Groups events by breakdown value, in their original order. */
 export interface ValueRuns {
   readonly values: readonly number[]
   /** The events of the `n`th value are `starts[n]` to `starts[n + 1]`. */
   readonly starts: readonly number[]
 }
 
-/** Puts the events of one actor in order of their values' first appearance; those of a value keep their order. Pauses now and then. */
+/** Sorts the events of one actor by the first appearance of their value; events of a value keep their order. Yields regularly. */
 export function* orderByValue(events: ActorColumns, start: number, end: number): Generator<void, ValueRuns, void> {
   const breakdown = events.breakdown!
-  const places = new Map<number, number>()
+  const indexes = new Map<number, number>()
   const counts: number[] = []
   for (let i = start; i < end; i++) {
     const value = breakdown[i]!
-    const place = places.get(value)
-    if (place === undefined) {
-      places.set(value, counts.length)
+    const index = indexes.get(value)
+    if (index === undefined) {
+      indexes.set(value, counts.length)
       counts.push(1)
-    } else counts[place]!++
+    } else counts[index]!++
     if (isPause(i - start)) yield
   }
   const starts = [start]
   for (const count of counts) starts.push(starts.at(-1)! + count)
-  const values = [...places.keys()]
+  const values = [...indexes.keys()]
   if (values.length === 1) return { values, starts }
   const next = starts.slice()
   const order = new Int32Array(end - start)
   for (let i = start; i < end; i++) {
-    order[next[places.get(breakdown[i]!)!]!++ - start] = i
+    order[next[indexes.get(breakdown[i]!)!]!++ - start] = i
     if (isPause(i - start)) yield
   }
   for (const column of columnsOf(events)) {
     permute(column, order, start, end)
-    if (order.length > placesBetweenPauses) yield
+    if (order.length > rowsBetweenPauses) yield
   }
   return { values, starts }
 }
@@ -78,7 +78,7 @@ function insert(order: Int32Array, time: Float64Array): void {
   }
 }
 
-/** Merges neighbouring runs until there is one: what is in order already costs one look. */
+/** Merges neighbouring runs until there is one. A sorted input takes one pass. */
 function* mergeRuns(order: Int32Array, time: Float64Array): Generator<void, void, void> {
   let starts = runStarts(order, time)
   let from: Int32Array = order
@@ -90,9 +90,9 @@ function* mergeRuns(order: Int32Array, time: Float64Array): Generator<void, void
       const [left, middle, right] = [starts[run]!, starts[run + 1]!, starts[run + 2] ?? starts[run + 1]!]
       let a = left
       let b = middle
-      for (let place = left; place < right; place++) {
-        into[place] = b >= right || (a < middle && time[from[a]!]! <= time[from[b]!]!) ? from[a++]! : from[b++]!
-        if (++unpaused === placesBetweenPauses) {
+      for (let index = left; index < right; index++) {
+        into[index] = b >= right || (a < middle && time[from[a]!]! <= time[from[b]!]!) ? from[a++]! : from[b++]!
+        if (++unpaused === rowsBetweenPauses) {
           unpaused = 0
           yield
         }
@@ -105,7 +105,7 @@ function* mergeRuns(order: Int32Array, time: Float64Array): Generator<void, void
   if (from !== order) order.set(from)
 }
 
-/** Where runs begin, and where the last one ends. */
+/** The starts of the runs, and the end of the last one. */
 function runStarts(order: Int32Array, time: Float64Array): number[] {
   const starts = [0]
   for (let i = 1; i < order.length; i++) if (time[order[i]!]! < time[order[i - 1]!]!) starts.push(i)

@@ -1,4 +1,4 @@
-// What a funnel reads: one row per event that matters.
+// The input of a funnel: one row per relevant event.
 
 export const maxSteps = 32
 
@@ -9,7 +9,7 @@ export interface FunnelColumns {
   readonly time: Float64Array
   /** Bit k: the event matches step k. */
   readonly steps: Int32Array
-  /** Bit k: the event excludes an attempt that stands at step k. Null when the funnel has no exclusions. */
+  /** Bit k: the event excludes an attempt that has reached step k but not the next. Null if the funnel has no exclusions. */
   readonly exclusions: Int32Array | null
   /** Codes of the breakdown value; null without a breakdown. */
   readonly breakdown: Int32Array | null
@@ -20,6 +20,6 @@ export interface ActorColumns extends Omit<FunnelColumns, 'actor'> {
   readonly actors: number
   /** The events of actor `a` are `offsets[a]` to `offsets[a + 1]`. */
   readonly offsets: Int32Array
-  /** Index of each event by arrival, from 0: leads back to its row. Null when it is not needed. */
+  /** The arrival index of each event, from 0, which identifies its row. Null if it is not needed. */
   readonly origin: Int32Array | null
 }

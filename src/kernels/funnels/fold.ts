@@ -16,7 +16,7 @@ export interface FunnelFold {
   readonly window: number
   readonly optional: number
   readonly attribution: Attribution
-  /** Whether one breakdown code goes before another: says which of the values at one instant is touched. */
+  /** Whether one breakdown code has priority over another among events of the same time. */
   goesBefore(a: number, b: number): boolean
 }
 
@@ -29,7 +29,7 @@ export interface Outcome {
   readonly value: number
   /** Steps reached, at least 1. */
   readonly depth: number
-  /** Per step the place of its event in the columns, -1 where it was left out or not reached. Unordered: by time. Valid during the call. */
+  /** For each step the index of its event in the columns; -1 if it was skipped or not reached. Unordered: by time. Valid during the call only. */
   readonly events: Int32Array
   /** Trends: index of the period the actor entered in; -1 otherwise. */
   readonly period: number
@@ -39,7 +39,7 @@ export type Sink = (outcome: Outcome) => void
 
 const eventsBetweenPauses = 1 << 17
 
-/** One outcome per actor, and per breakdown value if the attribution needs it. Pauses now and then, so that the caller can stop it. */
+/** One outcome per actor, and per breakdown value if the attribution needs it. Yields regularly, so that the caller can stop it. */
 export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink): Generator<void, void, void> {
   const runner = new Runner(events, funnel, sink)
   const { offsets } = events
@@ -61,7 +61,7 @@ export function* foldActors(events: ActorColumns, funnel: FunnelFold, sink: Sink
 }
 
 /**
- * One outcome per actor and period it entered in. `periods` are the starts of the periods in order, with the end of the last one behind them.
+ * One outcome per actor and period of entry. `periods` are the starts of the periods in order, followed by the end of the last one.
  */
 export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: Float64Array, sink: Sink): Generator<void, void, void> {
   const runner = new Runner(events, funnel, sink)
@@ -106,9 +106,9 @@ export function* foldPeriods(events: ActorColumns, funnel: FunnelFold, periods: 
   }
 }
 
-/** Walks the events of one actor after the other: once for each value they may count under. One object is every walk, for the sake of speed. */
+/** Walks the events of each actor: once for each value that they may count under. One object serves all walks, for speed. */
 class Runner {
-  /** An actor counts under several values, each with a walk of its own. */
+  /** An actor may count under several values, each with its own walk. */
   readonly isSplit: boolean
   private readonly fold: OrderedFold | UnorderedFold
   private readonly scratch: Int32Array
@@ -118,10 +118,10 @@ class Runner {
   private value = -1
   private values: readonly number[] = []
   private runs: ValueRuns = { values: [], starts: [] }
-  /** The events that the walk goes over: all, or a copy of those that it needs. */
+  /** The events that the walk reads: all, or a copy of those that it needs. */
   columns: ActorColumns
   private readonly stepValues: StepValues | null
-  private places: Int32Array | null = null
+  private indexes: Int32Array | null = null
   private isDealt = false
 
   constructor(
@@ -137,7 +137,7 @@ class Runner {
     this.columns = events
     const { attribution } = funnel
     const known = funnel.steps >= 32 ? -1 : (1 << funnel.steps) - 1
-    // Of an unordered funnel any step may be the first, and a strict one is broken by any event.
+    // Any step of an unordered funnel may come first, and any event breaks a strict one.
     const isDealt = this.isSplit && attribution.type === 'step' && funnel.order === 'ordered'
     this.stepValues = isDealt ? new StepValues(events, 1 << attribution.step, known) : null
     this.walk = {
@@ -150,7 +150,7 @@ class Runner {
     }
   }
 
-  /** One walk over the events of an actor; none when there are none. */
+  /** One walk over the events of an actor; none if there are no events. */
   open(start: number, end: number): number {
     this.first = start
     this.end = end
@@ -161,7 +161,7 @@ class Runner {
     return 1
   }
 
-  /** A walk for each value. Returns how many there are; pauses now and then. */
+  /** A walk for each value. Returns their number; yields regularly. */
   *openSplit(start: number, end: number): Generator<void, number, void> {
     this.first = start
     this.end = end
@@ -170,11 +170,11 @@ class Runner {
       this.values = yield* this.stepValues.open(start, end)
       this.isDealt = this.stepValues.isWorthwhile(start, end)
     } else if (attribution.type === 'step') {
-      // Of an unordered funnel any step may be the first.
+      // Any step of an unordered funnel may come first.
       const bits = this.funnel.order === 'unordered' ? -1 : 1 << attribution.step
       this.values = yield* distinct(this.events, start, end, bits)
     } else {
-      // Each value is an actor of its own: with its events side by side, a walk reads no others.
+      // Each value is treated as an actor of its own. Its events are grouped, so a walk reads no others.
       this.runs = yield* orderByValue(this.events, start, end)
       this.values = this.runs.values
     }
@@ -186,7 +186,7 @@ class Runner {
     walk.start = this.first
     walk.end = this.end
     this.columns = this.events
-    this.places = null
+    this.indexes = null
     const { type } = this.funnel.attribution
     if (this.isSplit) {
       this.value = this.values[n]!
@@ -198,7 +198,7 @@ class Runner {
       if (this.isDealt) {
         const { columns, end } = this.stepValues!.columnsOf(this.value)
         this.columns = columns
-        this.places = columns.places
+        this.indexes = columns.indexes
         walk.start = 0
         walk.end = end
       }
@@ -213,7 +213,7 @@ class Runner {
     this.report(actor, period)
   }
 
-  /** The same for very many events, with pauses. */
+  /** The same for very many events; yields regularly. */
   *runInParts(actor: number, period: number): Generator<void, void, void> {
     const { fold, walk } = this
     fold.begin()
@@ -227,14 +227,15 @@ class Runner {
   private report(actor: number, period: number): void {
     this.fold.finish()
     if (this.fold.depth === 0 || this.fold.isExcluded) return
-    const { scratch, places } = this
+    const { scratch, indexes } = this
     this.fold.eventsOf(scratch)
-    if (places !== null) for (let step = 0; step < scratch.length; step++) if (scratch[step]! >= 0) scratch[step] = places[scratch[step]!]!
+    if (indexes !== null)
+      for (let step = 0; step < scratch.length; step++) if (scratch[step]! >= 0) scratch[step] = indexes[scratch[step]!]!
     this.sink({ actor, value: this.value, depth: this.fold.depth, events: scratch, period })
   }
 }
 
-/** The first place behind `start` whose time is later than `limit`. */
+/** The first index after `start` whose time is later than `limit`. */
 function lastWithin(time: Float64Array, start: number, end: number, limit: number): number {
   let low = start
   let high = end
@@ -256,7 +257,7 @@ function lastTouched(events: ActorColumns, funnel: FunnelFold, start: number, en
   return noValue
 }
 
-/** Of the values set at the instant of event `from`, the one that goes before the others. */
+/** The value with the highest priority among the events at the time of event `from`. */
 function touched({ time, breakdown }: ActorColumns, funnel: FunnelFold, from: number, by: 1 | -1, end: number): number {
   let value = breakdown![from]!
   for (let i = from + by; i !== end && time[i] === time[from]; i += by) {

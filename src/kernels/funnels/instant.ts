@@ -1,11 +1,11 @@
 import type { ActorColumns } from './columns.ts'
 import type { Walk } from './walk.ts'
 
-// Events of one instant have no order of their own, so that it does not matter in which order they arrived. They are taken by what they can do.
+// Events of the same time have no order, so the result must not depend on their order of arrival. They are ordered by what they can do.
 
 /**
- * The places of an instant's events that a walk reads: what excludes first, then those that can serve fewer steps, because the others may still
- * serve another one. `known`: bits of the steps there are; null for an unordered walk, in which a run begins with an event that has the value.
+ * The indexes of the events of one time in the order of a walk: exclusions first, then events that match fewer steps, because the others may still
+ * serve another step. `known`: bits of the existing steps; null for an unordered walk, in which a run starts with an event that has the value.
  */
 export function orderInstant(events: ActorColumns, walk: Walk, from: number, to: number, known: number | null, into: number[]): void {
   into.length = 0
@@ -26,19 +26,19 @@ export function orderInstant(events: ActorColumns, walk: Walk, from: number, to:
 
 const few = 8
 
-/** Many events of one instant are of few ranks. */
+/** Many events of the same time have few different ranks. */
 function byRank(events: ActorColumns, walk: Walk, from: number, to: number, known: number | null, into: number[]): void {
-  const places = new Map<number, number[]>()
+  const ranks = new Map<number, number[]>()
   for (let i = from; i < to; i++) {
     const rank = rankOf(events, walk, known, i)
-    const list = places.get(rank)
+    const list = ranks.get(rank)
     if (list) list.push(i)
-    else places.set(rank, [i])
+    else ranks.set(rank, [i])
   }
-  for (const rank of [...places.keys()].sort((a, b) => a - b)) for (const i of places.get(rank)!) into.push(i)
+  for (const rank of [...ranks.keys()].sort((a, b) => a - b)) for (const i of ranks.get(rank)!) into.push(i)
 }
 
-/** Lower goes first: whether it excludes, whether it may begin a run, how many steps it serves, which. */
+/** Lower ranks come first: by whether it excludes, whether it may start a run, how many steps it matches, and which. */
 function rankOf(events: ActorColumns, walk: Walk, known: number | null, event: number): number {
   const excludes = events.exclusions !== null && events.exclusions[event] !== 0
   const isOther = walk.valueStep >= 0 && events.breakdown![event] !== walk.stepValue

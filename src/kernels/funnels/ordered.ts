@@ -2,29 +2,29 @@ import type { ActorColumns } from './columns.ts'
 import { orderInstant } from './instant.ts'
 import type { Walk } from './walk.ts'
 
-// The fold of ordered and strict funnels. Per actor it keeps, for each step, the live attempt that has got there; an event moves attempts on,
-// so the cost is that of reading the events, not events times steps.
+// The fold of ordered and strict funnels. For each actor and step it keeps the live attempt that has reached the step. Each event advances attempts,
+// so the cost is linear in the events and does not multiply by the steps.
 
 export interface OrderedFunnel {
   readonly steps: number
   /** Microseconds from the first step of an attempt, inclusive. */
   readonly window: number
   readonly isStrict: boolean
-  /** Bit k: step k may be left out. */
+  /** Bit k: step k is optional. */
   readonly optional: number
 }
 
-// Attempts share their beginnings: a node is one reached step and points to the previous one. A first step is its own node, identified by its event, because
-// most events are first steps that lead nowhere.
+// Attempts share prefixes: a node is one reached step and points to the previous one. A first step is its own node, identified by its event, because
+// most events are first steps without a second one.
 const nobody = -1
 const firstNode = (event: number) => -2 - event
 const isFirst = (node: number) => node < nobody
 const eventOfFirst = (node: number) => -2 - node
 
 export class OrderedFold {
-  /** How deep the best attempt got: 0 to steps. Read after `walk`. */
+  /** The depth of the best attempt: 0 to the number of steps. Read after `walk`. */
   depth = 0
-  /** The best attempt met an exclusion: the actor is in no step. */
+  /** The best attempt was excluded: the actor counts in no step. */
   isExcluded = false
 
   private bestNode = nobody
@@ -38,7 +38,7 @@ export class OrderedFold {
   private nodeEvent = new Int32Array(256)
   private nodeStep = new Uint8Array(256)
   private readonly instant: number[] = []
-  /** Bits of the steps there are: a trend may look at fewer than the columns know. */
+  /** Bits of the existing steps: a trend may use fewer than the columns have. */
   private readonly known: number
   private readonly isPlain: boolean
 
@@ -50,7 +50,7 @@ export class OrderedFold {
     this.excluded = new Uint8Array(funnel.steps)
   }
 
-  /** Before a walk. */
+  /** Called before a walk. */
   begin(): void {
     this.depth = 0
     this.isExcluded = false
@@ -59,16 +59,16 @@ export class OrderedFold {
     this.nodes = 0
   }
 
-  /** Walks from `from` until `to` is passed, but never stops inside an instant. Returns where it is: at the walk's end when nothing is left to find. */
+  /** Walks from `from` until after `to`, but never stops between events of the same time. Returns its position: the end of the walk if no better result is possible. */
   advance(events: ActorColumns, walk: Walk, from: number, to: number): number {
     if (this.isPlain && events.exclusions === null && walk.valueStep < 0) return this.walkPlain(events, walk, from, to)
     return this.walkAny(events, walk, from, to)
   }
 
-  /** Behind a walk. */
+  /** Called after a walk. */
   finish(): void {}
 
-  /** The events of the best attempt by step; -1 for a step that was left out or not reached. */
+  /** The events of the best attempt by step; -1 for a step that was skipped or not reached. */
   eventsOf(into: Int32Array): void {
     into.fill(-1)
     let n = this.bestNode
@@ -92,7 +92,7 @@ export class OrderedFold {
     return i
   }
 
-  /** The same where nothing is excluded, left out, broken or split: most funnels, and a third of the time. */
+  /** The same without exclusions, optional steps, strict order and breakdown: most funnels, in a third of the time. */
   private walkPlain(events: ActorColumns, walk: Walk, from: number, to: number): number {
     const { time, steps } = events
     const { start, node, known } = this
@@ -113,7 +113,7 @@ export class OrderedFold {
         i = next - 1
         continue
       }
-      // Only steps whose step before is live; from the deepest down.
+      // Only steps whose previous step is live, deepest first.
       let bits = steps[i]! & known & ((live << 1) | 1)
       while (bits !== 0) {
         const step = 31 - Math.clz32(bits)
@@ -144,7 +144,7 @@ export class OrderedFold {
   private takeEvent(events: ActorColumns, walk: Walk, event: number, at: number): void {
     if (events.exclusions !== null && events.exclusions[event] !== 0) this.exclude(events.exclusions[event]!, at)
     const matched = events.steps[event]!
-    // From the deepest step down: an event that serves two steps is used for the deeper one and moves an attempt by one.
+    // Deepest step first: an event that matches two steps serves the deeper one, and advances an attempt by one step.
     for (let bits = matched & this.known; bits !== 0; ) {
       const step = 31 - Math.clz32(bits)
       bits &= ~(1 << step)
@@ -162,7 +162,7 @@ export class OrderedFold {
     else for (const k of this.instant) this.takeEvent(events, walk, k, at)
   }
 
-  /** Different events at one instant have no order: each may serve any step it matches, but only one of an attempt. */
+  /** Different events of the same time have no order: each may serve any step that it matches, but only one step of an attempt. */
   private takeMixed(events: ActorColumns, walk: Walk, at: number): void {
     for (let step = 0; step < this.funnel.steps; step++)
       for (const k of this.instant) if ((events.steps[k]! & (1 << step)) !== 0) this.reach(events, walk, k, at, step, true)
@@ -184,7 +184,7 @@ export class OrderedFold {
       if (isMixed && this.hasServed(events, previous, event, at)) return
     }
     if ((this.live & (1 << step)) !== 0 && this.start[step] === begun) return // this attempt is past it
-    // An excluded attempt counts at the step it reaches, and goes no further: a clean attempt there stays.
+    // An excluded attempt counts at the step that it reaches, and ends there; an attempt without exclusion at that step stays.
     if (isExcluded === 0) {
       this.start[step] = begun
       this.excluded[step] = 0
@@ -199,7 +199,7 @@ export class OrderedFold {
     }
   }
 
-  /** The step an attempt must stand at to reach `step`: the one before, or past optional steps the nearest whose attempt is live and in time. */
+  /** The step from which an attempt reaches `step`: the previous one, or, across optional steps, the nearest with a live attempt within the window. */
   private stepBefore(step: number, at: number): number {
     let before = step - 1
     while ((this.live & (1 << before)) === 0 || at - this.start[before]! > this.funnel.window) {

@@ -1,19 +1,19 @@
 import { Ints } from '../grow.ts'
 import type { ActorColumns } from './columns.ts'
 
-// With the attribution to a step an actor is walked once for each value seen at the step. Most of the events often serve that step and no other, each
-// with a value of its own: only the walk of that value needs to read them. So each walk gets the events that all need and those of its value.
+// With attribution to a step, an actor is walked once for each value seen at the step. Often most of the events serve only that step, each with a
+// value of its own, and only the walk of that value needs them. So each walk reads the shared events and those of its value.
 
 const eventsBetweenPauses = 1 << 17
 
-/** The events of one walk, and where each stands among all. */
+/** The events of one walk, and their indexes among all events. */
 export interface OwnColumns extends ActorColumns {
-  readonly places: Int32Array
+  readonly indexes: Int32Array
 }
 
 export class StepValues {
   private readonly shared = new Ints(64)
-  /** By value, in the order in which the values come. */
+  /** By value, in order of first appearance. */
   private readonly own = new Map<number, Ints>()
   private columns: OwnColumns
 
@@ -25,7 +25,7 @@ export class StepValues {
     this.columns = this.room(64)
   }
 
-  /** Deals out the events of an actor and returns the values. Pauses now and then. */
+  /** Distributes the events of an actor and returns the values. Yields regularly. */
   *open(start: number, end: number): Generator<void, readonly number[], void> {
     const { steps, breakdown } = this.events
     this.shared.length = 0
@@ -48,31 +48,31 @@ export class StepValues {
     return [...this.own.keys()]
   }
 
-  /** Reading all events for each value costs less where most of them are shared: these are copied before they are walked. */
+  /** Copying events before each walk pays off only if few of them are shared: otherwise every walk reads all events. */
   isWorthwhile(start: number, end: number): boolean {
     return this.own.size > 1 && 2 * this.own.size * this.shared.length + 2 * (end - start) < this.own.size * (end - start)
   }
 
-  /** The events of a value's walk by time. The memory is used again for the next one. */
+  /** The events of a value's walk, by time. The memory is reused for the next one. */
   columnsOf(value: number): { readonly columns: OwnColumns; readonly end: number } {
     const [shared, own] = [this.shared.view(), this.own.get(value)!.view()]
     const end = shared.length + own.length
     if (this.columns.time.length < end) this.columns = this.room(2 * end)
-    const { time, steps, exclusions, breakdown, places } = this.columns
+    const { time, steps, exclusions, breakdown, indexes } = this.columns
     let [a, b] = [0, 0]
     for (let to = 0; to < end; to++) {
-      // Places are in order of time.
-      const place = b === own.length || (a < shared.length && shared[a]! < own[b]!) ? shared[a++]! : own[b++]!
-      places[to] = place
-      time[to] = this.events.time[place]!
-      steps[to] = this.events.steps[place]!
-      breakdown![to] = this.events.breakdown![place]!
-      if (exclusions) exclusions[to] = this.events.exclusions![place]!
+      // Indexes are in order of time.
+      const index = b === own.length || (a < shared.length && shared[a]! < own[b]!) ? shared[a++]! : own[b++]!
+      indexes[to] = index
+      time[to] = this.events.time[index]!
+      steps[to] = this.events.steps[index]!
+      breakdown![to] = this.events.breakdown![index]!
+      if (exclusions) exclusions[to] = this.events.exclusions![index]!
     }
     return { columns: this.columns, end }
   }
 
-  /** The event serves no other step, excludes nothing and is alone in its instant: a walk with another value would pass it by. */
+  /** The event matches no other step, excludes nothing and is the only one of its time: walks with other values ignore it. */
   private servesOnlyItsValue(i: number, start: number, end: number): boolean {
     const { time, steps, exclusions } = this.events
     if ((steps[i]! & this.known) !== this.bit || (exclusions !== null && exclusions[i] !== 0)) return false
@@ -88,7 +88,7 @@ export class StepValues {
       exclusions: this.events.exclusions && new Int32Array(size),
       breakdown: new Int32Array(size),
       origin: null,
-      places: new Int32Array(size),
+      indexes: new Int32Array(size),
     }
   }
 }

@@ -2,7 +2,7 @@ import type { ActorColumns } from './columns.ts'
 import { orderInstant } from './instant.ts'
 import type { Walk } from './walk.ts'
 
-// The fold of unordered funnels: a window slides over the actor's events and holds, per step, the events that count for it.
+// The fold of unordered funnels: a window slides over the actor's events and holds, for each step, the event that counts.
 
 export interface UnorderedFunnel {
   readonly steps: number
@@ -10,7 +10,7 @@ export interface UnorderedFunnel {
 }
 
 export class UnorderedFold {
-  /** The largest number of different steps done within one window. Read after `walk`. */
+  /** The largest number of different steps within one window. Read after `walk`. */
   depth = 0
   readonly isExcluded = false
 
@@ -30,14 +30,14 @@ export class UnorderedFold {
     this.latest = new Float64Array(funnel.steps)
   }
 
-  /** Before a walk. */
+  /** Called before a walk. */
   begin(): void {
     this.depth = 0
     this.isOver = false
     this.clear()
   }
 
-  /** Walks from `from` until `to` is passed, but never stops inside an instant. Returns where it is: at the walk's end when nothing is left to find. */
+  /** Walks from `from` until after `to`, but never stops between events of the same time. Returns its position: the end of the walk if no better result is possible. */
   advance(events: ActorColumns, walk: Walk, from: number, to: number): number {
     const { time } = events
     let i = from
@@ -55,7 +55,7 @@ export class UnorderedFold {
     return i
   }
 
-  /** Behind a walk: what the last run has done counts too. */
+  /** Called after a walk: includes the last run. */
   finish(): void {
     if (!this.isOver && this.done > this.depth) this.record(this.done)
   }
@@ -65,7 +65,7 @@ export class UnorderedFold {
     return end
   }
 
-  /** False: there is nothing left to find. */
+  /** False: no better result is possible. */
   private take(events: ActorColumns, walk: Walk, i: number): boolean {
     const { time, exclusions } = events
     const at = time[i]!
@@ -93,13 +93,13 @@ export class UnorderedFold {
     return false
   }
 
-  /** The events of the best run in order of time; -1 beyond its depth. */
+  /** The events of the best run, ordered by time; -1 beyond its depth. */
   eventsOf(into: Int32Array): void {
     into.set(this.best)
     into.fill(-1, this.depth)
   }
 
-  /** Of the steps an event matches, the one whose latest event is the oldest. */
+  /** Among the steps that an event matches, the one whose latest event is the oldest. */
   private stepFor(matched: number): number {
     let chosen = -1
     for (let bits = matched; bits !== 0; ) {

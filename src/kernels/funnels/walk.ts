@@ -2,7 +2,7 @@
 export interface Walk {
   readonly start: number
   readonly end: number
-  /** Attempts may begin only at times in [enterFrom, enterTo). */
+  /** Attempts may start only at times in [enterFrom, enterTo). */
   readonly enterFrom: number
   readonly enterTo: number
   /** With step attribution: at this step only events with the breakdown code `stepValue` count; -1: no such step. */

@@ -1,6 +1,6 @@
 /**
- * Distinct actors in windows that overlap: row i says that `actor[i]`, inside `group[i]`, was there in the fine bucket `fine[i]`. A fine bucket
- * counts in the windows `first[fine]` to `last[fine]`; both grow with it. Rows may repeat and come in any order. One row of counts per group.
+ * Distinct actors in overlapping windows. Row i: `actor[i]` was active in the fine bucket `fine[i]`, inside `group[i]`. A fine bucket counts in the
+ * windows `first[fine]` to `last[fine]`; both increase with it. Rows may repeat and come in any order. One row of counts per group.
  */
 export interface RollingInput {
   readonly fine: Int32Array
@@ -41,7 +41,7 @@ export function countRolling(input: RollingInput): Float64Array[] {
   return changes.map((change) => change.subarray(0, windows))
 }
 
-/** Rows by group, in each by time: two counting sorts, the second keeps the order of the first. */
+/** Rows by group, and within a group by time: two counting sorts, the second of them stable. */
 function sortRows({ fine, group, first, groups }: RollingInput): Int32Array {
   const byTime = countingSort(null, fine, first.length)
   return group ? countingSort(byTime, group, groups) : byTime

@@ -9,7 +9,7 @@ import type { ActorTable } from './source.ts'
 
 /** The value in one column of the answer. */
 export type ActorColumn =
-  /** The whole actor: read by its id once the page is known. */
+  /** The whole actor, read by its id after the page is known. */
   | { readonly kind: 'actor'; readonly text: string }
   | { readonly kind: 'display'; readonly text: string }
   | { readonly kind: 'constant'; readonly text: string; readonly value: number | readonly never[] }
@@ -28,7 +28,7 @@ export function columnsOf(labels: readonly string[], source: ActorTable, env: Qu
   })
 }
 
-/** `person.properties.email` and `properties.email` are one; what only the source has is read from it; `id` is the actor's. */
+/** `person.properties.email` and `properties.email` are the same; columns that only the source has are read from it; `id` is the actor's. */
 export const inScope = (expr: Expr, source: ActorTable, env: QueryContext): Expr =>
   rewrite(expr, (node) => {
     if (node.kind !== 'field') return node
@@ -39,7 +39,7 @@ export const inScope = (expr: Expr, source: ActorTable, env: QueryContext): Expr
     return chain === node.chain ? node : { ...node, chain }
   })
 
-/** Texts have one order on every engine, uuids do not. */
+/** Texts sort the same on every engine, uuids do not. */
 export const actorId = (source: ActorTable): Expr => (source.group === null ? call('toString', field('persons', 'id')) : source.actor)
 
 export const nameOf = (source: ActorTable, env: QueryContext): Expr =>
@@ -50,7 +50,7 @@ export const nameOf = (source: ActorTable, env: QueryContext): Expr =>
 export const isFolded = (columns: readonly ActorColumn[]): boolean =>
   columns.some((column) => column.kind === 'value' && hasAggregate(column.expr))
 
-/** An order may name a column by its alias. */
+/** ORDER BY may use the alias of a column. */
 const withAliases = (expr: Expr, columns: readonly ActorColumn[]): Expr =>
   rewrite(expr, (node) => {
     if (node.kind !== 'field' || node.chain.length !== 1) return node
@@ -81,7 +81,7 @@ export function orderItems(
   return [order(leading.kind === 'value' ? withoutAlias(leading.expr) : leading.kind === 'display' ? nameOf(source, env) : actorId(source))]
 }
 
-/** Contained in the email, the name, the id or any distinct id, whatever the case. */
+/** Contained in the email, the name, the id or any distinct id, ignoring case. */
 export function searchCondition(text: string, source: ActorTable): Expr {
   const contains = (expr: Expr): Expr =>
     call('greater', call('positionCaseInsensitiveUTF8', call('toString', expr), literal(text)), literal(0))

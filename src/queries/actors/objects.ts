@@ -13,7 +13,7 @@ const column = (answer: Table, name: string, env: QueryContext): JsonValue[] => 
   return vector ? columnValues(vector, env.project.timezone) : []
 }
 
-/** Persons of a page as objects, by number. Who has no record is left out. */
+/** The persons of a page as objects, by number. Persons without a record are left out. */
 export function* personObjects(numbers: readonly number[], env: QueryContext): Asking<Map<ActorKey, ActorObject>> {
   const objects = new Map<ActorKey, ActorObject>()
   if (numbers.length === 0) return objects

@@ -5,7 +5,7 @@ import { type AnyActorSource, type Asking, checkSource, insideSource } from '../
 import type { QueryContext } from '../kind.ts'
 import { queryOf } from '../origin.ts'
 
-/** Where actors are read from: `people` or `groups` names the table with their fields. */
+/** The source of actors: `people` or `groups` names the table with their fields. */
 export interface ActorTable {
   readonly from: Source
   /** A person's number, or a group's key. */
@@ -48,7 +48,7 @@ const groups = (query: Query, index: number, columns: readonly string[], key: Ex
   columns,
 })
 
-/** A statement names its actors by a column: an alias made for it, or the first column that looks like an id. */
+/** The column of a statement that identifies actors: an alias for this purpose, or the first column that looks like an id. */
 function sqlTable(source: { readonly kind: string; readonly query?: unknown }, env: QueryContext): ActorTable {
   if (typeof source.query !== 'string')
     throw new QueryError('validation-failed', { message: 'The source has no `query`.', attr: 'source__query' })

@@ -9,7 +9,7 @@ import { qualified } from '../qualified.ts'
 
 /** The value in one column of the answer. */
 export type EventColumn =
-  /** The whole event, its person, or the name of its person: objects made from several columns of the statement. */
+  /** The whole event, its person, or the name of its person: objects built from several columns of the statement. */
   | { readonly kind: 'event' | 'person' | 'name'; readonly text: string; readonly label: string }
   | { readonly kind: 'value'; readonly text: string; readonly label: string; readonly expr: Expr }
 
@@ -91,7 +91,7 @@ export function selected(columns: readonly EventColumn[], project: ProjectSettin
 const keyOf = (kind: 'event' | 'person' | 'name', project: ProjectSettings): Expr =>
   kind === 'event' ? uuid : kind === 'person' ? distinctId : displayName(project, ['person', 'properties'], distinctId)
 
-/** As asked; else the largest count or first aggregate, else the newest if the time is shown, else by the first column. */
+/** As requested; else the largest count or first aggregate, else the newest if the time is shown, else by the first column. */
 export const orderItems = (
   orders: readonly string[] | null | undefined,
   columns: readonly EventColumn[],

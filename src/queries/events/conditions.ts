@@ -12,10 +12,10 @@ import { actionCondition, compileFilters } from '../property-filters.ts'
 import { queryFilters } from '../series-condition.ts'
 import type { EventsQuery } from './schema.ts'
 
-/** Clocks of clients run ahead a little: "now" includes what has just been sent. */
+/** Client clocks may be ahead: "now" includes events that were just sent. */
 const slack = 5_000_000
 
-/** What the query's own fields ask of its events. */
+/** The conditions in the query's own fields. */
 export const eventConditions = (query: EventsQuery, env: QueryContext): Expr[] => [
   ...timeBounds(query, env),
   ...nameConditions(query),

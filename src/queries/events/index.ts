@@ -27,7 +27,7 @@ export interface EventsAnswer {
 
 const rowLimits = { defaultRows: 100, mostRows: 10_000 }
 
-/** What is asked, and how it is written. */
+/** The query, and the format of its values. */
 interface Plan {
   readonly columns: readonly EventColumn[]
   readonly asked: Select
@@ -100,7 +100,7 @@ function* rowsOf(query: EventsQuery, env: QueryContext, sources: readonly AnyAct
   }
 }
 
-/** Everything but the columns, which are read in parts and shown as written. */
+/** All fields except the columns, which are read in parts and shown as written. */
 function statementOf(
   query: EventsQuery,
   columns: readonly EventColumn[],

@@ -2,7 +2,7 @@ import { call, field, lambda, literal, or } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 
-// Conditions on what was clicked. The chain is one text, the clicked element first, then its ancestors, apart by `;`:
+// Conditions on clicked elements. The chain is one text, the clicked element first, then its ancestors, separated by `;`:
 // `tag.class1.class2:attr="v"nth-child="1"nth-of-type="2"text="…"`, classes and attributes in alphabetical order.
 
 const chain = field('elements_chain')
@@ -31,7 +31,7 @@ export const hasAttribute = (name: string): Expr => matches(`(?:"|:)${name}="`)
 
 const longestSelector = 10_000
 
-/** Why a selector is refused; null: it is not. */
+/** Why a selector is invalid; null: it is valid. */
 export const selectorMistake = (selector: string): string | null =>
   selector.length > longestSelector ? `A selector has at most ${longestSelector} characters, found ${selector.length}.` : null
 

@@ -11,10 +11,10 @@ import { cleanedPath } from '../path-cleaning.ts'
 import { noChoice, type PropertyFilter, wrongFilter } from './schema.ts'
 import { semverCondition, semverOperators } from './semver.ts'
 
-// What each operator says about a value. The rule that surprises: a property that is missing is null, null is never the value, so the negated
-// operators keep it and all others drop it.
+// The condition of each operator. Note: a missing property is null, null never equals a value, so negated
+// operators match it and all others do not.
 
-/** What a filter reads. Its type is the declared one of a property, or that of a column; `own`: each value is what it is; null: a text. */
+/** The left side of a filter. Its type is the declared one of a property, or that of a column; `own`: each value has its own type; null: a text. */
 export interface Read {
   readonly expr: Expr
   readonly type: PropertyType | 'own' | null
@@ -25,7 +25,7 @@ type Condition = (read: Read, value: One, filter: PropertyFilter, env: QueryCont
 
 const always = literal(true)
 
-/** What a filter's value is compared as. */
+/** The type in which a filter's value is compared. */
 function constant(value: One, type: Read['type']): Expr {
   if (type === 'own') return literal(value)
   if (type === 'Numeric') {
@@ -48,7 +48,7 @@ function comparable(read: Read, value: One): readonly [Expr, Expr] {
 }
 
 const text = ({ expr, type }: Read): Expr => (type === null || type === 'own' || type === 'String' ? expr : call('toString', expr))
-/** Clients send numbers as texts, too. */
+/** Clients also send numbers as texts. */
 const isNumber = (value: One): boolean => new RegExp(`^(?:${numberText})$`).test(String(value))
 const compare =
   (name: string): Condition =>
@@ -57,11 +57,11 @@ const compare =
     const [left, right] = comparable(read, given)
     return and(call('isNotNull', read.expr), call(name, left, right))
   }
-/** The value anywhere in the text; `%`, `_` and `\` in it are literal. */
+/** The value anywhere in the text; `%`, `_` and `\` are literal. */
 const pattern = (value: One) => literal(`%${String(value).replace(/[\\%_]/g, '\\$&')}%`)
 const contains: Condition = (read, value) => and(call('isNotNull', read.expr), call('ilike', text(read), pattern(value)))
-const matches: Condition = (read, value, { place }, env) => {
-  const pattern = patterned(literal(String(value)), String(value), `${place}__value`, env)
+const matches: Condition = (read, value, { path }, env) => {
+  const pattern = patterned(literal(String(value)), String(value), `${path}__value`, env)
   return and(call('isNotNull', read.expr), call('match', text(read), pattern))
 }
 const equals: Condition = (read, value) => {
@@ -79,7 +79,7 @@ const date =
   (read, value, filter, env) => {
     const calendar = calendarOf(env.project)
     const at = dateInstant(String(value), micros(env.now), calendar)
-    if (at === null) throw wrongFilter(filter.place, `${JSON.stringify(value)} is not a date.`, 'value')
+    if (at === null) throw wrongFilter(filter.path, `${JSON.stringify(value)} is not a date.`, 'value')
     const left = read.type === 'DateTime' ? read.expr : call('toDateTime', text(read))
     return and(call('isNotNull', left), call(name, left, call('toDateTime', literal(isoInstant(at, zoneOf('UTC'))))))
   }
@@ -89,13 +89,13 @@ const semver = Object.fromEntries(
     operator,
     (read, value, filter) => {
       const condition = semverCondition(text(read), operator, String(value))
-      if (!condition) throw wrongFilter(filter.place, `${JSON.stringify(value)} is not a version such as 1.2.3.`, 'value')
+      if (!condition) throw wrongFilter(filter.path, `${JSON.stringify(value)} is not a version such as 1.2.3.`, 'value')
       return and(call('isNotNull', read.expr), condition)
     },
   ]),
 )
 
-/** Operators over one value. Several values: any of them, or all of them for the negated ones. */
+/** Operators with one value. Several values: any of them, or all of them for negated operators. */
 const conditions: Readonly<Record<string, Condition>> = {
   exact: equals,
   is_not: negated(equals),
@@ -119,7 +119,7 @@ const conditions: Readonly<Record<string, Condition>> = {
   ...semver,
 }
 const wantsAll: ReadonlySet<string> = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex'])
-/** With an empty list these have a result: nothing contains any of nothing. */
+/** Operators that are defined for an empty list: nothing contains any of nothing. */
 const keepsEmptyList: ReadonlySet<string> = new Set([
   'between',
   'not_between',
@@ -130,7 +130,7 @@ const keepsEmptyList: ReadonlySet<string> = new Set([
 ])
 
 export function operatorCondition(read: Read, filter: PropertyFilter, env: QueryContext): Expr {
-  const { operator, value, place } = filter
+  const { operator, value, path } = filter
   switch (operator) {
     case 'is_set':
       return call('isNotNull', read.expr)
@@ -141,11 +141,11 @@ export function operatorCondition(read: Read, filter: PropertyFilter, env: Query
       return between(read, filter)
     case 'in':
     case 'not_in':
-      if (!Array.isArray(value)) throw wrongFilter(place, `The operator ${operator} needs a list.`, 'value')
+      if (!Array.isArray(value)) throw wrongFilter(path, `The operator ${operator} needs a list.`, 'value')
       return listed(read, scalars(value, filter), operator === 'not_in')
   }
   const condition = own(conditions, operator)
-  if (!condition) throw noChoice(place, 'operator', operator, operatorNames)
+  if (!condition) throw noChoice(path, 'operator', operator, operatorNames)
   if (!Array.isArray(value)) {
     const [one] = value === undefined || value === null ? [] : scalars([value], filter)
     return one === undefined ? always : condition(read, one, filter, env)
@@ -173,7 +173,7 @@ const isScalar = (value: unknown): value is One => ['string', 'number', 'boolean
 function scalars(values: readonly unknown[], filter: PropertyFilter): readonly One[] {
   return values.map((value) => {
     if (isScalar(value)) return value
-    throw wrongFilter(filter.place, `${JSON.stringify(value)} cannot be compared with a property.`, 'value')
+    throw wrongFilter(filter.path, `${JSON.stringify(value)} cannot be compared with a property.`, 'value')
   })
 }
 
@@ -195,8 +195,8 @@ function between(read: Read, filter: PropertyFilter): Expr {
   const ends = Array.isArray(value) && value.length === 2 ? value.map((end) => (end === '' || end === null ? Number.NaN : Number(end))) : []
   const [low, high] = ends
   if (low === undefined || high === undefined || !Number.isFinite(low) || !Number.isFinite(high))
-    throw wrongFilter(filter.place, `The operator ${filter.operator} needs a list of two numbers.`, 'value')
-  if (low > high) throw wrongFilter(filter.place, `The first number of ${filter.operator} must not be larger than the second.`, 'value')
+    throw wrongFilter(filter.path, `The operator ${filter.operator} needs a list of two numbers.`, 'value')
+  if (low > high) throw wrongFilter(filter.path, `The first number of ${filter.operator} must not be larger than the second.`, 'value')
   const number = read.type === 'Numeric' ? read.expr : call('toFloat', text(read))
   const isInside = and(call('greaterOrEquals', number, literal(low)), call('lessOrEquals', number, literal(high)))
   return and(call('isNotNull', number), filter.operator === 'between' ? isInside : not(isInside))

@@ -5,8 +5,8 @@ import { isObject } from '../../lib/is-object.ts'
 import { presentation } from '../fields.ts'
 import { semverOperators } from './semver.ts'
 
-// Filters as clients send them: a flat list, or groups nested to any depth. Everything passes a filter whose property is still to be chosen; a field that
-// no filter has is a mistake.
+// Filters as clients send them: a flat list, or groups nested to any depth. A filter whose property is not chosen yet matches everything. An unknown
+// field is an error.
 
 export const filterTypes = [
   'event',
@@ -64,14 +64,14 @@ export interface PropertyFilter {
   readonly groupTypeIndex: number | null
   readonly negation: boolean
   /** Its path in the list, for messages. */
-  readonly place: string
+  readonly path: string
 }
 
 export interface FilterGroup {
   readonly type: 'AND' | 'OR'
   readonly values: readonly (FilterGroup | PropertyFilter | typeof incomplete)[]
 }
-/** A filter whose property is still to be chosen: all events pass it. */
+/** A filter whose property is not chosen yet matches all events. */
 export const incomplete = 'incomplete'
 
 const filterFields = ['key', 'value', 'operator', 'type', 'group_type_index', 'negation']
@@ -86,7 +86,7 @@ type FilterValue = string | number | boolean | null | readonly (string | number 
 export interface FilterInput extends Ignored {
   /** Default `event`. */
   readonly type?: FilterType | 'flag' | 'empty' | null
-  /** The name of the property. Without one everything passes: it is still to be chosen. */
+  /** The name of the property. Without one the filter matches everything: the property is not chosen yet. */
   readonly key?: string | number | null
   /** Default `exact`. */
   readonly operator?: Operator | null
@@ -94,51 +94,51 @@ export interface FilterInput extends Ignored {
   readonly group_type_index?: number | null
   readonly negation?: boolean | null
 }
-/** Filters of which all, or any, must hold. */
+/** Filters of which all, or any, must match. */
 export interface FilterGroupInput extends Ignored {
   readonly type?: 'AND' | 'OR'
   readonly values: readonly (FilterInput | FilterGroupInput)[]
   readonly negation?: boolean | null
 }
-/** A list, all of which must hold, or a group. */
+/** A list, all of which must match, or a group. */
 export type FiltersInput = readonly (FilterInput | FilterGroupInput)[] | FilterGroupInput | FilterInput | Readonly<Record<string, never>>
 
 type Json = Readonly<Record<string, unknown>>
 const isIncomplete = (filter: Json) => filter.key === undefined || filter.key === null || filter.key === ''
 
-const mustBeKnown = (item: Json, known: ReadonlySet<string>, own: readonly string[], place: string): void => {
-  for (const name in item) if (!known.has(name)) throw wrongFilter(place, unknownField(name, own), name)
+const mustBeKnown = (item: Json, known: ReadonlySet<string>, own: readonly string[], path: string): void => {
+  for (const name in item) if (!known.has(name)) throw wrongFilter(path, unknownField(name, own), name)
 }
 
-export const wrongFilter = (place: string, message: string, field?: string): QueryError =>
-  new QueryError('validation-failed', { message, attr: field ? `${place}__${field}` : place })
+export const wrongFilter = (path: string, message: string, field?: string): QueryError =>
+  new QueryError('validation-failed', { message, attr: field ? `${path}__${field}` : path })
 
 /** A field whose value is not allowed. */
-export const noChoice = (place: string, field: string, given: unknown, allowed: readonly string[]): QueryError =>
-  new QueryError('validation-failed', { ...noneOf(`The ${field} of a filter`, given, allowed), attr: `${place}__${field}` })
+export const noChoice = (path: string, field: string, given: unknown, allowed: readonly string[]): QueryError =>
+  new QueryError('validation-failed', { ...noneOf(`The ${field} of a filter`, given, allowed), attr: `${path}__${field}` })
 
 /** The tree of a request's filters. */
-export function readFilters(given: unknown, place = 'properties'): FilterGroup {
+export function readFilters(given: unknown, path = 'properties'): FilterGroup {
   if (given === null || given === undefined) return { type: 'AND', values: [] }
-  if (Array.isArray(given)) return { type: 'AND', values: readAll(given, place) }
-  if (!isObject(given)) throw wrongFilter(place, 'Filters are a list, or a group with type and values.')
-  const item = readItem(given, place)
+  if (Array.isArray(given)) return { type: 'AND', values: readAll(given, path) }
+  if (!isObject(given)) throw wrongFilter(path, 'Filters are a list, or a group with type and values.')
+  const item = readItem(given, path)
   if (item === null) return { type: 'AND', values: [] }
   return typeof item === 'object' && 'values' in item ? item : { type: 'AND', values: [item] }
 }
 
-const readAll = (list: readonly unknown[], place: string) =>
-  list.map((item, i) => readItem(item, `${place}__${i}`)).filter((item) => item !== null)
+const readAll = (list: readonly unknown[], path: string) =>
+  list.map((item, i) => readItem(item, `${path}__${i}`)).filter((item) => item !== null)
 
-function readItem(item: unknown, place: string): FilterGroup['values'][number] | null {
-  if (!isObject(item)) throw wrongFilter(place, 'A filter is an object with key, value, operator and type.')
-  if (Array.isArray(item.values)) return readGroup(item, item.values, place)
-  mustBeKnown(item, knownInFilter, filterFields, place)
+function readItem(item: unknown, path: string): FilterGroup['values'][number] | null {
+  if (!isObject(item)) throw wrongFilter(path, 'A filter is an object with key, value, operator and type.')
+  if (Array.isArray(item.values)) return readGroup(item, item.values, path)
+  mustBeKnown(item, knownInFilter, filterFields, path)
   const type = item.type ?? 'event'
   if (typeof type === 'string' && ignoredTypes.has(type)) return null
   const cohort = typeof type === 'string' && type.endsWith('cohort')
   if (isIncomplete(item) && !(cohort && item.value !== undefined && item.value !== null)) return incomplete
-  if (typeof type !== 'string' || !(filterTypes as readonly string[]).includes(type)) throw noChoice(place, 'type', type, filterTypes)
+  if (typeof type !== 'string' || !(filterTypes as readonly string[]).includes(type)) throw noChoice(path, 'type', type, filterTypes)
   return {
     type: type as FilterType,
     key: String(item.key ?? 'id'),
@@ -146,13 +146,13 @@ function readItem(item: unknown, place: string): FilterGroup['values'][number] |
     value: item.value,
     groupTypeIndex: typeof item.group_type_index === 'number' ? item.group_type_index : null,
     negation: item.negation === true,
-    place,
+    path,
   }
 }
 
-function readGroup(group: Json, values: readonly unknown[], place: string): FilterGroup {
-  mustBeKnown(group, knownInGroup, groupFields, place)
+function readGroup(group: Json, values: readonly unknown[], path: string): FilterGroup {
+  mustBeKnown(group, knownInGroup, groupFields, path)
   const type = group.type ?? 'AND'
-  if (type !== 'AND' && type !== 'OR') throw noChoice(place, 'type', type, ['AND', 'OR'])
-  return { type, values: readAll(values, `${place}__values`) }
+  if (type !== 'AND' && type !== 'OR') throw noChoice(path, 'type', type, ['AND', 'OR'])
+  return { type, values: readAll(values, `${path}__values`) }
 }

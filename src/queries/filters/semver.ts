@@ -1,8 +1,8 @@
 import { and, call, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 
-// Versions compare number by number. A version is X.Y.Z with an optional leading v and an optional -pre or +build that does not count; anything
-// else is not a version, and matches no operator, the negated ones included.
+// Versions are compared number by number. A version is X.Y.Z with an optional leading v and an optional -pre or +build, which are ignored. Any other
+// text is not a version, and matches no operator, not even a negated one.
 
 type Version = readonly [major: number, minor: number, patch: number]
 type Range = readonly [from: Version, below: Version]
@@ -23,7 +23,7 @@ export const semverOperators = [
 ] as const
 type SemverOperator = (typeof semverOperators)[number]
 
-/** Null when the value is not one the operator can be asked with. */
+/** Null if the operator does not accept the value. */
 export function semverCondition(text: Expr, operator: SemverOperator, value: string): Expr | null {
   const isVersion = call('match', text, literal(strict))
   const range = rangeOf(operator, value)
@@ -80,7 +80,7 @@ function rangeOf(operator: SemverOperator, text: string): Range | null {
 const number = (text: Expr, position: number): Expr => call('toInt', call('extract', text, literal(part(position))))
 const isEqual = (text: Expr, version: Version): Expr => and(...version.map((n, i) => call('equals', number(text, i), literal(n))))
 
-/** Part by part: the first that differs decides. */
+/** Compares part by part: the first difference decides. */
 function compare(text: Expr, how: 'gt' | 'gte' | 'lt' | 'lte', version: Version): Expr {
   const [major, minor, patch] = version
   const step = how.startsWith('g') ? 'greater' : 'less'

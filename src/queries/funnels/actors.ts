@@ -11,13 +11,13 @@ import { listedActors } from '../listed-actors.ts'
 import { everyQuery } from '../schemas.ts'
 import { noValueLabel, otherLabel } from './breakdown.ts'
 import { walkFunnel } from './collect.ts'
-import { type ActorPlace, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
+import { type ActorPoint, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
 import { isSplit, planFunnel, resultsOf, topSplits } from './index.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
 
-// The persons of a number of a funnel. They come from the same fold that counted them, so the list is as long as the number is large. Where the
-// engine folds, the list is a part of the statement that asks for it; here it is found first.
+// The persons behind a number of a funnel. They come from the fold that computed the number, so the list is as long as the number is large. If the
+// engine folds, the list is part of the statement that reads it; otherwise it is computed first.
 
 const value = z.union([z.string(), z.number()])
 
@@ -27,7 +27,7 @@ export const funnelPointSchema = fields(
     kind: z.literal('FunnelsActorsQuery'),
     source: funnelsSchema,
     funnelStep: z.number().int().nullish(),
-    /** How deep they got; goes before `funnelStep`. */
+    /** The depth that they reached; overrides `funnelStep`. */
     funnelCustomSteps: z.array(z.number().int().min(1)).nullish(),
     funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
     funnelTrendsDropOff: z.boolean().nullish(),
@@ -57,17 +57,17 @@ function* actorsBehind(point: FunnelPoint, env: QueryContext): Asking<ActorList>
   const range = point.compare === 'previous' ? planned.previous : planned.scan.range
   if (!range) throw wrong('The funnel has no comparison period.', 'compare')
   const scan = inAskedCohort(point, { ...planned.scan, range, withEvents: point.includeRecordings === true })
-  const place = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
+  const at = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
   if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([]) }
   const split = yield* splitOf(point, scan, env)
-  if (env.foldsInEngine) return { ...list, query: actorsInEngine(scan, place, split, env) }
-  return { ...list, query: yield* listOf(yield* foundHere(scan, place, split, env)) }
+  if (env.foldsInEngine) return { ...list, query: actorsInEngine(scan, at, split, env) }
+  return { ...list, query: yield* listOf(yield* foundHere(scan, at, split, env)) }
 }
 
 const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0
 
-/** Each cohort is read on its own: cohorts that are not selected are not read. */
+/** Cohorts are read separately; those that are not selected are not read. */
 function inAskedCohort({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan): FunnelScan {
   if (asked == null || !hasCohorts(scan)) return scan
   const wanted = String(Array.isArray(asked) ? asked[0] : asked)
@@ -76,7 +76,7 @@ function inAskedCohort({ funnelStepBreakdown: asked }: FunnelPoint, scan: Funnel
 }
 
 /** `n`: reached step n. `-n`: reached the required step before it and not step n. */
-function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { settings }: FunnelScan): ActorPlace {
+function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { settings }: FunnelScan): ActorPoint {
   const { steps, optional } = settings
   if (depths?.length) return { kind: 'depths', depths }
   if (step == null) throw wrong('Set funnelStep: 1 is the first step, -2 are those who dropped off before the second.', 'funnelStep')
@@ -88,7 +88,7 @@ function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { 
   return { kind: 'step', reached, missed: -step - 1 }
 }
 
-function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryContext): ActorPlace {
+function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryContext): ActorPoint {
   const start = point.funnelTrendsEntrancePeriodStart
   if (start == null) throw wrong('Set the period by its start, as YYYY-MM-DD HH:MM:SS.', 'funnelTrendsEntrancePeriodStart')
   const instant = dateInstant(start, micros(env.now), range.calendar)
@@ -105,7 +105,7 @@ function* splitOf({ funnelStepBreakdown: asked }: FunnelPoint, scan: FunnelScan,
   return { kind: 'rest', top: (yield* topSplits(scan, env)) as readonly (readonly string[])[] }
 }
 
-/** Several values at once may come as the JSON of their list: so choices name them. */
+/** Several values may be sent as the JSON of their list, as choices name them. */
 function listIn(asked: string | number, parts: number): readonly unknown[] {
   if (parts < 2 || typeof asked !== 'string') return [asked]
   try {
@@ -116,7 +116,7 @@ function listIn(asked: string | number, parts: number): readonly unknown[] {
   }
 }
 
-/** The rows of the breakdown, those of both periods once, and the periods. */
+/** The rows of the breakdown, merged over both periods; and the periods. */
 function* choicesOf({ source }: FunnelPoint, env: QueryContext): Asking<ActorOptions> {
   const { scan, previous } = yield* planFunnel(source, env)
   const compare = previous && {
@@ -151,17 +151,15 @@ function choiceOf(value: unknown, name: string | null): Choice {
 interface FoundActor {
   readonly actor: number | string
   readonly value: number
-  /** Microseconds, by step; null where a step was left out. */
+  /** Microseconds, by step; null if a step was skipped. */
   readonly times: readonly (number | null)[]
   readonly uuids: readonly string[]
 }
 
-function* foundHere(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env: QueryContext): Asking<readonly FoundActor[]> {
+function* foundHere(scan: FunnelScan, at: ActorPoint, split: ActorSplit, env: QueryContext): Asking<readonly FoundActor[]> {
   const options =
-    place.kind === 'period'
-      ? { steps: stepsUntil(scan), periods: Float64Array.from(place.edges) }
-      : { steps: scan.settings.steps, periods: null }
-  const isThere = testOf(place, scan)
+    at.kind === 'period' ? { steps: stepsUntil(scan), periods: Float64Array.from(at.edges) } : { steps: scan.settings.steps, periods: null }
+  const isThere = testOf(at, scan)
   const rows: FoundActor[] = []
   const walked = yield* walkFunnel(scan, env, options, (slice) => (outcome) => {
     if (isThere(outcome)) rows.push(foundActor(slice, outcome, scan))
@@ -171,27 +169,26 @@ function* foundHere(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env:
   return rows.filter(({ value }) => listed.has(JSON.stringify(walked.splitOf(value)?.breakdown_value)) === (split.kind === 'value'))
 }
 
-function testOf(place: ActorPlace, { settings }: FunnelScan): (outcome: Outcome) => boolean {
-  switch (place.kind) {
+function testOf(at: ActorPoint, { settings }: FunnelScan): (outcome: Outcome) => boolean {
+  switch (at.kind) {
     case 'step':
-      return ({ events }) => events[place.reached]! >= 0 && (place.missed === null || events[place.missed]! < 0)
+      return ({ events }) => events[at.reached]! >= 0 && (at.missed === null || events[at.missed]! < 0)
     case 'depths':
-      return ({ depth }) => place.depths.includes(depth)
+      return ({ depth }) => at.depths.includes(depth)
     case 'period': {
       const { from, to } = settings
-      return ({ period, depth }) =>
-        period === place.period && depth > from && (place.hasDropped === null || depth > to !== place.hasDropped)
+      return ({ period, depth }) => period === at.period && depth > from && (at.hasDropped === null || depth > to !== at.hasDropped)
     }
   }
 }
 
 function foundActor(slice: Slice, outcome: Outcome, scan: FunnelScan): FoundActor {
-  const places = Array.from(outcome.events)
+  const indexes = Array.from(outcome.events)
   return {
     actor: slice.actor(outcome.actor),
     value: outcome.value,
-    times: places.map((place) => (place < 0 ? null : slice.columns.time[place]!)),
-    uuids: scan.withEvents ? places.filter((place) => place >= 0).map((place) => slice.uuid(place)) : [],
+    times: indexes.map((index) => (index < 0 ? null : slice.columns.time[index]!)),
+    uuids: scan.withEvents ? indexes.filter((index) => index >= 0).map((index) => slice.uuid(index)) : [],
   }
 }
 

@@ -4,7 +4,7 @@ import { breakdownOf, partText } from '../breakdown.ts'
 import type { QueryContext } from '../kind.ts'
 import type { BreakdownFilter } from '../schemas.ts'
 
-/** The breakdown of a funnel: properties, whose values come with the events, or cohorts, each read on its own. */
+/** The breakdown of a funnel: properties, whose values are read with the events, or cohorts, which are read separately. */
 export interface FunnelBreakdown {
   /** Each the text of a property, '' if it is missing. */
   readonly parts: readonly Expr[]

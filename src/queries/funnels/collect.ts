@@ -4,9 +4,9 @@ import { otherLabel } from './breakdown.ts'
 import { BreakdownValues, type FunnelScan, type Slice } from './scan.ts'
 import { eachSlice } from './slices.ts'
 
-// One pass over the events of a funnel, and the names of what it is split by.
+// One pass over the events of a funnel, and the labels of its breakdown.
 
-/** A row of the result: all actors, those with a value, those in a cohort. */
+/** A row of the result: all actors, those with a value, or those in a cohort. */
 export interface SplitBy {
   readonly breakdown: unknown
   readonly breakdown_value: unknown
@@ -20,8 +20,8 @@ export interface Walked {
 export const otherSplit: SplitBy = { breakdown: [otherLabel], breakdown_value: [otherLabel] }
 
 /**
- * Folds every actor and hands each outcome to the sink of its slice. `value` of an outcome is -1 without a breakdown, else what `splitOf` names.
- * `periods`: starts of the periods of entry and the end of the last.
+ * Folds every actor and passes each outcome to the sink of its slice. `value` of an outcome is -1 without a breakdown, else what `splitOf` names.
+ * `periods`: starts of the periods of entry, followed by the end of the last one.
  */
 export function* walkFunnel(
   scan: FunnelScan,

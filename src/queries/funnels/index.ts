@@ -87,7 +87,7 @@ function* stepsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelResults> 
 
 export const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0 || cohorts.length > 0
 
-/** How many rows stand on their own; all other values share one. */
+/** The number of rows with a value of their own; all other values share one. */
 const ownRows = ({ limit, cohorts }: FunnelBreakdown): number => (cohorts.length ? cohorts.length : limit)
 
 function* countsHere(scan: FunnelScan, env: QueryContext): QueryRun<readonly (StepRow & { readonly counts: StepCounts })[]> {
@@ -114,7 +114,7 @@ function* topInEngine(scan: FunnelScan, env: QueryContext): QueryRun<readonly St
   return [...top, { split: otherSplit, numbers: yield* restOfSteps(scan, top, env) }]
 }
 
-/** The deepest first. */
+/** Deepest first. */
 const ranked = <R extends StepRow>(rows: readonly R[]): readonly R[] =>
   [...rows].sort((a, b) => deeper(b.numbers, a.numbers) || compareSplits(a.split, b.split))
 
@@ -123,14 +123,14 @@ function deeper(a: readonly StepNumbers[], b: readonly StepNumbers[]): number {
   return 0
 }
 
-/** By the texts of their parts, one after the other. */
+/** Compares by the texts of the parts, one after the other. */
 const compareSplits = (a: SplitBy | null, b: SplitBy | null) => {
   const [x, y] = [a, b].map((split) => [split?.breakdown].flat().map(String)) as [string[], string[]]
-  const place = x.findIndex((part, i) => part !== y[i])
-  return place < 0 ? 0 : x[place]! < (y[place] ?? '') ? -1 : 1
+  const index = x.findIndex((part, i) => part !== y[i])
+  return index < 0 ? 0 : x[index]! < (y[index] ?? '') ? -1 : 1
 }
 
-/** Names of the rows that stand on their own; all others are in the row of the rest. */
+/** Names of the values that have a row of their own; all others are combined. */
 export function* topSplits(scan: FunnelScan, env: QueryContext): QueryRun<readonly unknown[]> {
   const rows = env.foldsInEngine ? ranked(yield* stepRows(scan, env)) : yield* countsHere(scan, env)
   return rows.slice(0, ownRows(scan.breakdown)).map(({ split }) => split?.breakdown_value)

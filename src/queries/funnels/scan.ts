@@ -18,12 +18,12 @@ import type { FunnelSettings } from './settings.ts'
 // query's memory holds them however many there are.
 
 const maxEventsPerSlice = 6_000_000
-/** The engine holds the rows of a slice too while they are read, and the rest of the process has needs of its own. */
+/** The engine also buffers the rows of a slice while they are read, and the rest of the process needs memory too. */
 const shareOfMemory = 1 / 4
-/** About what the text of a uuid takes. */
+/** The approximate memory of a uuid's text. */
 const bytesPerUuid = 80
 const maxSlices = 255
-/** Twice as many slices should halve the largest one. When one actor's events fill it they do not, and each slice costs a scan. */
+/** Twice as many slices should halve the largest one. If one actor's events fill it they do not, and each slice costs a scan. */
 const worthDoubling = 3 / 4
 const eventsBetweenPauses = 1 << 17
 
@@ -32,27 +32,27 @@ export interface FunnelScan {
   readonly settings: FunnelSettings
   readonly range: ResolvedRange
   readonly breakdown: FunnelBreakdown
-  /** Ask for the uuid of each event too. */
+  /** Also read the uuid of each event. */
   readonly withEvents: boolean
 }
 
-/** A trend looks no further than the step it converts to. An unordered one needs all, because any of them may come first. */
+/** A trend needs steps only up to the one that it converts to. An unordered one needs all, because any of them may come first. */
 export const stepsUntil = ({ settings }: FunnelScan): number => (settings.order === 'unordered' ? settings.steps : settings.to + 1)
 
 /** The events of some actors. */
 export interface Slice {
   readonly columns: ActorColumns
   /** The person's number, or the text of the group or expression, by index in the columns. */
-  actor(place: number): number | string
+  actor(index: number): number | string
   /** The uuid of the event at an index in the columns; with `withEvents`. */
-  uuid(place: number): string
+  uuid(index: number): string
 }
 
 export type ActorKind = 'person' | 'group' | 'expression'
 export const actorKindOf = (query: FunnelsQuery): ActorKind =>
   actorExpression(query) ? 'expression' : query.aggregation_group_type_index != null ? 'group' : 'person'
 
-/** What names the actor, where that is not the person (or the group) anyway. */
+/** The expression that identifies the actor, if not the person or the group. */
 const actorExpression = (query: FunnelsQuery): string | null => {
   const expression = query.funnelsFilter?.funnelAggregateByHogQL?.trim()
   return expression && expression !== 'person_id' ? expression : null
@@ -72,8 +72,8 @@ export class BreakdownValues {
 
   goesBefore(a: number, b: number): boolean {
     const [x, y] = [this.parts(a), this.parts(b)]
-    const place = x.findIndex((part, i) => part !== y[i])
-    return place >= 0 && x[place]! < y[place]!
+    const index = x.findIndex((part, i) => part !== y[i])
+    return index >= 0 && x[index]! < y[index]!
   }
 
   parts(code: number): readonly string[] {
@@ -88,7 +88,7 @@ export interface Reading {
   readonly steps: readonly Expr[]
   readonly exclusions: readonly { readonly condition: Expr; readonly bits: number }[]
   readonly where: Expr
-  /** Steps that only the actor's first event serves, and which of all events it is the first of. */
+  /** Steps that only the actor's first event serves, and among which events it is the first. */
   readonly firstTimes: readonly { readonly step: number; readonly condition: Expr }[]
 }
 
@@ -113,7 +113,7 @@ export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: 
   const firstTimes = query.series.flatMap((node, step) => {
     const isFirst = node.math === 'first_time_for_user'
     if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
-    // The first one ever is looked for before the range too, and among all events of the name unless the math says otherwise.
+    // The first event ever may be before the range, and counts among all events of the name unless the math says otherwise.
     return [{ step, condition: isFirst ? nodeMatch(node, env, `series__${step}`) : steps[step]! }]
   })
   return { actor, steps, exclusions, where, firstTimes }
@@ -162,8 +162,8 @@ export function* eachScanned(
     let unpaused = 0
     for (let bucket = 0; bucket < events.buckets; bucket++) {
       const grouped = yield* pausing(events.group(bucket))
-      const name = (place: number) => (codes ? codes.values[grouped.code(place)]! : grouped.code(place))
-      yield* pausing(each({ columns: grouped, actor: name, uuid: (place) => uuids[grouped.origin![place]!]! }))
+      const name = (index: number) => (codes ? codes.values[grouped.code(index)]! : grouped.code(index))
+      yield* pausing(each({ columns: grouped, actor: name, uuid: (index) => uuids[grouped.origin![index]!]! }))
       unpaused += events.sizeOf(bucket)
       if (unpaused < eventsBetweenPauses) continue
       unpaused = 0
@@ -183,8 +183,8 @@ function* pausing<R>(run: Generator<void, R, void>): QueryRun<R> {
 }
 
 /**
- * How many events each slice has. The store knows at once how many events it has; only when those are too many is it worth counting the ones that
- * matter, and how they are split into slices. Their number is odd, because buckets use the low digits of persons.
+ * The number of events in each slice. The store knows the total at once; only if that is too many are the matching events
+ * counted, and split into slices. The number of slices is odd, because buckets use the low digits of persons.
  */
 function* slicesOf(scan: FunnelScan, actor: Expr, where: Expr, most: number): QueryRun<readonly number[]> {
   let rows = 0
@@ -232,7 +232,7 @@ export function actorExpr(query: FunnelsQuery, env: QueryContext): Expr {
   return group == null ? person : field(`$group_${group}`)
 }
 
-/** Persons go by their numbers, other actors by the first digits of a hash of their text. */
+/** Persons are split by their numbers, other actors by the first digits of a hash of their text. */
 const sliceKey = (actor: Expr, query: FunnelsQuery): Expr =>
   actorKindOf(query) === 'person' ? actor : call('substring', call('lower', call('hex', call('MD5', actor))), literal(1), literal(4))
 
@@ -257,8 +257,8 @@ export const bitmask = (conditions: readonly Expr[]): Expr => bitmaskOf(conditio
 
 /** A condition that occurs twice is computed once, and an event has only one name. */
 export function bitmaskOf(parts: readonly { readonly condition: Expr; readonly bits: number }[]): Expr {
-  const terms = [...different(parts.map(({ condition }) => condition))].map(([condition, places]) => {
-    const bits = places.reduce((all, place) => all | parts[place]!.bits, 0)
+  const terms = [...different(parts.map(({ condition }) => condition))].map(([condition, indexes]) => {
+    const bits = indexes.reduce((all, index) => all | parts[index]!.bits, 0)
     return { condition, bits: literal(bits >>> 0) }
   })
   const named = terms.filter(({ condition }) => isName(condition)).flatMap(({ condition, bits }) => [condition, bits])
@@ -281,16 +281,16 @@ function anyOf(conditions: readonly Expr[]): Expr {
   return or(...(names.length ? [isIn(field('event'), names)] : []), ...others)
 }
 
-/** Equal conditions once, with their indexes. */
+/** Distinct conditions, with their indexes. */
 function different(conditions: readonly Expr[]): ReadonlyMap<Expr, readonly number[]> {
   const idOf = identities()
-  const byId = new Map<number, { condition: Expr; places: number[] }>()
-  for (const [place, condition] of conditions.entries()) {
+  const byId = new Map<number, { condition: Expr; indexes: number[] }>()
+  for (const [index, condition] of conditions.entries()) {
     const known = byId.get(idOf(condition))
-    if (known) known.places.push(place)
-    else byId.set(idOf(condition), { condition, places: [place] })
+    if (known) known.indexes.push(index)
+    else byId.set(idOf(condition), { condition, indexes: [index] })
   }
-  return new Map([...byId.values()].map(({ condition, places }) => [condition, places]))
+  return new Map([...byId.values()].map(({ condition, indexes }) => [condition, indexes]))
 }
 
 function readPart(part: Table, scan: FunnelScan, codes: TextCodes | null, values: BreakdownValues): FunnelColumns {
@@ -303,7 +303,7 @@ function readPart(part: Table, scan: FunnelScan, codes: TextCodes | null, values
   }
 }
 
-/** Codes of whole tuples: each part is coded on its own, and only a tuple not met before is looked up by its texts. */
+/** Codes of whole tuples: each part has codes of its own, and only a new tuple is looked up by its texts. */
 function valueCodes(events: Table, parts: number, values: BreakdownValues): Int32Array {
   const codes = Array.from({ length: parts }, () => new TextCodes())
   const columns = codes.map((code, i) => codesOf(events, `value_${i}`, code))
@@ -341,7 +341,7 @@ function firstByActor(table: Table, codes: TextCodes | null): ReadonlyMap<number
   return byActor
 }
 
-/** Of the events that match the step, only those at the actor's first time keep its bit. */
+/** Among events that match the step, only those at the actor's first time keep its bit. */
 function keepFirst({ actor, time, steps }: FunnelColumns, { step, byActor }: FirstTimes): void {
   const bit = 1 << step
   for (let i = 0; i < steps.length; i++) if ((steps[i]! & bit) !== 0 && byActor.get(actor[i]!) !== time[i]) steps[i]! &= ~bit

@@ -105,19 +105,19 @@ function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong:
 function checkExclusions(series: readonly SeriesNode[], filter: FunnelsFilter, wrong: Wrong): void {
   const last = series.length - 1
   for (const [i, exclusion] of (filter.exclusions ?? []).entries()) {
-    const place = ['funnelsFilter', 'exclusions', i] as const
+    const base = ['funnelsFilter', 'exclusions', i] as const
     const { funnelFromStep: from, funnelToStep: to } = exclusion
-    if (from >= to) wrong('An exclusion must end after the step where it begins.', ...place, 'funnelToStep')
-    else if (from > last - 1) wrong(`An exclusion cannot begin at step ${from}; the last one is ${last}.`, ...place, 'funnelFromStep')
-    else if (to > last) wrong(`An exclusion cannot end at step ${to}; the last one is ${last}.`, ...place, 'funnelToStep')
+    if (from >= to) wrong('An exclusion must end after the step where it begins.', ...base, 'funnelToStep')
+    else if (from > last - 1) wrong(`An exclusion cannot begin at step ${from}; the last one is ${last}.`, ...base, 'funnelFromStep')
+    else if (to > last) wrong(`An exclusion cannot end at step ${to}; the last one is ${last}.`, ...base, 'funnelToStep')
     else if (filter.funnelOrderType === 'unordered' && (from !== 0 || to !== last))
-      wrong('In an unordered funnel an exclusion must span all steps.', ...place)
+      wrong('In an unordered funnel an exclusion must span all steps.', ...base)
     else if (series.slice(from, to + 1).some((step) => takes(exclusion, step) || takes(step, exclusion)))
-      wrong('An exclusion cannot be an event of a step that it spans.', ...place)
+      wrong('An exclusion cannot be an event of a step that it spans.', ...base)
   }
 }
 
-/** The filters that all must hold, each as a text; a group with an OR is one of them. */
+/** The filters that must all match, each as a text; a group with an OR is one of them. */
 function filterTexts(node: { readonly properties?: unknown; readonly fixedProperties?: unknown }): readonly string[] {
   const texts = (filters: unknown): readonly string[] => {
     if (Array.isArray(filters)) return filters.flatMap(texts)
@@ -136,7 +136,7 @@ const identity = (node: SeriesNode | Exclusion): string =>
       ? `action ${node.id}`
       : JSON.stringify(node.nodes)
 
-/** Every event of `b` is one of `a`: they name the same, and `a` asks for no more than `b`. */
+/** Every event that matches `b` matches `a`: same event, and `a` has no filters that `b` lacks. */
 function takes(a: SeriesNode | Exclusion, b: SeriesNode | Exclusion): boolean {
   const isAnyExclusion = 'funnelFromStep' in a && a.kind === 'EventsNode' && a.event == null
   if (!isAnyExclusion && identity(a) !== identity(b)) return false

@@ -9,7 +9,7 @@ export interface FunnelSettings {
   readonly steps: number
   /** Microseconds. */
   readonly window: number
-  /** Bit k: step k may be left out. */
+  /** Bit k: step k is optional. */
   readonly optional: number
   readonly from: number
   readonly to: number

@@ -5,14 +5,14 @@ import { mean, median } from '../../lib/statistics.ts'
 
 const microsPerSecond = 1e6
 
-/** Of one step: how many got there, and in how many seconds from the step before. */
+/** For one step: how many reached it, and the seconds that each took from the previous step. */
 export interface StepNumbers {
   readonly count: number
   readonly average: number | null
   readonly median: number | null
 }
 
-/** What one breakdown value gathers: per step how many got there, and the seconds each took from the step before. */
+/** The totals of one breakdown value: for each step how many reached it, and the seconds that each took from the previous step. */
 export class StepCounts {
   readonly count: number[]
   readonly seconds: Floats[]
@@ -90,7 +90,7 @@ export interface FunnelStepResult {
   readonly compare_label?: 'current' | 'previous'
 }
 
-/** `scale`: what a sampled count is multiplied with. */
+/** `scale`: the factor for sampled counts. */
 export function stepResults(numbers: readonly StepNumbers[], labels: readonly StepLabel[], scale: number): readonly FunnelStepResult[] {
   return labels.map((label, order) => {
     const { count, average, median: middle } = numbers[order]!

@@ -12,7 +12,7 @@ export interface TimeToConvert {
 const maxAutomaticBins = 60
 const maxBins = 90
 
-/** Seconds from step `from` to step `to`, of the actors who got to `to`. */
+/** Seconds from step `from` to step `to`, for actors who reached `to`. */
 export class ConversionTimes {
   private readonly seconds = new Floats()
 

@@ -32,7 +32,7 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
   const where = allOf(
     since(edges[0]!),
-    // An actor seen later in the last bucket counts in it, as in the bucket before the first.
+    // An actor who is active later in the last bucket counts in it; likewise in the bucket before the first.
     until(edges.at(-1)! - 1),
     nodeCondition(query.series[0]!, env, 'series__0'),
     queryFilters(query, env),

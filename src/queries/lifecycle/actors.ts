@@ -21,7 +21,7 @@ export const lifecyclePointSchema = fields(
   'query',
 )
 
-/** The actors with a status on a day; without a day or a status those of any. */
+/** The actors with a status on a day; without a day or a status, any. */
 export const lifecycleActors = defineActorSource<z.infer<typeof lifecyclePointSchema>>({
   wrapper: 'InsightActorsQuery',
   kind: 'LifecycleQuery',

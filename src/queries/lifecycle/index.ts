@@ -7,7 +7,7 @@ import { type LifecycleQuery, lifecycleSchema, type Status } from './schema.ts'
 export interface LifecycleRow {
   readonly status: Status
   readonly label: string
-  /** People per bucket; those who went dormant are counted below zero. */
+  /** Persons per bucket; dormant persons count negatively. */
   readonly data: readonly number[]
   readonly count: number
   readonly days: readonly string[]

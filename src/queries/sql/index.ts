@@ -19,7 +19,7 @@ export interface SqlAnswer {
   readonly hasMore: boolean
   readonly limit: number
   readonly offset: number
-  /** The statement as it was understood. */
+  /** The statement as it was parsed. */
   readonly hogql: string
   readonly query: string
 }
@@ -54,7 +54,7 @@ function* run(query: SqlQuery, env: QueryContext): QueryRun<SqlAnswer> {
   }
 }
 
-// biome-ignore lint/correctness/useYield: a plan may ask statements; this one has none to ask
+// biome-ignore lint/correctness/useYield: a plan may yield statements; this one has none
 function* rows(query: SqlQuery, env: QueryContext): QueryRun<RowsPlan> {
   const statement = sqlStatement(query, env)
   const limits = env.limits ?? rowLimits
@@ -62,10 +62,10 @@ function* rows(query: SqlQuery, env: QueryContext): QueryRun<RowsPlan> {
   if (union)
     return {
       statement: { kind: 'statement', query: union.query, label: 'statement' },
-      // What is left out is left out page by page.
+      // Rows are cut page by page.
       rows: Number.POSITIVE_INFINITY,
       limit: union.rows,
-      // biome-ignore lint/correctness/useYield: nothing has to be asked
+      // biome-ignore lint/correctness/useYield: no statements needed
       *show(page) {
         return union.cut(page)
       },
@@ -78,7 +78,7 @@ function* rows(query: SqlQuery, env: QueryContext): QueryRun<RowsPlan> {
       statement: { kind: 'statement', query: asked.query, label: 'statement' },
       rows: Number.POSITIVE_INFINITY,
       limit: asked.rows,
-      // biome-ignore lint/correctness/useYield: nothing has to be asked
+      // biome-ignore lint/correctness/useYield: no statements needed
       *show(page) {
         return totals.cut(page)
       },

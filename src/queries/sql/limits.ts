@@ -15,22 +15,22 @@ export interface Limited {
   readonly offset: number
 }
 
-/** The statement with its outermost limit as an answer allows it. */
+/** The statement with its outermost limit reduced to that of the answer. */
 export function limited(query: Query, { defaultRows, mostRows }: RowLimits): Limited {
   const given = query.limit
   const asked = numberOf(given?.limit)
   const offset = numberOf(given?.offset) ?? 0
-  // A percentage of the rows, and ties, are unknown before the rows are: they are cut afterwards.
+  // The rows of a percentage, and ties, are unknown beforehand, so they are cut afterwards.
   if (given && (given.percent || given.withTies || (given.limit && asked === null))) return { query, rows: mostRows, offset }
-  if (asked !== null && asked < 0) return { query, rows: 0, offset } // which the language refuses, with its place
+  if (asked !== null && asked < 0) return { query, rows: 0, offset } // rejected by the language, with its position
   const rows = Math.min(asked ?? defaultRows, mostRows)
   const limit: Limit = { ...(given ?? limitNode(0)), limit: literal(rows + 1) }
   return { query: { ...query, limit }, rows, offset }
 }
 
 /**
- * The same for a reader who stops by himself. DuckDB collects the rows of a LIMIT before it gives the first one, so where rows are neither sorted nor
- * left out none is asked for.
+ * The same for a reader who stops reading at any time. DuckDB collects the rows of a LIMIT before it returns the first one, so without ORDER BY or
+ * OFFSET there is no LIMIT.
  */
 export function limitedByReader(query: Query, limits: RowLimits): Limited {
   const asked = limited(query, limits)

@@ -37,7 +37,7 @@ export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContex
   }
   const replace = (node: Node): Node => {
     if (node.kind === 'placeholder' && !isFilters(node, values)) return standsFor(node, values, variables, budget)
-    // Inner selects come first, so what is left in here belongs to this one.
+    // Inner selects come first, so the remaining ones belong to this select.
     if (node.kind === 'select' && asksForFilters)
       return rewrite<Node>({ ...node }, (inner) => {
         budget.spend('tree', 1, inner.span)
@@ -83,7 +83,7 @@ function standsFor(
   return constantTree(value, ['values', ...chain], span, budget)
 }
 
-/** The nearest by spelling; among few names also a distant one. */
+/** The nearest name by spelling; if there are few names, also a distant one. */
 function closest(name: string, names: readonly string[]): string[] {
   const near = nearestSpellings(name, names)
   return near.length > 0 || names.length > 3 ? near : [...names]

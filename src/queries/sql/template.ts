@@ -22,5 +22,5 @@ export function statementFrom(texts: readonly string[], values: readonly unknown
   }
 }
 
-/** A name that a user never wrote. */
+/** A name that users never write. */
 export const isOfTemplate = (name: string): boolean => /^v\d+$/.test(name)

@@ -18,7 +18,7 @@ export function totalsCut(rows: number): TotalsCut {
   let held: Table | null = null
   let shown = 0
   let hasMore = false
-  /** As many of these groups as there is room for. */
+  /** As many of these groups as fit. */
   const groups = (some: Table): Table => {
     const fitting = Math.min(some.numRows, rows - shown)
     shown += fitting

@@ -3,12 +3,12 @@ import { alias, from, literal, select, star } from '../../ast/build.ts'
 import type { Query, SetQuery } from '../../ast/nodes.ts'
 import { limited, type RowLimits } from './limits.ts'
 
-// A UNION ALL without a limit of its own answers each of its queries as that query alone would be answered: with its own LIMIT, or a hundred rows.
+// In a UNION ALL without a limit of its own, each query is limited as if it were alone: by its own LIMIT, or to a hundred rows.
 // Each row has one more column with its branch, to see whose rows were cut.
 
 export interface LimitedUnion {
   readonly query: Query
-  /** What the answer is cut to. */
+  /** The row limit of the answer. */
   readonly rows: number
   /** The rows that the answer shows. Pages come in order. */
   cut(page: Table): Table

@@ -1,4 +1,4 @@
-/** Why a statement cannot be given a value. It takes what JSON holds, times, and whole numbers of any size. */
+/** Why a value cannot be used in a statement. Supported are JSON values, times, and integers of any size. */
 export function mistakeOfValue(value: unknown): string | null {
   if (value === undefined) return 'undefined; pass null for a missing value'
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
@@ -8,7 +8,7 @@ export function mistakeOfValue(value: unknown): string | null {
   return null
 }
 
-/** A time as its text, and a BigInt as a number where that is exact. */
+/** A time as text, and a BigInt as a number if that is exact. */
 export const shown = (value: unknown): unknown => {
   if (value instanceof Date) return value.toISOString()
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value

@@ -24,14 +24,14 @@ const dauFrom: Readonly<Record<RollingMath, readonly Interval[]>> = {
   monthly_active: ['month', 'quarter', 'year'],
 }
 
-/** A bucket as long as the window holds whom the window holds. */
+/** A bucket as long as the window has the same actors as the window. */
 export const isPlainUnique = (math: RollingMath, interval: Interval): boolean => dauFrom[math].includes(interval)
 
 /** Events are truncated to days, or to the shorter interval of the query. */
 export const fineInterval = (interval: Interval): Interval =>
   interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
 
-/** The window of a bucket as instants: after the first, up to and with the fine bucket that starts at the second. */
+/** The window of a bucket as instants: after the first one, up to and including the fine bucket that starts at the second one. */
 export function windowOf(math: RollingMath, start: Micros, { range }: PlanContext['unit']): readonly [after: Micros, last: Micros] {
   return [add('day', -windowDays[math], start, range.calendar), start]
 }
@@ -50,7 +50,7 @@ export function windowsOf(
   }
 }
 
-/** Events that some number of the unit counts: windows reach back to before the range. */
+/** The events that any number of the unit counts: windows start before the range. */
 export function countedTime(unit: PlanContext['unit']): Expr {
   const math = unit.node.math
   if (math !== 'weekly_active' && math !== 'monthly_active') return timeFilter(unit)
@@ -68,7 +68,7 @@ export const rollingTimes = (begins: readonly Micros[], ends: readonly Micros[],
 export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   const { unit, parts } = context
   const { begins, ends } = windowsOf(math, unit)
-  // Between two edges no window begins or ends: a week in seconds has few of them where few buckets are shown.
+  // No window starts or ends between two edges: with few visible buckets, a week in seconds has few of them.
   const edges = [...new Set([...begins, ...ends])].sort((a, b) => a - b)
   const { first, last } = windowsBetween(edges, begins, ends)
   const actor = actorOf(unit)
@@ -81,7 +81,7 @@ export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
   return { query, read: (answer) => readRolling(answer, parts.length, begins.length, first, last) }
 }
 
-/** For each stretch between edges the windows that it is in: neighbours, because windows move on with their buckets. */
+/** For each range between edges the windows that contain it: they are adjacent, because windows move with their buckets. */
 function windowsBetween(edges: readonly Micros[], begins: readonly Micros[], ends: readonly Micros[]) {
   const count = Math.max(edges.length - 1, 0)
   const first = new Int32Array(count)
@@ -107,7 +107,7 @@ function readRolling(answer: Table, partCount: number, windows: number, first: I
   return counts.flatMap((data, i) => (partCount === 0 || data.some((n) => n > 0) ? [{ parts: groups[i]!, data: [...data] }] : []))
 }
 
-/** Persons have numbers; keys of groups are given some. */
+/** Persons have numbers; keys of groups are assigned some. */
 function actorNumbers(answer: Table): { actor: Int32Array; actors: number } {
   if (isText(answer, 'actor')) {
     const keys = new TextCodes()
@@ -119,7 +119,7 @@ function actorNumbers(answer: Table): { actor: Int32Array; actors: number } {
   return { actor, actors: most + 1 }
 }
 
-/** As one number the window ends with the range, whatever its start. */
+/** As a single number, the window ends with the range, whatever its start. */
 export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPlan {
   const { unit, parts } = context
   const actor = actorOf(unit)

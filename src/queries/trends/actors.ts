@@ -102,7 +102,7 @@ function bucketAt(day: string | number, { range }: Unit, env: QueryContext): Buc
   return { start: startOf(range.interval, instant, calendar), end: endOf(range.interval, instant, calendar) }
 }
 
-/** Events that the number at the bucket counts. Running totals count all up to its end. */
+/** The events counted at the bucket. Running totals count all up to its end. */
 function timeOf({ unit, query }: PlanContext, bucket: Bucket | null): Expr {
   const { range, node } = unit
   if (among(rollingMaths, node.math)) {
@@ -129,7 +129,7 @@ function actorsIn(context: PlanContext, bucket: Bucket | null, isOf: Expr): Quer
   })
 }
 
-/** The value of the breakdown is that of the first event, and only of it. */
+/** The value of the breakdown is that of the first event only. */
 function firstActors(context: PlanContext, bucket: Bucket | null, isOf: Expr): Query {
   const { unit, filters } = context
   const marked = { ...context, parts: [call('if', isOf, literal('1'), literal('0'))] }
@@ -149,7 +149,7 @@ function firstActors(context: PlanContext, bucket: Bucket | null, isOf: Expr): Q
   })
 }
 
-/** Which events have the point's value. Other means all values without a row of their own. */
+/** The events with the point's value. Other includes all values without a row of their own. */
 function* valueCondition(
   asked: TrendsPoint['breakdown'],
   unit: Unit,
@@ -176,7 +176,7 @@ const valuesCondition = (values: readonly string[], breakdown: Breakdown, env: Q
     ),
   )
 
-// The pickers
+// Options for selecting a point
 
 function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions> {
   const query = point.source
@@ -214,7 +214,7 @@ function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions>
 
 const allBins = '["",""]'
 
-/** Bins have a choice for all values; Other and no value are last after it. */
+/** Bins have an option for all values, followed by Other and no value. */
 function choicesOf(values: readonly string[], hasBins: boolean): Choice[] {
   const special = [otherValue, nullValue].filter((v) => values.includes(v))
   const ordered = hasBins ? [...values.filter((v) => !special.includes(v)), allBins, ...special] : values

@@ -9,9 +9,9 @@ import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
 import type { PlanContext, StoredParts } from './plan-context.ts'
-import { actorOf, placeOf, timeFilter, type Unit } from './unit.ts'
+import { actorOf, pathOf, timeFilter, type Unit } from './unit.ts'
 
-// Maths that one aggregate computes from the events of a bucket.
+// Math that a single aggregate computes from the events of a bucket.
 
 const quantiles: Readonly<Record<string, number>> = { median: 0.5, p75: 0.75, p90: 0.9, p95: 0.95, p99: 0.99 }
 
@@ -24,13 +24,13 @@ export function aggregate(name: string, value: Expr): Expr {
 /** The number that sums and averages use, null if it is missing. */
 export function numberOf(unit: Unit, env: QueryContext): Expr {
   const { node } = unit
-  const place = placeOf(unit)
+  const path = pathOf(unit)
   const property = node.math_property ?? ''
   const value =
     property === '$time'
       ? call('toUnixTimestamp', field('timestamp'))
-      : propertyOf(property, node.math_property_type, `${place}__math_property`, env)
-  const number = converted(call('toFloat', value), node, `${place}__math_property_revenue_currency`, env)
+      : propertyOf(property, node.math_property_type, `${path}__math_property`, env)
+  const number = converted(call('toFloat', value), node, `${path}__math_property_revenue_currency`, env)
   return node.math_multiplier == null ? number : call('multiply', number, literal(node.math_multiplier))
 }
 
@@ -55,10 +55,10 @@ interface Aggregation {
   readonly condition: Expr
 }
 
-/** Bitmaps of all buckets together take no more than this. */
+/** The memory limit for the bitmaps of all buckets together. */
 const bitmapBytes = 32 * 2 ** 20
 
-/** Distinct actors of a group. Persons have dense numbers: where groups are few, a bit each is the fastest count. */
+/** Distinct actors of a group. Persons have dense numbers: with few groups, bitmaps are the fastest way to count. */
 export function uniqueActors({ unit, env, size, mostParts }: PlanContext): Expr {
   const { expr, group } = actorOf(unit)
   const most = env.lastPersonNo ?? Number.POSITIVE_INFINITY
@@ -77,7 +77,7 @@ function aggregationOf(context: PlanContext): Aggregation {
     case 'unique_session':
       return { value: call('uniqExact', field('$session_id')), condition: always }
     case 'hogql':
-      return { value: exprOf(unit.node.math_hogql ?? 'count()', `${placeOf(unit)}__math_hogql`, context.env), condition: always }
+      return { value: exprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, context.env), condition: always }
     case 'dau':
     case 'unique_group':
     case 'weekly_active':
@@ -89,8 +89,8 @@ function aggregationOf(context: PlanContext): Aggregation {
 }
 
 /**
- * Counts and sums by the stored values, and only then by their texts: the engine groups a column with few values by the column's own
- * dictionary, and each value becomes a text once instead of once per event.
+ * Counts and sums by the stored values first, then by their texts: the engine groups a column with few values by the column's own
+ * dictionary, and each value is converted to text once instead of once per event.
  */
 function planByStored({ unit, query, bucketOf, events, size }: PlanContext, stored: StoredParts, value: Expr): UnitPlan {
   const bucket = bucketOf(at)

@@ -11,7 +11,7 @@ const mapLimit = 250
 export const trendsBreakdown = (query: TrendsQuery): Breakdown =>
   breakdownOf(query.breakdownFilter, displayOf(query) === 'WorldMap' ? mapLimit : undefined)
 
-/** The text that rows are grouped by: never null, because what has no value is a group too. */
+/** The text that rows are grouped by: never null, because a missing value is a group too. */
 export function groupText(
   part: BreakdownPart,
   bins: Bins | null,

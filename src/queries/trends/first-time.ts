@@ -4,9 +4,9 @@ import { at, eventsTable, until } from '../scope.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
 import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan-context.ts'
-import { actorOf, cohortFilter, placeOf } from './unit.ts'
+import { actorOf, cohortFilter, pathOf } from './unit.ts'
 
-// Actors whose first event ever lies in the range. Looking back has no bound, so the range's start is applied to the first event alone.
+// Actors whose first event ever is within the range. The search for it has no start, so the range's start applies to the first event only.
 
 export const ignoresFiltersWhenLooking = (math: string | null | undefined): boolean => math === 'first_time_for_user'
 
@@ -24,7 +24,7 @@ export function firstEvents(context: PlanContext, isTrueOfFirst: Expr, isTrueOfA
       ...parts.map((part, i) => alias(call('argMinIf', part, order, isTrueOfFirst), partColumn(i))),
     ],
     from: eventsTable(query.samplingFactor),
-    where: allOf(until(unit.range.to), nodeMatch(unit.node, context.env, placeOf(unit)), isTrueOfAll, cohortFilter(unit), actor.condition),
+    where: allOf(until(unit.range.to), nodeMatch(unit.node, context.env, pathOf(unit)), isTrueOfAll, cohortFilter(unit), actor.condition),
     groupBy: groupBy(field('actor')),
   })
 }

@@ -3,7 +3,7 @@ import { type FormulaText, isCumulative, isTotal, type TrendsQuery } from './sch
 import type { BreakdownValue, TrendsRow } from './shape.ts'
 import { nullValue, otherValue } from './values.ts'
 
-/** Rows of the series become rows of the formula: values of one breakdown and period belong together, what is missing counts as zeros. */
+/** Combines rows of the series to rows of the formula, by breakdown value and period; missing ones count as zeros. */
 export function applyFormula(text: FormulaText, order: number, rows: readonly TrendsRow[], query: TrendsQuery): TrendsRow[] {
   const parsed = parseFormula(text.formula, query.series.length)
   if ('problem' in parsed) return []

@@ -1,4 +1,4 @@
-// `(A + 2 * B) / C`: letters are series in order, numbers are real, nothing fails while it is computed.
+// `(A + 2 * B) / C`: letters are series in order, numbers are floats, and the computation never fails.
 
 export type Formula =
   | { readonly kind: 'number'; readonly value: number }
@@ -8,7 +8,7 @@ export type Formula =
 
 type Operator = '+' | '-' | '*' | '/' | '%' | '^'
 
-// A power binds tightest and to the right, below it the unary minus.
+// Power binds tightest and is right-associative, then comes the unary minus.
 const precedence: Readonly<Record<Operator, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '^': 4 }
 const unary = 3
 
@@ -26,7 +26,7 @@ interface Token {
   readonly at: number
 }
 
-/** Numbers, letters and operators of one formula: it is read and computed by going down into it. */
+/** Parses and computes one formula by recursive descent over its numbers, letters and operators. */
 const maxTokens = 1_000
 
 const shape = /\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)|([A-Za-z]+)|(\*\*|[-+*/%^()]))/y

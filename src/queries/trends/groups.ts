@@ -10,7 +10,7 @@ export interface Group {
   readonly data: readonly number[]
 }
 
-/** A statement and how its answer becomes groups. */
+/** A statement, and how its rows become groups. */
 export interface UnitPlan {
   readonly query: Query
   readonly read: (table: Table) => Group[]
@@ -20,13 +20,13 @@ export const partColumn = (i: number): string => `breakdown_${i}`
 export const partColumns = (parts: readonly Expr[]): Expr[] => parts.map((part, i) => alias(part, partColumn(i)))
 export const partFields = (count: number): Expr[] => Array.from({ length: count }, (_, i) => field(partColumn(i)))
 
-/** What no engine can compute is 0 in a chart. */
+/** Missing and infinite values are 0 in a chart. */
 const toNumber = (value: unknown): number => {
   const number = value === null || value === undefined ? 0 : Number(value)
   return Number.isFinite(number) ? number : 0
 }
 
-/** The values of each row as the number of its group; null without a breakdown: all rows are one group. */
+/** The group numbers of the rows; null without a breakdown: all rows are one group. */
 export function groupCodes(
   answer: Table,
   partCount: number,

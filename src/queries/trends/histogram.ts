@@ -12,7 +12,7 @@ export interface Bins {
 
 const widening = 0.01
 
-/** null when no event that is counted has a number. */
+/** null if no counted event has a number. */
 export function binsOf(low: number | null, high: number | null, count: number): Bins | null {
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return null
   if (low === high) return { edges: [low, above(high, shorten(high + widening))] }
@@ -21,10 +21,10 @@ export function binsOf(low: number | null, high: number | null, count: number): 
   return { edges: [Math.min(low, inner[0]!), ...inner.slice(1), above(high, shorten(high + widening, width))] }
 }
 
-/** The edge, or where so large a number has no such digits the next number above it. */
+/** The rounded edge, or the next number above it if it is too large for such digits. */
 const above = (high: number, edge: number): number => (edge > high ? edge : high + Math.abs(high) * Number.EPSILON)
 
-/** Two decimals are enough for a label, unless the bins are narrower than that. */
+/** Two decimals are enough for a label, unless the bins are narrower. */
 function shorten(value: number, width = 1): number {
   if (width < 1) return Number(value.toPrecision(12))
   if (Math.abs(value) > 1e15) return value

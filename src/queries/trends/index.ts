@@ -61,7 +61,7 @@ export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakd
   })
 }
 
-/** The bins of every part of every unit; only parts that have some ask for the smallest and largest value. */
+/** The bins of every part of every unit; only parts with bins query the smallest and largest value. */
 export function* binsOfUnits(
   units: readonly Unit[],
   query: TrendsQuery,
@@ -194,7 +194,7 @@ const breakdownName = (parts: readonly string[], { isList }: Breakdown): { value
   label: parts.join('::'),
 })
 
-/** Several cohorts are ranked like values; with all users among them they keep the order they are asked in. */
+/** Several cohorts are ranked like values; together with all users they keep the requested order. */
 function cohortLines(
   answered: readonly Answered[],
   { cohorts }: Breakdown,
@@ -207,7 +207,7 @@ function cohortLines(
   })
   const pairs = answered.flatMap(({ unit, groups }) => groups.map((group) => ({ unit, group })))
   const isAsked = cohorts.length === 1 || cohorts.includes('all')
-  const place = ({ unit }: { unit: Unit }) => cohorts.indexOf(unit.cohort!)
+  const index = ({ unit }: { unit: Unit }) => cohorts.indexOf(unit.cohort!)
   const ranks = new Map(
     isAsked
       ? []
@@ -221,7 +221,7 @@ function cohortLines(
     (a, b) =>
       periods.indexOf(a.unit.period) - periods.indexOf(b.unit.period) ||
       (isAsked
-        ? place(a) - place(b) || a.unit.order - b.unit.order
+        ? index(a) - index(b) || a.unit.order - b.unit.order
         : a.unit.order - b.unit.order || (ranks.get(a.group) ?? 0) - (ranks.get(b.group) ?? 0)),
   )
   return sorted.map(({ unit, group }) => line(unit, group, named(unit.cohort!)))

@@ -5,20 +5,20 @@ import type { Group } from './groups.ts'
 import type { TrendsQuery } from './schema.ts'
 import type { Unit } from './unit.ts'
 
-/** What the maths need to know of a unit. */
+/** What the math needs to know about a unit. */
 export interface PlanContext {
   readonly unit: Unit
   readonly query: TrendsQuery
   readonly env: QueryContext
-  /** The texts that rows are split by. */
+  /** The texts of the breakdown. */
   readonly parts: readonly Expr[]
-  /** The stored values of these texts; null where each event's text is needed. */
+  /** The stored values of these texts; null if each event's text is needed. */
   readonly stored: StoredParts | null
   /** How many texts there can be in a bucket; infinite if it depends on the data. */
   readonly mostParts: number
-  /** Which events belong to the unit, times aside. */
+  /** The events of the unit, regardless of time. */
   readonly events: Expr
-  /** Of these the filters, without the event's name. */
+  /** Only the filters, without the event's name. */
   readonly filters: Expr
   /** Set if all keys are constants: one key without rows is not a group. */
   readonly having: Expr | null
@@ -31,6 +31,6 @@ export interface PlanContext {
 
 export interface StoredParts {
   readonly values: readonly Expr[]
-  /** The texts of such values when they have been given names. */
+  /** The texts of such values after they have been named. */
   readonly texts: (values: readonly Expr[]) => Expr[]
 }

@@ -2,7 +2,7 @@ import type { Breakdown } from '../breakdown.ts'
 import type { Group } from './groups.ts'
 import { nullValue, otherValue } from './values.ts'
 
-/** Ordinary values first, what has no value next, Other last; inside by total, the largest first, then by the values as texts. */
+/** Ordinary values first, then no value, Other last; within that by total, descending, then by the values as texts. */
 const classOf = ({ parts }: Group): number => (parts.includes(otherValue) ? 2 : parts.includes(nullValue) ? 1 : 0)
 
 export const totalOf = ({ data }: Pick<Group, 'data'>): number => data.reduce((sum, value) => sum + value, 0)
@@ -18,7 +18,7 @@ export const rankGroups = (groups: readonly Group[]): Group[] =>
     .sort((a, b) => a.rank - b.rank || b.total - a.total || compareTexts(a.group.parts, b.group.parts))
     .map(({ group }) => group)
 
-/** The first values by rank and the sum of all others. */
+/** The first values by rank, and the sum of all others. */
 export function limitGroups(groups: readonly Group[], { limit }: Pick<Breakdown, 'limit'>): Group[] {
   const ranked = rankGroups(groups)
   if (ranked.length <= limit) return ranked

@@ -24,13 +24,13 @@ export const displays = [
   'Metric',
   'TwoDimensionalHeatmap',
 ] as const
-/** Displays that need other numbers than rows of buckets: they are refused instead of answered incorrectly. */
+/** Displays that need more than rows of buckets: they are rejected instead of answered incorrectly. */
 const notAnswered = ['CalendarHeatmap', 'BoxPlot', 'SlopeGraph']
 const displayProblem = ({ input }: { readonly input?: unknown }): string | undefined =>
   notAnswered.includes(String(input)) ? `The display ${String(input)} is not supported. Choose one of ${displays.join(', ')}.` : undefined
 export type Display = (typeof displays)[number]
 
-/** Data warehouses are not held here; older clients name the property's own table. */
+/** There is no data warehouse; older clients name the property's own table. */
 const mathPropertyTypes = ['event_properties', 'event', 'person_properties', 'session_properties']
 
 export const trendsSchema = fields(
@@ -91,7 +91,7 @@ export interface FormulaText {
   readonly path: readonly (string | number)[]
 }
 
-/** `formulaNodes` wins over the older spellings. */
+/** `formulaNodes` overrides the older forms. */
 export function formulasOf(filter: TrendsFilter | null | undefined): FormulaText[] {
   if (filter?.formulaNodes?.length)
     return filter.formulaNodes.map((node, i) => ({

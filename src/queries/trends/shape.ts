@@ -93,7 +93,7 @@ export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: A
   }
 }
 
-/** The query in the words of saved charts from before query objects. */
+/** The query as saved charts described it before query objects. */
 export function filterOf(query: TrendsQuery, range: ResolvedRange): TrendsRow['filter'] {
   const { zone } = range.calendar
   const all: Record<string, unknown> = {

@@ -10,7 +10,7 @@ import type { TrendsQuery } from './schema.ts'
 
 export type Period = 'current' | 'previous'
 
-/** One statement's worth of a query: a series, in a period, for one cohort when it is broken down by cohorts. */
+/** One statement's worth of a query: a series, in a period, for one cohort if the breakdown is by cohorts. */
 export interface Unit {
   readonly node: SeriesNode
   readonly order: number
@@ -26,7 +26,7 @@ export const timeFilter = ({ range }: Unit): Expr => allOf(since(range.firstEven
 export const cohortFilter = ({ cohort }: Pick<Unit, 'cohort'>): Expr =>
   cohort === null || cohort === 'all' ? literal(true) : memberOf(cohort)
 
-/** Whom uniques count: persons, or the groups of one type. */
+/** The actors that uniques count: persons, or the groups of one type. */
 export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; readonly condition: Expr; readonly group: number | null } {
   const group = node.math_group_type_index
   if (group == null || node.math === 'unique_session') return { expr: person, condition: literal(true), group: null }
@@ -35,10 +35,10 @@ export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; re
 }
 
 /** Path of the unit's series in the query. */
-export const placeOf = ({ order }: Unit): string => `series__${order}`
+export const pathOf = ({ order }: Unit): string => `series__${order}`
 
 export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
-  allOf(nodeFilters(unit.node, env, placeOf(unit)), queryFilters(query, env))
+  allOf(nodeFilters(unit.node, env, pathOf(unit)), queryFilters(query, env))
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
-  allOf(nodeMatch(unit.node, env, placeOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))
+  allOf(nodeMatch(unit.node, env, pathOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))

@@ -25,12 +25,12 @@ import { distinctNames } from '../../types/tuple-elements.ts'
 import type { SqlType } from '../../types/types.ts'
 import { textData } from './text-data.ts'
 
-// The server's Arrow columns as those of the other engine: times in microseconds, UUIDs and addresses as text, wide integers as 64 bits or decimals.
+// Converts the server's Arrow columns to those of the other engine: times in microseconds, UUIDs and addresses as text, wide integers as 64 bits or decimals.
 
-/** The metadata of a field that holds its type in the language. */
+/** The metadata key of a field for its type in the language. */
 const typeKey = 'waymark.type'
 
-/** Gives batches of one answer the columns of a statement. `isStream`: all must have one schema, whatever their values are. */
+/** Converts batches of one answer to the columns of a statement. `isStream`: all batches must have one schema, whatever their values. */
 export function batchShaper(columns: readonly ResultColumn[], isStream: boolean): (batch: RecordBatch) => RecordBatch {
   const types = columns.map(({ typeName }) => readType(typeName))
   return (batch) => {
@@ -46,7 +46,7 @@ export function batchShaper(columns: readonly ResultColumn[], isStream: boolean)
   }
 }
 
-/** Zones and precisions say nothing about how a value lies in memory. */
+/** Time zones and precisions do not affect the memory layout. */
 const readType = (typeName: string): SqlType | null =>
   parseType(typeName.replace(/(DateTime64)\([^()]*\)/g, '$1').replace(/(DateTime)\('[^']*'\)/g, '$1'))
 
@@ -146,7 +146,7 @@ const addressText = (bytes: Uint8Array): string => {
 
 const fitsIn = (bits: number) => (value: bigint) => BigInt.asIntN(bits, value) === value
 
-/** Integers of 128 and 256 bits, and decimals of as many. In an answer that is one whole they are 64 bits wide whenever they fit. */
+/** Integers of 128 and 256 bits, and decimals of the same width. In a complete answer they are 64 bits wide if all values fit. */
 function wideData(data: Data, width: number, scale: number, isSigned: boolean, isStream: boolean): Data {
   const values = Array.from({ length: data.length }, (_, row) =>
     data.getValid(row) ? readWide(data.values as Uint8Array | Uint32Array, row, width, isSigned) : 0n,
@@ -173,7 +173,7 @@ function readWide(values: Uint8Array | Uint32Array, row: number, width: number, 
   return isSigned ? BigInt.asIntN(width * 8, value) : value
 }
 
-/** The shortest decimal number that is this one in 32 bits. */
+/** The shortest decimal that equals this number in 32 bits. */
 function shortest(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits))

@@ -12,7 +12,7 @@ interface Request {
   readonly query_id?: string
 }
 
-/** What is used of a client that `createClient` of `@clickhouse/client` answers. */
+/** The methods of a `@clickhouse/client` that are used. */
 export interface ClickHouseClient {
   exec(
     request: Request & { readonly values?: Readable; readonly http_headers?: Record<string, string> },
@@ -24,20 +24,20 @@ export interface ClickHouseClient {
 export interface ClickHouseServer {
   /** `http://host:8123` */
   readonly url: string
-  /** Created when it does not exist. Default: `waymark`. */
+  /** Created if it does not exist. Default: `waymark`. */
   readonly database?: string
   readonly username?: string
   readonly password?: string
 }
 
-/** Its planner and its functions are those that statements are written for. */
+/** The oldest supported version: statements are written for its planner and functions. */
 const oldestVersion = [24, 3] as const
-/** Each stream that somebody reads slowly has one. */
+/** One for each stream that is read slowly. */
 const mostConnections = 1_000
-/** Of `@clickhouse/client`: what fails is reported by us, without the statement. */
+/** For `@clickhouse/client`: Waymark reports errors itself, without the statement. */
 const logNothing = { level: 127 }
 
-/** Connects with `@clickhouse/client`, which those who have a server install. `mayCreate`: the database too. */
+/** Connects with the optional package `@clickhouse/client`. `mayCreate`: creates the database if it is missing. */
 export async function connectToClickHouse(
   { url, database = 'waymark', username, password }: ClickHouseServer,
   mayCreate = true,

@@ -4,9 +4,9 @@ import { metaInsert, metaRow } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
 import { numbers } from './sql.ts'
 
-// Members of dynamic cohorts are made from the store itself, so they go into it without the log: rebuilt, it is asked for them again.
+// Members of dynamic cohorts are computed from the store itself, so they are written without the log: a rebuilt store computes them again.
 
-/** More persons than this who came or went are not named. */
+/** Up to this many persons who joined or left are listed. */
 const mostMoved = 50_000
 
 const markKey = (cohort: number) => `cohort_${cohort}`

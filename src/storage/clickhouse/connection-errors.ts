@@ -1,6 +1,6 @@
 import { InternalError, WaymarkError } from '../../errors/errors.ts'
 
-/** The number of an error that the server answered, as in `ErrorCodes.cpp`; null for any other. */
+/** The code of an error from the server, as in `ErrorCodes.cpp`; null for any other error. */
 export function serverCode(error: unknown): number | null {
   const code = Number((error as { code?: unknown }).code)
   if (Number.isInteger(code) && code > 0) return code
@@ -21,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 const longestReason = 200
 
-/** Without a full stop at its end. */
+/** Without the final full stop. */
 export function reasonOf(error: unknown): string {
   const { code, message = String(error) } = error as NodeJS.ErrnoException
   const text = reasons[code ?? ''] ?? (message.replace(/^Code: \d+\. DB::Exception: /, '') || String(code))
@@ -29,13 +29,13 @@ export function reasonOf(error: unknown): string {
   return line!.slice(0, longestReason).replace(/\.$/, '')
 }
 
-/** The user's rights were changed. */
+/** The user's permissions were changed. */
 const denied: ReadonlySet<number> = new Set([192, 193, 194, 497, 516])
 const tooManyQueries = 202
-/** A server that is starting, stopping or overloaded. */
+/** The server is starting, stopping or overloaded. */
 const unavailable: ReadonlySet<number> = new Set([198, 209, 210, 236, 279])
 
-/** What a request failed with, where the statement is not to blame; else the error as it is. */
+/** The connection error behind a failed request if the statement did not cause it; else the error itself. */
 export function connectionError(error: unknown): unknown {
   if (error instanceof WaymarkError || error instanceof InternalError) return error
   const code = serverCode(error)

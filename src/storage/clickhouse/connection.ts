@@ -5,16 +5,16 @@ import { connectionError, serverCode } from './connection-errors.ts'
 import { clickHouseSettings } from './schema.ts'
 import { type Params, sentStatement } from './sent-statement.ts'
 
-/** Everything that is asked of a server for one project. */
+/** The requests to a server for one project. */
 export interface Connection {
   readonly project: number
-  /** A statement that answers no rows. `rows`: those of an INSERT. */
+  /** A statement without result rows. `rows`: those of an INSERT. */
   run(query: string, rows?: string, params?: Params): Promise<void>
   /** All rows, each an array of values. */
   rows<T extends readonly unknown[]>(query: string): Promise<T[]>
-  /** The bytes of an answer. When the signal aborts, the statement is stopped on the server too. */
+  /** The bytes of an answer. If the signal aborts, the statement is also stopped on the server. */
   stream(query: string, options: StreamOptions): Promise<AsyncIterable<Uint8Array>>
-  /** Stops what a request that failed may have left running: it would be carried out after it was tried again. */
+  /** Stops the statement of a failed request if it is still running: otherwise it could take effect after the retry. */
   stopWrites(): Promise<void>
 }
 interface StreamOptions {
@@ -24,7 +24,7 @@ interface StreamOptions {
 }
 
 const { readonly: _, ...readingSettings } = clickHouseSettings
-/** Lists of ids and of values make statements long. */
+/** Lists of ids and values make statements long. */
 export const longStatements: Settings = { max_query_size: 2 ** 28, max_ast_elements: 10_000_000, max_expanded_ast_elements: 10_000_000 }
 const ownSettings: Settings = { ...readingSettings, ...longStatements, output_format_json_quote_64bit_integers: 0 }
 

@@ -2,15 +2,15 @@ import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
 import { refusedIn } from '../../errors/refusal-mark.ts'
 import { connectionError, serverCode } from './connection-errors.ts'
 
-// What ClickHouse says of a statement, in the words of the language. Its numbers are those of `ErrorCodes.cpp`.
+// ClickHouse's errors about a statement, in terms of the language. The codes are those of `ErrorCodes.cpp`.
 
 const memoryExceeded = 241
 const cancelled: ReadonlySet<number> = new Set([394, 735])
-/** Types that do not fit each other or a function. */
+/** Type mismatches. */
 const aboutTypes: ReadonlySet<number> = new Set([42, 43, 44, 53, 70, 179, 386, 481, 645])
-/** Limits of the server that a statement exceeds: time, rows, bytes, its own size. */
+/** Server limits that a statement exceeds: time, rows, bytes, its own size. */
 const aboutLimits: ReadonlySet<number> = new Set([158, 159, 160, 161, 162, 167, 168, 191, 306, 307, 396])
-/** Values that a statement cannot work with. */
+/** Invalid values. */
 const aboutValues: ReadonlySet<number> = new Set([
   6, 27, 36, 38, 41, 47, 48, 69, 72, 117, 125, 128, 131, 153, 190, 215, 376, 395, 407, 427, 440, 467, 675, 691, 704,
 ])
@@ -36,7 +36,7 @@ export function engineError(error: unknown, sql: string): Error {
   return new InternalError(message, { cause: error, sql })
 }
 
-/** The first sentence, without what is about the statement that we wrote. */
+/** The first sentence, without the parts about generated SQL. */
 function inOurWords(message: string): string {
   const sentence = message.replace(/^(Code: \d+\. )?(DB::Exception: )?/, '')
   const end = sentence.search(/: (?:In scope|while executing|While processing)|\. \([A-Z_]{1,80}\)| \(version/i)

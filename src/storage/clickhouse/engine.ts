@@ -11,11 +11,11 @@ import { statementRunner } from './run.ts'
 
 export interface EngineOptions {
   readonly limits: EngineLimits
-  /** Settings of the server for all statements of queries. */
+  /** Server settings for all query statements. */
   readonly settings: Settings
 }
 
-/** A project whose rows are on a server. */
+/** The engine for a project on a server. */
 export function clickHouseEngine(store: ProjectStore, { limits, settings }: EngineOptions): Engine {
   let known: StoreFacts | undefined
   return {

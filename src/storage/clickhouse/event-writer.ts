@@ -6,7 +6,7 @@ import { type ProjectStore, rowVersion } from './project-store.ts'
 import { literals, numbers } from './sql.ts'
 import { stagedGroup } from './staged-group.ts'
 
-/** Events of one INSERT: a server takes few large ones best. */
+/** Events of one INSERT: a server handles few large ones best. */
 const groupRows = 61_440
 const groupPeople = 50_000
 const uuidRows = 1_000_000
@@ -16,7 +16,7 @@ const micros = (column: string) => `toUnixTimestamp64Micro(${column})`
 export function openEventWriter(store: ProjectStore): EventWriter {
   const { project } = store
   const eventNames = new Map<number, string>()
-  /** Not while a group changes several tables. */
+  /** Not allowed while a group changes several tables. */
   const look = <T extends readonly unknown[]>(query: string): Promise<T[]> => store.alone(() => store.rows<T>(query))
   const ofProject = (table: string) => `FROM ${table} WHERE project_id = ${project}`
   const among = async <T, R>(values: readonly T[], read: () => Promise<R[]>): Promise<R[]> => (values.length ? read() : [])

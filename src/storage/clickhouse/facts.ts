@@ -2,7 +2,7 @@ import { fullScopes, type ValueCounts, valueTypes } from '../../catalog/property
 import { type PropertyKey, propertyKey, type RowCounts, type StoreFacts } from '../../catalog/store-facts.ts'
 import type { ProjectStore } from './project-store.ts'
 
-/** `known` is answered again when nothing has been applied since. */
+/** `known` is returned again if nothing has been applied since. */
 export const readFacts = (store: ProjectStore, known?: StoreFacts): Promise<StoreFacts> =>
   store.alone(async () => {
     const ofProject = (table: string) => `FROM ${table} WHERE project_id = ${store.project}`
@@ -44,7 +44,7 @@ export const readFacts = (store: ProjectStore, known?: StoreFacts): Promise<Stor
     }
   })
 
-/** What a store holds, in all. */
+/** The totals of a store. */
 export async function countRows({ rows, project }: ProjectStore): Promise<RowCounts> {
   const [[events] = [0]] = await rows<[number]>(`SELECT count() FROM events WHERE project_id = ${project}`)
   const [[persons] = [0]] = await rows<[number]>(`SELECT count() FROM persons WHERE project_id = ${project} AND has_record`)

@@ -2,7 +2,7 @@ import type { StoreFindings } from '../store-findings.ts'
 import { countRows } from './facts.ts'
 import type { ProjectStore } from './project-store.ts'
 
-/** What a server has of a project, as it is: a group that a crash interrupted is neither finished nor undone. */
+/** The current state of a project on a server: an interrupted group is neither finished nor undone. */
 export async function inspectStore(store: ProjectStore): Promise<StoreFindings> {
   const ofProject = (table: string) => `FROM ${table} WHERE project_id = ${store.project}`
   const [[known] = [0]] = await store.rows<[number]>(`SELECT count() ${ofProject('meta')}`)

@@ -1,10 +1,10 @@
 import { type ProjectStore, rowVersion } from './project-store.ts'
 
-// A server has no transactions over several tables. What a group changes besides adding events is written into the journal first; one row in `meta`
-// is the commit; then it is done. After a crash the journal of a committed group is done again, which changes nothing that is done already, and
-// events that no committed group has are removed.
+// A server has no transactions over several tables. The changes of a group, other than new events, are first written to the journal; one row in
+// `meta` is the commit; then the changes are executed. After a crash the journal of a committed group is executed again, which must be idempotent, and
+// events without a committed group are removed.
 
-/** A statement, or an INSERT and its rows. To do it twice must be the same as to do it once. */
+/** A statement, or an INSERT and its rows. It must be idempotent. */
 export interface Step {
   readonly query: string
   readonly rows: string
@@ -18,7 +18,7 @@ export const metaInsert = 'INSERT INTO meta (project_id, key, value, row_version
 export const metaRow = (project: number, key: string, value: string, version: number) =>
   `${JSON.stringify([project, key, value, version, 0])}\n`
 
-/** Does the steps as one. The last of them has to set `applied_seq`. */
+/** Executes the steps atomically. The last step must set `applied_seq`. */
 export async function commitSteps(store: ProjectStore, group: number, steps: readonly Step[]): Promise<void> {
   const rows = steps.map(({ query, rows }, i) => JSON.stringify([store.project, group, i, query, rows])).join('\n')
   await store.run('INSERT INTO journal (project_id, group_no, step, query, rows) FORMAT JSONCompactEachRow', rows)
@@ -34,7 +34,7 @@ async function doSteps(store: ProjectStore, steps: readonly Step[]): Promise<voi
 const metaValue = async ({ rows, project }: ProjectStore, key: string): Promise<string | undefined> =>
   (await rows<[string]>(`SELECT value FROM meta WHERE project_id = ${project} AND key = '${key}'`))[0]?.[0]
 
-/** Finishes or undoes the group that a crash or a failure interrupted. Answers the last record of the log that the store has. */
+/** Finishes or undoes the group that a crash or a failure interrupted. Returns the last record of the log that is applied. */
 export const recover = (store: ProjectStore): Promise<number> =>
   store.alone(async () => {
     const { project } = store
@@ -55,7 +55,7 @@ export const recover = (store: ProjectStore): Promise<number> =>
     return appliedSeq
   })
 
-/** How far the log is in the store; null where the store has nothing of the project. What a crash left half done is finished or undone first. */
+/** The last record of the log that is applied; null if the store has nothing of the project. An interrupted group is finished or undone first. */
 export async function readAppliedSeq(store: ProjectStore): Promise<number | null> {
   const [[known] = [0]] = await store.rows<[number]>(`SELECT count() FROM meta WHERE project_id = ${store.project}`)
   if (known === 0) return null

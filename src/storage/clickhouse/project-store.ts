@@ -2,15 +2,15 @@ import type { ClickHouseClient } from './client.ts'
 import { type Connection, connectionOf } from './connection.ts'
 import { clickHouseTables } from './schema.ts'
 
-/** A project's rows on a server, as one process sees them. */
+/** A project's rows on a server, for one process. */
 export interface ProjectStore extends Connection {
-  /** Changes of several tables that others see as one, and reads of several tables: one after the other. */
+  /** Serializes changes that others must see together, and consistent reads of several tables. */
   alone<T>(work: () => Promise<T>): Promise<T>
-  /** Numbers changes: rows of a later one count. */
+  /** Numbers changes: rows with higher numbers win. */
   nextVersion(): Promise<number>
 }
 
-/** Changes of one number have an order too. */
+/** Orders changes with the same number. */
 export const phases = { moved: 0, rewritten: 1, removed: 2, put: 3 } as const
 export const rowVersion = (change: number, phase: keyof typeof phases): number => change * 4 + phases[phase]
 
@@ -42,7 +42,7 @@ async function lastVersion({ rows, project }: Connection): Promise<number> {
   return version
 }
 
-/** Removes all that a project has. */
+/** Removes all rows of a project. */
 export async function removeRows(store: Connection): Promise<void> {
   await store.run(`ALTER TABLE journal DROP PARTITION ${store.project}`)
   for (const table of Object.keys(clickHouseTables))

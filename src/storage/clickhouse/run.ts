@@ -21,9 +21,9 @@ const arrowSettings = {
   output_format_arrow_low_cardinality_as_dictionary: 0,
 } as const
 
-/** Runs statements when they are scheduled. `settings`: the operator's, for all of them. */
+/** Runs statements when they are scheduled. `settings`: the operator's, for all statements. */
 export function statementRunner(connection: Connection, turns: StatementScheduler, settings: Settings): Statements {
-  /** In one turn: the server makes all rows at once. */
+  /** In a single execution slot: the server produces all rows at once. */
   const whole = (statement: Statement, options: RunOptions, take: (batches: AsyncIterable<RecordBatch>) => Promise<void>): Promise<void> =>
     turns.schedule((turn) =>
       take(
@@ -60,7 +60,7 @@ const during = (turn: ScheduledStatement, options: RunOptions): RunOptions => ({
   signal: options.signal ? AbortSignal.any([options.signal, turn.signal]) : turn.signal,
 })
 
-/** The first batch is scheduled; the server itself waits for a slow reader. */
+/** Only the first batch is scheduled: the server itself waits for a slow reader. */
 async function* streamed(
   connection: Connection,
   turns: StatementScheduler,
@@ -85,7 +85,7 @@ async function* streamed(
   }
 }
 
-/** Batches of a statement as the server sends them; at least one, which has the columns. */
+/** Batches of a statement as the server sends them; at least one, which defines the columns. */
 async function* batchesOf(
   connection: Connection,
   statement: Statement,
@@ -137,13 +137,13 @@ async function* counted(bytes: AsyncIterable<Uint8Array>, most: number, tail: Ta
 }
 
 const longestException = 16_384
-/** What an Arrow stream ends with. */
+/** The end marker of an Arrow stream. */
 const endOfStream = Buffer.from([255, 255, 255, 255, 0, 0, 0, 0])
 
-/** The end of an answer: where a statement fails after its first rows, the server writes there why. */
+/** The end of an answer: if a statement fails after its first rows, the server writes the error there. */
 class Tail {
   private bytes: Buffer = Buffer.alloc(0)
-  /** Nothing more comes. */
+  /** The stream has ended. */
   hasEnded = false
 
   get isWhole(): boolean {

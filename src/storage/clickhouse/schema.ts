@@ -1,7 +1,7 @@
 import { type ChangedTable, type ColumnKind, changedTables } from '../../catalog/changed-tables.ts'
 
-// The tables of all projects on a ClickHouse server. They hold what the store of one project holds, less the parts that only serve one file:
-// event names are text here, and properties have no columns of their own.
+// The tables of all projects on a ClickHouse server. They correspond to the tables of a project's DuckDB store, without the parts that only serve a file:
+// event names are text here, and properties have no slots.
 
 interface ClickHouseTable {
   readonly columns: readonly string[]
@@ -18,7 +18,7 @@ const types: Readonly<Record<ColumnKind, string>> = {
   boolean: 'Bool',
 }
 
-/** By which columns a row is known: the latest of equal ones counts. */
+/** The columns that identify a row: the latest of equal rows counts. */
 const keys: Readonly<Record<ChangedTable, readonly string[]>> = {
   persons: ['person_no'],
   person_versions: ['person_no', 'log_seq'],
@@ -44,7 +44,7 @@ const nullableColumns: ReadonlySet<string> = new Set([
   'property_keys.property_type',
 ])
 
-/** A table whose rows change: the row with the highest version counts, and is gone when it is marked as deleted. */
+/** A table whose rows change: the row with the highest version counts, unless it is marked as deleted. */
 const changing = (columns: readonly string[], key: readonly string[]): ClickHouseTable => ({
   columns: ['project_id UInt32', ...columns, 'row_version UInt64', 'row_deleted UInt8'],
   engine: `ReplacingMergeTree(row_version, row_deleted) ORDER BY (${['project_id', ...key].join(', ')})`,
@@ -58,7 +58,7 @@ const stateTable = (table: ChangedTable): ClickHouseTable => {
   return changing(columns, keys[table])
 }
 
-/** In the order in which the writer hands them over. */
+/** In the order in which the writer sends them. */
 export const eventColumns: readonly string[] = [
   'event LowCardinality(String)',
   'uuid UUID',
@@ -86,7 +86,7 @@ export const clickHouseTables: Readonly<Record<string, ClickHouseTable>> = {
   },
   ...Object.fromEntries((Object.keys(keys) as ChangedTable[]).map((table) => [table, stateTable(table)])),
   meta: changing(['key String', 'value String'], ['key']),
-  /** What a group changes, from before its commit until all of it is done. A partition is dropped at once. */
+  /** The changes of a group, from before its commit until all are executed. A partition is dropped at once. */
   journal: {
     columns: ['project_id UInt32', 'group_no UInt64', 'step UInt32', 'query String', 'rows String'],
     engine: 'MergeTree PARTITION BY project_id ORDER BY (project_id, group_no, step)',
@@ -99,16 +99,16 @@ export const createClickHouseTables: readonly string[] = Object.entries(clickHou
 
 export const columnName = (column: string): string => column.slice(0, column.indexOf(' '))
 
-/** Settings under which the language's statements mean what they say. */
+/** Settings that the language requires. */
 export const clickHouseSettings = {
-  /** Of rows that change the latest counts. */
+  /** For rows that change, the latest counts. */
   final: 1,
-  /** Outer joins fill with nulls, as everywhere else. */
+  /** Outer joins fill with nulls, as in SQL. */
   join_use_nulls: 1,
-  /** Null is found among nulls. */
+  /** Null matches null in sets. */
   transform_null_in: 1,
-  /** Keys that ROLLUP and CUBE leave out are null. */
+  /** Missing keys of ROLLUP and CUBE are null. */
   group_by_use_nulls: 1,
-  /** Reads only, and no statement can change a setting. */
+  /** Read-only, and statements cannot change settings. */
   readonly: '2',
 } as const

@@ -3,18 +3,18 @@ import { Readable } from 'node:stream'
 import { QueryError } from '../../errors/errors.ts'
 import type { ClickHouseClient } from './client.ts'
 
-// Parameters go into the URL of a request as long as it stays short: proxies take few kilobytes, the server 1 MiB. Others go with the statement into a form.
+// Parameters go into the URL while it is short: proxies accept a few kilobytes, the server 1 MiB. Otherwise they go with the statement into a form.
 
 type Sent = Pick<Parameters<ClickHouseClient['exec']>[0], 'query' | 'query_params' | 'values' | 'http_headers'>
 export type Params = Readonly<Record<string, unknown>>
 
 const longestUrl = 4_096
-/** Of one field of a form, by default (`http_max_field_value_size`). */
+/** The default limit for one field of a form (`http_max_field_value_size`). */
 const longestField = 131_072
-/** The server joins the parts of a statement. */
+/** The server concatenates the parts of a statement. */
 const longestPart = 30_000
 
-/** What of a request says which statement it is. */
+/** The parts of a request that identify its statement. */
 export function sentStatement(query: string, params: Params = {}): Sent {
   const fields = Object.entries(params).map(([name, value]) => [`param_${name}`, parameterText(value)] as const)
   for (const [, text] of fields) mustBeShort(text)
@@ -32,7 +32,7 @@ export function sentStatement(query: string, params: Params = {}): Sent {
 
 const escapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', "'": "\\'", '\\': '\\\\' }
 
-/** As the server reads it. */
+/** In the format that the server parses. */
 function parameterText(value: unknown): string {
   if (value === null || value === undefined) return '\\N'
   if (typeof value === 'boolean') return value ? '1' : '0'

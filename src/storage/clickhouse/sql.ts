@@ -1,13 +1,13 @@
-/** A text as a literal. */
+/** A text as an SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`
 export const literals = (texts: readonly string[]): string => texts.map(literal).join(', ')
 export const numbers = (values: readonly number[]): string => values.map(Number).join(', ')
 
-/** The first and the last time that a DateTime64 of microseconds holds. */
+/** The first and the last time of a DateTime64 with microseconds. */
 const earliest = Date.UTC(1900, 0, 1) * 1000
 const latest = Date.UTC(2299, 11, 31, 23, 59, 59) * 1000
 
-/** Microseconds as text; a time that does not fit becomes the first or the last one. */
+/** Microseconds as text; times outside the range become the first or the last one. */
 export function timeText(micros: number): string {
   const within = Math.trunc(Math.min(latest, Math.max(earliest, micros)))
   const seconds = Math.floor(within / 1_000_000)

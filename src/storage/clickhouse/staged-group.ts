@@ -10,7 +10,7 @@ type Value = string | number | bigint | boolean | null
 /** Pairs of numbers in one statement. */
 const pairsOfStep = 2_000
 const decoder = new TextDecoder()
-/** What stands alone of a pair of UTF-16 has no UTF-8. */
+/** Unpaired surrogates have no UTF-8. */
 const wellFormed = (text: string): string => (/[\ud800-\udfff]/.test(text) ? Buffer.from(text).toString() : text)
 const asJson = (value: Value): string =>
   typeof value === 'string' ? JSON.stringify(wellFormed(value)) : typeof value === 'bigint' ? String(value) : JSON.stringify(value)
@@ -21,7 +21,7 @@ const insertInto = (table: string, columns: readonly string[]): string =>
 const format = 'FORMAT JSONCompactEachRow'
 const insertEvents = `INSERT INTO events (${['project_id', ...eventColumns.map(columnName)].join(', ')}) ${format}`
 
-/** A group on its way into the store. `eventNames`: what the numbers of events stand for; grows. */
+/** A group that is being written. `eventNames`: the names of event numbers; grows. */
 export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>): StagedGroup {
   const { project } = store
   const events: { readonly eventId: number; readonly rest: string }[] = []
@@ -48,7 +48,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
       const lines = keys.map((one) => `[${project},${one},${rowVersion(change, phase)},1]`)
       return lines.length ? [{ query: `${insertInto(table, [key])} ${format}`, rows: lines.join('\n') }] : []
     }
-    /** Rows of a table again, with other values. */
+    /** Replaces rows of a table. */
     const copied = (table: string, columns: Readonly<Record<string, string>>, where: string, version: number, isDeleted = 0): Step => ({
       query: `${insertInto(table, Object.keys(columns))} SELECT project_id, ${Object.values(columns).join(', ')}, ${version}, ${isDeleted}
         FROM ${table} WHERE project_id = ${project} AND ${where}`,
@@ -168,7 +168,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
     remove: (table, id) => removed.push({ table, id }),
     async commit() {
       const change = await store.nextVersion()
-      // The log does not show whose numbers changed their meaning: sets of persons must be recomputed.
+      // The log does not show whose person numbers changed, so sets of persons must be recomputed.
       if (rewrites.length || movedIds.length) metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
       if (events.length) {
         const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)
@@ -179,7 +179,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
   }
 }
 
-/** The row as JSON, from behind the name of the event. */
+/** The row as JSON, starting after the event's name. */
 function eventText(row: EventRow): string {
   const head = [row.uuid, timeText(row.time), row.personNo, row.distinctId, row.sessionId, row.windowId, ...row.groups]
   const tail = [timeText(row.createdAt), row.seq, row.personMode, row.elementsChain, decoder.decode(row.bytes.subarray(row.from, row.to))]

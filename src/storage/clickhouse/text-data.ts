@@ -1,6 +1,6 @@
 import { type Data, makeData, Utf8, vectorFromArray } from 'apache-arrow'
 
-/** A column of texts that are made of the values of another, with nulls where that has them. */
+/** A text column computed from another column, with nulls in the same rows. */
 export function textData(of: Data, textAt: (row: number) => string): Data {
   const texts = Array.from({ length: of.length }, (_, row) => (of.getValid(row) ? textAt(row) : null))
   return texts.length > 0

@@ -1,6 +1,6 @@
 import { type Data, DataType, makeData, RecordBatch } from 'apache-arrow'
 
-/** The rows of several batches of one schema as one, so that each column is one piece. */
+/** Concatenates several batches of one schema, so that each column is contiguous. */
 export function wholeBatch(batches: readonly RecordBatch[]): RecordBatch {
   const [first] = batches
   if (batches.length === 1) return first!

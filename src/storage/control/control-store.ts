@@ -1,8 +1,8 @@
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 
-// Account data as rows of `control.<table>`: a database of that name in DuckDB, a schema of that name in PostgreSQL. The statements are those that
-// both understand. One process owns the file, so short tables are also held in memory: reads come from there and writes replace a table's rows in
-// one step, after their commit.
+// Account data as rows of `control.<table>`: a database of that name in DuckDB, a schema in PostgreSQL. The statements work on both. One process
+// owns the file, so short tables are also held in memory: reads use the memory, and writes replace a table's rows there in one step, after their
+// commit.
 
 type Kind = 'text' | 'integer' | 'boolean' | 'time' | 'json'
 type Column = Kind | `${Kind}?`
@@ -31,7 +31,7 @@ const createTable = (table: string, shape: Shape): string => {
   return `CREATE TABLE control.${table} (${columns.join(', ')})`
 }
 
-/** Columns that rows of an older version do not have yet. They have null there, so a column that is added later must allow it. */
+/** Columns that older rows do not have: they are null there, so a new column must be nullable. */
 const addColumns = (table: string, shape: Shape, known: ReadonlySet<string>): string[] =>
   Object.entries(shape)
     .filter(([name]) => !known.has(name))
@@ -40,7 +40,7 @@ const addColumns = (table: string, shape: Shape, known: ReadonlySet<string>): st
       return `ALTER TABLE control.${table} ADD COLUMN ${name} ${sqlTypes[kindOf(column)]}`
     })
 
-/** The statements that make what is missing of the tables and of their columns, by table. */
+/** The statements that create missing tables and columns, by table. */
 const missing = async (sql: Sql, shapes: Readonly<Record<string, Shape>>): Promise<ReadonlyMap<string, readonly string[]>> => {
   const columns = new Map<string, Set<string>>()
   const text = "SELECT table_name, column_name FROM information_schema.columns WHERE 'control' IN (table_catalog, table_schema)"
@@ -66,21 +66,21 @@ const fromSql = (value: unknown, kind: Kind): unknown => {
   return kind === 'json' ? JSON.parse(String(value)) : value
 }
 
-/** `a = $1 AND b IN ($2, $3)`, with the numbers after those already taken. */
+/** `a = $1 AND b IN ($2, $3)`, numbered after the parameters already used. */
 const condition = (where: Where, shape: Shape, params: SqlValue[]): string => {
   const parts = Object.entries(where).map(([name, value]) => {
     const kind = kindOf(shape[name]!)
-    const place = (one: unknown) => {
+    const placeholder = (one: unknown) => {
       params.push(toSql(one, kind))
       return kind === 'time' ? `CAST($${params.length} AS TIMESTAMP)` : `$${params.length}`
     }
-    if (Array.isArray(value)) return value.length > 0 ? `${name} IN (${value.map(place).join(', ')})` : '1 = 0'
-    return value === null ? `${name} IS NULL` : `${name} = ${place(value)}`
+    if (Array.isArray(value)) return value.length > 0 ? `${name} IN (${value.map(placeholder).join(', ')})` : '1 = 0'
+    return value === null ? `${name} IS NULL` : `${name} = ${placeholder(value)}`
   })
   return parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : ''
 }
 
-/** One table through statements alone. */
+/** One table, accessed by statements only. */
 class SqlTable {
   constructor(
     private readonly sql: Sql,
@@ -111,9 +111,9 @@ class SqlTable {
 
   async insert(row: Row): Promise<void> {
     const names = Object.keys(this.shape)
-    const places = names.map((name, i) => (kindOf(this.shape[name]!) === 'time' ? `CAST($${i + 1} AS TIMESTAMP)` : `$${i + 1}`))
+    const placeholders = names.map((name, i) => (kindOf(this.shape[name]!) === 'time' ? `CAST($${i + 1} AS TIMESTAMP)` : `$${i + 1}`))
     const params = names.map((name) => toSql(row[name] ?? null, kindOf(this.shape[name]!)))
-    await this.sql.run(`INSERT INTO control.${this.name} (${names.join(', ')}) VALUES (${places.join(', ')})`, params)
+    await this.sql.run(`INSERT INTO control.${this.name} (${names.join(', ')}) VALUES (${placeholders.join(', ')})`, params)
   }
 
   async update(where: Where, change: Row): Promise<number> {
@@ -143,7 +143,7 @@ const holds = (row: Row, where: Where) =>
     Array.isArray(value) ? value.some((one) => same(row[name], one)) : same(row[name], value),
   )
 
-/** The rows of one table at one moment. Indexes are made when a column is first asked for. */
+/** A snapshot of a table's rows. The index of a column is built when it is first used. */
 class Snapshot {
   private readonly indexes = new Map<string, Map<unknown, Row[]>>()
   constructor(readonly rows: readonly Row[]) {}
@@ -179,7 +179,7 @@ const arrange = (rows: readonly Row[], options: FindOptions = {}): readonly Row[
   return limit === undefined && offset === 0 ? ordered : ordered.slice(offset, limit === undefined ? undefined : offset + limit)
 }
 
-/** A short table: statements for writes, memory for reads. `current` says which rows the reader sees. */
+/** A short table: writes use statements, reads use memory. `current` returns the rows that the reader sees. */
 class HeldTable {
   constructor(
     private readonly table: SqlTable,
@@ -210,9 +210,9 @@ class HeldTable {
 }
 
 export interface ControlOptions {
-  /** Tables that are only read through statements. */
+  /** Tables that are accessed by statements only. */
   readonly long?: readonly string[]
-  /** Once tables were made or changed. */
+  /** Called after tables were created or changed. */
   readonly onChange?: () => Promise<void>
   /** Read-only: missing tables, and tables that lack a column, are empty. */
   readonly isReadOnly?: boolean

@@ -1,9 +1,9 @@
 import type { FileFormat, Migration } from '../format.ts'
 
-/** Answers of queries in the background have files of their own. Those that were kept for their ten minutes are forgotten. */
+/** Answers of async queries have files of their own. Answers that were stored for ten minutes in the table are dropped. */
 const answersInFiles: Migration = { to: 2, statements: (database) => [`DROP TABLE IF EXISTS "${database}".main.query_runs`] }
 
-/** The file itself; its tables are made by `openControl` from the shapes it is given, so a new table, or a new column that allows null, needs no step here. */
+/** The file itself. `openControl` creates its tables from the given shapes, so a new table or a new nullable column needs no step here. */
 export const controlFile: FileFormat = {
   version: 2,
   create: (database) => [

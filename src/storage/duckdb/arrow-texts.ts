@@ -3,7 +3,7 @@ import { type Data, Dictionary, Int32, makeData, Utf8, Vector } from 'apache-arr
 import { TextHeap } from './text-heap.ts'
 import { type Builder, type Bytes, Validity, validRows } from './vector-memory.ts'
 
-// Columns of texts, which never become JavaScript texts on their way.
+// Text columns, copied without creating JavaScript strings.
 
 /** Each text unchanged. */
 export function plainTexts(rows: number, bytes: Bytes): Builder {
@@ -19,7 +19,7 @@ export function plainTexts(rows: number, bytes: Bytes): Builder {
   }
 }
 
-/** Each different text is kept once: for those who go through many rows with few texts. */
+/** Stores each distinct text once, for columns with many rows and few texts. */
 export function codedTexts(bytes: Bytes): Builder {
   const validity = new Validity()
   const codes = new TextTable()
@@ -55,10 +55,10 @@ export function codedTexts(bytes: Bytes): Builder {
   }
 }
 
-/** A dictionary of unique values would be larger than the values. */
+/** A dictionary of mostly unique values would be larger than the values. */
 export const isUnique = ({ typeId }: DuckDBType) => typeId === DuckDBTypeId.UUID
 
-/** Numbers texts by their bytes, from 0; a table of slots, half of them free at least. */
+/** Numbers texts by their bytes, from 0: a hash table that is at most half full. */
 class TextTable {
   readonly texts = new TextHeap()
   private slots = new Int32Array(512).fill(-1)
@@ -89,7 +89,7 @@ class TextTable {
     const { data, offsets } = this.texts
     const at = offsets[code]!
     if (offsets[code + 1]! - at !== end - start) return false
-    for (let i = start, place = at; i < end; i++, place++) if (data[place] !== from[i]) return false
+    for (let i = start, index = at; i < end; i++, index++) if (data[index] !== from[i]) return false
     return true
   }
 

@@ -39,7 +39,7 @@ import { type SqlType, tupleOf } from '../../types/types.ts'
 import { codedTexts, isUnique, plainTexts } from './arrow-texts.ts'
 import { type Builder, Bytes, memory, type NumberArray, Validity, validRows } from './vector-memory.ts'
 
-// DuckDB's vectors as Arrow columns. Numbers, times and truth values are copied as memory; only texts become JavaScript values on the way.
+// DuckDB's vectors as Arrow columns. Numbers, times and Booleans are copied as memory; only texts become JavaScript values on the way.
 
 interface NumberArrayType {
   readonly BYTES_PER_ELEMENT: number
@@ -47,7 +47,7 @@ interface NumberArrayType {
   new (buffer: ArrayBufferLike, offset: number, length: number): NumberArray
 }
 
-/** Values that lie in DuckDB's memory as they lie in Arrow's: copied once, because a chunk's memory is DuckDB's own and goes when the chunk goes. */
+/** Values with the same layout in DuckDB and Arrow. They are copied, because a chunk's memory belongs to DuckDB and is freed with the chunk. */
 function copied(
   type: DataType,
   ArrayType: NumberArrayType,
@@ -107,10 +107,10 @@ const smallest = -(1n << 63n)
 const largest = (1n << 63n) - 1n
 
 /**
- * Sums are 128 bits wide in DuckDB. They are 64 in the answer whenever they fit; of a stream its first batch decides for all.
+ * DuckDB's sums are 128 bits wide. In an answer they are 64 bits if all values fit; for a stream the first batch decides.
  */
 function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
-  const place = stream?.next() ?? 0
+  const at = stream?.next() ?? 0
   const validity = new Validity()
   const values: bigint[] = []
   return {
@@ -123,15 +123,15 @@ function wide(isSigned: boolean, { stream, bytes }: Expected): Builder {
     },
     finish() {
       const fits = values.every((value) => value >= smallest && value <= largest)
-      const isNarrow = stream ? stream.isNarrow(place, fits) : fits
+      const isNarrow = stream ? stream.isNarrow(at, fits) : fits
       if (isNarrow) return makeData({ type: new Int64(), length: values.length, ...validity.finish(), data: BigInt64Array.from(values) })
-      // The largest without a sign need one bit more than a signed decimal of 128 has.
+      // The largest unsigned integers need one bit more than a signed 128-bit decimal has.
       return isSigned ? decimalData(values, validity, 38, 0) : decimalData(values, validity, 76, 0, 256)
     },
   }
 }
 
-/** Which 128-bit columns of a stream go as 64 bits, by their order: all batches must have one schema. */
+/** Which 128-bit columns of a stream are sent as 64 bits, by index: all batches must have one schema. */
 export class WideColumns {
   private readonly narrow: boolean[] = []
   private column = 0
@@ -145,7 +145,7 @@ export class WideColumns {
     return this.column++
   }
 
-  /** The first batch decides for all that follow. One that does not fit any more is refused, and known to be wide when the stream begins again. */
+  /** The first batch decides. A later batch that does not fit is rejected, and the column is known to be wide when the stream restarts. */
   isNarrow(column: number, fits: boolean): boolean {
     this.narrow[column] ??= fits
     if (!this.narrow[column] || fits) return this.narrow[column]
@@ -154,7 +154,7 @@ export class WideColumns {
     throw new QueryError('engine-refused', { message: 'A sum exceeds 64 bits: select it as toString(…)' })
   }
 
-  /** Since it was last asked: is there a column that goes as 128 bits from now on? */
+  /** Has a column become 128 bits wide since the last call? */
   hasWidened(): boolean {
     const { widened } = this
     this.widened = false
@@ -252,13 +252,13 @@ function structs(type: DuckDBStructType, expected: Expected, shown?: SqlType): B
 const items = (vector: DuckDBVector) => memory(vector).items
 
 interface Expected {
-  /** How many there will be, when that is known. */
+  /** The number of rows, if it is known. */
   readonly rows: number
   readonly stream: WideColumns | null
   readonly bytes: Bytes
 }
 
-/** `shown`: the type in the language, which names the elements of tuples. */
+/** `shown`: the type in the language, which has the names of tuple elements. */
 function builderOf(type: DuckDBType, expected: Expected, shown?: SqlType): Builder {
   const { stream, bytes } = expected
   const inner = { ...expected, rows: 0 }
@@ -338,16 +338,16 @@ export interface BatchShape {
   readonly columns: readonly ResultColumn[]
   /** The engine's column names: used where `columns` has none. */
   readonly names: readonly string[]
-  /** One of many batches: all must have one schema, whatever their values are. */
+  /** One of several batches: all must have one schema, whatever their values. */
   readonly stream?: WideColumns
 }
 
-/** Gathers chunks into one record batch. */
+/** Collects chunks into one record batch. */
 export class BatchBuilder {
   rows = 0
   private builders: readonly Builder[]
 
-  /** `expected`: how many rows there will be, when that is known. */
+  /** `expected`: the number of rows, if it is known. */
   constructor(
     private readonly shape: BatchShape,
     private readonly expected = 0,

@@ -14,13 +14,13 @@ const units: Readonly<Record<string, number>> = {
   TIB: 1024 ** 4,
 }
 
-/** The container's limit where there is one (cgroup v1 or v2), else the machine's memory. */
+/** The container's limit if there is one (cgroup v1 or v2), else the machine's memory. */
 const machineMemory = (): number => {
   const limit = process.constrainedMemory?.() ?? 0
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
-/** DuckDB would take 80 % of the machine; the rest of the process and the application around it need room too. */
+/** DuckDB's default is 80 % of the machine; the rest of the process and the application also need memory. */
 export const defaultMemoryLimit = (machine = machineMemory()): number => Math.floor(Math.min(0.4 * machine, 2 * gibibyte))
 
 /** A number of bytes, or text such as `512MB` or `1.5 GiB`. */
@@ -42,23 +42,23 @@ function bytesOf(value: number | string, attr: string, least: number, atLeast: s
   return Math.floor(bytes)
 }
 
-/** People whose state the process keeps, beside what the engine takes of the budget: as objects each is some two thousand bytes. */
+/** The most persons whose state the process caches, beside the engine's memory: as objects, each takes about two thousand bytes. */
 export const peopleOf = (memoryLimit: number): number => Math.min(100_000, Math.max(5_000, Math.floor(memoryLimit / (16 * 1024))))
 
 /**
- * Of the rows of an answer that is held as a whole. It is there several times while it becomes JSON, and six times as long at worst, which V8's longest
- * text has to hold.
+ * The largest answer that is held as a whole. It exists several times while it becomes JSON, which takes up to six times its size, and V8 limits the
+ * length of a string.
  */
 export const answerBytes = (memoryLimit: number): number => Math.min(64 * 1024 ** 2, Math.max(8 * 1024 ** 2, Math.floor(memoryLimit / 16)))
 
 export const defaultThreads = (): number => availableParallelism()
 
-/** They share one memory, so more of them is not more work done. */
+/** Slots share the engine's memory, so more of them do not increase throughput. */
 const maxConcurrency = 8
 
 /**
- * Statements run on libuv's threads, and so do the log's writes and fsyncs: one thread is left for the log and one for the apply stage, so
- * that no load of queries delays an acknowledgement.
+ * Statements run on libuv's threads, like the log's writes and fsyncs. One thread is reserved for the log and one for the apply stage, so
+ * that queries never delay an acknowledgement.
  */
 export const defaultConcurrency = (libuvThreads = Number(process.env.UV_THREADPOOL_SIZE) || 4): number =>
   Math.min(maxConcurrency, Math.max(1, libuvThreads - 2))

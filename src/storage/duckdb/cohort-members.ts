@@ -4,12 +4,12 @@ import type { ScheduledStatement, StatementScheduler } from '../../lib/statement
 import { type Instance, identifier } from './instance.ts'
 import { prepare } from './run.ts'
 
-// Members of dynamic cohorts are made from the store itself, so they go into it without the log: rebuilt, it is asked for them again.
+// Members of dynamic cohorts are computed from the store itself, so they are written without the log: a rebuilt store computes them again.
 
-/** Cohorts that exist only inside of a transaction. */
+/** Cohorts that exist only inside a transaction. */
 const changedPersons = -1
 const newMembers = -2
-/** More persons than this who came or went are not named. */
+/** Up to this many persons who joined or left are listed. */
 const maxMoved = 50_000
 const attempts = 3
 
@@ -65,7 +65,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
     }
   }
 
-  /** Selects who may have joined or left; false when that is unknown, or when evaluating everybody costs no more. */
+  /** Selects persons who may have joined or left; false if that is unknown, or if evaluating everybody costs no more. */
   async function findChanged(connection: DuckDBConnection, { sinceSeq, stretches, persons }: Changed): Promise<boolean> {
     const since = BigInt(sinceSeq)
     if (BigInt(await number(connection, `SELECT value FROM ${at}.meta WHERE key = 'rewritten_seq'`)) > since) return false
@@ -123,7 +123,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
       return new Map((await all(sql)).map(([id, value]) => [Number(id), String(value)]))
     },
     async count(cohorts: readonly number[]): Promise<Map<number, number>> {
-      // Members who were merged since are one.
+      // Merged members count once.
       const sql = `SELECT c.cohort_id, count(DISTINCT coalesce(m.survivor, c.person_no))::DOUBLE FROM ${at}.cohort_members c
         LEFT JOIN ${at}.person_merges m ON m.merged = c.person_no WHERE c.cohort_id IN (${list(cohorts)}) GROUP BY ALL`
       return new Map((await all(sql)).map(([id, count]) => [Number(id), Number(count)]))

@@ -3,10 +3,10 @@ import { refusedIn } from '../../errors/refusal-mark.ts'
 
 // DuckDB's errors about a statement, in terms of the language: its own messages name types and functions of the generated SQL.
 
-/** Kinds of complaint that a user could mend. Anything else is our fault. */
+/** Errors that a user can fix. All others are bugs in Waymark. */
 const userErrors = /^(Conversion|Out of Range|Invalid Input|Invalid|Binder|Mismatch Type|Division by Zero|Not implemented) Error: /
 
-/** A message may hold a value of any size; what it is about stands at its ends. */
+/** A message may contain a value of any size; the relevant parts are at its start and end. */
 const longestMessage = 2_000
 const shortened = (message: string): string =>
   message.length <= longestMessage ? message : `${message.slice(0, longestMessage / 2)}…${message.slice(-longestMessage / 2)}`
@@ -27,12 +27,12 @@ export function engineError(error: unknown, sql: string): Error {
   return new InternalError(message, { cause: error, sql })
 }
 
-/** A function, an operator or a comparison was given what it does not take. */
+/** A function, an operator or a comparison has arguments of the wrong type. */
 const aboutTypes =
   /No function matches the given name and argument types|for the function call "|Cannot compare values of type|Invalid LIST argument|UNNEST not supported here/
 
 const beyond = /Overflow in |out of range|Out of Range|overflow/i
-/** Functions of ours by what their operation is called. */
+/** Functions of the language by the engine's operation. */
 const operations: readonly (readonly [pattern: RegExp, names: readonly string[]])[] = [
   [/source column sum\(|HUGEINT addition/, ['sum', 'sumIf', 'arraySum']],
   [/addition/, ['plus']],
@@ -44,7 +44,7 @@ const outOfRange = (message: string): { outOfRange?: readonly string[] } =>
 
 type Words = (...found: string[]) => string
 
-/** The first that matches says it. */
+/** The first match applies. */
 const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/Could not convert string '(.*?)' to ([A-Z]\w*)/s, (text, type) => `${quoted(text)} is not ${kindOf(type)}`],
   [/Could not convert string "(.*?)" to ([A-Z]\w*)/s, (text, type) => `${quoted(text)} is not ${kindOf(type)}`],
@@ -75,7 +75,7 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/More than one row returned by a subquery/i, () => 'A subquery used as a value returned more than one row'],
 ]
 
-/** Types and functions of the engine, and what it says about statements that we wrote. */
+/** Types and functions of the engine, and messages about generated SQL. */
 const engineWords =
   /\b[A-Z]+ Error\b|LINE \d|andidate|\b(VARCHAR|U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|U?INT\d+|DOUBLE|STRUCT|TIMESTAMP|BOOLEAN|BLOB|DuckDB)\b|_[a-z]+\(|"p\d+"|explicit (?:type )?cast|column |table |Referenced/
 
@@ -106,7 +106,7 @@ function kindOf(type: string): string {
 const both = (a: string, b: string): string =>
   kindOf(a) === kindOf(b) ? `values that differ, ${kindOf(a)} and another` : `${kindOf(a)} and ${kindOf(b)}`
 
-/** `VARCHAR, STRUCT(a INTEGER, b VARCHAR)` in words. */
+/** Describes `VARCHAR, STRUCT(a INTEGER, b VARCHAR)` in terms of the language. */
 function listed(types: string): string {
   const parts: string[] = []
   let depth = 0

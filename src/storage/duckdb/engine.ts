@@ -10,7 +10,7 @@ import { readEvents, readProperties } from './known-names.ts'
 import { listSource } from './list-source.ts'
 import { statementRunner } from './run.ts'
 
-/** A project whose store is attached to the instance under that name. */
+/** The engine for a project whose store is attached to the instance under that name. */
 export function duckdbEngine(instance: Instance, database: string): Engine {
   const { memoryLimit, threads } = instance
   let known: StoreFacts | undefined

@@ -13,7 +13,7 @@ import type { EventRow } from '../../ingestion/ports.ts'
 import { Arena, BigIntegers, chunkRows, Integers, RawChunk, type RawColumn, RawTexts, SmallIntegers, Uuids } from './raw-chunk.ts'
 import { chunksOfFlush } from './stage.ts'
 
-/** The columns that a group's events are staged in: those of `events` without the slots, which are read out of the properties. */
+/** The columns that a group's events are staged in: those of `events` without the slots, which are computed from the properties. */
 export const eventColumns: readonly (readonly [name: string, type: DuckDBType])[] = [
   ['uuid', UUID],
   ['event_id', INTEGER],
@@ -36,7 +36,7 @@ export const eventColumns: readonly (readonly [name: string, type: DuckDBType])[
 const table = 'stage_events'
 export const stagedEvents = `temp.main.${table}`
 
-/** The events of a group on their way into the store: a temporary table of one connection, filled by the chunk. */
+/** Stages the events of a group: a temporary table of one connection, filled in chunks. */
 export class EventStage {
   private readonly connection: DuckDBConnection
   private readonly arena = new Arena()

@@ -9,8 +9,8 @@ import { rowGroupRows } from './schema.ts'
 import { slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
 
-// The apply stage's writer of a project's store; nothing else writes there. Rows are staged in temporary tables while a group is being processed,
-// and go into the store with the log position in one transaction.
+// The only writer of a project's store, used by the apply stage. Rows are staged in temporary tables while a group is being processed,
+// and written together with the log position in one transaction.
 
 const fillRows = 20_000
 const uuidRows = 100_000
@@ -32,7 +32,7 @@ export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memo
 
   const rows = async (sql: string, parameters?: Value[]) =>
     (await reader.run(sql, parameters)).getRowObjectsJS() as Promise<Record<string, unknown>[]>
-  /** One statement at a time on the reader: a stage must not be refilled before it was read. */
+  /** Serializes statements on the reader: a stage must not be refilled before it was read. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = reading.then(work, work)
     reading = next
@@ -140,7 +140,7 @@ export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memo
   }
 }
 
-/** One connection, on which one group after the other is staged and committed. */
+/** One connection, on which groups are staged and committed one after the other. */
 async function openGroups(connection: DuckDBConnection, main: string) {
   const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
@@ -169,7 +169,7 @@ async function openGroups(connection: DuckDBConnection, main: string) {
       statements.push(insertStaged(main, table, table === 'persons' ? slots.person : []))
     }
     const written = new Map(metas)
-    // The log does not show whose numbers changed their meaning: sets of persons must be recomputed.
+    // The log does not show whose person numbers changed, so sets of persons must be recomputed.
     if (rewrites.rows || movedIds.rows) written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
     for (const [key, value] of written)
       statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)

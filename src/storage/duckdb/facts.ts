@@ -7,7 +7,7 @@ async function rows(connection: DuckDBConnection, sql: string): Promise<readonly
   return (await connection.runAndReadAll(sql)).getRowsJS()
 }
 
-/** All facts in one statement: its tables are small, and each statement waits for a turn of the main thread. The first column says what a row tells. */
+/** All facts in one statement: its tables are small, and each statement waits for the event loop. The first column is the kind of the row. */
 const factRows = (at: string) => `
   SELECT 'seq' AS fact, value AS a, NULL AS b, NULL AS c, NULL AS d, NULL::BIGINT[] AS counts FROM ${at}.meta WHERE key = 'applied_seq'
   UNION ALL SELECT 'event', name, event_id::VARCHAR, NULL, NULL, NULL FROM ${at}.event_names
@@ -19,7 +19,7 @@ const factRows = (at: string) => `
   UNION ALL SELECT 'action', id::VARCHAR, definition, NULL, NULL, NULL FROM ${at}.actions
   UNION ALL SELECT 'cohort', id::VARCHAR, definition, NULL, NULL, NULL FROM ${at}.cohorts`
 
-/** `known` is answered again when nothing has been applied since. */
+/** `known` is returned again if nothing has been applied since. */
 export async function readFacts(connection: DuckDBConnection, database: string, known?: StoreFacts): Promise<StoreFacts> {
   const at = `${identifier(database)}.main`
   if (known) {
@@ -61,7 +61,7 @@ type FactRow = readonly [
   counts: readonly bigint[] | null,
 ]
 
-/** What a store holds, in all. */
+/** The totals of a store. */
 export async function countRows(connection: DuckDBConnection, database: string): Promise<RowCounts> {
   const at = `${identifier(database)}.main`
   const counts = `SELECT (SELECT count(*) FROM ${at}.events), (SELECT count(*) FROM ${at}.persons WHERE has_record)`

@@ -8,10 +8,10 @@ import { BrokenFileError, type Instance, identifier, isCorruption, openInstance 
 import { storeFile } from './migrations.ts'
 import { storeTables } from './schema.ts'
 
-/** Above this a store is not read through; a damaged block is then found by the query that needs it. */
+/** Larger stores are not read completely; a query that needs a damaged block will find it. */
 const readThroughLimit = 1024 ** 3
 
-/** Reads stores that no process may have open. */
+/** Reads stores that no process has open. */
 export interface StoreInspector {
   readonly instance: Instance
   inspect(path: string): Promise<StoreFindings>
@@ -45,7 +45,7 @@ export async function openStoreInspector(dataDir: string): Promise<StoreInspecto
 
 const name = 'inspected'
 
-/** Its content, or the reason why it cannot be read. */
+/** The contents, or the reason why the file cannot be read. */
 async function look(instance: Instance, path: string): Promise<StoreContent | string> {
   try {
     await instance.attach(name, path, storeFile)
@@ -64,7 +64,7 @@ async function look(instance: Instance, path: string): Promise<StoreContent | st
   }
 }
 
-/** How far the log is in the store. */
+/** The last record of the log that is applied. */
 export async function readAppliedSeq(instance: Instance, database: string): Promise<number> {
   const [row] = await instance.rows<{ value: string }>(`SELECT value FROM ${identifier(database)}.main.meta WHERE key = 'applied_seq'`)
   return Number(row?.value ?? 0)

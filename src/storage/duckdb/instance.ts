@@ -13,23 +13,23 @@ import { ConnectionPool } from './pool.ts'
 import { rowGroupRows } from './schema.ts'
 
 export interface InstanceOptions {
-  /** A directory that exists, or `:memory:`. */
+  /** An existing directory, or `:memory:`. */
   readonly dataDir: string
   readonly memoryLimit?: number | string | undefined
   /** Of the lists of events. Default: a quarter of the memory limit. */
   readonly listMemory?: number | string | undefined
   readonly threads?: number | undefined
-  /** How many statements of queries may run at once. */
+  /** The number of query statements that may run at the same time. */
   readonly concurrency?: number
-  /** Open for queries: for each that runs one, and another one for each whose rows are being read. */
+  /** Connections for queries: one for each running statement, and one for each result that is being read. */
   readonly connections?: number
-  /** `read`: files are attached read-only, and nothing in the directory is changed. */
+  /** `read`: files are attached read-only, and nothing in the directory changes. */
   readonly access?: 'write' | 'read'
-  /** A further directory whose files may be attached. */
+  /** Another directory whose files may be attached. */
   readonly besideDir?: string
 }
 
-/** A file that is there but cannot be opened: cut, overwritten, or with a write-ahead log that does not replay. */
+/** A file that exists but cannot be opened: truncated, overwritten, or with a write-ahead log that does not replay. */
 export class BrokenFileError extends Error {
   override readonly name = 'BrokenFileError'
   readonly file: string
@@ -43,13 +43,13 @@ export class BrokenFileError extends Error {
 export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** DuckDB says this of a block whose checksum is wrong: the file itself is damaged. */
+/** DuckDB's error for a block with a wrong checksum: the file itself is damaged. */
 export const isCorruption = (error: unknown): boolean =>
   error instanceof Error &&
   (/Corrupt database file|Corrupt WAL|not a valid DuckDB database|Could not read enough bytes/.test(error.message) ||
     isCorruption(error.cause))
 
-/** The file could not be reached, or there was no room to open it: that says nothing of what is in it. */
+/** The file was not accessible, or there was no memory to open it: its contents may be intact. */
 const isOutsideFault = (error: unknown): boolean =>
   isOutOfMemory(error) ||
   (error instanceof Error &&
@@ -68,26 +68,26 @@ const lockHolder = (error: unknown): number | null => {
   return /Conflicting lock is held/.test(message) ? Number(/PID (\d+)/.exec(message)?.[1] ?? 0) : null
 }
 
-/** What the allocator keeps for later, and other work of the process while a statement runs. */
+/** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
 
 /**
- * The one DuckDB instance of a data directory. All files are attached to it, so memory and threads have one budget. It must live in one thread of
- * the process: opening the same file a second time in the process would silently give a second, different database.
+ * The one DuckDB instance of a data directory. All files are attached to it, so they share one budget of memory and threads. It must run in one thread of
+ * the process: opening the same file again in the process would silently create a second, different database.
  */
 export class Instance implements Sql {
   readonly dataDir: string
   readonly memoryLimit: number
   readonly threads: number
-  /** How many statements of queries may run at once. */
+  /** The number of query statements that may run at the same time. */
   readonly concurrency: number
   /** What the lists of the core may take. */
   readonly listMemory: MemoryShare
-  /** Stops statements that take much more memory than the engine counts. */
+  /** Stops statements that use much more memory than the engine counts. */
   readonly memory: MemoryWatch
   private readonly database: DuckDBInstance
   private readonly pool: ConnectionPool
-  /** For short statements of our own: account data, facts of a store. Long queries do not keep them waiting. */
+  /** For short internal statements: account data, facts of a store. Long queries do not delay them. */
   private readonly quick: ConnectionPool
   private readonly attached = new Map<string, string>()
   private readonly readers = new Set<() => Promise<void>>()
@@ -102,7 +102,7 @@ export class Instance implements Sql {
       memoryLimit: number
       listMemory: number
       threads: number
-      places: number
+      slots: number
       connections: readonly DuckDBConnection[]
       isReadOnly: boolean
     },
@@ -112,7 +112,7 @@ export class Instance implements Sql {
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
     this.listMemory = new MemoryShare(options.listMemory)
-    this.concurrency = options.places
+    this.concurrency = options.slots
     this.isReadOnly = options.isReadOnly
     for (const connection of options.connections) this.follow(connection)
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
@@ -129,7 +129,7 @@ export class Instance implements Sql {
     return this.dataDir === ':memory:'
   }
 
-  /** A connection for one owner who keeps it (the apply stage of a project). The owner closes it. */
+  /** A connection with one owner, who closes it (the apply stage of a project). */
   async connect(): Promise<DuckDBConnection> {
     return this.follow(await this.database.connect())
   }
@@ -144,12 +144,12 @@ export class Instance implements Sql {
     return connection
   }
 
-  /** Stops every statement that runs. */
+  /** Stops every running statement. */
   interrupt(): void {
     for (const connection of this.connections) connection.interrupt()
   }
 
-  /** Statements of queries and looks that run now. */
+  /** Running statements of queries and of short reads. */
   get running(): number {
     return this.pool.inUse + this.quick.inUse
   }
@@ -166,12 +166,12 @@ export class Instance implements Sql {
     return this.pool.use(work, signal)
   }
 
-  /** A short look at something, past the queries that run. */
+  /** A short read that does not wait for queries. */
   look<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return this.quick.use(work)
   }
 
-  /** A connection for a result that is read bit by bit. What is still open when the instance closes is ended then. */
+  /** A connection for a result that is read in parts. Open ones end when the instance closes. */
   async beside(): Promise<{ readonly connection: DuckDBConnection; close(): Promise<void> }> {
     const connection = await this.connect()
     const close = async () => {
@@ -224,7 +224,7 @@ export class Instance implements Sql {
     this.attached.set(name, path)
   }
 
-  /** `projects/<id>/store.duckdb` under the name it answers. The folder must exist. */
+  /** Attaches `projects/<id>/store.duckdb` and returns its name. The folder must exist. */
   async attachProject(id: number): Promise<string> {
     const name = projectDatabase(id)
     await this.attach(name, join('projects', String(id), 'store.duckdb'), storeFile)
@@ -242,7 +242,7 @@ export class Instance implements Sql {
     await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
   }
 
-  /** Everything written so far goes from the write-ahead log into the file. */
+  /** Checkpoint: moves the contents of the write-ahead log into the file. */
   async checkpoint(name: string): Promise<void> {
     if (!this.isInMemory && !this.isReadOnly) await this.run(`CHECKPOINT ${identifier(name)}`)
   }
@@ -253,7 +253,7 @@ export class Instance implements Sql {
     if (!this.isInMemory) await rm(join(this.dataDir, 'projects', String(id)), { recursive: true, force: true })
   }
 
-  /** Waits for running statements, checkpoints and releases all files, then throws the first error. Connections of their own must be closed before. */
+  /** Waits for running statements, checkpoints, and releases all files; then throws the first error. Owned connections must be closed before. */
   async close(): Promise<void> {
     await Promise.all([this.pool.close(), this.quick.close()])
     for (const end of this.readers) await end()
@@ -357,10 +357,10 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const directories = [dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
   const database = await DuckDBInstance.create(':memory:')
   try {
-    const places = options.concurrency ?? defaultConcurrency()
-    const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * places }, () => progressing(database)))
+    const slots = options.concurrency ?? defaultConcurrency()
+    const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * slots }, () => progressing(database)))
     await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
-    return new Instance(database, { dataDir, memoryLimit, listMemory, threads, places, connections, isReadOnly })
+    return new Instance(database, { dataDir, memoryLimit, listMemory, threads, slots, connections, isReadOnly })
   } catch (error) {
     database.closeSync()
     throw error
@@ -388,8 +388,8 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       'allocator_background_threads = true',
       `allocator_flush_threshold = '${freedKept}KiB'`,
       `allocator_bulk_deallocation_flush_threshold = '${freedKept}KiB'`,
-      // A checkpoint at every commit cost a third of the time of ingestion, and what a crash leaves of it is in our log too. Until then what is in the
-      // write-ahead log is in memory as well.
+      // A checkpoint at every commit took a third of the time of ingestion, and the log also has the events. Until the next checkpoint the contents of the
+      // write-ahead log are in memory as well.
       `checkpoint_threshold = '${Math.floor(Math.min(256e6, memoryLimit / 2) / 1024)}KiB'`,
       // In 1.5.6 it fails with an internal error where a filter below `QUALIFY row_number() … <= n` leaves a projection behind.
       "disabled_optimizers = 'top_n_window_elimination'",

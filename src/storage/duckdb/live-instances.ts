@@ -1,4 +1,4 @@
-/** What has statements that run in threads of their own. */
+/** An object whose statements run in threads of their own. */
 interface Interruptible {
   interrupt(): void
 }
@@ -8,7 +8,7 @@ const interruptAll = () => {
   for (const instance of live) instance.interrupt()
 }
 
-// A process that ends waits for its threads, and so for every statement that runs in one: `process.exit()` took as long as the longest query.
+// A process that exits waits for its threads, and so for running statements: `process.exit()` took as long as the longest query.
 export function interruptAtExit(instance: Interruptible): () => void {
   if (live.size === 0) process.on('exit', interruptAll)
   live.add(instance)

@@ -1,14 +1,14 @@
-// What the engine does not count: tables of values inside of some aggregates, and what lies between an expression and the next. While statements run
-// the process's memory is looked at; a statement with which it grew far beyond what the engine says of itself is stopped.
+// Memory that the engine does not count: hash tables inside some aggregates, and intermediate values of expressions. While statements run, the
+// process's memory is measured. A statement is stopped if memory grows far beyond what the engine reports.
 
 export interface MemoryWatch {
-  /** Calls `stop` when memory grew too much since now; ends when the answer is called. */
+  /** Calls `stop` if memory grows too much from now on; the returned function ends the watch. */
   follow(stop: () => void): () => void
 }
 
 interface Followed {
   readonly stop: () => void
-  /** How often it was looked at: what is soon over is not measured. */
+  /** The number of measurements: short statements are not measured. */
   looks: number
   start: Sample | null
   isStopped: boolean
@@ -39,7 +39,7 @@ export function watchMemory({ most, native = nativeBytes, counted, everyMs = 50 
   let isLooking = false
 
   const look = async () => {
-    // The engine is asked only when there is a reason: a statement to begin with, or one that may have grown.
+    // The engine is asked only if there is a reason: a new statement, or suspicious growth.
     const bytes = native()
     for (const one of followed) one.looks++
     const isNew = [...followed].some(({ start, looks }) => start === null && looks > 1)
@@ -48,7 +48,7 @@ export function watchMemory({ most, native = nativeBytes, counted, everyMs = 50 
     const sample: Sample = { native: bytes, counted: await counted() }
     for (const one of followed) one.start ??= sample
     const grown = ({ start }: Followed) => (start ? sample.native - start.native - Math.max(0, sample.counted - start.counted) : 0)
-    // One at a time: when it has ended there may be room for the others.
+    // One at a time: afterwards there may be enough memory for the others.
     if ([...followed].some(({ isStopped }) => isStopped)) return
     const [largest] = [...followed].sort((a, b) => grown(b) - grown(a))
     if (!largest || grown(largest) <= most) return

@@ -12,7 +12,7 @@ const numericStrings = (main: string): string => {
 }
 
 /**
- * A type settled by counts is dropped. A key may have several slots, and texts that read as a number are counted separately. Slots of times
+ * Drops types that were derived from counts. A key may have several slots, and texts that read as a number are counted separately. Slots of times
  * were never read. The table is rebuilt: DuckDB does not commit a transaction that both alters a table and writes to it.
  */
 const typesOfValues: Migration = {
@@ -25,7 +25,7 @@ const typesOfValues: Migration = {
       `CREATE TABLE ${main}.property_keys (scope VARCHAR NOT NULL, name VARCHAR NOT NULL, property_type VARCHAR, slots VARCHAR NOT NULL,
          ready_slots VARCHAR NOT NULL, count_numeric BIGINT NOT NULL, count_string BIGINT NOT NULL, count_boolean BIGINT NOT NULL,
          count_datetime BIGINT NOT NULL, count_other BIGINT NOT NULL, count_numeric_string BIGINT NOT NULL, first_seen TIMESTAMP, last_seen TIMESTAMP)`,
-      // Slots of numbers held a number for texts such as 'nan' and ' 5 ': they are filled again.
+      // Slots of numbers held a number for texts such as 'nan' and ' 5 ', so they are filled again.
       `INSERT INTO ${main}.property_keys
        SELECT scope, name, property_type, slots, CASE WHEN slot_ready AND NOT (starts_with(slots, 'n') AND strings > 0) THEN slots ELSE '' END,
          count_numeric, strings, count_boolean, count_datetime, count_other, numeric_strings, first_seen, last_seen

@@ -9,11 +9,11 @@ interface Waiter {
 const cancelled = (signal: AbortSignal, cause?: unknown) =>
   signal.reason instanceof WaymarkError ? signal.reason : new WaymarkError('query-cancelled', {}, { cause })
 
-/** One statement at a time per connection: a connection belongs to one user until it is given back. */
+/** One statement at a time per connection: a connection belongs to one user until it is returned. */
 export class ConnectionPool {
   private readonly idle: DuckDBConnection[]
   private readonly waiting: Waiter[] = []
-  /** Connections with a user, and those being opened for one. */
+  /** Connections in use, and those being opened. */
   private taken = 0
   private isClosed = false
   private drained: (() => void) | null = null
@@ -27,12 +27,12 @@ export class ConnectionPool {
     this.idle = [...ready]
   }
 
-  /** Connections with a user. */
+  /** Connections in use. */
   get inUse(): number {
     return this.taken
   }
 
-  /** An aborted signal takes the caller out of the queue. Its reason is thrown when it is a WaymarkError (a time limit, say). */
+  /** An aborted signal removes the caller from the queue. Its reason is thrown if it is a WaymarkError (a time limit, say). */
   async acquire(signal?: AbortSignal): Promise<DuckDBConnection> {
     if (this.isClosed) throw new WaymarkError('closed', {})
     if (signal?.aborted) throw cancelled(signal)
@@ -62,7 +62,7 @@ export class ConnectionPool {
     let again: NodeJS.Timeout | undefined
     const interrupt = () => {
       connection.interrupt()
-      // A statement that has not begun yet when it is interrupted would run to its end.
+      // A statement that is interrupted before it has started would run to its end.
       again = setInterval(() => connection.interrupt(), 20)
     }
     signal?.addEventListener('abort', interrupt, { once: true })
@@ -80,7 +80,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Refuses those who wait, lets those who run finish. */
+  /** Rejects waiting callers, and lets running ones finish. */
   async close(): Promise<void> {
     this.isClosed = true
     for (const waiter of this.waiting.splice(0)) waiter.refuse(new WaymarkError('closed', {}))
@@ -100,8 +100,8 @@ export class ConnectionPool {
   private queue(signal: AbortSignal | undefined): Promise<DuckDBConnection> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        const place = this.waiting.indexOf(waiter)
-        if (place >= 0) this.waiting.splice(place, 1)
+        const index = this.waiting.indexOf(waiter)
+        if (index >= 0) this.waiting.splice(index, 1)
         if (signal) reject(cancelled(signal))
       }
       const waiter: Waiter = {

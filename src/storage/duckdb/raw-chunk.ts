@@ -3,17 +3,17 @@ import duckdb from '@duckdb/node-bindings'
 import { InternalError } from '../../errors/errors.ts'
 import { putWords } from '../../lib/uuid-words.ts'
 
-// Rows for an appender, laid out here as DuckDB has them in memory and handed over by the column. Through the values of the client a text costs a
-// call each; this way all texts of a chunk are one: they lie in one arena, and a column holds what DuckDB calls string_t, the length with
-// either up to twelve bytes or their first four and where they are. `duckdb.h` documents the layout, and the engine checks texts as it takes them.
+// Rows for an appender, in DuckDB's memory layout, passed by column. Through the client's values a text costs one
+// call; here all texts of a chunk are one: they are in one arena, and a column holds DuckDB's string_t, which is the length with
+// either up to twelve bytes, or the first four bytes and the address. `duckdb.h` documents the layout, and the engine validates texts.
 
 export const chunkRows = 2048
-/** Texts of a chunk that is handed over before it is full. */
+/** The bytes of texts at which a chunk is passed on before it is full. */
 const arenaBytes = 4 << 20
 const inlineBytes = 12
 const stringBytes = 16
 
-/** Anything that a row's column can be filled with by row number. */
+/** A column that is filled by row number. */
 export interface RawColumn {
   readonly buffer: ArrayBuffer
   readonly bytesPerRow: number
@@ -31,7 +31,7 @@ export class SmallIntegers implements RawColumn {
   readonly bytesPerRow = 1
 }
 
-/** 64-bit integers, given as numbers that are whole and below 2^53 either side of zero. */
+/** 64-bit integers, given as whole numbers between -2^53 and 2^53. */
 export class BigIntegers implements RawColumn {
   private readonly halves = new Int32Array(chunkRows * 2)
   readonly buffer = this.halves.buffer
@@ -50,7 +50,7 @@ export class Uuids implements RawColumn {
   readonly buffer = this.words.buffer
   readonly bytesPerRow = 16
 
-  /** In its usual spelling. */
+  /** In the usual notation. */
   put(row: number, uuid: string): void {
     const { found, words } = this
     putWords(uuid, found, 0)
@@ -139,7 +139,7 @@ export class RawTexts implements RawColumn {
     words[at + 2] = start
   }
 
-  /** Places in the arena become addresses. */
+  /** Replaces offsets in the arena by addresses. */
   locate(rows: number, low: number, high: number): void {
     const { words } = this
     for (let at = 0; at < 4 * rows; at += 4) {
@@ -151,7 +151,7 @@ export class RawTexts implements RawColumn {
   }
 }
 
-/** Hands the first `rows` rows of `columns` to an appender. */
+/** Passes the first `rows` rows of `columns` to an appender. */
 export class RawChunk {
   private readonly chunk: DuckDBDataChunk
   private readonly columns: readonly RawColumn[]

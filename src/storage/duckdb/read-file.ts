@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 
 /**
- * Rows of a CSV or Parquet file, in order, a chunk at a time. A second instance reads it, one that can reach this file and nothing else. Columns of a
- * CSV are texts; whole numbers beyond 2^53 are texts too. Invalid lines of a CSV are reported at the end.
+ * Rows of a CSV or Parquet file, in order, in chunks. A second instance reads the file, which has access to nothing else. Columns of a
+ * CSV are texts; integers beyond 2^53 are texts too. Invalid lines of a CSV are reported at the end.
  */
 export async function* readTableFile(
   path: string,
@@ -43,7 +43,7 @@ async function rejected(connection: DuckDBConnection): Promise<{ problem: string
     .map(([line, message]) => ({ line: Number(line), problem: `line ${line} of the file: ${String(message).split('\n')[0]}` }))
 }
 
-/** What a property can hold: DuckDB's own classes become texts, lists and objects. */
+/** The forms that a property can hold: DuckDB's classes become texts, lists and objects. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (value === null || typeof value !== 'object') return value

@@ -9,11 +9,11 @@ import type { Instance } from './instance.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { Bytes } from './vector-memory.ts'
 
-/** How one statement is run here. */
+/** How one statement is run. */
 interface EngineRunOptions extends RunOptions {
-  /** Stops it where the process grows too much. */
+  /** Stops the statement if the process's memory grows too much. */
   readonly memory?: MemoryWatch
-  /** Is called when the engine has made all rows. */
+  /** Called when the engine has produced all rows. */
   readonly hasRows?: () => void
 }
 
@@ -28,7 +28,7 @@ const during = (turn: ScheduledStatement, options: EngineRunOptions): EngineRunO
   hasRows: () => turn.hasRows(),
 })
 
-/** Runs statements on connections lent by the instance, when they are scheduled. */
+/** Runs scheduled statements on connections of the instance. */
 export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memory'>, turns: StatementScheduler): Statements => ({
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     turns.schedule((turn) => {
@@ -40,7 +40,7 @@ export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'mem
       const inTurn = during(turn, { ...options, memory: instance.memory })
       return instance.use((connection) => runInParts(connection, statement, take, inTurn), inTurn.signal)
     }),
-  /** All rows as batches of one table, without a second copy of them in the engine. Texts are plain. */
+  /** All rows as batches of one table, without a second copy in the engine. Texts are plain. */
   async gather(statement: Statement, options: RunOptions = {}): Promise<Table> {
     const wide = new WideColumns()
     for (;;) {
@@ -70,7 +70,7 @@ async function* streamed(
   }
 }
 
-/** Runs a statement and answers its rows as one Arrow table. The connection is the caller's, and idle again when this settles. */
+/** Runs a statement and returns its rows as one Arrow table. The connection is the caller's, and idle again when this settles. */
 export async function runStatement(connection: DuckDBConnection, statement: Statement, options: EngineRunOptions = {}): Promise<Table> {
   return guarded(connection, statement, options, async (watch) => {
     const { result, shape, end } = await execute(connection, statement)
@@ -93,7 +93,7 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
   })
 }
 
-/** The same with the rows handed over some ten thousand at a time, so that the process need never hold them all as columns. */
+/** The same, with rows passed on in parts of some ten thousand, so that the process never holds all of them as columns. */
 export async function runInParts(
   connection: DuckDBConnection,
   statement: Statement,
@@ -142,11 +142,11 @@ function tableOf(builder: BatchBuilder): Table {
 }
 
 export interface EngineStreamOptions extends EngineRunOptions, StreamOptions {
-  /** What is known of its 128-bit columns from another try. */
+  /** Its 128-bit columns, as known from a previous run. */
   readonly wide?: WideColumns
 }
 
-/** The same without ever holding all rows: batches as DuckDB makes them, each in a turn of its own. */
+/** The same without ever holding all rows: batches as DuckDB produces them, each scheduled on its own. */
 export async function* streamStatement(
   connection: DuckDBConnection,
   statement: Statement,
@@ -179,7 +179,7 @@ export async function* streamStatement(
   }
 }
 
-/** The chunks of a result, some rows at a time: of texts that are very long a chunk is more than one would want to hold. */
+/** The chunks of a result in smaller parts: with very long texts a whole chunk would be too large. */
 class ChunkReader {
   isOver = false
   private chunk: DuckDBDataChunk | null = null
@@ -188,7 +188,7 @@ class ChunkReader {
 
   constructor(private readonly result: DuckDBResult) {}
 
-  /** False when there are no more rows. */
+  /** False at the end of the rows. */
   async appendTo(builder: BatchBuilder): Promise<boolean> {
     this.chunk ??= await this.result.fetchChunk()
     if (!this.chunk || this.chunk.rowCount === 0) {
@@ -209,7 +209,7 @@ class ChunkReader {
   }
 }
 
-/** The statement with its values bound by their types. The caller destroys it. */
+/** The statement with its values bound by type. The caller destroys it. */
 export async function prepare(
   connection: DuckDBConnection,
   { sql, params }: Pick<Statement, 'sql' | 'params'>,
@@ -254,7 +254,7 @@ async function guarded<T>(
 type Watch = ReturnType<typeof watchOver>
 const everybodyElse = (): Promise<void> => new Promise((resume) => setImmediate(resume))
 
-/** Interrupts the connection when the signal aborts, or the process grows too much. */
+/** Interrupts the connection if the signal aborts or the process's memory grows too much. */
 function watchOver(connection: DuckDBConnection, { signal, memory }: EngineRunOptions) {
   const wanted = () => (signal?.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {}))
   let reason: WaymarkError | null = signal?.aborted ? wanted() : null
@@ -262,7 +262,7 @@ function watchOver(connection: DuckDBConnection, { signal, memory }: EngineRunOp
   const stop = (error: WaymarkError) => {
     reason ??= error
     connection.interrupt()
-    // An interrupt that comes between two steps of the engine is lost: ask until it has stopped.
+    // An interrupt between two steps of the engine is lost, so it is repeated until the statement has stopped.
     again ??= setInterval(() => connection.interrupt(), 20)
   }
   const cancel = () => stop(wanted())
@@ -273,7 +273,7 @@ function watchOver(connection: DuckDBConnection, { signal, memory }: EngineRunOp
     throwIfStopped() {
       if (reason) throw reason
     },
-    /** In the middle of a long loop: yields to others, and throws if the statement was cancelled. */
+    /** Called regularly in a long loop: yields, and throws if the statement was cancelled. */
     async turn() {
       await everybodyElse()
       if (reason) throw reason

@@ -1,15 +1,15 @@
 import { type SlotKind, slotNames } from '../../catalog/slots.ts'
 
-// The tables of one project's store.duckdb. No keys and no indexes: an index costs memory per row and DuckDB replays its log badly around
-// them; the apply stage alone writes here and keeps what would be unique unique.
+// The tables of one project's store.duckdb. No keys and no indexes: an index costs memory per row, and DuckDB's replay of the write-ahead log has
+// problems with them. Only the apply stage writes here, and keeps unique what must be unique.
 
 /**
- * Rows of a row group, in new files and in what is appended to older ones. A transaction that fills one goes into the file directly,
- * instead of through the write-ahead log; half of DuckDB's own size holds half as much in memory meanwhile.
+ * Rows of a row group, for new files and for rows appended to older ones. A transaction that fills one is written to the file directly,
+ * not through the write-ahead log. Half of DuckDB's default takes half as much memory meanwhile.
  */
 export const rowGroupRows = 61_440
 
-/** Raise it with each change below, and add the step to `migrations.ts`. */
+/** Increase it with each change below, and add the step to `migrations.ts`. */
 export const storeFormat = 2
 
 const slotTypes: Readonly<Record<SlotKind, string>> = { text: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
@@ -55,14 +55,14 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'version BIGINT NOT NULL',
     'updated_at TIMESTAMP NOT NULL',
     'properties VARCHAR NOT NULL',
-    // Per property key the event time of the value that won, for imports that arrive in any order. JSON grouped by time, '' when not needed.
+    // Per property key the event time of the winning value, for imports in any order. JSON grouped by time, '' if not needed.
     "property_times VARCHAR NOT NULL DEFAULT ''",
     'imported_at TIMESTAMP', // when importPersons last said what the person is; null when it never did
     ...slotColumns,
   ],
-  // What a person's properties were from a place in the log on; a row for each change. `person_no` is never moved by a merge.
+  // The history of a person's properties: one row for each change, from a log position on. A merge never changes `person_no` here.
   person_versions: ['person_no INTEGER NOT NULL', 'log_seq BIGINT NOT NULL', 'properties VARCHAR NOT NULL'],
-  // People that imports have brought together: `state` (JSON) holds what is known under each number, and the merge events between them.
+  // Persons that imports have merged: `state` (JSON) holds what is known under each number, and the merge events between them.
   import_families: ['family INTEGER NOT NULL', 'state VARCHAR NOT NULL'],
   import_members: ['person_no INTEGER NOT NULL', 'family INTEGER NOT NULL'],
   distinct_ids: ['distinct_id VARCHAR NOT NULL', 'person_no INTEGER NOT NULL', 'added_seq BIGINT NOT NULL'],

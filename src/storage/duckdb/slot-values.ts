@@ -2,8 +2,8 @@ import type { SlotKind } from '../../catalog/slots.ts'
 import type { SlotUse } from '../../ingestion/ports.ts'
 import { numberText } from '../../types/property-values.ts'
 
-// What a slot holds is computed by the engine from the JSON text, for new rows and for old ones alike: so a slot always says what reading the
-// JSON would say.
+// The engine computes the value of a slot from the JSON text, for new and for old rows alike, so a slot always equals a read of the
+// JSON.
 
 const fromText: Readonly<Record<SlotKind, (text: string) => string>> = {
   text: (text) => text,
@@ -17,13 +17,13 @@ const fromText: Readonly<Record<SlotKind, (text: string) => string>> = {
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** The texts of all the slots' properties in one reading of the JSON: a list in the order of `slots`. */
+/** The texts of all slots, extracted from the JSON at once: a list in the order of `slots`. */
 export const slotTexts = (slots: readonly SlotUse[], json: string): string =>
   `json_extract_string(${json}, [${slots.map((slot) => literal(pointer(slot.key))).join(', ')}])`
 
-/** The value of slot `i` of `slotTexts(slots, …)` under the name `texts`. */
+/** The value of slot `i`, from `slotTexts(slots, …)` under the name `texts`. */
 export const slotValue = (slots: readonly SlotUse[], i: number, texts: string): string => fromText[slots[i]!.kind](`${texts}[${i + 1}]`)
 
-/** The value of one slot, read from the JSON alone. */
+/** The value of one slot, computed from the JSON directly. */
 export const slotFromJson = (slot: SlotUse, json: string): string =>
   fromText[slot.kind](`json_extract_string(${json}, ${literal(pointer(slot.key))})`)

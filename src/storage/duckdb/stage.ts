@@ -10,8 +10,8 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 
-// A temporary table of one connection, filled by data chunks. Values are in the form that is cheapest to transfer (no BigInt, no
-// value objects); the statement that reads it casts them to what the column wants, on the engine's own threads.
+// A temporary table of one connection, filled in data chunks. Values are in the form that is cheapest to transfer (no BigInt, no
+// value objects); the statement that reads it casts them to the types of the target, on the engine's own threads.
 
 export type StageKind = 'text' | 'uuid' | 'time' | 'integer' | 'bigint' | 'boolean'
 
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<StageKind, { readonly type: DuckDBType; readonly sq
 export type StageColumns = Readonly<Record<string, StageKind>>
 
 const chunkRows = 2048
-/** The appender keeps chunks in memory that no budget counts, and writes them into the table while the main thread waits: a few at a time. */
+/** The appender buffers chunks in memory that no budget counts, and blocks the main thread while it writes them to the table: a few at a time. */
 export const chunksOfFlush = 4
 
 export interface Stage {
@@ -35,7 +35,7 @@ export interface Stage {
   readonly table: string
   readonly rows: number
   push(row: readonly DuckDBValue[]): void
-  /** Hands over what fills whole chunks. */
+  /** Writes full chunks. */
   drain(): Promise<void>
   /** Makes the rows visible to statements. A stage without rows has no table. */
   finish(): Promise<void>
@@ -43,7 +43,7 @@ export interface Stage {
   clear(): void
 }
 
-/** `column` of the stage `alias`, as the real table wants it. */
+/** `column` of the stage `alias`, with the type of the target table. */
 export const readStaged = (columns: StageColumns, column: string, alias: string): string =>
   kinds[columns[column]!].read(`${alias}.${column}`)
 
@@ -60,7 +60,7 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
 
   async function begin() {
     unflushed = 0
-    // Created again: deleted rows stay in the temporary database, which is never checkpointed.
+    // Created again: deleted rows would stay in the temporary database, which is never checkpointed.
     await connection.run(
       `CREATE OR REPLACE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`,
     )
@@ -69,7 +69,7 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
 
   async function write(values: readonly DuckDBValue[][]) {
     appender ??= await begin()
-    // One chunk for all: the memory of a chunk is given back only when its JavaScript object is collected.
+    // One chunk is reused: the memory of a chunk is freed only when its JavaScript object is collected.
     chunk ??= DuckDBDataChunk.create(types)
     chunk.reset()
     chunk.rowCount = values[0]!.length

@@ -2,21 +2,21 @@ import { DuckDBTypeId, type DuckDBVector } from '@duckdb/node-api'
 import bindings from '@duckdb/node-bindings'
 import { memory, validRows } from './vector-memory.ts'
 
-/** A text of up to so many bytes lies in its vector, in the 16 bytes that begin with its length; of a longer one a pointer lies there. */
+/** A text of up to this many bytes is inline in its vector, in 16 bytes that start with its length; for a longer one there is a pointer. */
 const longestInline = 12
 const bytesPerText = 16
 const bytesOfUuid = 36
 
 const encoder = new TextEncoder()
 
-/** The texts of vectors as Arrow keeps them: their bytes behind each other, and where each of them ends. A null is an empty text here. */
+/** The texts of vectors in Arrow's layout: concatenated bytes, and the end offset of each. A null is an empty text here. */
 export class TextHeap {
   length = 0
   data = new Uint8Array()
-  /** One more than there are texts. */
+  /** One more than the number of texts. */
   offsets: Int32Array
 
-  /** `expected`: how many texts there will be, when that is known. */
+  /** `expected`: the number of texts, if it is known. */
   constructor(private readonly expected = 0) {
     this.offsets = new Int32Array(expected + 1)
   }
@@ -46,7 +46,7 @@ export class TextHeap {
     this.offsets[++this.length] = at + end - start
   }
 
-  /** Both in memory of their own, which is hardly larger than they are. */
+  /** Both in memory of their own, which is hardly larger than needed. */
   finish(): { valueOffsets: Int32Array; data: Uint8Array } {
     return { valueOffsets: trimmed(this.offsets, this.length + 1), data: trimmed(this.data, this.byteLength) }
   }
@@ -56,7 +56,7 @@ export class TextHeap {
     if (needed > this.offsets.length) this.offsets = grown(this.offsets, roomFor(needed))
   }
 
-  /** Room for `rows` more texts, which end at `needed`. As many bytes per text as so far are expected of the others. */
+  /** Reserves space for `rows` more texts that end at `needed`, and for the rest by their average size so far. */
   private reserveBytes(needed: number, rows: number): void {
     if (needed <= this.data.length) return
     const all = 1.1 * (needed / (this.length + rows)) * this.expected
@@ -78,15 +78,15 @@ export class TextHeap {
     take(at - this.byteLength)
     this.reserveBytes(at, end - start)
     const { data } = this
-    // The engine wrote the long texts of a vector one behind the other: those that touch are read with one native call.
+    // The engine wrote the long texts of a vector one after the other: adjacent ones are read with one native call.
     let first = start
     let run = 0
     let runEnd = -1
     for (let row = start; row < end; row++) {
-      const place = offsets[from + row]!
-      const size = offsets[from + row + 1]! - place
+      const offset = offsets[from + row]!
+      const size = offsets[from + row + 1]! - offset
       if (size <= longestInline) {
-        copy(inline, row * bytesPerText + 4, row * bytesPerText + 4 + size, data, place)
+        copy(inline, row * bytesPerText + 4, row * bytesPerText + 4 + size, data, offset)
         continue
       }
       const pointer = words[row * 4 + 3]! * 2 ** 32 + words[row * 4 + 2]!
@@ -102,7 +102,7 @@ export class TextHeap {
     this.length += end - start
   }
 
-  /** The long texts of rows [first, end), which lie as `size` bytes behind the pointer of the first. */
+  /** The long texts of rows [first, end), which are `size` contiguous bytes at the first pointer. */
   private copyRun(dataView: DataView, from: number, first: number, end: number, size: number): void {
     if (size === 0) return
     const { data, offsets } = this
@@ -114,10 +114,10 @@ export class TextHeap {
     }
     let read = 0
     for (let row = first; row < end; row++) {
-      const place = offsets[from + row]!
-      const bytes = offsets[from + row + 1]! - place
+      const offset = offsets[from + row]!
+      const bytes = offsets[from + row + 1]! - offset
       if (bytes <= longestInline) continue
-      copy(run, read, read + bytes, data, place)
+      copy(run, read, read + bytes, data, offset)
       read += bytes
     }
   }
@@ -158,26 +158,26 @@ const hexDigits = Uint8Array.from({ length: 512 }, (_, i) =>
     .charCodeAt(i & 1),
 )
 
-/** The engine keeps a UUID as an integer of 128 bits, least byte first, whose first bit is turned round so that it sorts as a text does. */
+/** The engine stores a UUID as a 128-bit integer, least significant byte first, with the first bit inverted so that it sorts like the text. */
 function writeUuid(from: Uint8Array, start: number, to: Uint8Array, at: number): void {
-  let place = at
+  let offset = at
   for (let i = 15; i >= 0; i--) {
     const byte = 2 * (i === 15 ? from[start + i]! ^ 0x80 : from[start + i]!)
-    to[place++] = hexDigits[byte]!
-    to[place++] = hexDigits[byte + 1]!
-    if (i === 12 || i === 10 || i === 8 || i === 6) to[place++] = 0x2d
+    to[offset++] = hexDigits[byte]!
+    to[offset++] = hexDigits[byte + 1]!
+    if (i === 12 || i === 10 || i === 8 || i === 6) to[offset++] = 0x2d
   }
 }
 
 const shortCopy = 48
 
-/** For a short text a loop is faster than making a view of it. */
+/** For a short text a loop is faster than creating a view. */
 function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
   if (end - start > shortCopy) to.set(from.subarray(start, end), at)
-  else for (let i = start, place = at; i < end; i++, place++) to[place] = from[i]!
+  else for (let i = start, offset = at; i < end; i++, offset++) to[offset] = from[i]!
 }
 
-/** Memory is reserved for so many times what there is. */
+/** The growth factor of reserved memory. */
 const maxAhead = 16
 const roomFor = (needed: number) => Math.max(256, needed + (needed >> 1))
 
@@ -187,6 +187,6 @@ function grown<A extends Uint8Array | Int32Array>(array: A, length: number): A {
   return wider
 }
 
-/** Up to an eighth may stay unused: cheaper than a copy of everything. */
+/** Up to an eighth may stay unused: cheaper than copying everything. */
 const trimmed = <A extends Uint8Array | Int32Array>(array: A, length: number): A =>
   (array.length - length > array.length >> 3 ? array.slice(0, length) : array.subarray(0, length)) as A

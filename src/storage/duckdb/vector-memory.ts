@@ -2,13 +2,13 @@ import type { DuckDBListVector, DuckDBVector } from '@duckdb/node-api'
 import type { Data } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
 
-// What columns are built from: the memory of DuckDB's vectors, and which of their rows have a value.
+// Inputs of columns: the memory of DuckDB's vectors, and the validity of their rows.
 
-/** Bytes that columns take, each row with its own value, however columns share them. */
+/** The size of columns in bytes, with a value of its own for each row, even if columns share values. */
 export class Bytes {
   taken = 0
 
-  /** `most`: more than so many are refused before they are copied. */
+  /** `most`: larger columns are rejected before they are copied. */
   constructor(private readonly most = Number.POSITIVE_INFINITY) {}
 
   take(bytes: number): void {
@@ -17,15 +17,15 @@ export class Bytes {
   }
 }
 
-/** Takes rows [start, end) of vectors of one type, then makes one Arrow array of all of them. */
+/** Collects rows [start, end) of vectors of one type, then makes one Arrow array of all. */
 export interface Builder {
   append(vector: DuckDBVector, start: number, end: number): void
   finish(): Data
-  /** Starts again in the same memory, which invalidates what was finished. */
+  /** Starts again in the same memory, which invalidates finished arrays. */
   restart?(): void
 }
 
-/** What the classes of `@duckdb/node-api` hold under names that are private to the compiler only. */
+/** Fields of classes of `@duckdb/node-api` that are private for the compiler only. */
 export interface Memory {
   readonly items: NumberArray
   readonly dataView: DataView
@@ -48,7 +48,7 @@ export type NumberArray =
   | BigInt64Array
   | BigUint64Array
 
-/** Which rows have a value: Arrow's bitmap, made only when there is a null. */
+/** The validity of rows: Arrow's bitmap, created only if there is a null. */
 export class Validity {
   nullCount = 0
   private bits: Uint8Array | null = null
@@ -88,7 +88,7 @@ export class Validity {
 const allSet = 0xffff_ffff_ffff_ffffn
 const always = () => true
 
-/** Tells of each row of the vector whether it has a value. By the bytes of its bitmap: a bigint per row would cost more than what is copied. */
+/** Calls back with the validity of each row. Reads the bitmap by bytes: a bigint per row would cost more than copying the values. */
 export function validRows(vector: DuckDBVector): (row: number) => boolean {
   const { data, offset } = memory(vector).validity
   if (!data?.some((word) => word !== allSet)) return always

@@ -1,9 +1,9 @@
 import { type FileHandle, open, statfs } from 'node:fs/promises'
 
-/** What the log does to a disk, so that tests can have one that fails. */
+/** The log's disk operations, so that tests can make them fail. */
 export interface Disk {
   open(path: string, flags: 'wx' | 'r+'): Promise<FileHandle>
-  /** All of the bytes, or an error. */
+  /** Writes all of the bytes, or throws. */
   write(handle: FileHandle, bytes: readonly Uint8Array[], position: number): Promise<void>
   sync(handle: FileHandle): Promise<void>
   syncDirectory(directory: string): Promise<void>

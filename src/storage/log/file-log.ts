@@ -19,16 +19,16 @@ export interface Retention {
 export interface LogSettings {
   /** `fsync`: acknowledged events survive a power cut. `os`: they survive the process, not the machine. */
   readonly durability: 'fsync' | 'os'
-  /** A new segment is begun when one has reached this many bytes. */
+  /** The size in bytes at which a new segment starts. */
   readonly segmentBytes: number
-  /** While many clients write, one fsync serves all batches of this many milliseconds. A lone writer never waits. */
+  /** While many clients write, one fsync serves all batches of this many milliseconds. A single writer never waits. */
   readonly windowMs: number
-  /** Batches are refused when fewer bytes than this would stay free on the disk. */
+  /** Batches are refused if less than this many bytes would stay free on the disk. */
   readonly minFreeBytes: number
   readonly retention: Retention
   /** What to do with an unreadable range: throw, or report it and continue after it. */
   readonly onDamage: 'refuse' | ((damage: LogDamage) => void)
-  /** Called before segments are forgotten: what they held must be safely in the store by then. */
+  /** Called before segments are removed: their records must be durable in the store by then. */
   readonly beforeDelete: () => Promise<void>
   /** The file with the position of the log; null for none. */
   readonly positionFile: string | null
@@ -47,9 +47,9 @@ export const logDefaults: LogSettings = {
   disk: realDisk,
 }
 
-/** One group is written and synced with one call each; more bytes than this wait for the next group. */
+/** One group is written and synced with one call each; a batch that exceeds this size waits for the next group. */
 const maxGroupBytes = 16 * 1024 ** 2
-/** Batches that are durable but not applied are kept in memory up to here, so that the apply stage rarely reads the files. */
+/** The most bytes of durable but not applied batches kept in memory, so that the apply stage rarely reads the files. */
 const maxTailBytes = 16 * 1024 ** 2
 
 interface Waiting {
@@ -69,7 +69,7 @@ export class FileLog implements Log {
   private forgetting: Promise<void> = Promise.resolve()
   private isClosed = false
   private handle: FileHandle | null = null
-  /** The last group had several writers, so the next one is worth waiting for. */
+  /** The last group had several writers, so it is worth waiting for the next one. */
   private isBusy = false
   private lastCommitAt = 0
   private appliedSeq = 0
@@ -95,14 +95,14 @@ export class FileLog implements Log {
   }
 
   /**
-   * Opens the log in a directory, cutting off what a crash left half written. `appliedSeq` is what the store already has: numbers up to there
-   * are never given again, even when the log has lost them.
+   * Opens the log in a directory, and truncates what a crash left incomplete. `appliedSeq` is the last record in the store: numbers up to it
+   * are never assigned again, even if the log has lost them.
    */
   static async open(directory: string, settings: Partial<LogSettings> = {}, appliedSeq = 0, findings?: LogFindings): Promise<FileLog> {
     return FileLog.openRepaired(await repaired(directory, appliedSeq, findings), settings, appliedSeq)
   }
 
-  /** One that `repaired` has put in order. */
+  /** Opens a log that `repaired` has repaired. */
   static async openRepaired(found: LogFindings, settings: Partial<LogSettings>, appliedSeq: number): Promise<FileLog> {
     const all = { ...logDefaults, ...settings }
     const log = new FileLog(found.directory, all, found, appliedSeq)
@@ -184,7 +184,7 @@ export class FileLog implements Log {
     }
   }
 
-  /** Lets others join the group: those of the same turn of the event loop always, those of the next milliseconds when it is busy. */
+  /** Lets others join the group: always those of the same turn of the event loop; under load also those of the next milliseconds. */
   private async gather(): Promise<void> {
     const rest = this.isBusy ? this.lastCommitAt + this.settings.windowMs - performance.now() : 0
     if (rest >= 1) await setTimeout(rest)
@@ -229,7 +229,7 @@ export class FileLog implements Log {
     while (this.tailBytes > maxTailBytes) this.tailBytes -= payloadBytes(this.tail.shift()!)
   }
 
-  /** Everything or nothing of it: what was written before a failure is cut off again. */
+  /** All or nothing: what was written before a failure is truncated. */
   private async write(frames: readonly Buffer[]): Promise<void> {
     const { disk, durability, minFreeBytes, segmentBytes } = this.settings
     const size = frames.reduce((sum, frame) => sum + frame.length, 0)
@@ -279,8 +279,8 @@ export class FileLog implements Log {
   }
 
   /**
-   * After a failure the segment is cut back and left for good: what the system keeps of a file after a failed fsync is unknown. If even the cut
-   * fails the name of the next segment shows where this one ends: it is the sequence number of its first record.
+   * After a failure the segment is truncated and never written again: after a failed fsync the state of a file is unknown. If even truncating
+   * fails, the name of the next segment, which is the number of its first record, shows where this one ends.
    */
   private async takeBack(): Promise<void> {
     const handle = this.handle
@@ -301,11 +301,11 @@ export class FileLog implements Log {
   }
 
   private startForgetting(): void {
-    // Whatever keeps it from forgetting now, there is a next time: when the next segment is begun.
+    // If removal fails, it is tried again when the next segment starts.
     this.forgetting = this.forgetting.then(() => this.forget()).catch(() => undefined)
   }
 
-  /** Removes the oldest segments whose records are all in the store and whose time or room is over. */
+  /** Removes the oldest segments whose records are all applied, once they exceed the retention time or size. */
   private async forget(): Promise<void> {
     const { retention, beforeDelete } = this.settings
     let bytes = this.segments.reduce((sum, segment) => sum + segment.bytes, 0)
@@ -327,7 +327,7 @@ export class FileLog implements Log {
   }
 }
 
-/** Puts the files in order: what a crash left half written is cut off. */
+/** Repairs the files: what a crash left incomplete is truncated. */
 export async function repaired(directory: string, appliedSeq: number, findings?: LogFindings): Promise<LogFindings> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const found = withStoreAhead(findings ?? (await inspectLog(directory)), appliedSeq)
@@ -338,7 +338,7 @@ export async function repaired(directory: string, appliedSeq: number, findings?:
 /** Records are missing at the end: a new segment marks where this one ends. */
 const isLost = ({ damages, lastSeq }: LogFindings) => damages.some(({ fromSeq }) => fromSeq > lastSeq)
 
-/** The store is ahead of the log: the log was truncated, and what follows its last complete batch was not left by a crash. */
+/** The store is ahead of the log: the log was truncated, and data after its last complete batch was not left by a crash. */
 function withStoreAhead(found: LogFindings, appliedSeq: number): LogFindings {
   const { lastSeq, segments, directory, damages } = found
   if (lastSeq >= appliedSeq || damages.some(({ toSeq }) => toSeq !== null && toSeq >= appliedSeq)) return found

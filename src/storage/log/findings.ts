@@ -5,18 +5,18 @@ import { headerFormat, logFormat, segmentHeader } from './frame.ts'
 import type { LogDamage } from './log.ts'
 import { isFrame, listSegments, type Segment, scan, walkSegment } from './segment.ts'
 
-/** What is not whole at the end of a log, and what opening it does there. */
+/** An incomplete end of a log, and what opening it does about it. */
 type Remains =
   | { readonly action: 'write-header' | 'remove' | 'set-aside'; readonly path: string }
   | { readonly action: 'cut'; readonly path: string; readonly bytes: number }
 
-/** What the files of a log hold. Looking changes nothing. */
+/** The contents of a log's files. Reading them changes nothing. */
 export interface LogFindings {
   readonly directory: string
-  /** Oldest first. The newest ends where its last whole batch does. */
+  /** Oldest first. The newest ends after its last complete batch. */
   readonly segments: readonly Segment[]
   readonly lastSeq: number
-  /** Places in the newest segment, and the records up to `position` that are missing at the end. */
+  /** Damaged ranges in the newest segment, and the records up to `position` that are missing at the end. */
   readonly damages: readonly LogDamage[]
   readonly remains: readonly Remains[]
 }
@@ -65,8 +65,8 @@ export async function findDamages(findings: LogFindings, fromSeq: number): Promi
   for (const [i, segment] of segments.slice(0, -1).entries()) {
     const end = segments[i + 1]!.firstSeq
     if (end <= fromSeq) continue
-    for await (const place of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end))
-      if (!isFrame(place)) found.push(place)
+    for await (const range of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end))
+      if (!isFrame(range)) found.push(range)
   }
   return [...found, ...findings.damages]
 }
@@ -94,7 +94,7 @@ async function change(path: string, work: (handle: FileHandle) => Promise<unknow
 
 interface Tail {
   readonly lastSeq: number
-  /** Where its whole part ends; 0 when nothing of it is. */
+  /** The end of its readable part; 0 if nothing is readable. */
   readonly bytes: number
   readonly damages: readonly LogDamage[]
   readonly remains: readonly Remains[]
@@ -130,9 +130,9 @@ function emptyTail({ path, firstSeq, bytes }: Segment, position: number): Tail {
 }
 
 /**
- * Groups are written in sequence. A gap followed only by its own group was left by a crash: nothing of that group was ever
- * acknowledged, and its rest is truncated. A gap followed by a later group, or by a record that was certainly durable, is damage: it is reported, and what
- * follows it is kept.
+ * Groups are written in sequence. A gap followed only by its own group was left by a crash: that group was never
+ * acknowledged, and its rest is truncated. A gap followed by a later group, or by a record that was certainly durable, is damage: it is reported, and
+ * the data after it is kept.
  */
 async function findBatches(handle: FileHandle, segment: Segment, start: number, position: number) {
   const frames: { offset: number; end: number; firstSeq: number; nextSeq: number; groupSeq: number }[] = []

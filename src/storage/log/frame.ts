@@ -17,8 +17,8 @@ import { crc32 } from '../../lib/crc32.ts'
 import { Texts } from '../../lib/texts.ts'
 import type { LogBatch, LogKind, StoredBatch } from './log.ts'
 
-// A segment is an Arrow IPC stream that any Arrow library reads. Each record batch message carries a seal at the end of its metadata block, in
-// what Arrow takes for padding: numbers and a checksum, enough to verify a file without decoding it.
+// A segment is an Arrow IPC stream that any Arrow library can read. Each record batch message carries a seal at the end of its metadata block, in
+// bytes that Arrow treats as padding: numbers and a checksum, enough to verify a file without decoding it.
 //
 //   ffffffff | metadata size | flatbuffer, padding, seal | body
 
@@ -95,7 +95,7 @@ const texts = ({ bytes, offsets, length }: Texts): Data<Utf8> => {
 
 const uuidLength = 36
 
-/** Uuids are ASCII and of one length, as a rule. */
+/** Uuids are usually ASCII and of equal length. */
 const uuidTexts = (uuids: readonly string[]): Data<Utf8> => {
   if (uuids.some((uuid) => uuid.length !== uuidLength)) return texts(Texts.of(uuids))
   const valueOffsets = Int32Array.from({ length: uuids.length + 1 }, (_, i) => i * uuidLength)
@@ -107,7 +107,7 @@ const uuidTexts = (uuids: readonly string[]): Data<Utf8> => {
 
 const sameText = (value: string, length: number): Data<Utf8> => texts(Texts.of(new Array<string>(length).fill(value)))
 
-/** What applies to the whole batch is in its first row. */
+/** Values of the whole batch are in its first row. */
 const firstText = (value: string | null, length: number): Data<Utf8> => {
   const data = value === null ? new Uint8Array(0) : Buffer.from(value)
   const nullBitmap = new Uint8Array(Math.ceil(length / 8))
@@ -179,7 +179,7 @@ export interface FrameHead {
   readonly frameBytes: number
 }
 
-/** How many bytes `frameHead` needs; null when this is not a message. */
+/** How many bytes `frameHead` needs; null if this is not a message. */
 export const headLength = (prefix: Buffer): number | null => {
   const metadataBytes = prefix.readInt32LE(4)
   const isMessage =
@@ -208,7 +208,7 @@ export const isIntact = (frame: Buffer, headBytes: number): boolean => {
   return crc32(frame.subarray(at + 8), crc32(new Uint8Array(8), before)) === frame.readUInt32LE(at) && frame.readUInt32LE(at + 4) === 0
 }
 
-/** Where the next message might start: a seal is found by its magic number, and has the distance to the start of its message. */
+/** Finds where the next message might start: a seal has a magic number, and the distance to the start of its message. */
 export const nextCandidate = (bytes: Buffer, after: number): number | null => {
   for (let at = bytes.indexOf(magic, after); at >= 0; at = bytes.indexOf(magic, at + 1)) {
     if (at + sealBytes > bytes.length) return null
@@ -218,7 +218,7 @@ export const nextCandidate = (bytes: Buffer, after: number): number | null => {
   return null
 }
 
-/** Where the buffers of a column begin among those of a record batch: validity, then offsets where its values have lengths, then values. */
+/** The index of a column's first buffer in a record batch: validity, then offsets for variable lengths, then values. */
 const bufferOf = Object.fromEntries(
   Object.keys(columns).map((name, i, names) => {
     const before = names.slice(0, i).map((one) => (columns[one as keyof Columns] instanceof Utf8 ? 3 : 2))
@@ -226,7 +226,7 @@ const bufferOf = Object.fromEntries(
   }),
 ) as Record<keyof Columns, number>
 
-/** Reads the buffers where they lie: the general reader takes four times as long for a batch of one event, which is what single posts are. */
+/** Reads the buffers in place: the general reader takes four times as long for a batch of one event, which is the usual single request. */
 export function decodeFrame(frame: Buffer): StoredBatch {
   const metadataBytes = frame.readInt32LE(4)
   const header = Message.decode(frame.subarray(prefixBytes, prefixBytes + metadataBytes)).header() as unknown as {

@@ -2,7 +2,7 @@ import type { Texts } from '../../lib/texts.ts'
 
 export type LogKind = 'event' | 'persons' | 'groups' | 'property_types' | 'records'
 
-/** One accepted request: what the client sent, before anything was decided about it. */
+/** One accepted request: what the client sent, before it is processed. */
 export interface LogBatch {
   readonly kind: LogKind
   /** Milliseconds since 1970. */
@@ -21,22 +21,22 @@ export interface StoredBatch extends LogBatch {
   readonly firstSeq: number
 }
 
-/** A project's source of truth: it holds what is acknowledged, and the store can be rebuilt from it. */
+/** A project's source of truth: it holds all acknowledged events, and the store can be rebuilt from it. */
 export interface Log {
   /**
-   * Resolves when the batch is durable, whole or not at all. Rejects with `disk-full` or `log-failed`, then nothing of the batch is kept and
-   * the same call may succeed later. Batches are numbered in the order of the calls.
+   * Resolves when the batch is durable: all or nothing. Rejects with `disk-full` or `log-failed`; then nothing of the batch is kept, and
+   * the call may be retried. Batches are numbered in the order of the calls.
    */
   append(batch: LogBatch): Promise<{ firstSeq: number }>
-  /** Durable batches from the record `fromSeq` on, up to the last one at the time the reader gets there. */
+  /** Durable batches from the record `fromSeq` on, up to the last one at the time when the reader gets there. */
   read(fromSeq: number): AsyncIterable<StoredBatch>
-  /** The sequence number of the last durable record, 0 without one. */
+  /** The sequence number of the last durable record, 0 if there is none. */
   readonly lastSeq: number
-  /** The sequence number of the oldest record that is still kept, `lastSeq + 1` without one. */
+  /** The sequence number of the oldest record that is still kept, `lastSeq + 1` if there is none. */
   readonly firstSeq: number
-  /** Records up to `seq` are in the store: the log need not keep them in memory, and may forget them when their time is over. */
+  /** Records up to `seq` are applied: the log may free their memory, and remove them after the retention. */
   markApplied(seq: number): void
-  /** Waits for what was appended. Refuses what comes later. */
+  /** Waits for pending appends, and refuses new ones. */
   close(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export const from = (batch: StoredBatch, fromSeq: number): StoredBatch => {
 
 export const lastOf = (batch: StoredBatch): number => batch.firstSeq + batch.uuids.length - 1
 
-/** The index of the first batch that reaches `seq`, in batches in order; their count when none does. */
+/** The index of the first batch that reaches `seq`, in sorted batches; their number if none does. */
 export const indexOfSeq = (batches: readonly StoredBatch[], seq: number): number => {
   let low = 0
   let high = batches.length

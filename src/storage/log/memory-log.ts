@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import { from, indexOfSeq, type Log, type LogBatch, lastOf, type StoredBatch } from './log.ts'
 
-/** The log of a `:memory:` project: nothing can break its store, so it keeps only what is not applied yet. */
+/** The log of a `:memory:` project: its store cannot fail, so the log keeps only records that are not applied yet. */
 export class MemoryLog implements Log {
   lastSeq = 0
   private batches: StoredBatch[] = []

@@ -1,15 +1,15 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 
-// How far the log was, said outside of it: without this number what a hand or a bad disk cut off the end of the log looks like what a crash leaves. It is
-// written after each group and not made durable by itself, so it may say less than is true, and never more.
+// The end of the log, stored outside of it. Without it, records removed by hand or by a bad disk would look like the incomplete end after a crash. It is
+// written after each group without a sync of its own, so it may be less than the truth, but never more.
 
 const digits = 16
 const closedMark = ' closed'
 
 export interface Position {
-  /** The last record that is known to have been durable; 0 when no file says it. */
+  /** The last record that is known to have been durable; 0 if there is no file. */
   readonly seq: number
-  /** Who had the log open closed it; null when no file says it. */
+  /** The process that had the log open closed it; null if there is no file. */
   readonly isClosed: boolean | null
 }
 
@@ -29,7 +29,7 @@ export class PositionFile {
   private handle: number | null
   private seq = 0
 
-  /** The log goes on without a file that cannot be made. */
+  /** The log works without the file if it cannot be created. */
   constructor(path: string) {
     try {
       this.handle = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)

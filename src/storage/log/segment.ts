@@ -23,7 +23,7 @@ export interface Frame extends FrameHead {
   readonly offset: number
   readonly bytes: Buffer
 }
-/** Bytes that are no frame, up to `end`: the next whole frame, or the end of the file. */
+/** Bytes that are not a frame, up to `end`: the next complete frame, or the end of the file. */
 export interface Gap {
   readonly offset: number
   readonly end: number
@@ -31,7 +31,7 @@ export interface Gap {
 
 const window = 1 << 20
 
-/** A file's bytes through a window. Views given out stay valid. */
+/** Reads a file through a window. Returned views stay valid. */
 class Source {
   private buffer = Buffer.alloc(0)
   private start = 0
@@ -43,7 +43,7 @@ class Source {
     this.size = size
   }
 
-  /** Null when the file ends before. */
+  /** Null if the file ends before. */
   async view(offset: number, length: number): Promise<Buffer | null> {
     if (offset + length > this.size) return null
     if (offset < this.start || offset + length > this.start + this.buffer.length) {
@@ -85,7 +85,7 @@ async function findFrame(source: Source, from: number): Promise<number> {
   return source.size
 }
 
-/** All that lies in a segment from `start` to `size`: whole frames, and the gaps between them. */
+/** The contents of a segment from `start` to `size`: complete frames, and the gaps between them. */
 export async function* scan(handle: FileHandle, start: number, size: number): AsyncGenerator<Frame | Gap> {
   const source = new Source(handle, size)
   let offset = start
@@ -104,13 +104,13 @@ export async function* scan(handle: FileHandle, start: number, size: number): As
 
 export const isFrame = (found: Frame | Gap | LogDamage): found is Frame => 'bytes' in found
 
-/** The batches of a segment that hold records from `seq` up to, but without, `end`, and the places where some of those cannot be read. */
+/** The batches of a segment with records from `seq` up to `end` (exclusive), and the ranges where some of those cannot be read. */
 export async function* walkSegment(
   segment: Segment | undefined,
   directory: string,
   seq: number,
   end: number,
-  /** Where to begin to read: a frame begins there, and none before it is wanted. */
+  /** The offset to start reading: a frame starts there, and no frame before it is needed. */
   offset = segmentHeader().length,
 ): AsyncGenerator<Frame | LogDamage> {
   let next = seq
@@ -128,7 +128,7 @@ async function* wholeFrames(segment: Segment, seq: number, end: number, offset: 
     let next = seq
     for await (const found of scan(handle, offset, segment.bytes)) {
       if (!isFrame(found) || found.firstSeq + found.rows <= next) continue
-      // What follows a failed write that could not be taken back: the next segment has these numbers again.
+      // Data after a failed write that could not be truncated: the next segment has the same numbers again.
       if (found.firstSeq >= end) return
       next = found.firstSeq + found.rows
       yield found

@@ -6,12 +6,12 @@ import { decodeFrame } from './frame.ts'
 import { from, type Log, type LogBatch, type LogDamage, lastOf, type StoredBatch } from './log.ts'
 import { isFrame, listSegments, type Segment, walkSegment } from './segment.ts'
 
-/** The process that writes a log, as those that read it reach it. */
+/** The process that writes a log, for the process that reads it. */
 export interface LogWriter {
   append(batch: LogBatch): Promise<{ firstSeq: number }>
   /** Records up to `seq` are processed. */
   taken(seq: number): void
-  /** Records up to `seq` are in the store. */
+  /** Records up to `seq` are applied. */
   applied(seq: number): void
 }
 
@@ -30,7 +30,7 @@ export class TailedLog implements Log {
   private takenSeq = 0
   private telling: NodeJS.Immediate | null = null
   private growth: Deferred<void> = deferred()
-  /** Where the record after the last one that was read begins: none before it is looked at again. */
+  /** The file offset after the last record that was read: nothing before it is read again. */
   private next: { readonly seq: number; readonly path: string; readonly offset: number } | null = null
 
   constructor(settings: TailSettings) {
@@ -54,7 +54,7 @@ export class TailedLog implements Log {
     this.growth = deferred()
   }
 
-  /** Resolves with true when there are records behind `seq`, with false when it is closed. */
+  /** Resolves with true if there are records after `seq`, with false if it is closed. */
   async grown(seq: number): Promise<boolean> {
     while (!this.isClosed && this.durableSeq <= seq) await this.growth.promise
     return !this.isClosed
@@ -92,7 +92,7 @@ export class TailedLog implements Log {
     this.settings.writer.applied(seq)
   }
 
-  /** Said once for all of one turn. */
+  /** Notifies once for all of one turn of the event loop. */
   markTaken(seq: number): void {
     this.takenSeq = seq
     this.telling ??= setImmediate(() => {

@@ -1,7 +1,7 @@
 import { hashWords } from './words.ts'
 
-// A split-block Bloom filter: eight bits, one in each word of one 32-byte block, so a question costs one cache line.
-// With twelve bits for each key about one strange key in 150 passes.
+// A split-block Bloom filter: eight bits, one in each word of one 32-byte block, so a look-up touches one cache line.
+// With twelve bits per key about one in 150 unknown keys passes.
 
 const salts = new Uint32Array([0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31])
 export const bitsPerKey = 12

@@ -4,7 +4,7 @@ import { crc32 } from '../../lib/crc32.ts'
 import { BloomFilter, bitsPerKey } from './bloom.ts'
 import { compareWords } from './words.ts'
 
-// The uuids of a range of the log, sorted, in pages of 4 KiB. In memory are only a filter, and of each page the first uuid and a checksum.
+// The uuids of a range of the log, sorted, in pages of 4 KiB. Memory holds only a filter, and the first uuid and checksum of each page.
 //
 //   pages … | filter | fences (first uuid and checksum of each page) | footer
 
@@ -23,7 +23,7 @@ export interface RunRange {
 
 interface Medium {
   write(bytes: Uint8Array): void
-  /** Makes it readable under its name, whole. */
+  /** Completes the file and gives it its name. */
   finish(): void
   read(offset: number, length: number): Buffer
   readonly size: number
@@ -31,7 +31,7 @@ interface Medium {
   remove(): void
 }
 
-/** A file that is only written forward, and gets its name once it is whole. */
+/** A file that is written sequentially, and gets its name when it is complete. */
 export function fileMedium(path: string): Medium {
   const growing = `${path}.new`
   let file = openSync(growing, 'w+', 0o600)
@@ -133,7 +133,7 @@ export class Run {
     return this.filter.words.byteLength + this.fences.byteLength
   }
 
-  /** Writes sorted blocks of records. `count` is exact. `store` says which store they belong to. */
+  /** Writes sorted blocks of records. `count` is exact. `store` identifies the store that they belong to. */
   static async write(medium: Medium, range: RunRange, count: number, store: number, blocks: Iterable<Uint32Array>): Promise<Run> {
     const filter = BloomFilter.for(count)
     const fences = new Uint32Array(Math.ceil(count / pageRecords) * fenceWords)
@@ -177,7 +177,7 @@ export class Run {
     return new Run(medium, range, count, filter, fences)
   }
 
-  /** Null when it is not whole, or of another store. */
+  /** Null if it is incomplete, or belongs to another store. */
   static open(medium: Medium, store: number): Run | null {
     if (medium.size < footerWords * 4) return null
     const footer = asWords(medium.read(medium.size - footerWords * 4, footerWords * 4))
@@ -219,7 +219,7 @@ export class Run {
     return asWords(bytes)
   }
 
-  /** Its records in order, some pages at a time. */
+  /** Its records in order, read in blocks of pages. */
   *blocks(): Generator<Uint32Array> {
     for (let index = 0; index * pageRecords < this.count; index++) yield this.page(index)
   }
@@ -241,7 +241,7 @@ export class DamagedRunError extends Error {
   }
 }
 
-/** The records of several runs in one order. */
+/** Merges the records of several runs in order. */
 export function* mergedBlocks(runs: readonly Run[]): Generator<Uint32Array> {
   const heads = runs.flatMap((run) => {
     const blocks = run.blocks()

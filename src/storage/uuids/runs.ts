@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileMedium, memoryMedium, mergedBlocks, openFile, Run, type RunRange } from './run.ts'
 import { sortRecords } from './words.ts'
 
-// Runs of one size are merged into one of the next, so that a question for a uuid asks few of them: at a hundred million about twelve.
+// Runs of one size are merged into one of the next size, so that a look-up searches few of them: about twelve at a hundred million.
 
 export const firstRunRecords = 262_144
 const fanOut = 8
@@ -29,7 +29,7 @@ export class UuidRuns {
     this.runs = runs
   }
 
-  /** Takes what is whole, of this store and without gaps up to `appliedSeq`; removes the rest. */
+  /** Opens runs that are complete, of this store and contiguous up to `appliedSeq`; removes the rest. */
   static open(folder: string | null, store: number, appliedSeq: number): UuidRuns {
     if (folder === null) return new UuidRuns(null, store, [])
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -37,7 +37,7 @@ export class UuidRuns {
       const run = name.endsWith('.uuids') ? Run.open(openFile(join(folder, name)), store) : null
       return [{ name, run }]
     })
-    // Of overlapping ones the longest is the result of a merge whose sources were not removed any more.
+    // Among overlapping runs the longest is the result of a merge whose sources were not removed yet.
     const whole = found.flatMap(({ run }) => run ?? []).sort((a, b) => a.range.from - b.range.from || b.range.to - a.range.to)
     const runs: Run[] = []
     for (const run of whole) if (run.range.from === (runs.at(-1)?.range.to ?? 0) + 1 && run.range.to <= appliedSeq) runs.push(run)
@@ -57,7 +57,7 @@ export class UuidRuns {
     return this.runs.reduce((n, run) => n + run.count, 0)
   }
 
-  /** Bytes kept in memory, when the runs are files. */
+  /** Bytes kept in memory, if the runs are files. */
   get memory(): number {
     return this.runs.reduce((n, run) => n + run.memory, 0)
   }
@@ -84,8 +84,8 @@ export class UuidRuns {
       const range = { from: runs[0]!.range.from, to: runs.at(-1)!.range.to }
       const count = runs.reduce((n, run) => n + run.count, 0)
       const merged = await Run.write(this.medium(range), range, count, this.store, mergedBlocks(runs))
-      const place = this.runs.indexOf(runs[0]!)
-      this.runs.splice(place, runs.length, merged)
+      const index = this.runs.indexOf(runs[0]!)
+      this.runs.splice(index, runs.length, merged)
       for (const run of runs) run.remove()
     }
   }
@@ -112,7 +112,7 @@ export class UuidRuns {
     for (const run of this.runs) run.close()
   }
 
-  /** Forgets everything, because some of it cannot be read. */
+  /** Drops everything, because some of it cannot be read. */
   async clear(): Promise<void> {
     await this.merging?.catch(() => undefined)
     for (const run of this.runs.splice(0)) run.remove()

@@ -1,6 +1,6 @@
 import { hashWords } from './words.ts'
 
-/** A set of uuids in one typed array: 16 bytes each at a load of at most one half. */
+/** A set of uuids in one typed array: 16 bytes each, at most half full. */
 export class UuidSet {
   private table: Uint32Array
   private mask: number
@@ -31,7 +31,7 @@ export class UuidSet {
     if (this.size * 2 > this.mask + 1) this.grow()
   }
 
-  /** All members, four words each, in no order. */
+  /** All members, four words each, in no particular order. */
   records(): Uint32Array {
     const records = new Uint32Array(this.size * 4)
     let next = this.hasZero ? 4 : 0

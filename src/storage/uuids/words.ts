@@ -1,6 +1,6 @@
 // Sets of UUIDs as words (`lib/uuid-words.ts`).
 
-/** Mixes all words, so that uuids which differ only in their time or only in their last digits spread alike. */
+/** Hashes all words, so that uuids which differ only in their time or only in their last digits are spread evenly. */
 export function hashWords(words: Uint32Array, at: number): number {
   let h = Math.imul(words[at]! ^ 0x9e3779b9, 0x85ebca6b)
   h = Math.imul((h ^ (h >>> 15)) + words[at + 1]!, 0xc2b2ae35)
@@ -19,7 +19,7 @@ export function compareWords(a: Uint32Array, i: number, b: Uint32Array, j: numbe
   return 0
 }
 
-/** Sorts records of four words. Bytes that are the same everywhere (the time of a burst of UUIDv7) cost one look. */
+/** Sorts records of four words. Bytes that are equal in all records (the time in a burst of UUIDv7) take one pass. */
 export function sortRecords(records: Uint32Array): Uint32Array {
   const count = records.length / 4
   let from: Uint32Array = records
@@ -38,11 +38,11 @@ export function sortRecords(records: Uint32Array): Uint32Array {
       sum += n
     }
     for (let i = 0; i < from.length; i += 4) {
-      const place = starts[(from[i + column]! >>> shift) & 0xffff]!++ * 4
-      to[place] = from[i]!
-      to[place + 1] = from[i + 1]!
-      to[place + 2] = from[i + 2]!
-      to[place + 3] = from[i + 3]!
+      const target = starts[(from[i + column]! >>> shift) & 0xffff]!++ * 4
+      to[target] = from[i]!
+      to[target + 1] = from[i + 1]!
+      to[target + 2] = from[i + 2]!
+      to[target + 3] = from[i + 3]!
     }
     ;[from, to] = [to, from === records ? new Uint32Array(records.length) : from]
   }

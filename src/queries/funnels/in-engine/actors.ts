@@ -5,16 +5,16 @@ import { type FunnelScan, stepsUntil } from '../scan.ts'
 import { isReached, outcomes } from './answers.ts'
 import { element, list, more, most, never, over, when, whole } from './terms.ts'
 
-// The persons of a number, as a statement of the engine that folds: who they are and when they did their steps.
+// The persons behind a number, as a statement for an engine that folds: who they are and when they did their steps.
 
-/** The selected point of a funnel. Steps, depths and periods as the fold counts them. */
-export type ActorPlace =
+/** The selected point of a funnel. Steps, depths and periods are numbered as in the fold. */
+export type ActorPoint =
   | { readonly kind: 'step'; readonly reached: number; readonly missed: number | null }
   | { readonly kind: 'depths'; readonly depths: readonly number[] }
   /** `hasDropped` null: all who entered. */
   | { readonly kind: 'period'; readonly edges: readonly number[]; readonly period: number; readonly hasDropped: boolean | null }
 
-/** Of which rows of a breakdown. */
+/** The selected rows of the breakdown. */
 export type ActorSplit =
   | { readonly kind: 'all' }
   | { readonly kind: 'value'; readonly values: readonly string[] }
@@ -23,9 +23,9 @@ export type ActorSplit =
 export const listColumns = ['timestamp', 'first_timestamp', 'final_timestamp', 'step_timestamps', 'matching_events'] as const
 
 /** One row per actor, and one more for each value or cohort that they count under. */
-export function actorsInEngine(scan: FunnelScan, place: ActorPlace, split: ActorSplit, env: QueryContext): Query {
-  const steps = place.kind === 'period' ? stepsUntil(scan) : scan.settings.steps
-  const options = { steps, periods: place.kind === 'period' ? place.edges : null, withEvents: scan.withEvents }
+export function actorsInEngine(scan: FunnelScan, at: ActorPoint, split: ActorSplit, env: QueryContext): Query {
+  const steps = at.kind === 'period' ? stepsUntil(scan) : scan.settings.steps
+  const options = { steps, periods: at.kind === 'period' ? at.edges : null, withEvents: scan.withEvents }
   const times = field('times')
   const reached = over('arrayFilter', ['t'], (t) => more(t, whole(never)), times)
   const byStep = over(
@@ -46,24 +46,24 @@ export function actorsInEngine(scan: FunnelScan, place: ActorPlace, split: Actor
     select({
       columns: [field('actor'), ...listColumns.map((name) => alias(columns[name], name))],
       from: from(outcomes(scan, cohort, options, env)),
-      where: and(isAt(place, scan), isOf(split)),
+      where: and(isAt(at, scan), isOf(split)),
     }),
   )
   const [first, ...others] = lists
   return unionAll(first!, ...others)
 }
 
-function isAt(place: ActorPlace, { settings }: FunnelScan): Expr {
+function isAt(at: ActorPoint, { settings }: FunnelScan): Expr {
   const depth = field('depth')
-  switch (place.kind) {
+  switch (at.kind) {
     case 'step':
-      return place.missed === null ? isReached(place.reached) : and(isReached(place.reached), not(isReached(place.missed)))
+      return at.missed === null ? isReached(at.reached) : and(isReached(at.reached), not(isReached(at.missed)))
     case 'depths':
-      return call('has', list(...place.depths.map(whole)), depth)
+      return call('has', list(...at.depths.map(whole)), depth)
     case 'period': {
-      const entered = and(equals(field('period'), whole(place.period)), more(depth, literal(settings.from)))
-      if (place.hasDropped === null) return entered
-      return and(entered, place.hasDropped ? most(depth, literal(settings.to)) : more(depth, literal(settings.to)))
+      const entered = and(equals(field('period'), whole(at.period)), more(depth, literal(settings.from)))
+      if (at.hasDropped === null) return entered
+      return and(entered, at.hasDropped ? most(depth, literal(settings.to)) : more(depth, literal(settings.to)))
     }
   }
 }
@@ -83,7 +83,7 @@ function isOf(split: ActorSplit): Expr {
 const quoted = (text: Expr): Expr => call('concat', literal('"'), text, literal('"'))
 const jsonList = (texts: Expr): Expr => call('concat', literal('['), call('arrayStringConcat', texts, literal(',')), literal(']'))
 
-/** A time in microseconds as JavaScript writes it. */
+/** A time in microseconds in JavaScript's format. */
 function instant(time: Expr): Expr {
   const millis = call('toString', call('modulo', call('intDiv', time, literal(1000)), literal(1000)))
   const second = call('fromUnixTimestamp', call('intDiv', time, literal(1_000_000)))

@@ -13,7 +13,7 @@ import { orderedFold } from './ordered.ts'
 import { choose, element, length, list, minus, more, never, over, part, whole } from './terms.ts'
 import { unorderedFold } from './unordered.ts'
 
-// Funnels on an engine that folds lists: what comes back are the numbers of the answer.
+// Funnels on an engine that folds lists: the engine returns the numbers of the answer.
 
 interface Folding {
   readonly steps: number
@@ -70,7 +70,7 @@ export function outcomes(
   return timed
 }
 
-/** Place 0 is a step that was left out. */
+/** Index 0 is a skipped step. */
 const uuidsOf = (uses: Expr): Expr =>
   over(
     'arrayMap',
@@ -84,7 +84,7 @@ const filtered = (name: string, where: Expr, ...args: readonly Expr[]): Expr => 
 
 const time = (step: number): Expr => element(field('times'), step + 1)
 export const isReached = (step: number): Expr => and(more(length(field('times')), literal(step)), more(time(step), whole(never)))
-/** Of the steps before, the time of the last one that was done. */
+/** The time of the latest previous step that was done. */
 const timeBefore = (step: number): Expr =>
   choose(
     Array.from({ length: step - 1 }, (_, i) => step - 1 - i).map((before) => [more(time(before), whole(never)), time(before)] as const),
@@ -161,7 +161,7 @@ export function* stepRows(scan: FunnelScan, env: QueryContext): QueryRun<readonl
   return rows
 }
 
-/** All values without a row of their own, as one. */
+/** All values without a row of their own, combined. */
 export function* restOfSteps(scan: FunnelScan, top: readonly StepRow[], env: QueryContext): QueryRun<readonly StepNumbers[]> {
   const { steps, optional } = scan.settings
   const shown = top.map(({ split }) => list(...(split!.breakdown as readonly string[]).map((text) => literal(text))))
@@ -205,7 +205,7 @@ export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<
   const filled = (yield statement('bins of times', counted)) as Table
   const counts = new Array<number>(bins.count + 1).fill(0)
   const sizes = doubles(filled, 'n')
-  for (const [i, place] of doubles(filled, 'bin').entries()) counts[place] = sizes[i]!
+  for (const [i, at] of doubles(filled, 'bin').entries()) counts[at] = sizes[i]!
   return timeToConvert(read('average'), read('middle'), bins, counts)
 }
 

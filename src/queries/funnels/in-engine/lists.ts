@@ -6,21 +6,21 @@ import { allOf } from '../../series-condition.ts'
 import { bitmask, bitmaskOf, type FunnelScan, firstTimesOf, readingOf } from '../scan.ts'
 import { bit, element, less, list, minus, more, most, over, pair, part, when, whole } from './terms.ts'
 
-// From events to one list per actor (and value, and period of entry), ready to be folded where the events are.
+// Builds one list of events per actor (and value, and period of entry), which the engine then folds.
 
 /** Events of an actor, in the order they are read. */
 const read = { at: 1, steps: 2, excluded: 3, value: 4, uuid: 5 } as const
-/** In the order in which they are taken; `matched` are all steps they match, `serves` those they may serve here. `other`: may not begin a run. */
+/** In the order in which they are read; `matched` are all steps that they match, `serves` those that they may serve here. `other`: may not start a run. */
 export const taken = { at: 1, order: 2, other: 3, count: 4, known: 5, serves: 6, matched: 7, excluded: 8, uuid: 9 } as const
 /** An event on its way to the fold. */
-const item = { serves: 1, place: 2, at: 3, matched: 4, excluded: 5 } as const
+const item = { serves: 1, index: 2, at: 3, matched: 4, excluded: 5 } as const
 /**
- * What an ordered fold goes over: one for each step that an event serves, from the deepest down, because an event that serves two steps is used
- * for the deeper one. Step 0: none. The first of an event says what it excludes, the last which steps stay live.
+ * The input of an ordered fold: one item for each step that an event serves, deepest first, because an event that matches two steps serves
+ * the deeper one. Step 0: none. The first item of an event says what it excludes, the last which steps stay live.
  */
-export const move = { step: 1, place: 2, at: 3, keeps: 4, excludes: 5, isMixed: 6 } as const
+export const move = { step: 1, index: 2, at: 3, keeps: 4, excludes: 5, isMixed: 6 } as const
 
-/** Columns `actor`, `value`, `period`, `taken` and `ends`. `periods`: starts of the periods of entry and the end of the last; without them `period` is -1. */
+/** Columns `actor`, `value`, `period`, `taken` and `ends`. `periods`: starts of the periods of entry, followed by the end of the last; without them `period` is -1. */
 export function listsOf(
   scan: FunnelScan,
   cohort: number | 'all' | null,
@@ -30,7 +30,7 @@ export function listsOf(
   return takenLists(scan, options, entries(scan, options.periods, attributed(scan, masked(scan, cohort, env))))
 }
 
-/** One row per actor; with the attribution to all events one per actor and value. Steps that only a first event serves keep that one. */
+/** One row per actor; with attribution to all events one per actor and value. Steps that only a first event serves are kept for that event only. */
 function masked(scan: FunnelScan, cohort: number | 'all' | null, env: QueryContext): Query {
   const reading = readingOf(scan, cohort, env)
   const value = list(...(scan.breakdown.parts.length ? scan.breakdown.parts : [literal('')]))
@@ -79,13 +79,13 @@ function masked(scan: FunnelScan, cohort: number | 'all' | null, env: QueryConte
 const isSplit = ({ breakdown }: FunnelScan) => breakdown.parts.length > 0
 const noValue = ({ breakdown }: FunnelScan): Expr => list(...(breakdown.parts.length ? breakdown.parts : ['']).map(() => literal('')))
 
-/** The value each list counts under. */
+/** The value that each list counts under. */
 function attributed(scan: FunnelScan, lists: Query): Query {
   const { attribution } = scan.settings
   const none = noValue(scan)
   const events = field('events')
   const set = over('arrayFilter', ['e'], (e) => call('notEquals', part(e, read.value), none), events)
-  /** The value at the least moment by `sign`; of several the smallest. */
+  /** The value at the earliest or latest time, by `sign`; among several values the smallest. */
   const touched = (sign: 1 | -1): Expr => {
     const moments = over(
       'arrayMap',
@@ -95,7 +95,7 @@ function attributed(scan: FunnelScan, lists: Query): Query {
     )
     return when(call('empty', set), none, part(element(call('arraySort', moments), 1), 2))
   }
-  // Of an unordered funnel any step may be the first.
+  // Any step of an unordered funnel may come first.
   const serves = (e: Expr, step: number) =>
     scan.settings.order === 'unordered' ? call('notEquals', part(e, read.steps), literal(0)) : bit(part(e, read.steps), step)
   const serving = (step: number) => over('arrayFilter', ['e'], (e) => serves(e, step), events)
@@ -145,7 +145,7 @@ function entries(scan: FunnelScan, periods: readonly number[] | null, lists: Que
   return select({ columns: [field('actor'), field('events'), field('value'), alias(found, 'period')], from: from(lists) })
 }
 
-/** Events in the order in which a fold takes them. */
+/** Events in the order in which a fold reads them. */
 function takenLists(scan: FunnelScan, { steps, periods }: { steps: number; periods: readonly number[] | null }, lists: Query): Query {
   const { order, attribution } = scan.settings
   const isUnordered = order === 'unordered'
@@ -187,7 +187,7 @@ function takenLists(scan: FunnelScan, { steps, periods }: { steps: number; perio
   })
 }
 
-/** The moves of ordered and strict folds. The events of an instant that differ are taken by step. */
+/** The items of ordered and strict folds. Different events of the same time are ordered by step. */
 export function orderedMoves(steps: number): Expr {
   const taking = field('taken')
   const items = over(
@@ -233,7 +233,7 @@ const differ = (events: Expr): Expr =>
   )
 
 function moves(i: Expr, count: number): Expr {
-  const move = (step: Expr, keeps: Expr, excludes: Expr) => pair(step, part(i, item.place), part(i, item.at), keeps, excludes, whole(0))
+  const move = (step: Expr, keeps: Expr, excludes: Expr) => pair(step, part(i, item.index), part(i, item.at), keeps, excludes, whole(0))
   const steps = positions(part(i, item.serves), count)
   const several = over(
     'arrayMap',
@@ -250,7 +250,7 @@ function moves(i: Expr, count: number): Expr {
   return when(equals(part(i, item.serves), literal(0)), list(move(whole(0), part(i, item.matched), part(i, item.excluded))), several)
 }
 
-/** Of one instant: each event for each of its steps, by step. */
+/** For events of the same time: each event for each of its steps, ordered by step. */
 function apart(events: Expr, steps: number): Expr {
   const pairs = over(
     'arrayMap',
@@ -259,7 +259,7 @@ function apart(events: Expr, steps: number): Expr {
       over(
         'arrayMap',
         ['step'],
-        (step) => pair(call('plus', step, whole(1)), part(i, item.place), part(i, item.at), whole(-1), whole(0), whole(1)),
+        (step) => pair(call('plus', step, whole(1)), part(i, item.index), part(i, item.at), whole(-1), whole(0), whole(1)),
         positions(part(i, item.serves), steps),
       ),
     events,
@@ -267,7 +267,7 @@ function apart(events: Expr, steps: number): Expr {
   return call('arraySort', call('arrayFlatten', pairs))
 }
 
-/** Items of an unordered fold: its events, and for each the steps it may serve and whether it may not begin a run. */
+/** The items of an unordered fold: events, the steps that each may serve, and whether it may not start a run. */
 export function unorderedItems(steps: number): Expr {
   const taking = field('taken')
   return over(

@@ -4,22 +4,22 @@ import { move, orderedMoves } from './lists.ts'
 import { element, less, list, longestWindow, minus, more, most, never, noneOf, over, pair, part, partsOf, when, whole } from './terms.ts'
 
 // The fold of ordered and strict funnels as one expression, whose length does not grow with the steps. The accumulator holds for each step the
-// live attempt that has got there (when it began, whether it is excluded, the events it used) and behind them the best attempt. The engine goes
-// over all actors at once, one move of each at a time.
+// live attempt that has reached it (its start, whether it is excluded, its events), followed by the best attempt. The engine folds
+// all actors at the same time.
 
 export interface OrderedTerms {
   readonly steps: number
   readonly window: number
   readonly isStrict: boolean
-  /** Bit k: step k may be left out. */
+  /** Bit k: step k is optional. */
   readonly optional: number
   readonly hasExclusions: boolean
 }
 
-/** A used event: when, and its place in the actor's list. Place 0: a step that was left out. */
+/** A used event: its time and its index in the actor's list. Index 0: a skipped step. */
 const leftOut = pair(whole(never), whole(0))
 
-/** A tuple: how deep the best attempt got (0 when it is excluded), and the events it used by step. */
+/** A tuple: the depth of the best attempt (0 if it is excluded), and the events that it used by step. */
 export function orderedFold({ steps, window, isStrict, optional, hasExclusions }: OrderedTerms): Expr {
   const { begun, marked, ways, depth, best, bestBegun, bestMarked } = partsOf(
     field('acc'),
@@ -36,7 +36,7 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
   const isWithin = (since: Expr) => most(minus(at, since), whole(Math.min(window, longestWindow)))
   const numbers = list(...Array.from({ length: steps }, (_, k) => whole(k)))
 
-  // An exclusion meets the attempts that stand at one of its steps and have not moved on. Who is at the last step has arrived.
+  // An exclusion affects attempts that have reached one of its steps but not the next. Attempts at the last step are complete.
   const excludes = call('bitAnd', of('excludes'), whole(2 ** (steps - 1) - 1))
   const isMet = (since: Expr, next: Expr, k: Expr) => and(call('bitTest', excludes, k), isWithin(since), not(equals(next, since)))
   const following = call('arrayPushBack', call('arrayPopFront', begun), whole(never))
@@ -63,7 +63,7 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
       )
     : bestMarked
 
-  /** The step whose attempt moves on: the one before, or past optional steps the nearest whose attempt is live and in time. */
+  /** The step whose attempt advances: the previous one, or, across optional steps, the nearest with a live attempt within the window. */
   const before = optional
     ? call(
         '_toInt64',
@@ -77,7 +77,7 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
       )
     : minus(step, literal(1))
   const isFirst = equals(step, literal(1))
-  const used = pair(at, of('place'))
+  const used = pair(at, of('index'))
   const start = when(isFirst, at, element(begun, before))
   const way = when(
     isFirst,
@@ -95,7 +95,7 @@ export function orderedFold({ steps, window, isStrict, optional, hasExclusions }
     not(equals(element(begun, step), start)), // this attempt is past it
     or(isFirst, equals(of('isMixed'), literal(0)), not(call('has', element(ways, before), used))),
   )
-  // An excluded attempt counts at the step it reaches, and goes no further: a clean attempt there stays.
+  // An excluded attempt counts at the step that it reaches, and ends there; an attempt without exclusion at that step stays.
   const isKept = hasExclusions ? and(isReached, equals(mark, literal(0))) : isReached
   const put = (items: Expr, value: Expr) =>
     when(

@@ -3,20 +3,20 @@ import type { Expr } from '../../../ast/nodes.ts'
 import { unorderedItems } from './lists.ts'
 import { element, length, less, list, longestWindow, minus, more, never, noneOf, over, pair, part, partsOf, when, whole } from './terms.ts'
 
-// The fold of unordered funnels as one expression. The accumulator holds the run: when its events were, which steps they serve, which they are;
-// and behind them the best run so far.
+// The fold of unordered funnels as one expression. The accumulator holds the current run (the times of its events, the steps that they serve, the events),
+// followed by the best run so far.
 
 export interface UnorderedTerms {
   readonly steps: number
   readonly window: number
-  /** A run begins before the end of the list's period. */
+  /** A run starts before the end of the list's period. */
   readonly hasPeriods: boolean
 }
 
-/** A tuple: the most steps done in one run, and the events that did them in order of time. */
+/** A tuple: the most steps done in one run, and its events ordered by time. */
 export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Expr {
   const acc = field('acc')
-  const { at, place, candidates, excluded, ends, other } = partsOf(field('i'), 'at', 'place', 'candidates', 'excluded', 'ends', 'other')
+  const { at, index, candidates, excluded, ends, other } = partsOf(field('i'), 'at', 'index', 'candidates', 'excluded', 'ends', 'other')
   const { times, served, uses, depth, best } = partsOf(acc, 'times', 'served', 'uses', 'depth', 'best')
   const done = (list: Expr) => call('_toInt64', call('arrayUniq', list))
   /** The first event of each step. */
@@ -65,7 +65,7 @@ export function unorderedFold({ steps, window, hasPeriods }: UnorderedTerms): Ex
     when(isTaken, call('arrayPushBack', rest(old), by), when(and(isLost, not(hasEnded)), emptied, rest(old)))
   const usesAfter = when(
     isTaken,
-    call('arrayPushBack', rest(uses), pair(at, place)),
+    call('arrayPushBack', rest(uses), pair(at, index)),
     when(and(isLost, not(hasEnded)), noneOf(pair(whole(0), whole(0))), rest(uses)),
   )
   const servedAfter = grown(served, step)

@@ -1,10 +1,10 @@
 import { Backpressure } from '../ingestion/backpressure.ts'
 
 /**
- * Backpressure of a log that another process follows: bytes of batches that the engine has not applied. While the engine is down nobody waits for it: the
- * log takes what comes.
+ * Backpressure for a log that another process follows, in bytes of batches that the engine has not applied. While the engine is down callers do not
+ * wait: the log accepts everything.
  */
-export class LagRoom implements Pick<Backpressure, 'admit'> {
+export class LagBackpressure implements Pick<Backpressure, 'admit'> {
   private readonly room: Backpressure
   private readonly isFollowed: () => boolean
   private readonly behind: { readonly seq: number; readonly bytes: number }[] = []
@@ -31,7 +31,7 @@ export class LagRoom implements Pick<Backpressure, 'admit'> {
     for (const { bytes } of this.behind.splice(0, index < 0 ? this.behind.length : index)) this.room.leave(bytes)
   }
 
-  /** The engine ended: releases the callers that wait for it. */
+  /** The engine ended: releases the waiting callers. */
   release(): void {
     this.leave(Number.POSITIVE_INFINITY)
   }

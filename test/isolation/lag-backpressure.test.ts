@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { LagRoom } from '../../src/isolation/lag-room.ts'
+import { LagBackpressure } from '../../src/isolation/lag-backpressure.ts'
 import { deferred } from '../../src/lib/deferred.ts'
 
 const kilobyte = 1024
 
 test('a batch waits for an engine that is behind, and no longer than it lives', async () => {
   let isFollowed = true
-  const room = new LagRoom(64 * kilobyte, () => isFollowed)
+  const room = new LagBackpressure(64 * kilobyte, () => isFollowed)
   room.enter(1, 20 * kilobyte)
   const entered = deferred<string>()
   const waiting = room.admit(kilobyte, false, async () => entered.resolve('entered'))

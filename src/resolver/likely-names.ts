@@ -2,9 +2,9 @@ import { type CatalogField, type PropertyScope, tables } from '../catalog/tables
 import { nearestSpellings } from '../lib/spelling.ts'
 import type { ResolveContext } from './context.ts'
 
-// What may be meant by a name that a table does not have: one of its fields, or a property of its rows, of their person, group or session.
+// Likely alternatives for a name that a table does not have: one of its fields, or a property of its rows, or of their person, group or session.
 
-/** Names that are read in one way, and what stands before them. */
+/** Names that are read the same way, and how they are written. */
 interface Way {
   readonly written: (name: string) => string
   readonly names: readonly string[]
@@ -16,8 +16,8 @@ const nameable = (fields: object): string[] => Object.keys(fields).filter((field
 
 const step = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `['${name.replaceAll("'", "''")}']`)
 
-/** Fields that are another spelling of others. */
-const spelledAnew: ReadonlySet<string> = new Set(['pdi', 'poe'])
+/** Fields that duplicate others under another name. */
+const duplicateFields: ReadonlySet<string> = new Set(['pdi', 'poe'])
 
 function waysOf(fields: Fields, context: ResolveContext, before: string): Way[] {
   const scopes = Object.entries(fields).flatMap(([field, one]): [string, PropertyScope][] =>
@@ -29,16 +29,16 @@ function waysOf(fields: Fields, context: ResolveContext, before: string): Way[] 
   }))
 }
 
-/** How the project calls the field: groups by the name of their type. */
+/** The name of the field in the project: groups have the name of their type. */
 const shownField = (field: string, { groupTypes = [] }: ResolveContext): string =>
   groupTypes.find(({ index }) => `group_${index}` === field)?.name ?? field
 
-/** `before` are the steps that led to the fields, as they were written. */
-export function meantNames(wanted: string, fields: Fields, ownNames: Iterable<string>, context: ResolveContext, before: string): string[] {
+/** `before` is the written path to the fields. */
+export function likelyNames(wanted: string, fields: Fields, ownNames: Iterable<string>, context: ResolveContext, before: string): string[] {
   const ways = [
     ...waysOf(fields, context, before),
     ...Object.entries(fields).flatMap(([field, one]): Way[] => {
-      if (one.kind !== 'lazy' || spelledAnew.has(field) || before !== '') return []
+      if (one.kind !== 'lazy' || duplicateFields.has(field) || before !== '') return []
       const there = tables[one.table]!
       const shown = `${shownField(field, context)}.`
       const own: Way[] = there.isView ? [{ written: (name) => `${shown}${name}`, names: nameable(there.fields) }] : []

@@ -1,5 +1,5 @@
 import { type Deferred, deferred } from '../lib/deferred.ts'
-import type { MemoryShare } from '../lib/memory-share.ts'
+import type { MemoryHolder, MemoryShare } from '../lib/memory-share.ts'
 import { EventLists } from './event-lists.ts'
 import type { EventBatch, ListSource } from './ports.ts'
 
@@ -16,11 +16,10 @@ interface Merges {
 }
 
 /** The lists of a project. They are made for the first query, and follow the store with each further one. */
-export class ProjectLists {
+export class ProjectLists implements MemoryHolder {
   private readonly memory: MemoryShare
   private loaded: Loaded | null = null
-  /** Bytes that are accounted for. */
-  private bytes = 0
+  private isChanging = false
   /** One change after the other. */
   private changing: Promise<unknown> = Promise.resolve()
   private readers = 0
@@ -43,6 +42,12 @@ export class ProjectLists {
     }
   }
 
+  evict(): boolean {
+    if (this.readers > 0 || this.isChanging) return false
+    this.loaded = null
+    return true
+  }
+
   /** Frees the memory. */
   close(): void {
     this.forget()
@@ -52,13 +57,17 @@ export class ProjectLists {
   private async open(source: ListSource, seq: number): Promise<EventLists | null> {
     if (!this.loaded || this.loaded.seq < seq) {
       await this.readersGone()
+      this.isChanging = true
       try {
         if (!(await this.catchUp(source))) return null
       } catch (error) {
         this.forget() // they may have a part of what was read
         throw error
+      } finally {
+        this.isChanging = false
       }
     }
+    this.memory.touch(this)
     this.readers++
     return this.loaded!.lists
   }
@@ -83,7 +92,7 @@ export class ProjectLists {
         if (loaded.merges.survivorOf.get(merged) !== survivor) lists.merge(merged, survivor)
     const seq = await source.eventsAfter(loaded.seq, (batch) => lists.add(survivors(batch, merges)))
     this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), merges })
-    if (this.account(lists.bytes)) return true
+    if (this.memory.take(this, lists.bytes)) return true
     this.forget()
     return false
   }
@@ -92,7 +101,7 @@ export class ProjectLists {
   private async begin(source: ListSource, merges: Merges): Promise<Loaded | null> {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
-    if (!this.account(EventLists.bytesOf(all, person.length))) return null
+    if (!this.memory.take(this, EventLists.bytesOf(all, person.length))) return null
     const byPerson = new Map<number, number>()
     for (let i = 0; i < person.length; i++) {
       const survivor = merges.survivorOf.get(person[i]!) ?? person[i]!
@@ -103,17 +112,9 @@ export class ProjectLists {
     return { lists, seq: 0, merges }
   }
 
-  private account(bytes: number): boolean {
-    this.memory.give(this.bytes)
-    this.bytes = 0
-    if (!this.memory.take(bytes)) return false
-    this.bytes = bytes
-    return true
-  }
-
   private forget(): void {
     this.loaded = null
-    this.account(0)
+    this.memory.give(this)
   }
 }
 

@@ -8,6 +8,9 @@ export class SpareProcess {
   private child: ChildProcess | null = null
   private timer: NodeJS.Timeout | undefined
   private readonly launch: () => ChildProcess
+  private readonly forget = () => {
+    this.child = null
+  }
 
   constructor(launch: () => ChildProcess) {
     this.launch = launch
@@ -19,11 +22,8 @@ export class SpareProcess {
     this.timer.unref()
     if (this.child) return
     const child = this.launch()
-    const forget = () => {
-      if (this.child === child) this.child = null
-    }
-    child.once('exit', forget)
-    child.once('error', forget)
+    child.on('exit', this.forget)
+    child.on('error', this.forget)
     child.unref()
     child.channel?.unref()
     this.child = child
@@ -34,7 +34,8 @@ export class SpareProcess {
     const { child } = this
     this.child = null
     if (!child?.connected) return null
-    child.removeAllListeners()
+    child.off('exit', this.forget)
+    child.off('error', this.forget)
     child.ref()
     child.channel?.ref()
     return child
@@ -42,7 +43,9 @@ export class SpareProcess {
 
   drop(): void {
     clearTimeout(this.timer)
-    this.child?.kill('SIGKILL')
+    const { child } = this
+    child?.off('exit', this.forget)
+    child?.kill('SIGKILL')
     this.child = null
   }
 }

@@ -1,6 +1,13 @@
-/** Bytes that several parts of the process share. */
+/** Has memory of a share, and may lose it to others. */
+export interface MemoryHolder {
+  /** Frees the memory for another holder. False: it is in use. */
+  evict(): boolean
+}
+
+/** Bytes that several parts of the process share. Those who have not used theirs for the longest time lose them first. */
 export class MemoryShare {
-  private used = 0
+  /** In the order of their last use. */
+  private readonly holders = new Map<MemoryHolder, number>()
   private readonly most: number
 
   constructor(most: number) {
@@ -8,17 +15,33 @@ export class MemoryShare {
   }
 
   get taken(): number {
-    return this.used
+    let bytes = 0
+    for (const one of this.holders.values()) bytes += one
+    return bytes
   }
 
-  /** False when there are not so many left. */
-  take(bytes: number): boolean {
-    if (this.used + bytes > this.most) return false
-    this.used += bytes
+  /** Takes so many bytes instead of those that the holder has. False: there are not so many, and it has none now. */
+  take(holder: MemoryHolder, bytes: number): boolean {
+    this.give(holder)
+    if (bytes > this.most) return false
+    for (const other of this.holders.keys()) {
+      if (this.taken + bytes <= this.most) break
+      if (other.evict()) this.give(other)
+    }
+    if (this.taken + bytes > this.most) return false
+    this.holders.set(holder, bytes)
     return true
   }
 
-  give(bytes: number): void {
-    this.used -= bytes
+  /** The holder uses its memory now. */
+  touch(holder: MemoryHolder): void {
+    const bytes = this.holders.get(holder)
+    if (bytes === undefined) return
+    this.holders.delete(holder)
+    this.holders.set(holder, bytes)
+  }
+
+  give(holder: MemoryHolder): void {
+    this.holders.delete(holder)
   }
 }

@@ -41,6 +41,7 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
   }
 }
 
+type Store = ReturnType<typeof storeOf>
 const plenty = () => new ProjectLists(new MemoryShare(1e9))
 const timesOf = ({ persons, start, end, time }: EventLists) =>
   Object.fromEntries(
@@ -143,16 +144,40 @@ test('what a reader throws is thrown, and others go on', async () => {
   expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
 })
 
-test('projects share their memory; what does not fit is not kept', async () => {
-  const memory = new MemoryShare(40_000)
-  const [one, another] = [new ProjectLists(memory), new ProjectLists(memory)]
-  const small = storeOf([[1, 10]])
-  expect(await ask(one, small)).toEqual({ 1: [10] })
-  expect(await ask(another, small)).toBeUndefined()
-  one.close()
-  expect(await ask(another, small)).toEqual({ 1: [10] })
+test('projects share their memory: who has used theirs last keeps it, and what does not fit is not kept', async () => {
+  const [one, another, third] = Array.from({ length: 3 }, () => storeOf([[1, 10]])) as [Store, Store, Store]
+  const memory = new MemoryShare(60_000) // for two
+  const lists = new Map([one, another, third].map((store) => [store, new ProjectLists(memory)]))
+  const asked = (store: Store) => ask(lists.get(store)!, store)
+  for (const store of [one, another, one, third, one]) expect(await asked(store)).toEqual({ 1: [10] })
+  expect([one, another, third].map(({ read }) => read.length)).toEqual([1, 1, 1])
+  expect(await asked(another)).toEqual({ 1: [10] })
+  expect([one, another, third].map(({ read }) => read.length)).toEqual([1, 2, 1])
+
   const large = storeOf(Array.from({ length: 5_000 }, (_, i) => [i, i]))
-  another.close()
-  expect(await ask(one, large)).toBeUndefined()
-  expect(await ask(one, small)).toEqual({ 1: [10] })
+  expect(await ask(new ProjectLists(memory), large)).toBeUndefined()
+  expect(await asked(another)).toEqual({ 1: [10] })
+  expect(another.read.length).toBe(2)
+})
+
+test('lists that are being read are not taken away', async () => {
+  const memory = new MemoryShare(40_000) // for one
+  const [first, second] = [new ProjectLists(memory), new ProjectLists(memory)]
+  const store = storeOf([[1, 10]])
+  const hold = deferred<void>()
+  const reading = deferred<void>()
+  const held = first.use(store.source, 1, async (found) => {
+    reading.resolve()
+    await hold.promise
+    return timesOf(found)
+  })
+  await reading.promise
+  expect(await ask(second, store)).toBeUndefined()
+  hold.resolve()
+  expect((await held)?.answer).toEqual({ 1: [10] })
+  expect(await ask(second, store)).toEqual({ 1: [10] })
+  expect(memory.taken).toBeLessThan(40_000)
+  second.close()
+  first.close()
+  expect(memory.taken).toBe(0)
 })

@@ -8,23 +8,20 @@ const slackEvents = 2
 /** Lists that move leave gaps. More than this share of gaps is removed. */
 const mostGaps = 0.3
 
-const int32 = (length: number) => new Int32Array(new SharedArrayBuffer(length * 4))
-const float64 = (length: number) => new Float64Array(new SharedArrayBuffer(length * 8))
-
 /**
  * The events of a project as one list per person, ordered by time, with free places behind each list. Events of one time are in the order in which they came.
  * The events of person `p` are at `start[p]` to `end[p]` of the columns.
  */
 export class EventLists {
-  start = int32(1024)
-  end = int32(1024)
-  time = float64(0)
-  event = int32(0)
+  start = new Int32Array(1024)
+  end = new Int32Array(1024)
+  time = new Float64Array(0)
+  event = new Int32Array(0)
   /** Persons have numbers below this. */
   persons = 0
   events = 0
   /** Events that a person's list has places for. */
-  private room = int32(1024)
+  private room = new Int32Array(1024)
   /** Places of the columns that belong to a list, or to a gap. */
   private used = 0
   private gaps = 0
@@ -91,9 +88,9 @@ export class EventLists {
     this.persons = Math.max(this.persons, persons)
     if (persons <= this.start.length) return
     const length = Math.max(persons, this.start.length * 2)
-    this.start = copied(this.start, int32(length))
-    this.end = copied(this.end, int32(length))
-    this.room = copied(this.room, int32(length))
+    this.start = copied(this.start, new Int32Array(length))
+    this.end = copied(this.end, new Int32Array(length))
+    this.room = copied(this.room, new Int32Array(length))
   }
 
   /** Makes room for further events of a person. */
@@ -115,8 +112,8 @@ export class EventLists {
   private grow(places: number): void {
     if (places <= this.time.length) return
     const length = Math.max(places, Math.ceil(this.time.length * 1.25), 1024)
-    this.time = copied(this.time, float64(length))
-    this.event = copied(this.event, int32(length))
+    this.time = copied(this.time, new Float64Array(length))
+    this.event = copied(this.event, new Int32Array(length))
   }
 
   /** Puts all lists side by side again, with fresh slack. */
@@ -124,8 +121,8 @@ export class EventLists {
     const { start, end, room, time, event, persons } = this
     let places = 0
     for (let person = 0; person < persons; person++) places += roomFor(end[person]! - start[person]!)
-    this.time = float64(places)
-    this.event = int32(places)
+    this.time = new Float64Array(places)
+    this.event = new Int32Array(places)
     this.used = 0
     this.gaps = 0
     for (let person = 0; person < persons; person++) {

@@ -70,6 +70,39 @@ test('what was acknowledged is in the next answer, with merges and late events, 
   }
 })
 
+test('while events arrive, each answer has what was acknowledged before it and nothing that was not sent', async () => {
+  const project = await projectOf()
+  let [sent, acknowledged] = [0, 0]
+  const send = async () => {
+    for (let round = 0; round < 60; round++) {
+      const from = sent
+      sent += 100
+      const batch = Array.from({ length: 100 }, (_, i) => ({
+        event: 'visit',
+        distinct_id: `u${from + i}`,
+        timestamp: new Date(Date.UTC(2026, 2, 1 + ((from + i) % 9))).toISOString(),
+      }))
+      await project.ingest({ batch })
+      acknowledged += 100
+    }
+  }
+  const query = { ...questions.uniques, trendsFilter: { display: 'BoldNumber' } }
+  const sending = send()
+  const asker = async () => {
+    for (let last = -1; last < sent; ) {
+      const least = acknowledged
+      const answer = await ask(project, query)
+      last = (answer.results as [{ aggregated_value: number }])[0].aggregated_value
+      expect(roads(answer)).toEqual(['core'])
+      expect(last).toBeGreaterThanOrEqual(least)
+      expect(last).toBeLessThanOrEqual(sent)
+      if (last === 6_000) return
+    }
+    await asker()
+  }
+  await Promise.all([sending, asker(), asker()])
+})
+
 test.each([
   [
     'a property of a step',

@@ -7,7 +7,7 @@ import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { defaultConcurrency, defaultMemoryLimit, defaultThreads, listMemoryBytes, memoryBytes } from './budget.ts'
 import { interruptAtExit } from './live-instances.ts'
-import { type MemoryWatch, nativeBytes, watchMemory } from './memory-watch.ts'
+import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
 import { ConnectionPool } from './pool.ts'
 import { rowGroupRows } from './schema.ts'
@@ -118,11 +118,7 @@ export class Instance implements Sql {
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
     this.quick = new ConnectionPool(() => this.connect(), 2)
     this.forgetAtExit = interruptAtExit(this)
-    this.memory = watchMemory({
-      most: options.memoryLimit / 2 + besideTheEngine,
-      native: () => nativeBytes() - this.listMemory.taken, // shared memory, which JavaScript does not count as its own
-      counted: () => this.counted(),
-    })
+    this.memory = watchMemory({ most: options.memoryLimit / 2 + besideTheEngine, counted: () => this.counted() })
   }
 
   get isInMemory(): boolean {

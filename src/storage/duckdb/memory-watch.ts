@@ -28,7 +28,7 @@ export interface WatchOptions {
   readonly everyMs?: number
 }
 
-export const nativeBytes = (): number => {
+const nativeBytes = (): number => {
   const { rss, heapTotal, external } = process.memoryUsage()
   return rss - heapTotal - external
 }

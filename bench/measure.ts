@@ -14,12 +14,22 @@ export interface Measured {
 
 /**
  * A program of benches as the package is built: what runs the sources directly keeps the names of functions, which costs time where they are made often,
- * and its loader takes a hundred megabytes.
+ * and its loader takes a hundred megabytes. What it imports from `waymark` is the package as it would be published, or these sources.
  */
-export const bundled = async (file: string): Promise<string> => {
+export const bundled = async (file: string, waymark: 'package' | 'sources' = 'package'): Promise<string> => {
   const outfile = join(import.meta.dirname, '..', '.bench', `${basename(file, '.ts')}.mjs`)
   const { build } = await import('esbuild')
-  await build({ entryPoints: [file], outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm', logLevel: 'error' })
+  const library = waymark === 'package' ? { external: ['waymark'] } : { alias: { waymark: join(import.meta.dirname, '../src/index.ts') } }
+  await build({
+    entryPoints: [file],
+    outfile,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+    ...library,
+  })
   return outfile
 }
 

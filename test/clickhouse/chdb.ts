@@ -13,12 +13,12 @@ export const hasClickHouse = directory !== undefined
 export const howToInstallClickHouse = '`npm run setup:clickhouse` installs it (550 MB).'
 
 /** One per process: a test file that needs it opens it once. */
-export async function openChdb(): Promise<ClickHouseClient> {
+export async function openChdb(path = ':memory:'): Promise<ClickHouseClient> {
   if (directory === undefined) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)
   const { createChdbConnection } = createRequire(join(directory, 'chdb.ts'))('chdb/connection') as {
     createChdbConnection(options: { path: string }): object
   }
-  return createClient({ connection: writable(createChdbConnection({ path: ':memory:' })) as never }) // its types are of another copy of the client's
+  return createClient({ connection: writable(createChdbConnection({ path })) as never }) // its types are of another copy of the client's
 }
 
 interface Request {

@@ -1,0 +1,68 @@
+import { createInterface } from 'node:readline'
+import type { EventFiles, OpenContender, Place, Prepared, Rows } from './contender.ts'
+import { type ContenderKey, contenders } from './contenders.ts'
+import { progress } from './progress.ts'
+import { questions } from './questions.ts'
+
+// One contender in a process of its own. Orders of the other process, one a line: see `Order`.
+
+export type Order =
+  | { readonly do: 'load'; readonly events: EventFiles }
+  | { readonly do: 'open'; readonly events: EventFiles }
+  /** Answers `times` times, for at most about `seconds`. */
+  | { readonly do: 'time'; readonly question: number; readonly times: number; readonly seconds: number }
+  | { readonly do: 'rows'; readonly question: number }
+export interface Done {
+  readonly failed?: string
+  /** The contender cannot answer it yet. */
+  readonly isMissing?: boolean
+  /** For each time. */
+  readonly ms?: readonly number[]
+  readonly rows?: Rows
+  readonly peakMb: number
+}
+
+const [key, setup] = process.argv.slice(2) as [ContenderKey, string]
+const contender = contenders[key]
+const place = JSON.parse(setup) as Place
+let opened: OpenContender | undefined
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+async function timesOf(prepared: Prepared, times: number, seconds: number): Promise<number[]> {
+  const ms: number[] = []
+  const end = performance.now() + seconds * 1000
+  while (ms.length < times && (ms.length < 2 || performance.now() < end)) ms.push(await timed(() => prepared.ask()))
+  return ms
+}
+
+async function follow(order: Order): Promise<Omit<Done, 'peakMb'>> {
+  if (order.do === 'load') {
+    const onProgress = progress(`${contender.name}: loading`, order.events.data.events)
+    return { ms: [await timed(() => contender.load(order.events, place, onProgress))] }
+  }
+  if (order.do === 'open')
+    return {
+      ms: [
+        await timed(async () => {
+          opened = await contender.open(order.events.data, place)
+        }),
+      ],
+    }
+  const prepared = await opened!.prepare(questions[order.question]!)
+  if (prepared === null) return { isMissing: true }
+  if (order.do === 'rows') return { rows: await prepared.rows(await prepared.ask()) }
+  return { ms: await timesOf(prepared, order.times, order.seconds) }
+}
+
+console.log('ready')
+for await (const line of createInterface({ input: process.stdin })) {
+  const done = await follow(JSON.parse(line) as Order).catch((error: Error) => ({ failed: error.message }))
+  console.log(JSON.stringify({ ...done, peakMb: process.resourceUsage().maxRSS / 1024 } satisfies Done))
+}
+await opened?.close()
+process.exit() // ClickHouse's threads may go on

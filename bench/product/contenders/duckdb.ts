@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance, type Json } from '@duckdb/node-api'
+import type { Contender, EventFiles, Place, Rows } from '../contender.ts'
+import { type DataSet, peopleOf } from '../generator.ts'
+import type { Layout } from '../question.ts'
+
+export interface DuckdbTable {
+  readonly name: string
+  readonly layout: string
+  /** Statements before the events are loaded. */
+  readonly tables: readonly string[]
+  readonly values: string
+  readonly columns: Pick<Layout, 'text' | 'number'>
+}
+
+const openIn = async ({ directory, threads, memory }: Place): Promise<{ connection: DuckDBConnection; close(): Promise<void> }> => {
+  const instance = await DuckDBInstance.create(join(directory, 'events.duckdb'), { memory_limit: memory, threads: String(threads) })
+  const connection = await instance.connect()
+  return {
+    connection,
+    async close() {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
+
+async function load({ tables, values }: DuckdbTable, { files }: EventFiles, place: Place, onFile: (files: number) => void) {
+  const { connection, close } = await openIn(place)
+  for (const statement of tables) await connection.run(statement)
+  for (const [i, file] of files.entries()) {
+    await connection.run(`INSERT INTO events SELECT ${values} FROM read_parquet('${file}')`)
+    onFile(i + 1)
+  }
+  await connection.run('CHECKPOINT')
+  await close()
+}
+
+/** The client gives 64-bit integers as text. */
+const plain = (cell: Json) => (typeof cell === 'string' && /^-?\d+$/.test(cell) ? Number(cell) : cell)
+
+async function rowsOf(connection: DuckDBConnection, query: string): Promise<Rows> {
+  const answer = await connection.runAndReadAll(query)
+  return answer.getRowsJson().map((row) => row.map(plain)) as Rows
+}
+
+/** DuckDB in this process, with one table of events in a file. */
+export const duckdb = (table: DuckdbTable): Contender => ({
+  name: table.name,
+  layout: table.layout,
+  load: (events, place, onProgress) =>
+    load(table, events, place, (files) => onProgress((events.data.events * files) / events.files.length)),
+  async open(data: DataSet, place) {
+    const { connection, close } = await openIn(place)
+    const layout = { ...table.columns, person: 'person', personLiteral: String, people: peopleOf(data) }
+    return {
+      async prepare(question) {
+        const query = question.duckdb(layout)
+        return { ask: () => rowsOf(connection, query), rows: (answer) => answer as Rows }
+      },
+      close,
+    }
+  },
+})

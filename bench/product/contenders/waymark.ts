@@ -1,0 +1,83 @@
+import { type OpenOptions, open, type Project, type Query, type Waymark } from 'waymark'
+import type { Contender, EventFiles, Place } from '../contender.ts'
+import { productEvents } from '../generator.ts'
+import { askedPerson, rowLimit } from '../question.ts'
+import { inNumbers, type PersonNumbers } from './person-numbers.ts'
+
+export interface WaymarkSetup {
+  readonly name: string
+  readonly layout: string
+  /** Beside the directory, the threads and the memory limit. */
+  readonly options: Partial<OpenOptions>
+}
+
+const eventsPerBatch = 1000
+const batchesAtOnce = 8
+const projectName = 'Benchmark'
+const now = new Date('2026-04-01T12:00:00Z')
+
+const openIn = ({ directory, threads, memory }: Place, options: WaymarkSetup['options']): Promise<Waymark> =>
+  open({ dataDir: directory, threads, memoryLimit: memory, clock: () => now, ...options })
+
+/** Each answer is computed: one that is kept would be no measurement. */
+const rows = { defaultRows: rowLimit, mostRows: rowLimit }
+const answerOf = (project: Project, query: Query) => project.query(query as never, { refresh: 'force_blocking', rows })
+
+const statement = async (project: Project, query: string) =>
+  ((await answerOf(project, { kind: 'SqlLikeQuery', query })) as unknown as { results: unknown }).results
+const numbersOfPersons = (project: Project) =>
+  statement(project, 'select toString(person_id) as id, any(distinct_id) from events group by id') as Promise<PersonNumbers>
+
+/** As a program sends them that embeds the library: several batches at once, each of which is durable when it is acknowledged. */
+async function load({ data }: EventFiles, project: Project, onProgress: (events: number) => void): Promise<void> {
+  const events = productEvents(data)
+  let sent = 0
+  const send = async () => {
+    for (let size = batch(events); size.length > 0; size = batch(events)) {
+      await project.ingest({ batch: size })
+      sent += size.length
+      onProgress(sent)
+    }
+  }
+  await Promise.all(Array.from({ length: batchesAtOnce }, send))
+  await statement(project, 'select count() from events') // answers when all of them are applied
+}
+
+const batch = (events: ReturnType<typeof productEvents>) => {
+  const taken = []
+  while (taken.length < eventsPerBatch) {
+    const { value, done } = events.next()
+    if (done) break
+    taken.push(value.event)
+  }
+  return taken
+}
+
+/** The library in this process, by its public functions alone. */
+export const waymark = ({ name, layout, options }: WaymarkSetup): Contender => ({
+  name,
+  layout,
+  async load(events, place, onProgress) {
+    const directory = await openIn(place, options)
+    await load(events, await directory.createProject({ name: projectName, timezone: 'UTC' }), onProgress)
+    await directory.close()
+  },
+  async open(_, place) {
+    const directory = await openIn(place, options)
+    const project = await directory.project(projectName)
+    const askedId = async () => {
+      const [[uuid]] = (await statement(project, `select person_id from events where distinct_id = 'user-${askedPerson}' limit 1`)) as [[string]]
+      return uuid
+    }
+    return {
+      async prepare(question) {
+        const query = question.waymark.query(question.isOfPerson ? await askedId() : '')
+        return {
+          ask: () => answerOf(project, query),
+          rows: (answer) => inNumbers(question.waymark.rows(answer as never), question, () => numbersOfPersons(project)),
+        }
+      },
+      close: () => directory.close(),
+    }
+  },
+})

@@ -2,13 +2,19 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildPackage } from './build-package.ts'
 import { commitOf, repositoryRoot } from './compare/checkout.ts'
 import { compareRevisions } from './compare/compare-revisions.ts'
 import { bundled } from './measure.ts'
+import { product } from './product/product.ts'
 
 // npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]
 // npm run bench -- REVISION [--events N] [--runs N]
+// npm run bench -- product [--events MILLIONS] …
 // Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON. It is built first, as the package is.
+
+const [first, ...rest] = process.argv.slice(2)
+if (first === 'product') process.exit(await product(rest))
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -20,7 +26,7 @@ const files = readdirSync(import.meta.dirname)
 const names = files.map((file) => file.replace('.bench.ts', ''))
 if (values.help) {
   console.log(
-    `npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run.\n\nnpm run bench -- REVISION [--events N] [--runs N]\n\nCompares the working tree with a revision, question by question.`,
+    `npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run.\n\nnpm run bench -- REVISION [--events N] [--runs N]\n\nCompares the working tree with a revision, question by question.\n\nnpm run bench -- product [--help]\n\nCompares Waymark with ClickHouse and DuckDB on the same events.`,
   )
   process.exit()
 }
@@ -41,12 +47,7 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 const passed = (['events', 'runs'] as const).flatMap((name) => (values[name] ? [`--${name}`, values[name]] : []))
-// Some of them run the command line as it would be published: from these sources, not from whenever it was built last.
-const build = spawnSync('npx', ['tsup', '--no-dts', '--silent'], {
-  cwd: join(import.meta.dirname, '..'),
-  stdio: ['ignore', 'ignore', 'inherit'],
-})
-if (build.status !== 0) process.exit(1)
+buildPackage()
 let failed = 0
 for (const file of chosen) {
   const { status } = spawnSync(process.execPath, [await bundled(join(import.meta.dirname, file)), ...passed, ...positionals], {

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { EventFiles, OpenContender, Place, Prepared, Rows } from './contender.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
+import type { DataSet } from './generator.ts'
 import { progress } from './progress.ts'
 import { questions } from './questions.ts'
 
@@ -8,7 +9,7 @@ import { questions } from './questions.ts'
 
 export type Order =
   | { readonly do: 'load'; readonly events: EventFiles }
-  | { readonly do: 'open'; readonly events: EventFiles }
+  | { readonly do: 'open'; readonly data: DataSet }
   /** Answers `times` times, for at most about `seconds`. */
   | { readonly do: 'time'; readonly question: number; readonly times: number; readonly seconds: number }
   | { readonly do: 'rows'; readonly question: number }
@@ -19,6 +20,7 @@ export interface Done {
   /** For each time. */
   readonly ms?: readonly number[]
   readonly rows?: Rows
+  readonly version?: string
   readonly peakMb: number
 }
 
@@ -45,14 +47,11 @@ async function follow(order: Order): Promise<Omit<Done, 'peakMb'>> {
     const onProgress = progress(`${contender.name}: loading`, order.events.data.events)
     return { ms: [await timed(() => contender.load(order.events, place, onProgress))] }
   }
-  if (order.do === 'open')
-    return {
-      ms: [
-        await timed(async () => {
-          opened = await contender.open(order.events.data, place)
-        }),
-      ],
-    }
+  if (order.do === 'open') {
+    const start = performance.now()
+    opened = await contender.open(order.data, place)
+    return { ms: [performance.now() - start], version: opened.version }
+  }
   const prepared = await opened!.prepare(questions[order.question]!)
   if (prepared === null) return { isMissing: true }
   if (order.do === 'rows') return { rows: await prepared.rows(await prepared.ask()) }

@@ -28,6 +28,8 @@ export interface Prepared {
 }
 
 export interface OpenContender {
+  /** Of the software, as `DuckDB 1.5.6`. */
+  readonly version: string
   /** What a question needs before its time begins. Null: not built yet. */
   prepare(question: Question): Promise<Prepared | null>
   close(): Promise<void>

@@ -10,7 +10,8 @@ const personId = (number: string) => `reinterpretAsUUID(MD5(toString(${number}))
 /** As PostHog keeps events. */
 export const clickhouseReference: Contender = clickhouse({
   name: 'ClickHouse (reference layout)',
-  layout: 'String names, UUID persons resolved before loading, properties as JSON text with materialized String columns for seven of them, parts merged',
+  layout:
+    'String names, UUID persons resolved before loading, properties as JSON text with materialized String columns for seven of them, parts merged',
   table: `(uuid UUID, event String, properties String CODEC(ZSTD(3)), timestamp DateTime64(6, 'UTC'), team_id Int64, distinct_id String, person_id UUID,
       ${materialized.map((name) => `\`mat_${name}\` String MATERIALIZED ${extract(name)}`).join(', ')})
     ENGINE = MergeTree PARTITION BY toYYYYMM(timestamp) ORDER BY (team_id, toDate(timestamp), event, cityHash64(distinct_id), cityHash64(uuid))`,

@@ -56,7 +56,9 @@ export const clickhouse = (table: ClickHouseTable): Contender => ({
     load(table, events, place, (files) => onProgress((events.data.events * files) / events.files.length)),
   async open(_, place) {
     const client = await openIn(place)
+    const [[version]] = (await rowsOf(client, 'SELECT version()')) as [[string]]
     return {
+      version: `ClickHouse ${version}`,
       async prepare(question) {
         const query = question.clickhouse(table.columns)
         return {

@@ -8,7 +8,7 @@ export const duckdbJson: Contender = duckdb({
   tables: ['CREATE TABLE events (uuid UUID, event VARCHAR, timestamp TIMESTAMP, distinct_id VARCHAR, person UINTEGER, properties JSON)'],
   values: 'uuid, event, timestamp, distinct_id, person, properties',
   columns: {
-    text: (name) => `properties->>'$."${name}"'`,
+    text: (name) => `(properties->>'$."${name}"')`,
     number: (name) => `(properties->>'$."${name}"')::DOUBLE`,
   },
 })

@@ -2,7 +2,8 @@ import type { Contender } from '../contender.ts'
 import { eventNames, identify, texts } from '../generator.ts'
 import { duckdb } from './duckdb.ts'
 
-const enumOf = (name: string, values: readonly string[]) => `CREATE TYPE "${name}" AS ENUM (${values.map((value) => `'${value}'`).join(', ')})`
+const enumOf = (name: string, values: readonly string[]) =>
+  `CREATE TYPE "${name}" AS ENUM (${values.map((value) => `'${value}'`).join(', ')})`
 const typed: Readonly<Record<string, string>> = {
   $browser: '"$browser"',
   $browser_version: 'USMALLINT',
@@ -28,9 +29,13 @@ export const duckdbTyped: Contender = duckdb({
     enumOf('name', [...eventNames, identify]),
     ...Object.entries(texts).map(([name, values]) => enumOf(name, values)),
     `CREATE TABLE events (uuid UUID, event name, timestamp TIMESTAMP, distinct_id VARCHAR, person UINTEGER,
-      ${Object.entries(typed).map(([name, type]) => `"${name}" ${type}`).join(', ')})`,
+      ${Object.entries(typed)
+        .map(([name, type]) => `"${name}" ${type}`)
+        .join(', ')})`,
   ],
-  values: `uuid, event, timestamp, distinct_id, person, ${Object.entries(typed).map(([name, type]) => `(properties->>'$."${name}"')::${type}`).join(', ')}`,
+  values: `uuid, event, timestamp, distinct_id, person, ${Object.entries(typed)
+    .map(([name, type]) => `(properties->>'$."${name}"')::${type}`)
+    .join(', ')}`,
   columns: {
     text: (name) => (name in texts ? `"${name}"::VARCHAR` : `"${name}"`),
     number: (name) => `"${name}"`,

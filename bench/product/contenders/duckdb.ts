@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance, type Json } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, type Json, version } from '@duckdb/node-api'
 import type { Contender, EventFiles, Place, Rows } from '../contender.ts'
 import { type DataSet, peopleOf } from '../generator.ts'
 import type { Layout } from '../question.ts'
@@ -54,6 +54,7 @@ export const duckdb = (table: DuckdbTable): Contender => ({
     const { connection, close } = await openIn(place)
     const layout = { ...table.columns, person: 'person', personLiteral: String, people: peopleOf(data) }
     return {
+      version: `DuckDB ${version().replace(/^v/, '')}`,
       async prepare(question) {
         const query = question.duckdb(layout)
         return { ask: () => rowsOf(connection, query), rows: (answer) => answer as Rows }

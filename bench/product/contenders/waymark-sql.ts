@@ -3,6 +3,7 @@ import { waymark } from './waymark.ts'
 
 export const waymarkSql: Contender = waymark({
   name: 'Waymark (SQL)',
-  layout: 'as open() keeps them: the log of seven days, persons merged by Waymark itself, properties as JSON text with typed columns that it chooses',
+  layout:
+    'as open() keeps them: the log of seven days, persons merged by Waymark itself, properties as JSON text with typed columns that it chooses',
   options: {},
 })

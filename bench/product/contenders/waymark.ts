@@ -1,4 +1,5 @@
-import { type OpenOptions, open, type Project, type Query, type Waymark } from 'waymark'
+import type { OpenOptions, Project, Query, Waymark } from 'waymark'
+import { version } from '../../../src/lib/version.ts'
 import type { Contender, EventFiles, Place } from '../contender.ts'
 import { productEvents } from '../generator.ts'
 import { askedPerson, rowLimit } from '../question.ts'
@@ -16,8 +17,11 @@ const batchesAtOnce = 8
 const projectName = 'Benchmark'
 const now = new Date('2026-04-01T12:00:00Z')
 
-const openIn = ({ directory, threads, memory }: Place, options: WaymarkSetup['options']): Promise<Waymark> =>
-  open({ dataDir: directory, threads, memoryLimit: memory, clock: () => now, ...options })
+/** The library is loaded by the process that measures it, and not by who only lists the contenders. */
+async function openIn({ directory, threads, memory }: Place, options: WaymarkSetup['options']): Promise<Waymark> {
+  const { open } = await import('waymark')
+  return open({ dataDir: directory, threads, memoryLimit: memory, clock: () => now, ...options })
+}
 
 /** Each answer is computed: one that is kept would be no measurement. */
 const rows = { defaultRows: rowLimit, mostRows: rowLimit }
@@ -66,10 +70,13 @@ export const waymark = ({ name, layout, options }: WaymarkSetup): Contender => (
     const directory = await openIn(place, options)
     const project = await directory.project(projectName)
     const askedId = async () => {
-      const [[uuid]] = (await statement(project, `select person_id from events where distinct_id = 'user-${askedPerson}' limit 1`)) as [[string]]
+      const [[uuid]] = (await statement(project, `select person_id from events where distinct_id = 'user-${askedPerson}' limit 1`)) as [
+        [string],
+      ]
       return uuid
     }
     return {
+      version: `Waymark ${version}`,
       async prepare(question) {
         const query = question.waymark.query(question.isOfPerson ? await askedId() : '')
         return {

@@ -8,12 +8,12 @@ const within = `INTERVAL ${windowDays} DAY`
 
 const chain = ({ person }: DuckdbLayout, steps: readonly string[], more = '') =>
   [
-    `e AS MATERIALIZED (SELECT ${person} AS p, timestamp AS at, event${more} FROM events WHERE ${stepsInRange(steps)})`,
-    `r1 AS MATERIALIZED (SELECT p, at, at AS began FROM e WHERE event = '${steps[0]}')`,
+    `e AS MATERIALIZED (SELECT ${person} AS p, timestamp AS moment, event${more} FROM events WHERE ${stepsInRange(steps)})`,
+    `r1 AS (SELECT p, moment, moment AS began FROM e WHERE event = '${steps[0]}')`,
     ...steps.slice(1).map(
       (event, i) =>
-        `r${i + 2} AS MATERIALIZED (SELECT e.p, e.at, began FROM e ASOF JOIN r${i + 1} r ON e.p = r.p AND e.at > r.at
-          WHERE event = '${event}' AND e.at <= began + ${within})`,
+        `r${i + 2} AS (SELECT e.p, e.moment, began FROM e ASOF JOIN r${i + 1} r ON e.p = r.p AND e.moment > r.moment
+          WHERE event = '${event}' AND e.moment <= began + ${within})`,
     ),
   ].join(',\n')
 
@@ -23,14 +23,14 @@ export const counts = (layout: DuckdbLayout, steps: readonly string[]): string =
 
 export const countsBy = (layout: DuckdbLayout, steps: readonly string[], property: string): string =>
   `WITH ${chain(layout, steps, `, ${layout.text(property)} AS value`)},
-  touched AS MATERIALIZED (SELECT p, arg_min(value, at) AS value FROM e GROUP BY p)
+  touched AS (SELECT p, arg_min(value, moment) AS value FROM e GROUP BY p)
   ${steps.map((_, i) => `SELECT value, ${i + 1} AS step, count(DISTINCT p) AS n FROM r${i + 1} JOIN touched USING (p) GROUP BY value`).join(' UNION ALL ')}`
 
 export const unordered = ({ person }: DuckdbLayout, steps: readonly string[]): string => {
   const done = steps.map((event) => `coalesce(max(timestamp) FILTER (event = '${event}') OVER w >= timestamp - ${within}, false)::INTEGER`)
   const best = `SELECT p, max(n) AS level FROM (SELECT ${person} AS p, ${done.join(' + ')} AS n FROM events WHERE ${stepsInRange(steps)}
     WINDOW w AS (PARTITION BY ${person} ORDER BY timestamp)) GROUP BY p`
-  return `WITH best AS MATERIALIZED (${best})
+  return `WITH best AS (${best})
   ${steps.map((_, i) => `SELECT ${i + 1} AS step, count(*) AS n FROM best WHERE level > ${i}`).join(' UNION ALL ')}`
 }
 
@@ -39,12 +39,12 @@ export const ratesByDay = (layout: DuckdbLayout, steps: readonly string[]): stri
   const last = steps.length
   const later = steps.slice(1).map(
     (event, i) =>
-      `r${i + 2} AS MATERIALIZED (SELECT e.p, e.day, e.at, began FROM later e ASOF JOIN r${i + 1} r ON e.p = r.p AND e.day = r.day AND e.at > r.at
-        WHERE event = '${event}' AND e.at <= began + ${within})`,
+      `r${i + 2} AS (SELECT e.p, e.day, e.moment, began FROM later e ASOF JOIN r${i + 1} r ON e.p = r.p AND e.day = r.day AND e.moment > r.moment
+        WHERE event = '${event}' AND e.moment <= began + ${within})`,
   )
-  return `WITH e AS MATERIALIZED (SELECT ${layout.person} AS p, timestamp AS at, event FROM events WHERE ${stepsInRange(steps)}),
-  r1 AS MATERIALIZED (SELECT p, at::DATE AS day, at, at AS began FROM e WHERE event = '${steps[0]}'),
-  later AS MATERIALIZED (SELECT p, (at::DATE - i::INTEGER) AS day, at, event FROM e, range(${windowDays + 1}) earlier(i) WHERE event <> '${steps[0]}'),
+  return `WITH e AS (SELECT ${layout.person} AS p, timestamp AS moment, event FROM events WHERE ${stepsInRange(steps)}),
+  r1 AS (SELECT p, moment::DATE AS day, moment, moment AS began FROM e WHERE event = '${steps[0]}'),
+  later AS (SELECT p, (moment::DATE - i::INTEGER) AS day, moment, event FROM e, range(${windowDays + 1}) earlier(i) WHERE event <> '${steps[0]}'),
   ${later.join(',\n')}
   SELECT day, 100 * coalesce(converted, 0) / entered AS rate FROM (SELECT day, count(DISTINCT p) AS entered FROM r1 GROUP BY day)
   LEFT JOIN (SELECT day, count(DISTINCT p) AS converted FROM r${last} GROUP BY day) USING (day)`

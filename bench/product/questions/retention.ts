@@ -22,7 +22,9 @@ export const retention: Question = {
     query: () => ({ kind: 'SqlLikeQuery', query: statement }),
     rows: ({ results }: SqlResponse) => results as Rows,
   },
-  clickhouse: ({ person }) => `SELECT day, arrayJoin(arrayConcat([0], arrayMap(back -> back - day, arrayFilter(back -> back > day, days_back)))) AS later, count() AS n
+  clickhouse: ({
+    person,
+  }) => `SELECT day, arrayJoin(arrayConcat([0], arrayMap(back -> back - day, arrayFilter(back -> back > day, days_back)))) AS later, count() AS n
     FROM (SELECT ${person} AS p, groupUniqArrayIf(toDate(timestamp), event = '${began}') AS days_began,
         groupUniqArrayIf(toDate(timestamp), event = '${returned}') AS days_back
       FROM events WHERE event IN ('${began}', '${returned}') AND ${inMarch} GROUP BY p)

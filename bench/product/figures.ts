@@ -1,0 +1,45 @@
+import type { machine } from '../measure.ts'
+import type { ContenderKey } from './contenders.ts'
+
+// What a run has measured: the file of --out, and all that the table and the chart are made of.
+
+export interface Times {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+  readonly runs: number
+}
+/** Text: why there is no time. */
+export type Outcome = Times | string
+
+export interface ContenderFigures {
+  readonly key: ContenderKey
+  readonly name: string
+  readonly layout: string
+  /** Of the software, as `DuckDB 1.5.6`. */
+  readonly version: string
+  readonly loadSeconds: number
+  readonly eventsPerSecond: number
+  readonly loadPeakMb: number
+  readonly diskMb: number
+  /** From opening to the answer of the first question, in a new process. */
+  readonly firstAnswerMs: number
+  readonly queryPeakMb: number
+  /** In the order of the questions. */
+  readonly outcomes: readonly Outcome[]
+}
+
+export interface Figures {
+  readonly events: number
+  readonly seed: number
+  readonly persons: number
+  readonly threads: number
+  readonly memory: string
+  readonly command: string
+  readonly date: string
+  readonly machine: ReturnType<typeof machine>
+  readonly questions: readonly string[]
+  readonly contenders: readonly ContenderFigures[]
+  /** Contenders that did not take part, with the reason. */
+  readonly missing: readonly { readonly name: string; readonly reason: string }[]
+}

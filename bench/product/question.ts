@@ -11,10 +11,6 @@ export interface Layout {
   text(property: string): string
   number(property: string): string
 }
-export interface ClickHouseLayout extends Layout {
-  /** The fastest exact aggregate for distinct persons of this type. */
-  readonly unique: 'groupBitmap' | 'uniqExact'
-}
 export interface DuckdbLayout extends Layout {
   /** Persons are numbered from 0 to below this. */
   readonly people: number
@@ -29,7 +25,7 @@ export interface WaymarkQuestion {
 export interface Question {
   readonly name: string
   readonly waymark: WaymarkQuestion
-  clickhouse(layout: ClickHouseLayout): string
+  clickhouse(layout: Layout): string
   duckdb(layout: DuckdbLayout): string
   readonly isOfPerson?: true
   /** A column of persons, by the contender's own ids. It is compared by their numbers. */

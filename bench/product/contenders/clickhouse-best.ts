@@ -35,6 +35,5 @@ export const clickhouseBest: Contender = clickhouse({
     personLiteral: String,
     text: (name) => `\`${name}\``,
     number: (name) => `\`${name}\``,
-    unique: 'groupBitmap',
   },
 })

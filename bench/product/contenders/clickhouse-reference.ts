@@ -21,6 +21,5 @@ export const clickhouseReference: Contender = clickhouse({
     personLiteral: (number) => personId(String(number)),
     text,
     number: (name) => `toFloat64OrNull(${text(name)})`,
-    unique: 'uniqExact',
   },
 })

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { hasClickHouse, howToInstallClickHouse, openChdb } from '../../../test/clickhouse/chdb.ts'
 import type { Contender, EventFiles, Place, Rows } from '../contender.ts'
-import type { ClickHouseLayout } from '../question.ts'
+import type { Layout } from '../question.ts'
 import { inNumbers, type PersonNumbers } from './person-numbers.ts'
 
 export interface ClickHouseTable {
@@ -11,7 +11,7 @@ export interface ClickHouseTable {
   readonly table: string
   /** What is inserted of a row of the files. */
   readonly values: string
-  readonly columns: ClickHouseLayout
+  readonly columns: Layout
 }
 
 const openIn = async ({ directory, threads, memory }: Place): Promise<ClickHouseClient> => {
@@ -42,7 +42,7 @@ const rowsOf = async (client: ClickHouseClient, query: string): Promise<Rows> =>
   return (await answer.json()) as unknown as Rows
 }
 
-async function numbersOfPersons(client: ClickHouseClient, { person }: ClickHouseLayout): Promise<PersonNumbers> {
+async function numbersOfPersons(client: ClickHouseClient, { person }: Layout): Promise<PersonNumbers> {
   const rows = await rowsOf(client, `SELECT toString(${person}) AS id, any(distinct_id) FROM events GROUP BY id`)
   return rows as readonly (readonly [string, string])[]
 }

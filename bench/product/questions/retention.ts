@@ -16,22 +16,22 @@ const statement = `select day, 0 as later, count() as n
     join (select distinct person_id as p, toDate(timestamp) as back from events where event = '${returned}' and ${inMarch}) b on a.p = b.p
     where back > day group by day, later`
 
+/** A join of the days of each person: faster than arrays of days in ClickHouse. */
+const joined = (person: string, day: string) => {
+  const daysOf = (event: string, name: string) =>
+    `SELECT DISTINCT ${person} AS p, ${day} AS ${name} FROM events WHERE event = '${event}' AND ${inMarch}`
+  return `SELECT day, 0 AS later, count(*) AS n FROM (${daysOf(began, 'day')}) GROUP BY day
+    UNION ALL
+    SELECT day, back - day AS later, count(*) AS n FROM (${daysOf(began, 'day')}) a JOIN (${daysOf(returned, 'back')}) b USING (p)
+    WHERE back > day GROUP BY day, later`
+}
+
 export const retention: Question = {
   name: 'retention, 30 days',
   waymark: {
     query: () => ({ kind: 'SqlLikeQuery', query: statement }),
     rows: ({ results }: SqlResponse) => results as Rows,
   },
-  clickhouse: ({
-    person,
-  }) => `SELECT day, arrayJoin(arrayConcat([0], arrayMap(back -> back - day, arrayFilter(back -> back > day, days_back)))) AS later, count() AS n
-    FROM (SELECT ${person} AS p, groupUniqArrayIf(toDate(timestamp), event = '${began}') AS days_began,
-        groupUniqArrayIf(toDate(timestamp), event = '${returned}') AS days_back
-      FROM events WHERE event IN ('${began}', '${returned}') AND ${inMarch} GROUP BY p)
-    ARRAY JOIN days_began AS day GROUP BY day, later`,
-  duckdb: ({ person }) => `WITH done AS MATERIALIZED (SELECT DISTINCT ${person} AS p, timestamp::DATE AS day, event = '${began}' AS is_first
-      FROM events WHERE event IN ('${began}', '${returned}') AND ${inMarch})
-    SELECT day, 0 AS later, count(*) AS n FROM done WHERE is_first GROUP BY day
-    UNION ALL
-    SELECT a.day, b.day - a.day AS later, count(*) AS n FROM done a JOIN done b ON a.p = b.p AND b.day > a.day AND a.is_first AND NOT b.is_first GROUP BY ALL`,
+  clickhouse: ({ person }) => joined(person, 'toDate(timestamp)'),
+  duckdb: ({ person }) => joined(person, 'timestamp::DATE'),
 }

@@ -1,6 +1,6 @@
 import type { TrendsResponse } from 'waymark'
 import type { Rows } from '../contender.ts'
-import { type ClickHouseLayout, type DuckdbLayout, dateRange, inRange, type Question } from '../question.ts'
+import { type DuckdbLayout, dateRange, inRange, type Layout, type Question } from '../question.ts'
 
 const event = '$pageview'
 const node = (math: object = {}, name = event) => ({ kind: 'EventsNode', event: name, ...math }) as const
@@ -22,7 +22,7 @@ interface Chart {
   readonly series: readonly ReturnType<typeof node>[]
   readonly more?: object
   /** The number of a day. */
-  clickhouse(layout: ClickHouseLayout): string
+  clickhouse(layout: Layout): string
   duckdb(layout: DuckdbLayout): string
   /** Texts that the rows are also grouped by. */
   readonly by?: string
@@ -66,8 +66,8 @@ const weekly: Question = {
     query: () => ({ kind: 'TrendsQuery', series: [node({ math: 'weekly_active' })], dateRange, interval: 'day' }),
     rows: chartRows,
   },
-  clickhouse: ({ person, unique }) => `SELECT k, ${unique}Merge(state) AS n
-    FROM (SELECT toDate(timestamp) AS day, ${unique}State(${person}) AS state FROM events
+  clickhouse: ({ person }) => `SELECT k, uniqExactMerge(state) AS n
+    FROM (SELECT toDate(timestamp) AS day, uniqExactState(${person}) AS state FROM events
       WHERE event = '${event}' AND timestamp >= '2025-12-27 00:00:00' AND timestamp < '2026-04-01 00:00:00' GROUP BY day)
     ARRAY JOIN arrayMap(i -> day + i, range(7)) AS k
     WHERE k BETWEEN '${dateRange.date_from}' AND '${dateRange.date_to}' GROUP BY k`,
@@ -83,7 +83,7 @@ export const trends: readonly Question[] = [
   chart({
     name: 'unique persons per day',
     series: [node({ math: 'dau' })],
-    clickhouse: ({ person, unique }) => `${unique}(${person})`,
+    clickhouse: ({ person }) => `uniqExact(${person})`,
     duckdb: (layout) => `bit_count(${bits(layout)})`,
   }),
   weekly,

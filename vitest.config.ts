@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 // Reading the sources costs more than most test files do, so files share a process, which keeps the modules. In a process of its own is what looks
@@ -21,6 +22,7 @@ const alone = [
 // What takes long for what it finds: `npm run test:long`.
 const long = [
   'test/cli/stopping.test.ts',
+  'test/bench/product/contenders.test.ts',
   'test/crash/**',
   'test/damage/**',
   'test/definitions/cohort-refresh.test.ts',
@@ -47,6 +49,8 @@ const filesOf = (patterns: readonly string[]) => patterns.map((files) => files.r
 const inOwnProcesses = { isolate: true, globalSetup: ['test/clickhouse/notice.ts', 'test/harness/programs.ts'] }
 
 export default defineConfig({
+  // What imports the package by its name gets the sources.
+  resolve: { alias: { waymark: join(import.meta.dirname, 'src/index.ts') } },
   test: {
     pool: 'forks',
     maxWorkers: 2,

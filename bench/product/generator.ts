@@ -134,7 +134,7 @@ interface Session {
 }
 
 /** More than this, and two events of a hundred million could have one moment. */
-const latestHours = 20
+export const latestHours = 20
 const lateShare = 0.1
 const rareShare = 0.02
 

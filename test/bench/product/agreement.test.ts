@@ -9,7 +9,7 @@ import { waymarkSql } from '../../../bench/product/contenders/waymark-sql.ts'
 import { writeEventFiles } from '../../../bench/product/event-files.ts'
 import { questions } from '../../../bench/product/questions.ts'
 
-// Nothing is timed before all contenders gave the same answers. test/bench/product/contenders.test.ts asks all of them, in processes of their own.
+// Nothing is timed before all contenders gave the same answers. contenders.test.ts beside this file asks all of them, in processes of their own.
 
 const folder = mkdtempSync(join(tmpdir(), 'waymark-agreement-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -30,7 +30,7 @@ async function answersOf(name: string, contender: Contender, events: EventFiles)
   return answers
 }
 
-test('Waymark and statements over typed columns answer each question with the same rows', async () => {
+test('Waymark, which merges persons itself, and statements over resolved ones answer each question with the same rows', async () => {
   const events = await writeEventFiles({ events: 1500, seed: 5 }, folder, () => undefined)
   expect(events.files.every((file) => existsSync(file))).toBe(true)
   const [ours, theirs] = [await answersOf('waymark', waymarkSql, events), await answersOf('duckdb', duckdbTyped, events)]

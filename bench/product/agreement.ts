@@ -33,3 +33,22 @@ export function firstDifference(a: Rows, b: Rows, { tolerance = defaultTolerance
 }
 const shown = (row: readonly Cell[] | undefined, rows: Rows, at: number) =>
   `${row ? JSON.stringify(row) : 'no row'} (row ${at + 1} of ${rows.length})`
+
+export interface Answered {
+  readonly name: string
+  /** One for each question; null where there is no answer. */
+  readonly answers: readonly (Rows | null)[]
+}
+
+/** The first question that two contenders answer differently, with both answers; null where all agree. */
+export function disagreement(contenders: readonly Answered[], questions: readonly Question[]): string | null {
+  for (const [i, question] of questions.entries()) {
+    const [first, ...others] = contenders.flatMap(({ name, answers }) => (answers[i] ? [{ name, rows: answers[i] }] : []))
+    for (const other of others) {
+      const difference = firstDifference(first!.rows, other.rows, question)
+      if (difference)
+        return `The contenders disagree about "${question.name}": ${first!.name} answers ${difference[0]}, ${other.name} answers ${difference[1]}.`
+    }
+  }
+  return null
+}

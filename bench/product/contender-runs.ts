@@ -2,11 +2,10 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LineProcess, startLineProcess } from '../line-process.ts'
 import { median } from '../measure.ts'
-import { firstDifference } from './agreement.ts'
 import type { EventFiles, Place, Rows } from './contender.ts'
 import type { Done, Order } from './contender-process.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
-import type { ContenderFigures, Outcome } from './figures.ts'
+import { type ContenderFigures, failedWith, type Outcome } from './figures.ts'
 import { progress } from './progress.ts'
 import type { Question } from './question.ts'
 import { questions } from './questions.ts'
@@ -36,11 +35,10 @@ const placeOf = ({ directory, threads, memory }: Run, key: ContenderKey): Place 
 const start = (run: Run, key: ContenderKey): Promise<ContenderProcess> =>
   startLineProcess({ name: contenders[key].name, file: run.program, args: [key, JSON.stringify(placeOf(run, key))] })
 
-async function done(contender: ContenderProcess, key: ContenderKey, order: Order): Promise<Done> {
+async function done(contender: ContenderProcess, order: Order): Promise<Done> {
   const answer = await contender.ask(order)
-  if (answer.failed === undefined) return answer
-  const question = 'question' in order ? `, ${questions[order.question]!.name}` : ''
-  throw new Error(`${contenders[key].name}${question}: ${answer.failed}`)
+  if (answer.failed !== undefined) throw new Error(answer.failed)
+  return answer
 }
 
 const bytesIn = (folder: string): number =>
@@ -49,13 +47,13 @@ const bytesIn = (folder: string): number =>
     return sum + (entry.isDirectory() ? bytesIn(path) : statSync(path).size)
   }, 0)
 
-type Loaded = Pick<ContenderFigures, 'loadSeconds' | 'eventsPerSecond' | 'loadPeakMb' | 'diskMb'>
+export type Loaded = Pick<ContenderFigures, 'loadSeconds' | 'eventsPerSecond' | 'loadPeakMb' | 'diskMb'>
 
 export async function loadContender(run: Run, key: ContenderKey): Promise<Loaded> {
   mkdirSync(placeOf(run, key).directory, { recursive: true })
   const contender = await start(run, key)
   try {
-    const { ms, peakMb } = await done(contender, key, { do: 'load', events: run.events })
+    const { ms, peakMb } = await done(contender, { do: 'load', events: run.events })
     const loadSeconds = ms![0]! / 1000
     const eventsPerSecond = run.events.data.events / loadSeconds
     return { loadSeconds, eventsPerSecond, loadPeakMb: peakMb, diskMb: bytesIn(placeOf(run, key).directory) / 1e6 }
@@ -64,52 +62,58 @@ export async function loadContender(run: Run, key: ContenderKey): Promise<Loaded
   }
 }
 
-/** The rows of each question that is asked; null where the contender cannot answer it yet. */
-async function answersOf(run: Run, key: ContenderKey): Promise<readonly (Rows | null)[]> {
-  const contender = await start(run, key)
-  try {
-    await done(contender, key, { do: 'open', data: run.events.data })
-    const onProgress = progress(`${contenders[key].name}: checking the answers`, run.asked.length)
-    const answers: (Rows | null)[] = []
-    for (const question of run.asked) {
-      const { rows, isMissing } = await done(contender, key, { do: 'rows', question })
-      answers.push(isMissing ? null : rows!)
-      onProgress(answers.length)
-    }
-    return answers
-  } finally {
-    await contender.stop()
-  }
+interface Opened extends ContenderProcess {
+  /** What opening answered the first time. */
+  readonly opening: Done
 }
 
-/** Two contenders answered a question differently: nothing is timed. */
-export class DisagreementError extends Error {}
-
-const named = (question: Question, [a, b]: readonly [string, string], one: ContenderKey, other: ContenderKey) =>
-  `The contenders disagree about "${question.name}": ${contenders[one].name} answers ${a}, ${contenders[other].name} answers ${b}.`
-
-/** Asks every contender every question once. Throws at the first question that two of them answer differently. */
-export async function mustAgree(run: Run, keys: readonly ContenderKey[]): Promise<void> {
-  const first: (readonly [ContenderKey, Rows] | undefined)[] = run.asked.map(() => undefined)
-  for (const key of keys) {
-    const answers = await answersOf(run, key)
-    for (const [i, rows] of answers.entries()) {
-      if (rows === null) continue
-      const known = first[i]
-      if (known === undefined) {
-        first[i] = [key, rows]
-        continue
+/** The loaded contender in a process. One that ends is a failure of the question that it was asked, and is started again for the next one. */
+async function openContender(run: Run, key: ContenderKey): Promise<Opened> {
+  let current: ContenderProcess | null = await start(run, key)
+  const open: Order = { do: 'open', data: run.events.data }
+  const opening = await done(current, open)
+  const again = async () => {
+    const process = await start(run, key)
+    await done(process, open)
+    return process
+  }
+  return {
+    opening,
+    async ask(order) {
+      try {
+        current ??= await again()
+        return await current.ask(order)
+      } catch (error) {
+        current = null
+        return { failed: (error as Error).message, peakMb: 0 }
       }
-      const question = questions[run.asked[i]!]!
-      const difference = firstDifference(known[1], rows, question)
-      if (difference) throw new DisagreementError(named(question, difference, known[0], key))
-    }
+    },
+    stop: async () => current?.stop(),
   }
 }
+
+/** The rows of each question that is asked; null where the contender cannot answer it yet, or failed. */
+export async function answersOf(run: Run, key: ContenderKey): Promise<readonly (Rows | null)[]> {
+  const { name } = contenders[key]
+  const contender = await openContender(run, key)
+  const onProgress = progress(`${name}: checking the answers`, run.asked.length)
+  const answers: (Rows | null)[] = []
+  for (const question of run.asked) {
+    const { rows, failed } = await contender.ask({ do: 'rows', question })
+    if (failed !== undefined) console.error(`${name} cannot answer "${questions[question]!.name}": ${failed}`)
+    answers.push(rows ?? null)
+    onProgress(answers.length)
+  }
+  await contender.stop()
+  return answers
+}
+
+/** The order of the questions is that of the answers. */
+export const askedOf = ({ asked }: Run): readonly Question[] => asked.map((question) => questions[question]!)
 
 const outcomeOf = ({ isMissing, failed, ms = [] }: Done): Outcome => {
   if (isMissing) return notBuilt
-  if (failed !== undefined) return `failed: ${failed.split('\n')[0]}`
+  if (failed !== undefined) return `${failedWith}${failed.split('\n')[0]}`
   return { median: median(ms), min: Math.min(...ms), max: Math.max(...ms), runs: ms.length }
 }
 
@@ -117,23 +121,20 @@ type Timed = Pick<ContenderFigures, 'version' | 'firstAnswerMs' | 'queryPeakMb' 
 
 /** The first question right after opening; then each question warm, after a time that does not count. */
 export async function timeContender(run: Run, key: ContenderKey): Promise<Timed> {
-  const contender = await start(run, key)
-  try {
-    const opened = await done(contender, key, { do: 'open', data: run.events.data })
-    const first = await done(contender, key, { do: 'time', question: run.asked[0]!, times: 1, seconds: 0 })
-    const onProgress = progress(`${contenders[key].name}: timing`, run.asked.length)
-    const outcomes: Outcome[] = []
-    let queryPeakMb = first.peakMb
-    for (const question of run.asked) {
-      await contender.ask({ do: 'time', question, times: 1, seconds: 0 })
-      const timed = await contender.ask({ do: 'time', question, times: run.runs, seconds: secondsPerQuestion })
-      queryPeakMb = timed.peakMb
-      outcomes.push(outcomeOf(timed))
-      onProgress(outcomes.length)
-    }
-    const firstAnswerMs = opened.ms![0]! + (first.ms?.[0] ?? Number.NaN)
-    return { version: opened.version!, firstAnswerMs, queryPeakMb, outcomes }
-  } finally {
-    await contender.stop()
+  const contender = await openContender(run, key)
+  const { opening } = contender
+  const first = await contender.ask({ do: 'time', question: run.asked[0]!, times: 1, seconds: 0 })
+  const onProgress = progress(`${contenders[key].name}: timing`, run.asked.length)
+  const outcomes: Outcome[] = []
+  let queryPeakMb = first.peakMb
+  for (const question of run.asked) {
+    const warmUp = await contender.ask({ do: 'time', question, times: 1, seconds: 0 })
+    const timed = warmUp.failed ? warmUp : await contender.ask({ do: 'time', question, times: run.runs, seconds: secondsPerQuestion })
+    queryPeakMb = Math.max(queryPeakMb, timed.peakMb)
+    outcomes.push(outcomeOf(timed))
+    onProgress(outcomes.length)
   }
+  await contender.stop()
+  const firstAnswerMs = first.ms ? opening.ms![0]! + first.ms[0]! : null
+  return { version: opening.version!, firstAnswerMs, queryPeakMb, outcomes }
 }

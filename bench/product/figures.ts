@@ -22,8 +22,8 @@ export interface ContenderFigures {
   readonly eventsPerSecond: number
   readonly loadPeakMb: number
   readonly diskMb: number
-  /** From opening to the answer of the first question, in a new process. */
-  readonly firstAnswerMs: number
+  /** From opening to the answer of the first question, in a new process; null where that failed. */
+  readonly firstAnswerMs: number | null
   readonly queryPeakMb: number
   /** In the order of the questions. */
   readonly outcomes: readonly Outcome[]
@@ -41,5 +41,20 @@ export interface Figures {
   readonly questions: readonly string[]
   readonly contenders: readonly ContenderFigures[]
   /** Contenders that did not take part, with the reason. */
-  readonly missing: readonly { readonly name: string; readonly reason: string }[]
+  readonly missing: readonly Missing[]
 }
+
+export interface Missing {
+  readonly name: string
+  readonly reason: string
+  /** It is installed, and could not load the events. */
+  readonly isFailure?: true
+}
+
+/** How the outcome of a question begins that a contender could not answer. */
+export const failedWith = 'failed: '
+
+/** Whether something did not work, other than what is not installed or not built yet. */
+export const hasFailures = ({ contenders, missing }: Figures): boolean =>
+  missing.some(({ isFailure }) => isFailure) ||
+  contenders.some(({ outcomes }) => outcomes.some((outcome) => typeof outcome === 'string' && outcome.startsWith(failedWith)))

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Figures } from './figures.ts'
+import { type Figures, hasFailures } from './figures.ts'
 import { help, readOptions, UsageError } from './options.ts'
 import { terminalReport } from './report.ts'
 import { runProduct } from './run-product.ts'
@@ -18,7 +18,7 @@ export async function product(args: readonly string[]): Promise<number> {
     if (options.out !== null) writeFileSync(options.out, `${JSON.stringify(figures, null, 2)}\n`)
     console.log(terminalReport(figures))
     if (options.write) for (const file of writePage(figures, join(import.meta.dirname, '../../docs'))) console.error(`Wrote ${file}`)
-    return 0
+    return hasFailures(figures) ? 1 : 0
   } catch (error) {
     console.error((error as Error).message)
     return error instanceof UsageError ? 2 : 1

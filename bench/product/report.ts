@@ -36,7 +36,7 @@ const resources: readonly (readonly [what: string, cell: (figures: ContenderFigu
   ['events loaded per second', ({ eventsPerSecond }) => thousands(eventsPerSecond)],
   ['peak memory while loading', ({ loadPeakMb }) => `${thousands(loadPeakMb)} MB`],
   ['on disk', ({ diskMb }) => `${thousands(diskMb)} MB`],
-  ['first answer after opening', ({ firstAnswerMs }) => ms(firstAnswerMs)],
+  ['first answer after opening', ({ firstAnswerMs }) => (firstAnswerMs === null ? 'failed' : ms(firstAnswerMs))],
   ['peak memory while answering', ({ queryPeakMb }) => `${thousands(queryPeakMb)} MB`],
 ]
 export const resourceTable = ({ contenders }: Figures): Table => [

@@ -3,54 +3,65 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildPackage } from '../build-package.ts'
 import { bundled, machine } from '../measure.ts'
-import { loadContender, mustAgree, type Run, timeContender } from './contender-runs.ts'
+import { type Answered, disagreement } from './agreement.ts'
+import { answersOf, askedOf, type Loaded, loadContender, type Run, timeContender } from './contender-runs.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
 import { writeEventFiles } from './event-files.ts'
-import type { ContenderFigures, Figures } from './figures.ts'
+import type { ContenderFigures, Figures, Missing } from './figures.ts'
 import { peopleOf } from './generator.ts'
 import type { Options } from './options.ts'
 import { progress } from './progress.ts'
 import { questions } from './questions.ts'
 
-interface Choice {
-  readonly keys: readonly ContenderKey[]
-  readonly missing: Figures['missing']
-}
-
 /** Contenders that are not installed are left out, and the report says so. */
-const chosen = (keys: readonly ContenderKey[]): Choice => {
-  const missing = keys.flatMap((key) => {
+const notInstalled = (keys: readonly ContenderKey[]): readonly (Missing & { readonly key: ContenderKey })[] =>
+  keys.flatMap((key) => {
     const { name, missing: reason } = contenders[key]
-    return reason === undefined ? [] : [{ key, name, reason }]
+    if (reason === undefined) return []
+    console.error(`Goes on without ${name}: ${reason}`)
+    return [{ key, name, reason }]
   })
-  for (const { name, reason } of missing) console.error(`Goes on without ${name}: ${reason}`)
-  return {
-    keys: keys.filter((key) => !missing.some((one) => one.key === key)),
-    missing: missing.map(({ name, reason }) => ({ name, reason })),
-  }
-}
 
 const eventsIn = (options: Options, directory: string) => {
   const data = { events: options.events, seed: options.seed }
   return writeEventFiles(data, directory, progress('making the events', options.events))
 }
 
-async function measure(run: Run, keys: readonly ContenderKey[]): Promise<readonly ContenderFigures[]> {
-  const loaded = new Map<ContenderKey, Awaited<ReturnType<typeof loadContender>>>()
-  for (const key of keys) loaded.set(key, await loadContender(run, key))
-  await mustAgree(run, keys)
+interface Measured {
+  readonly contenders: readonly ContenderFigures[]
+  /** Those that could not load the events. */
+  readonly failed: readonly Missing[]
+}
+
+async function measure(run: Run, keys: readonly ContenderKey[]): Promise<Measured> {
+  const loaded = new Map<ContenderKey, Loaded>()
+  const failed: Missing[] = []
+  for (const key of keys)
+    try {
+      loaded.set(key, await loadContender(run, key))
+    } catch (error) {
+      const { name } = contenders[key]
+      const reason = `it could not load the events: ${(error as Error).message}`
+      console.error(`Goes on without ${name}: ${reason}`)
+      failed.push({ name, reason, isFailure: true })
+    }
+  const answered: Answered[] = []
+  for (const key of loaded.keys()) answered.push({ name: contenders[key].name, answers: await answersOf(run, key) })
+  const difference = disagreement(answered, askedOf(run))
+  if (difference) throw new Error(difference)
   console.error('All answers agree.')
   const figures: ContenderFigures[] = []
-  for (const key of keys) {
+  for (const [key, about] of loaded) {
     const { name, layout } = contenders[key]
-    figures.push({ key, name, layout, ...loaded.get(key)!, ...(await timeContender(run, key)) })
+    figures.push({ key, name, layout, ...about, ...(await timeContender(run, key)) })
   }
-  return figures
+  return { contenders: figures, failed }
 }
 
 /** Makes the events, loads, compares and times. What it wrote is removed at the end. */
 export async function runProduct(options: Options, args: readonly string[], waymark: 'package' | 'sources' = 'package'): Promise<Figures> {
-  const { keys, missing } = chosen(options.keys)
+  const missing = notInstalled(options.keys)
+  const keys = options.keys.filter((key) => !missing.some((one) => one.key === key))
   if (options.directory !== null) mkdirSync(options.directory, { recursive: true })
   const directory = mkdtempSync(join(options.directory ?? tmpdir(), 'waymark-product-'))
   const remove = () => rmSync(directory, { recursive: true, force: true })
@@ -65,6 +76,7 @@ export async function runProduct(options: Options, args: readonly string[], waym
     const program = await bundled(join(import.meta.dirname, 'contender-process.ts'), waymark)
     const events = await eventsIn(options, directory)
     const run: Run = { events, directory, threads, memory, program, asked, runs }
+    const { contenders: measured, failed } = await measure(run, keys)
     return {
       events: options.events,
       seed,
@@ -75,8 +87,8 @@ export async function runProduct(options: Options, args: readonly string[], waym
       date: new Date().toISOString().slice(0, 10),
       machine: machine(),
       questions: asked.map((question) => questions[question]!.name),
-      contenders: await measure(run, keys),
-      missing,
+      contenders: measured,
+      missing: [...missing.map(({ name, reason }) => ({ name, reason })), ...failed],
     }
   } finally {
     remove()

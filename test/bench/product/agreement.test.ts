@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { firstDifference } from '../../../bench/product/agreement.ts'
+import { disagreement, firstDifference } from '../../../bench/product/agreement.ts'
 import type { Contender, EventFiles, Rows } from '../../../bench/product/contender.ts'
 import { duckdbTyped } from '../../../bench/product/contenders/duckdb-typed.ts'
 import { waymarkSql } from '../../../bench/product/contenders/waymark-sql.ts'
@@ -71,4 +71,17 @@ test('a question says how far its numbers may be rounded', () => {
   expect(firstDifference([['2026-01-02', 33.33]], [['2026-01-02', 33.3333]], rounded)).toBeNull()
   expect(firstDifference([['2026-01-02', 33.33]], [['2026-01-02', 33.34]], rounded)).toBeNull()
   expect(firstDifference([['2026-01-02', 33.33]], [['2026-01-02', 33.6]], rounded)).not.toBeNull()
+})
+
+test('contenders that disagree are named, with the question and both answers; one without an answer is passed over', () => {
+  const [first, second] = questions
+  const all = [
+    { name: 'A', answers: [rows, null] },
+    { name: 'B', answers: [rows, [['2026-01-02', 1]]] },
+    { name: 'C', answers: [rows, [['2026-01-02', 2]]] },
+  ] satisfies Parameters<typeof disagreement>[0]
+  expect(disagreement(all, [first!, second!])).toBe(
+    `The contenders disagree about "${second!.name}": B answers ["2026-01-02",1] (row 1 of 1), C answers ["2026-01-02",2] (row 1 of 1).`,
+  )
+  expect(disagreement(all.slice(0, 2), [first!, second!])).toBeNull()
 })

@@ -100,7 +100,7 @@ export async function answersOf(run: Run, key: ContenderKey): Promise<readonly (
   const answers: (Rows | null)[] = []
   for (const question of run.asked) {
     const { rows, failed } = await contender.ask({ do: 'rows', question })
-    if (failed !== undefined) console.error(`${name} cannot answer "${questions[question]!.name}": ${failed}`)
+    if (failed !== undefined) console.error(`${name} cannot answer "${questions[question]!.name}": ${firstLine(failed)}`)
     answers.push(rows ?? null)
     onProgress(answers.length)
   }
@@ -111,9 +111,12 @@ export async function answersOf(run: Run, key: ContenderKey): Promise<readonly (
 /** The order of the questions is that of the answers. */
 export const askedOf = ({ asked }: Run): readonly Question[] => asked.map((question) => questions[question]!)
 
+/** Engines add advice about their settings. */
+export const firstLine = (message: string): string => message.split('\n', 1)[0]!
+
 const outcomeOf = ({ isMissing, failed, ms = [] }: Done): Outcome => {
   if (isMissing) return notBuilt
-  if (failed !== undefined) return `${failedWith}${failed.split('\n')[0]}`
+  if (failed !== undefined) return `${failedWith}${firstLine(failed)}`
   return { median: median(ms), min: Math.min(...ms), max: Math.max(...ms), runs: ms.length }
 }
 

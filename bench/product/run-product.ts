@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buildPackage } from '../build-package.ts'
 import { bundled, machine } from '../measure.ts'
 import { type Answered, disagreement } from './agreement.ts'
-import { answersOf, askedOf, type Loaded, loadContender, type Run, timeContender } from './contender-runs.ts'
+import { answersOf, askedOf, firstLine, type Loaded, loadContender, type Run, timeContender } from './contender-runs.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
 import { writeEventFiles } from './event-files.ts'
 import type { ContenderFigures, Figures, Missing } from './figures.ts'
@@ -41,10 +41,11 @@ async function measure(run: Run, keys: readonly ContenderKey[]): Promise<Measure
       loaded.set(key, await loadContender(run, key))
     } catch (error) {
       const { name } = contenders[key]
-      const reason = `it could not load the events: ${(error as Error).message}`
+      const reason = `it could not load the events: ${firstLine((error as Error).message)}.`
       console.error(`Goes on without ${name}: ${reason}`)
       failed.push({ name, reason, isFailure: true })
     }
+  if (loaded.size === 0) throw new Error('There is nothing to measure: no contender has the events.')
   const answered: Answered[] = []
   for (const key of loaded.keys()) answered.push({ name: contenders[key].name, answers: await answersOf(run, key) })
   const difference = disagreement(answered, askedOf(run))

@@ -11,7 +11,7 @@ const columns = "uuid: 'UUID', event: 'VARCHAR', timestamp: 'TIMESTAMP', distinc
 
 /** The events as Parquet, a file at a time: uuid, event, timestamp, distinct_id, the number of the person after all merges, properties as JSON text. */
 export async function writeEventFiles(data: DataSet, directory: string, onProgress: (events: number) => void): Promise<EventFiles> {
-  const instance = await DuckDBInstance.create(':memory:', { memory_limit: '400MB', threads: '2' })
+  const instance = await DuckDBInstance.create(':memory:', { memory_limit: '300MB', threads: '2' })
   const connection = await instance.connect()
   const files: string[] = []
   const lines = join(directory, 'events.jsonl')

@@ -1,10 +1,14 @@
 import type { Query } from 'waymark'
 import type { Rows } from './contender.ts'
 
-// One question for all contenders. Columns with the same name everywhere: uuid, event, timestamp, distinct_id.
+// One question for all contenders. Columns with the same name everywhere: uuid, event (its name or the name's code), timestamp, distinct_id.
 
 /** Where a table of events has what it does not call by the same name everywhere. */
 export interface Layout {
+  /** What the column `event` has for the name of an event. */
+  event(name: string): string
+  /** The name of a row's event. */
+  readonly eventName: string
   readonly person: string
   /** The id of a person in that column. */
   personLiteral(number: number): string

@@ -31,6 +31,8 @@ export const clickhouseBest: Contender = clickhouse({
     ENGINE = MergeTree ORDER BY (toDate(timestamp), event, cityHash64(person))`,
   values: `uuid, event, timestamp, distinct_id, person, ${extracted.join(', ')}`,
   columns: {
+    event: (name) => `'${name}'`,
+    eventName: 'event',
     person: 'person',
     personLiteral: String,
     text: (name) => `\`${name}\``,

@@ -17,6 +17,8 @@ export const clickhouseReference: Contender = clickhouse({
     ENGINE = MergeTree PARTITION BY toYYYYMM(timestamp) ORDER BY (team_id, toDate(timestamp), event, cityHash64(distinct_id), cityHash64(uuid))`,
   values: `uuid, event, properties, timestamp, 1, distinct_id, ${personId('person')}`,
   columns: {
+    event: (name) => `'${name}'`,
+    eventName: 'event',
     person: 'person_id',
     personLiteral: (number) => personId(String(number)),
     text,

@@ -8,6 +8,8 @@ export const duckdbJson: Contender = duckdb({
   tables: ['CREATE TABLE events (uuid UUID, event VARCHAR, timestamp TIMESTAMP, distinct_id VARCHAR, person UINTEGER, properties JSON)'],
   values: 'uuid, event, timestamp, distinct_id, person, properties',
   columns: {
+    event: (name) => `'${name}'`,
+    eventName: 'event',
     text: (name) => `(properties->>'$."${name}"')`,
     number: (name) => `(properties->>'$."${name}"')::DOUBLE`,
   },

@@ -10,7 +10,7 @@ export interface DuckdbTable {
   /** Statements before the events are loaded. */
   readonly tables: readonly string[]
   readonly values: string
-  readonly columns: Pick<Layout, 'text' | 'number'>
+  readonly columns: Pick<Layout, 'event' | 'eventName' | 'text' | 'number'>
 }
 
 const openIn = async ({ directory, threads, memory }: Place): Promise<{ connection: DuckDBConnection; close(): Promise<void> }> => {

@@ -1,7 +1,7 @@
-import { inRange } from '../question.ts'
+import { inRange, type Layout } from '../question.ts'
 
 export const windowDays = 7
 
 /** The rows that a funnel reads. */
-export const stepsInRange = (steps: readonly string[]): string =>
-  `event IN (${steps.map((event) => `'${event}'`).join(', ')}) AND ${inRange}`
+export const stepsInRange = ({ event }: Layout, steps: readonly string[]): string =>
+  `event IN (${steps.map(event).join(', ')}) AND ${inRange}`

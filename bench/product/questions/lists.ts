@@ -21,15 +21,15 @@ const groupBy: Question = {
   clickhouse: (layout) => statementOfGroups(layout),
   duckdb: (layout) => statementOfGroups(layout),
 }
-const statementOfGroups = ({ text, number }: Layout) =>
+const statementOfGroups = ({ text, number, event }: Layout) =>
   `SELECT ${text('country')} AS country, ${text('plan')} AS plan, count(*) AS n, avg(${number('amount')}) AS mean
-    FROM events WHERE event IN ('purchased', 'checked out') GROUP BY country, plan`
+    FROM events WHERE event IN (${event('purchased')}, ${event('checked out')}) GROUP BY country, plan`
 
 const rowsOfEvents = ({ results }: EventsResponse): Rows =>
   results.map(([uuid, event, timestamp, ...rest]) => [uuid as Cell, event as Cell, microsecondsOf(String(timestamp)), ...(rest as Cell[])])
 const select = ['uuid', 'event', 'timestamp', 'distinct_id', 'properties.plan']
-const listed = (microseconds: string, { text }: Layout, where: string) =>
-  `SELECT uuid, event, ${microseconds} AS at, distinct_id, ${text('plan')} AS plan FROM events WHERE ${where} ORDER BY timestamp DESC LIMIT 100`
+const listed = (microseconds: string, { text, eventName }: Layout, where: string) =>
+  `SELECT uuid, ${eventName} AS name, ${microseconds} AS at, distinct_id, ${text('plan')} AS plan FROM events WHERE ${where} ORDER BY timestamp DESC LIMIT 100`
 interface Listed {
   readonly name: string
   readonly isOfPerson?: true

@@ -1,6 +1,6 @@
 import type { SqlResponse } from 'waymark'
 import type { Rows } from '../contender.ts'
-import type { Question } from '../question.ts'
+import type { Layout, Question } from '../question.ts'
 
 // Those who did the first event on a day of March, and on how many of the days after it they did the second one.
 
@@ -17,9 +17,9 @@ const statement = `select day, 0 as later, count() as n
     where back > day group by day, later`
 
 /** A join of the days of each person: faster than arrays of days in ClickHouse. */
-const joined = (person: string, day: string) => {
-  const daysOf = (event: string, name: string) =>
-    `SELECT DISTINCT ${person} AS p, ${day} AS ${name} FROM events WHERE event = '${event}' AND ${inMarch}`
+const joined = ({ person, event }: Layout, day: string) => {
+  const daysOf = (done: string, name: string) =>
+    `SELECT DISTINCT ${person} AS p, ${day} AS ${name} FROM events WHERE event = ${event(done)} AND ${inMarch}`
   return `SELECT day, 0 AS later, count(*) AS n FROM (${daysOf(began, 'day')}) GROUP BY day
     UNION ALL
     SELECT day, back - day AS later, count(*) AS n FROM (${daysOf(began, 'day')}) a JOIN (${daysOf(returned, 'back')}) b USING (p)
@@ -32,6 +32,6 @@ export const retention: Question = {
     query: () => ({ kind: 'SqlLikeQuery', query: statement }),
     rows: ({ results }: SqlResponse) => results as Rows,
   },
-  clickhouse: ({ person }) => joined(person, 'toDate(timestamp)'),
-  duckdb: ({ person }) => joined(person, 'timestamp::DATE'),
+  clickhouse: (layout) => joined(layout, 'toDate(timestamp)'),
+  duckdb: (layout) => joined(layout, 'timestamp::DATE'),
 }

@@ -26,14 +26,14 @@ interface Chart {
   duckdb(layout: DuckdbLayout): string
   /** Texts that the rows are also grouped by. */
   readonly by?: string
-  readonly where?: (layout: { text(property: string): string }) => string
+  readonly where?: (layout: Layout) => string
   readonly events?: readonly string[]
 }
 
 const chart = ({ name, series, more, clickhouse, duckdb, by, where, events = [event] }: Chart): Question => {
-  const statement = (day: string, number: string, layout: { text(property: string): string }) => {
+  const statement = (day: string, number: string, layout: Layout) => {
     const value = by ? `, coalesce(${layout.text(by)}, '') AS value` : ''
-    const condition = `event IN (${events.map((text) => `'${text}'`).join(', ')}) AND ${inRange}${where ? ` AND ${where(layout)}` : ''}`
+    const condition = `event IN (${events.map(layout.event).join(', ')}) AND ${inRange}${where ? ` AND ${where(layout)}` : ''}`
     return `SELECT ${day} AS day${value}, ${number} AS n FROM events WHERE ${condition} GROUP BY day${by ? ', value' : ''}`
   }
   return {
@@ -66,14 +66,14 @@ const weekly: Question = {
     query: () => ({ kind: 'TrendsQuery', series: [node({ math: 'weekly_active' })], dateRange, interval: 'day' }),
     rows: chartRows,
   },
-  clickhouse: ({ person }) => `SELECT k, uniqExactMerge(state) AS n
+  clickhouse: ({ person, event: code }) => `SELECT k, uniqExactMerge(state) AS n
     FROM (SELECT toDate(timestamp) AS day, uniqExactState(${person}) AS state FROM events
-      WHERE event = '${event}' AND timestamp >= '2025-12-27 00:00:00' AND timestamp < '2026-04-01 00:00:00' GROUP BY day)
+      WHERE event = ${code(event)} AND timestamp >= '2025-12-27 00:00:00' AND timestamp < '2026-04-01 00:00:00' GROUP BY day)
     ARRAY JOIN arrayMap(i -> day + i, range(7)) AS k
     WHERE k BETWEEN '${dateRange.date_from}' AND '${dateRange.date_to}' GROUP BY k`,
   duckdb: (layout) => `SELECT k AS day, bit_count(bit_or(persons)) AS n
     FROM (SELECT timestamp::DATE AS day, ${bits(layout)} AS persons FROM events
-      WHERE event = '${event}' AND timestamp >= '2025-12-27 00:00:00' AND timestamp < '2026-04-01 00:00:00' GROUP BY ALL),
+      WHERE event = ${layout.event(event)} AND timestamp >= '2025-12-27 00:00:00' AND timestamp < '2026-04-01 00:00:00' GROUP BY ALL),
       range(7) later(i), LATERAL (SELECT (day + i::INTEGER) AS k)
     WHERE k BETWEEN '${dateRange.date_from}' AND '${dateRange.date_to}' GROUP BY k`,
 }
@@ -113,7 +113,9 @@ export const trends: readonly Question[] = [
     series: [node({}, 'purchased'), node()],
     more: { trendsFilter: { formulaNodes: [{ formula: '100 * A / B' }] } },
     events: ['purchased', event],
-    clickhouse: () => `if(countIf(event = '${event}') = 0, 0, 100 * countIf(event = 'purchased') / countIf(event = '${event}'))`,
-    duckdb: () => `coalesce(100 * count(*) FILTER (event = 'purchased') / nullif(count(*) FILTER (event = '${event}'), 0), 0)`,
+    clickhouse: ({ event: code }) =>
+      `if(countIf(event = ${code(event)}) = 0, 0, 100 * countIf(event = ${code('purchased')}) / countIf(event = ${code(event)}))`,
+    duckdb: ({ event: code }) =>
+      `coalesce(100 * count(*) FILTER (event = ${code('purchased')}) / nullif(count(*) FILTER (event = ${code(event)}), 0), 0)`,
   }),
 ]

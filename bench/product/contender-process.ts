@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import type { EventFiles, OpenContender, Place, Prepared, Rows } from './contender.ts'
+import type { EventFiles, OpenContender, Prepared, Resources, Rows } from './contender.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
 import type { DataSet } from './generator.ts'
 import { progress } from './progress.ts'
@@ -26,7 +26,7 @@ export interface Done {
 
 const [key, setup] = process.argv.slice(2) as [ContenderKey, string]
 const contender = contenders[key]
-const place = JSON.parse(setup) as Place
+const resources = JSON.parse(setup) as Resources
 let opened: OpenContender | undefined
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
@@ -45,11 +45,11 @@ async function timesOf(prepared: Prepared, times: number, seconds: number): Prom
 async function follow(order: Order): Promise<Omit<Done, 'peakMb'>> {
   if (order.do === 'load') {
     const onProgress = progress(`${contender.name}: loading`, order.events.data.events)
-    return { ms: [await timed(() => contender.load(order.events, place, onProgress))] }
+    return { ms: [await timed(() => contender.load(order.events, resources, onProgress))] }
   }
   if (order.do === 'open') {
     const start = performance.now()
-    opened = await contender.open(order.data, place)
+    opened = await contender.open(order.data, resources)
     return { ms: [performance.now() - start], version: opened.version }
   }
   const prepared = await opened!.prepare(questions[order.question]!)

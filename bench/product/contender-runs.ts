@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LineProcess, startLineProcess } from '../line-process.ts'
 import { median } from '../measure.ts'
-import type { EventFiles, Place, Rows } from './contender.ts'
+import type { EventFiles, Resources, Rows } from './contender.ts'
 import type { Done, Order } from './contender-process.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
 import { type ContenderFigures, failedWith, type Outcome } from './figures.ts'
@@ -21,7 +21,7 @@ export interface Run {
   readonly memory: string
   /** The built contender-process.ts. */
   readonly program: string
-  /** Those that are asked, by their place in the table of questions. */
+  /** Those that are asked, by their index in the table of questions. */
   readonly asked: readonly number[]
   readonly runs: number
 }
@@ -31,9 +31,13 @@ const secondsPerQuestion = 60
 
 type ContenderProcess = LineProcess<Order, Done>
 
-const placeOf = ({ directory, threads, memory }: Run, key: ContenderKey): Place => ({ directory: join(directory, key), threads, memory })
+const resourcesOf = ({ directory, threads, memory }: Run, key: ContenderKey): Resources => ({
+  directory: join(directory, key),
+  threads,
+  memory,
+})
 const start = (run: Run, key: ContenderKey): Promise<ContenderProcess> =>
-  startLineProcess({ name: contenders[key].name, file: run.program, args: [key, JSON.stringify(placeOf(run, key))] })
+  startLineProcess({ name: contenders[key].name, file: run.program, args: [key, JSON.stringify(resourcesOf(run, key))] })
 
 async function done(contender: ContenderProcess, order: Order): Promise<Done> {
   const answer = await contender.ask(order)
@@ -50,13 +54,13 @@ const bytesIn = (folder: string): number =>
 export type Loaded = Pick<ContenderFigures, 'loadSeconds' | 'eventsPerSecond' | 'loadPeakMb' | 'diskMb'>
 
 export async function loadContender(run: Run, key: ContenderKey): Promise<Loaded> {
-  mkdirSync(placeOf(run, key).directory, { recursive: true })
+  mkdirSync(resourcesOf(run, key).directory, { recursive: true })
   const contender = await start(run, key)
   try {
     const { ms, peakMb } = await done(contender, { do: 'load', events: run.events })
     const loadSeconds = ms![0]! / 1000
     const eventsPerSecond = run.events.data.events / loadSeconds
-    return { loadSeconds, eventsPerSecond, loadPeakMb: peakMb, diskMb: bytesIn(placeOf(run, key).directory) / 1e6 }
+    return { loadSeconds, eventsPerSecond, loadPeakMb: peakMb, diskMb: bytesIn(resourcesOf(run, key).directory) / 1e6 }
   } finally {
     await contender.stop()
   }

@@ -3,7 +3,7 @@ import type { Question } from './question.ts'
 
 // One way to keep events and to ask about them. Each contender is one file of contenders/ and one line of their list.
 
-export interface Place {
+export interface Resources {
   /** Empty before the events are loaded, and the contender's own. */
   readonly directory: string
   readonly threads: number
@@ -41,6 +41,6 @@ export interface Contender {
   readonly layout: string
   /** Why it cannot take part on this machine, and what to do about it. */
   readonly missing?: string
-  load(events: EventFiles, place: Place, onProgress: (events: number) => void): Promise<void>
-  open(data: DataSet, place: Place): Promise<OpenContender>
+  load(events: EventFiles, resources: Resources, onProgress: (events: number) => void): Promise<void>
+  open(data: DataSet, resources: Resources): Promise<OpenContender>
 }

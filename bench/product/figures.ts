@@ -47,7 +47,7 @@ export interface Figures {
 export interface Missing {
   readonly name: string
   readonly reason: string
-  /** It is installed, and could not load the events. */
+  /** It could not load the events. */
   readonly isFailure?: true
 }
 

@@ -100,7 +100,7 @@ const padded = (value: number, digits: number, radix = 10) => value.toString(rad
 const hex = (value: number, digits: number) => padded(value, digits, 16)
 const microsecondsPerSecond = 1_000_000
 
-/** No two events have the same moment, because engines differ in how they order equal ones: the row number takes the place of the microseconds. */
+/** No two events have the same moment, because engines differ in how they order equal ones: the row number replaces the microseconds. */
 const momentOf = (ms: number, row: number) => {
   const second = Math.floor((ms - from) / 1000)
   const ofDay = second % 86_400
@@ -146,7 +146,7 @@ const drawPerson = (people: number, draw: () => number): number => {
 }
 
 const drawSession = (person: number, draw: () => number): Session => {
-  // Three of ten people visit before they log in, and without a login now and then.
+  // Three of ten people visit before they log in, and without a login at times.
   const visitsFirst = person % 10 < 3
   const isAnonymous = visitsFirst && draw() < 0.4
   return {

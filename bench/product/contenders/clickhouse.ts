@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { hasClickHouse, howToInstallClickHouse, openChdb } from '../../../test/clickhouse/chdb.ts'
-import type { Contender, EventFiles, Place, Rows } from '../contender.ts'
+import type { Contender, EventFiles, Resources, Rows } from '../contender.ts'
 import type { Layout } from '../question.ts'
 import { inNumbers, type PersonNumbers } from './person-numbers.ts'
 
@@ -14,7 +14,7 @@ export interface ClickHouseTable {
   readonly columns: Layout
 }
 
-const openIn = async ({ directory, threads, memory }: Place): Promise<ClickHouseClient> => {
+const openIn = async ({ directory, threads, memory }: Resources): Promise<ClickHouseClient> => {
   const client = await openChdb(directory)
   const bytes = `${Number.parseFloat(memory) * (memory.endsWith('GB') ? 1e9 : 1e6)}`
   for (const setting of [`max_threads = ${threads}`, `max_insert_threads = ${threads}`, `max_memory_usage = ${bytes}`])
@@ -22,8 +22,8 @@ const openIn = async ({ directory, threads, memory }: Place): Promise<ClickHouse
   return client
 }
 
-async function load({ table, values }: ClickHouseTable, { files }: EventFiles, place: Place, onFile: (files: number) => void) {
-  const client = await openIn(place)
+async function load({ table, values }: ClickHouseTable, { files }: EventFiles, resources: Resources, onFile: (files: number) => void) {
+  const client = await openIn(resources)
   await client.command({ query: `CREATE TABLE events ${table}` })
   for (const [i, file] of files.entries()) {
     await client.command({ query: `INSERT INTO events SELECT ${values} FROM file('${file}', Parquet)` })
@@ -52,10 +52,10 @@ export const clickhouse = (table: ClickHouseTable): Contender => ({
   name: table.name,
   layout: table.layout,
   missing: hasClickHouse ? undefined : `ClickHouse is not installed. ${howToInstallClickHouse}`,
-  load: (events, place, onProgress) =>
-    load(table, events, place, (files) => onProgress((events.data.events * files) / events.files.length)),
-  async open(_, place) {
-    const client = await openIn(place)
+  load: (events, resources, onProgress) =>
+    load(table, events, resources, (files) => onProgress((events.data.events * files) / events.files.length)),
+  async open(_, resources) {
+    const client = await openIn(resources)
     const [[version]] = (await rowsOf(client, 'SELECT version()')) as [[string]]
     return {
       version: `ClickHouse ${version}`,

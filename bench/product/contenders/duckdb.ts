@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance, type Json, version } from '@duckdb/node-api'
-import type { Contender, EventFiles, Place, Rows } from '../contender.ts'
+import type { Contender, EventFiles, Resources, Rows } from '../contender.ts'
 import { type DataSet, peopleOf } from '../generator.ts'
 import type { Layout } from '../question.ts'
 
@@ -13,7 +13,7 @@ export interface DuckdbTable {
   readonly columns: Pick<Layout, 'event' | 'eventName' | 'text' | 'number'>
 }
 
-const openIn = async ({ directory, threads, memory }: Place): Promise<{ connection: DuckDBConnection; close(): Promise<void> }> => {
+const openIn = async ({ directory, threads, memory }: Resources): Promise<{ connection: DuckDBConnection; close(): Promise<void> }> => {
   const instance = await DuckDBInstance.create(join(directory, 'events.duckdb'), { memory_limit: memory, threads: String(threads) })
   const connection = await instance.connect()
   return {
@@ -25,8 +25,8 @@ const openIn = async ({ directory, threads, memory }: Place): Promise<{ connecti
   }
 }
 
-async function load({ tables, values }: DuckdbTable, { files }: EventFiles, place: Place, onFile: (files: number) => void) {
-  const { connection, close } = await openIn(place)
+async function load({ tables, values }: DuckdbTable, { files }: EventFiles, resources: Resources, onFile: (files: number) => void) {
+  const { connection, close } = await openIn(resources)
   for (const statement of tables) await connection.run(statement)
   for (const [i, file] of files.entries()) {
     await connection.run(`INSERT INTO events SELECT ${values} FROM read_parquet('${file}')`)
@@ -48,10 +48,10 @@ async function rowsOf(connection: DuckDBConnection, query: string): Promise<Rows
 export const duckdb = (table: DuckdbTable): Contender => ({
   name: table.name,
   layout: table.layout,
-  load: (events, place, onProgress) =>
-    load(table, events, place, (files) => onProgress((events.data.events * files) / events.files.length)),
-  async open(data: DataSet, place) {
-    const { connection, close } = await openIn(place)
+  load: (events, resources, onProgress) =>
+    load(table, events, resources, (files) => onProgress((events.data.events * files) / events.files.length)),
+  async open(data: DataSet, resources) {
+    const { connection, close } = await openIn(resources)
     const layout = { ...table.columns, person: 'person', personLiteral: String, people: peopleOf(data) }
     return {
       version: `DuckDB ${version().replace(/^v/, '')}`,

@@ -1,6 +1,6 @@
 import type { OpenOptions, Project, Query, Waymark } from 'waymark'
 import { version } from '../../../src/lib/version.ts'
-import type { Contender, EventFiles, Place } from '../contender.ts'
+import type { Contender, EventFiles, Resources } from '../contender.ts'
 import { productEvents } from '../generator.ts'
 import { askedPerson, rowLimit } from '../question.ts'
 import { inNumbers, type PersonNumbers } from './person-numbers.ts'
@@ -18,7 +18,7 @@ const projectName = 'Benchmark'
 const now = new Date('2026-04-01T12:00:00Z')
 
 /** The library is loaded by the process that measures it, and not by who only lists the contenders. */
-async function openIn({ directory, threads, memory }: Place, options: WaymarkSetup['options']): Promise<Waymark> {
+async function openIn({ directory, threads, memory }: Resources, options: WaymarkSetup['options']): Promise<Waymark> {
   const { open } = await import('waymark')
   return open({ dataDir: directory, threads, memoryLimit: memory, clock: () => now, ...options })
 }
@@ -61,13 +61,13 @@ const batch = (events: ReturnType<typeof productEvents>) => {
 export const waymark = ({ name, layout, options }: WaymarkSetup): Contender => ({
   name,
   layout,
-  async load(events, place, onProgress) {
-    const directory = await openIn(place, options)
+  async load(events, resources, onProgress) {
+    const directory = await openIn(resources, options)
     await load(events, await directory.createProject({ name: projectName, timezone: 'UTC' }), onProgress)
     await directory.close()
   },
-  async open(_, place) {
-    const directory = await openIn(place, options)
+  async open(_, resources) {
+    const directory = await openIn(resources, options)
     const project = await directory.project(projectName)
     const askedId = async () => {
       const [[uuid]] = (await statement(project, `select person_id from events where distinct_id = 'user-${askedPerson}' limit 1`)) as [

@@ -15,12 +15,12 @@ const folder = mkdtempSync(join(tmpdir(), 'waymark-agreement-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function answersOf(name: string, contender: Contender, events: EventFiles): Promise<readonly Rows[]> {
-  const place = { directory: join(folder, name), threads: 2, memory: '300MB' }
-  mkdirSync(place.directory)
+  const resources = { directory: join(folder, name), threads: 2, memory: '300MB' }
+  mkdirSync(resources.directory)
   const loaded: number[] = []
-  await contender.load(events, place, (done) => loaded.push(done))
+  await contender.load(events, resources, (done) => loaded.push(done))
   expect(loaded.at(-1)).toBe(events.data.events)
-  const open = await contender.open(events.data, place)
+  const open = await contender.open(events.data, resources)
   const answers: Rows[] = []
   for (const question of questions) {
     const prepared = (await open.prepare(question))!
@@ -61,7 +61,7 @@ test.each<readonly [name: string, a: Rows, b: Rows, difference: readonly [string
     ['["2026-01-03",0.30000000000000004] (row 2 of 2)', '["2026-01-03",0.31] (row 2 of 2)'],
   ],
   ['a row less', rows, [rows[0]!], ['["2026-01-03",0.30000000000000004] (row 2 of 2)', 'no row (row 2 of 1)']],
-  ['a text in the place of a number', [['1', 1]], [[1, 1]], ['["1",1] (row 1 of 1)', '[1,1] (row 1 of 1)']],
+  ['a text instead of a number', [['1', 1]], [[1, 1]], ['["1",1] (row 1 of 1)', '[1,1] (row 1 of 1)']],
 ])('%s is a difference, and both rows are shown', (_, a, b, difference) => {
   expect(firstDifference(a, b, question)).toEqual(difference)
 })

@@ -90,7 +90,7 @@ test('the chart has a bar for each time, to the left of the line of the yardstic
   expect(svg).toContain('retention, 30 days')
 })
 
-test('the page of the project has a place for the report, and the text around it stays', () => {
+test('the page of the project has markers for the report, and the text around it stays', () => {
   const page = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/benchmarks.md'), 'utf8')
   const written = withReport(page, 'THE REPORT')
   expect(withReport(written, 'ANOTHER REPORT')).toBe(withReport(page, 'ANOTHER REPORT'))

@@ -22,7 +22,7 @@ test.each([
   [['--runs', '1.5'], '--runs must be a whole number, got 1.5.'],
   [['--memory', '2'], '--memory must be a size as 2GB or 800MB, got 2.'],
   [['--only', 'lifecycle'], 'No question has "lifecycle" in its name.'],
-  [['--contenders', 'duckdb'], 'There is no contender duckdb. There are: waymark-sql,'],
+  [['--contenders', 'duckdb'], 'There is no contender duckdb. There are: waymark-core, waymark-sql,'],
   [['--fast'], "Unknown option '--fast'"],
 ])('%j is refused', (args, message) => {
   expect(() => readOptions(args)).toThrow(message)

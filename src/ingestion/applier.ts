@@ -45,7 +45,7 @@ export class Applier {
     this.appliedSeq = state.appliedSeq
   }
 
-  /** `peopleKept`: how many people it may know at a time, besides those of the groups that are not committed. */
+  /** `peopleKept`: how many persons it may cache, in addition to those of uncommitted groups. */
   static async open(store: EventWriter, projectId: number, peopleKept: number): Promise<Applier> {
     return new Applier(store, projectId, peopleKept, await store.state())
   }
@@ -242,7 +242,7 @@ export class Applier {
     this.changedWarnings.add(addWarning(this.warnings, warning, at))
   }
 
-  /** Puts everything that changed besides the events into the group. */
+  /** Adds all changes except events to the group. */
   async stage(group: StagedGroup): Promise<void> {
     if (this.keys.refused > 0) {
       this.warn({ type: 'too_many_property_keys', details: { refused: this.keys.refused } }, this.latest)
@@ -320,17 +320,17 @@ export class Applier {
     return [...this.warnings.values()].map((summary) => ({ ...summary, samples: [...summary.samples] }))
   }
 
-  /** How many people the group changes so far. */
+  /** Number of persons that the group has changed so far. */
   get changedPeople(): number {
     return this.people.changes
   }
 
-  /** Whether the group takes so much memory that it should end. */
+  /** True if the group should end because of its memory. */
   get isHeavy(): boolean {
     return this.people.isHeavy
   }
 
-  /** The caches besides the latest persons and groups are too large: `forget` them, once everything staged is committed. */
+  /** True if the caches, apart from the latest persons and groups, are too large. Call `forget` once everything staged is committed. */
   get isFull(): boolean {
     return this.people.isFull || this.families.size > familiesKept
   }
@@ -340,7 +340,7 @@ export class Applier {
     this.families.forget()
   }
 
-  /** Lets go of people and groups that were not used for a while. To be called between groups, when the one before the last is committed. */
+  /** Evicts persons and groups that were not used recently. Call it between groups, when the one before the last is committed. */
   trim(): void {
     this.people.trim()
     this.groups.trim()

@@ -3,7 +3,7 @@ import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { deferred } from '../lib/deferred.ts'
 
 const retryMs = [10, 50, 250, 1_000, 5_000]
-/** After so many consecutive failures, waiting callers get the error. */
+/** After this many consecutive failures, waiting callers get the error. */
 const patience = 3
 
 export const closed = () => new WaymarkError('closed', {})
@@ -43,7 +43,7 @@ export class ApplyFailures {
     return this.failures > patience ? this.last : null
   }
 
-  /** Attempt `attempt` of one thing has failed. */
+  /** Records that attempt number `attempt` of one operation has failed. */
   failed(error: unknown, attempt = this.failures): void {
     this.report(error)
     this.last = error

@@ -23,7 +23,7 @@ const minRowsForPeople = 128
 const transactionsBeforeGrowth = 16
 /** How long the first events of a transaction wait for more, while no query waits for them. */
 const lingerMs = 5_000
-/** Yields to the event loop after so long; the clock is read after so many events. */
+/** Yields to the event loop after this time. The clock is read once per this many events. */
 const sliceMs = 2
 const eventsPerTimeCheck = 32
 
@@ -37,7 +37,7 @@ interface Parts {
   readonly waiters: CommitWaiters
   /** Everything up to this record is processed. */
   processed(seq: number): void
-  /** Everything up to this record is in the store. */
+  /** Everything up to this record is applied. */
   committed(seq: number): void
 }
 
@@ -46,7 +46,7 @@ export class ApplyLoop {
   private readonly parts: Parts
   applier: Applier
   private queue: QueuedBatch[] = []
-  /** Processed at least in part, and not committed. */
+  /** Batches that are processed at least in part, but not committed. */
   private readonly taken = new Set<QueuedBatch>()
   private applying: Promise<void> | null = null
   /** Serializes the transactions. */
@@ -74,7 +74,7 @@ export class ApplyLoop {
     this.wakeUp.resolve()
   }
 
-  /** The batches that are not applied. */
+  /** Batches that are not applied. */
   get unfinished(): readonly QueuedBatch[] {
     return [...this.taken, ...this.queue]
   }
@@ -84,7 +84,7 @@ export class ApplyLoop {
     await this.writing.catch(() => undefined)
   }
 
-  /** Between two transactions. */
+  /** Called between two transactions. */
   inTurn(work: () => Promise<void>): Promise<void> {
     const turn = this.writing.then(work)
     this.writing = this.writing.then(() => turn.catch(() => undefined))
@@ -129,7 +129,7 @@ export class ApplyLoop {
       await setImmediate()
       sliceStart = performance.now()
     }
-    const { groupRows } = this // it may grow meanwhile, and what is beyond it was not loaded
+    const { groupRows } = this // the limit may grow meanwhile, and rows beyond the old one were not loaded
     const isFull = () => group.events >= groupRows || applier.changedPeople >= limits.groupPeople || applier.isHeavy
     while (!isFull() && (await this.hasMore(done, lingerUntil))) {
       const rows = groupRows - group.events
@@ -147,10 +147,10 @@ export class ApplyLoop {
         this.taken.add(waiting)
         for (;;) {
           const upTo = Math.min(groupRows, group.events + eventsPerTimeCheck)
-          const { next: place, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
-          waiting.next = place
+          const { next: reached, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
+          waiting.next = reached
           waiting.uuids = uuids
-          if (place >= waiting.count || isFull()) break
+          if (reached >= waiting.count || isFull()) break
           await pause()
         }
         if (waiting.next < waiting.count) break
@@ -174,7 +174,7 @@ export class ApplyLoop {
         this.isWriting = false
         this.wake()
       })
-    this.writing.catch(() => undefined) // seen by the next who waits for it
+    this.writing.catch(() => undefined) // the next caller that awaits it gets the error
   }
 
   /**
@@ -204,7 +204,7 @@ export class ApplyLoop {
     return failures.isClosed || waiters.isAwaited(this.applier.appliedSeq) || done.some(({ kind }) => kind !== 'event')
   }
 
-  /** The next batches, of about so many rows. A batch of import records is processed alone. */
+  /** The next batches, with about this many rows in total. A batch of import records is processed alone. */
   private peek(rows: number): QueuedBatch[] {
     let count = 0
     const next: QueuedBatch[] = []
@@ -262,7 +262,7 @@ export class ApplyLoop {
     const { log, backpressure } = this.parts
     const { appliedSeq } = this.applier
     const uncommitted = [...this.taken].filter((waiting) => lastSeqOf(waiting) > appliedSeq)
-    const done = [...this.taken].filter((waiting) => lastSeqOf(waiting) <= appliedSeq) // the commit that seemed to fail had succeeded
+    const done = [...this.taken].filter((waiting) => lastSeqOf(waiting) <= appliedSeq) // their commit succeeded although it reported an error
     const [last] = uncommitted.slice(-1)
     if (last) {
       for await (const batch of log.read(appliedSeq + 1)) {
@@ -273,10 +273,10 @@ export class ApplyLoop {
           backpressure.enter(waiting.bytes)
           this.queue.push(waiting)
         }
-        // Of a batch that was stored in part the log gives the rest.
+        // For a batch that was stored in part, the log returns the rest.
         const before = batch.firstSeq - waiting.firstSeq
         waiting.work = readWork(batch)
-        waiting.duplicates = new Set([...waiting.duplicates].map((place) => place - before).filter((place) => place >= 0))
+        waiting.duplicates = new Set([...waiting.duplicates].map((index) => index - before).filter((index) => index >= 0))
         if (waiting.work.content.kind === 'event') waiting.work.content.duplicates = waiting.duplicates
         Object.assign(waiting, { firstSeq: batch.firstSeq, count: batch.payloads.length, next: 0 })
       }

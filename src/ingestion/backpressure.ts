@@ -4,7 +4,7 @@ import { deferred } from '../lib/deferred.ts'
 // Live events overtake past ones: for each lane, the fraction of the limit that may be waiting, and that may be queued but not applied, when another batch arrives.
 const liveLane = { waiting: 1, entered: 1 / 4 }
 const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
-/** Concurrent batches of past events. At most so many are ahead of a live one. */
+/** Maximum number of concurrent batches of past events, so at most this many are ahead of a live one. */
 const maxPastBatches = 4
 
 export const defaultQueueBytes = 64 * 1024 * 1024

@@ -31,7 +31,7 @@ export function eventsOf(body: unknown): readonly unknown[] {
 
 const asSentAt = (value: unknown): string | null => (value === undefined || value === null || value === '' ? null : String(sentTime(value)))
 
-/** Bytes of a batch as the log keeps it: several times those of the largest body. */
+/** Maximum bytes of a batch in the log: several times the largest body. */
 export const batchBytesLimit = 80 * 1024 * 1024
 
 /** Metadata of all events of a batch. */
@@ -41,13 +41,13 @@ export interface BatchFacts {
   readonly ip?: string | null
   /** Fields of the batch that are not read. */
   readonly strangeFields?: readonly StrangeField[]
-  /** Whether the answer counts duplicates, and waits until they are known. Batches of past events always do. */
+  /** True if the response waits for and contains the number of duplicates. Always true for batches of past events. */
   readonly countsDuplicates?: boolean
-  /** Called with each event that cannot be taken, which is then left out. Without it the first of them refuses the batch. */
+  /** Called with each invalid event, which is then skipped. Without it the first invalid event rejects the batch. */
   readonly onRefused?: (event: unknown, refusal: WaymarkError<'bad-event'>) => void
 }
 
-/** The body of `POST /batch/`, less the key. */
+/** The body of `POST /batch/`, without the key. */
 export function readBody(
   body: unknown,
   about: Pick<BatchFacts, 'sentAt' | 'ip'> = {},
@@ -60,7 +60,7 @@ export function readBody(
 
 const envelopeOf = (body: unknown): Readonly<Record<string, unknown>> => (isObject(body) && 'batch' in body ? body : {})
 
-/** Whether a body is of past events. */
+/** True if a body holds past events. */
 export const isHistorical = (body: unknown): boolean => envelopeOf(body).historical_migration === true
 
 const eventsOfLook = 8
@@ -73,7 +73,7 @@ const writtenTexts = (ends: readonly number[], written: TextWriter): Texts => {
 
 type AnyReceipt = Omit<Receipt, 'sentAt'>
 
-/** What the first event and the others have in common: only the first one reports errors of the request. */
+/** The receipts of the first event and of the others. Only the first one reports errors of the request. */
 const receiptsOf = ({ strangeFields, ...receipt }: AnyReceipt, sentAt: string | null): readonly [first: Receipt, others: Receipt] => {
   const isReadable = sentAt === null || parseTime(sentAt) !== null
   return [
@@ -110,10 +110,10 @@ function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchF
   return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical: isPast }
 }
 
-/** Events are written here one after another; a batch takes with it a copy of what it is. */
+/** A shared buffer that events are written to one after another. Each batch gets a copy of its bytes. */
 const writer = new TextWriter()
 
-/** At once. */
+/** Decodes without yielding. */
 export function decodeEvents(events: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts): DecodedBatch {
   const steps = decoding(events, receipt, facts, writer)
   for (;;) {
@@ -122,13 +122,13 @@ export function decodeEvents(events: Iterable<unknown>, receipt: AnyReceipt, fac
   }
 }
 
-/** Reads a batch as `POST /batch/` takes it, less the key. Refuses it whole at the first event that cannot be taken. */
+/** Reads the body of `POST /batch/`, without the key. Rejects the whole batch at the first invalid event. */
 export function decodeBatch(body: unknown, receipt: AnyReceipt, about: Pick<BatchFacts, 'sentAt'> = {}): DecodedBatch {
   const { events, facts } = readBody(body, about)
   return decodeEvents(events, receipt, facts)
 }
 
-/** A few milliseconds at a time, one batch after another, so that other lanes can overtake. */
+/** Decodes one batch after another in slices of a few milliseconds, so that other lanes can overtake. */
 class Lane {
   private readonly writer = new TextWriter()
   private turn: Promise<unknown> = Promise.resolve()
@@ -146,17 +146,17 @@ class Lane {
 }
 
 const lanes = { past: new Lane(1), live: new Lane(8) }
-/** As little as this does not wait for others. */
+/** Batches up to this size do not wait for others. */
 const small = { events: 100, bytes: 1 << 16 }
 
-/** Past events in a lane of their own, and live ones in one unless they are few. */
+/** Past events have their own lane. Live events share another one, unless they are few. */
 export function decodeInTurns(source: EventSource, receipt: AnyReceipt, facts: BatchFacts): Promise<DecodedBatch> {
   if (facts.isHistorical) return lanes.past.decode(source, receipt, facts)
   if (source.count > small.events || source.bytes > small.bytes) return lanes.live.decode(source, receipt, facts)
   return Promise.resolve(decodeEvents(source, receipt, facts))
 }
 
-/** Events of the past a little at a time. */
+/** Decodes past events in their own lane, in short slices. */
 export const decodePast = (events: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts): Promise<DecodedBatch> =>
   lanes.past.decode(events, receipt, facts)
 
@@ -170,7 +170,7 @@ function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written
   }
 }
 
-/** The same events again, from the log. */
+/** Decodes the same events again, from the log. */
 export function readPayloads(
   payloads: Texts,
   uuids: readonly string[],

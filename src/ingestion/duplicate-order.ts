@@ -23,7 +23,7 @@ export class DuplicateOrder {
     this.decide()
   }
 
-  /** Continues at this record: a damaged log has gaps. */
+  /** Continues at this record. A damaged log has gaps. */
   async skipTo(seq: number): Promise<void> {
     await this.deciding
     this.nextSeq = seq
@@ -54,7 +54,7 @@ export class DuplicateOrder {
     }
   }
 
-  /** False when it was abandoned. */
+  /** False if the search was abandoned. */
   private async find(waiting: QueuedBatch): Promise<boolean> {
     const { content } = waiting.work!
     if (content.kind !== 'event') return true

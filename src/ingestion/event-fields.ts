@@ -4,7 +4,7 @@ import type { Warning } from './warnings.ts'
 
 // The fields of an event and of a batch. Any other field is most likely misspelled, and its value would be lost silently.
 
-/** What is read of an event. */
+/** The known fields of an event. */
 const ofEvent = [
   'event',
   'distinct_id',
@@ -20,7 +20,7 @@ const ofEvent = [
   'elements',
   'elements_chain',
 ] as const
-/** What is read of a batch. */
+/** The known fields of a batch. */
 const ofBatch = ['batch', 'sent_at', 'historical_migration'] as const
 
 /** Fields that client libraries send and that are read in another module (the token), or ignored on purpose (the library). */
@@ -64,13 +64,13 @@ const leftOut = [
   'version',
   'window_id',
 ] as const
-/** Of the log's own form of an event. */
+/** Fields of an event in the log. */
 const ofLog = ['$noted', '$dropped'] as const
 
 const inEvent: ReadonlySet<string> = new Set([...ofEvent, ...ofBatch, ...leftOut, ...ofLog])
 const inBatch: ReadonlySet<string> = new Set([...ofBatch, ...leftOut])
 
-/** Of one event or batch; more of them are the same mistake. */
+/** Maximum number of unknown fields that are reported per event or batch. */
 const maxTold = 3
 
 export interface StrangeField {
@@ -78,7 +78,7 @@ export interface StrangeField {
   readonly suggestion?: string
 }
 
-/** Senders repeat their mistakes with each event. */
+/** Senders repeat a misspelled field in every event, so likely names are cached. */
 const told = new Map<string, StrangeField>()
 const maxKept = 1_000
 

@@ -8,17 +8,17 @@ export interface EventName {
   count: number
 }
 
-/** Names of one project. */
+/** Maximum number of event names in one project. */
 export const nameLimit = 200_000
-/** Events of further names go by this one. */
+/** The name under which events with further names are stored. */
 export const otherName = '$other'
 
-/** The dictionary of event names. All of it is in memory: a project has as many as its programmers wrote, up to a limit. */
+/** The dictionary of event names. It is entirely in memory, since names come from source code and their number is limited. */
 export class EventNames {
   private readonly byName = new Map<string, EventName>()
   private readonly changed = new Set<EventName>()
   private readonly fresh = new Set<EventName>()
-  /** Events whose own name there was no room for; read and cleared by the apply stage. */
+  /** Number of events beyond the limit of names. Read and reset by the apply stage. */
   renamed = 0
 
   constructor(stored: readonly EventName[]) {

@@ -1,7 +1,7 @@
-/** Events that are read one by one, while they are prepared. May be gone through more than once. */
+/** Events that are read one by one, while they are prepared. They can be iterated more than once. */
 export interface EventSource<T = unknown> extends Iterable<T> {
   /** Maximum number of events. */
   readonly count: number
-  /** Of the text that they are read from. */
+  /** Length of the text that contains them. */
   readonly bytes: number
 }

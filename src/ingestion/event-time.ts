@@ -16,7 +16,7 @@ export interface SentTime {
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
 
 /**
- * When an event happened, by our clock: the client's clock is corrected by the difference between what it called the moment of sending and
+ * When an event happened, by the server's clock. The client's clock is corrected by the difference between its `sent_at` and
  * the moment of receipt. `now` and the result are microseconds.
  */
 export function eventTime(

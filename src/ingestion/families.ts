@@ -3,24 +3,24 @@ import type { People } from './people.ts'
 import { ownCopy, type Person } from './person.ts'
 import type { EventWriter, StagedGroup } from './ports.ts'
 
-/** What deciding a family changed. */
+/** The changes of one decision about a family. */
 export interface Decision {
   readonly merged: readonly { readonly source: Person; readonly target: Person; readonly cause: MergeEvent }[]
   readonly refused: readonly MergeEvent[]
 }
 
-/** The families of a project. Those that a group touches are in memory; a live change of one of their people ends a family for good. */
+/** The families of a project. Those that a group touches are in memory. A live change of one of its persons ends a family permanently. */
 export class Families {
   private readonly store: EventWriter
   private readonly people: People
   private readonly byNumber = new Map<number, Family>()
   private readonly changed = new Set<Family>()
-  /** Those of them that have changed since they were decided. */
+  /** Families that have changed since they were last decided. */
   private readonly undecided = new Set<Family>()
   private readonly ended = new Set<number>()
   private readonly stored = new Set<number>()
   private decisions: Decision[] = []
-  /** Without imports there is nothing to look up. */
+  /** False if the project has no imports, so there is nothing to look up. */
   private isEmpty: boolean
 
   constructor(store: EventWriter, people: People, isEmpty: boolean) {
@@ -41,7 +41,7 @@ export class Families {
     }
   }
 
-  /** The member under whose number the events of an id are kept, if its person is of a family. */
+  /** The member whose number the events of an id have, if its person is in a family. */
   memberOf(distinctId: string): { family: Family; member: Member } | null {
     const no = this.people.numberOf(distinctId)
     const family = no === undefined ? undefined : this.byNumber.get(no)
@@ -54,7 +54,7 @@ export class Families {
     this.undecided.add(family)
   }
 
-  /** Before a lookup of an id's person: decides the families that this group has changed so far, wherever the group will end. */
+  /** Call it before looking up the person of an id: decides the families that this group has changed so far. */
   bringUpToDate(distinctId: string): void {
     if (this.undecided.size === 0) return
     const no = this.people.numberOf(distinctId)
@@ -62,7 +62,7 @@ export class Families {
     if (family && this.undecided.has(family)) this.decide(family)
   }
 
-  /** Adds a merge of the past. Both ids must have a number. */
+  /** Adds a past merge. Both ids must have a number. */
   link(merge: MergeEvent): void {
     this.isEmpty = false
     const target = this.familyOf(merge.target)
@@ -90,7 +90,7 @@ export class Families {
     return family
   }
 
-  /** Before a live change: the people of the family are what they are by now, and no merge of the past changes that any more. */
+  /** Call it before a live change: fixes the persons of the family, so that no past merge changes them later. */
   end(distinctId: string): void {
     const no = this.isEmpty ? undefined : this.people.numberOf(distinctId)
     const family = no === undefined ? undefined : this.byNumber.get(no)
@@ -135,7 +135,7 @@ export class Families {
     this.changed.clear()
   }
 
-  /** Only when every group is committed. */
+  /** Call it only when every group is committed. */
   forget(): void {
     this.byNumber.clear()
     this.ended.clear()

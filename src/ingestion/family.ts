@@ -2,14 +2,14 @@ import { mergeOutcome, type Side } from './merge-outcome.ts'
 import { mergedProperties, ownCopy, type Person } from './person.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
-// People that an import of past events has brought together. Whether two ids are one person depends on which merge event happened first, and
-// an import may bring those in any order: so the merge events are kept, and all of a family's are decided again when one more comes.
+// Persons that an import of past events has merged. Whether two ids are one person depends on which merge event happened first, and
+// an import may contain merge events in any order. So merge events are kept, and those of a family are all decided again when one is added.
 
 /** The properties of one number before any merge of the family. */
 export interface Member {
   readonly person: Person
   readonly ids: string[]
-  /** The numbers that were merged into this one for good. */
+  /** The numbers that were permanently merged into this one. */
   readonly numbers: number[]
 }
 
@@ -21,7 +21,7 @@ export interface MergeEvent {
   readonly target: string
   readonly source: string
   readonly isForced: boolean
-  /** Known to be refused, so it was warned of. */
+  /** The merge was refused before, and a warning was given. */
   isRefused: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Decided {
   /** The visible person: merged from all members. */
   readonly person: Person
   readonly members: readonly Member[]
-  /** The merge that brought each member in; null for the one whose number and id stay. */
+  /** The merge that added each member; null for the one whose number and id remain. */
   readonly causes: readonly (MergeEvent | null)[]
 }
 
@@ -44,7 +44,7 @@ interface Group {
   members: Member[]
   causes: (MergeEvent | null)[]
   isIdentified: boolean
-  /** When its person began, microseconds. */
+  /** When its person was created, in microseconds. */
   since: number
 }
 
@@ -72,7 +72,7 @@ export function decideFamily(family: Family): { people: Decided[]; refused: Set<
     })
     const [stays, goes] = outcome === 'add-target' ? [source, target] : [target, source]
     stays.isIdentified = true
-    stays.since = Number.NEGATIVE_INFINITY // known to every later merge, also to one with the same time
+    stays.since = Number.NEGATIVE_INFINITY // exists for every later merge, also for one with the same time
     if (outcome === 'refuse') refused.add(merge)
     if (outcome === 'refuse' || target === source) continue
     for (const member of goes.members) stays.members.push(member)
@@ -84,13 +84,13 @@ export function decideFamily(family: Family): { people: Decided[]; refused: Set<
 
 function decided({ members, causes, isIdentified }: Group): Decided {
   const [first] = members
-  // In an order that arrival does not change: what no time decides is decided by it.
+  // An order independent of arrival, for merges with equal times.
   const inOrder = [...members].sort((a, b) => (a.person.uuid < b.person.uuid ? -1 : 1))
   let whole = ownCopy(inOrder[0]!.person)
   for (const { person } of inOrder.slice(1)) {
     const createdAt = Math.min(whole.createdAt, person.createdAt)
     whole = Object.assign(whole, mergedProperties(whole, person), {
-      // A number without a person has no time of creation.
+      // A number without a person has no creation time.
       createdAt: whole.hasRecord === person.hasRecord ? createdAt : (whole.hasRecord ? whole : person).createdAt,
       hasRecord: whole.hasRecord || person.hasRecord,
       version: Math.max(whole.version, person.version),

@@ -19,7 +19,7 @@ export const groupTypeLimit = 5
 const groupsKept = 50_000
 const cacheKey = (index: number, key: string): string => `${index}:${key}`
 
-/** Group types are numbered by first use; groups are kept in memory like people. */
+/** Group types are numbered by first use. Groups are cached like persons. */
 export class Groups {
   private readonly store: EventWriter
   private readonly types: string[]
@@ -33,7 +33,7 @@ export class Groups {
     this.types = [...types]
   }
 
-  /** -1 when five others came before. */
+  /** -1 if the project has five other types already. */
   indexOf(type: string): number {
     const index = this.types.indexOf(type)
     if (index >= 0) return index
@@ -41,7 +41,7 @@ export class Groups {
     return free === undefined ? -1 : this.fix(free, type)
   }
 
-  /** Gives a type a number of the caller's choice, unless the number or the type is taken already. */
+  /** Assigns a given number to a type, unless the number or the type is taken already. */
   fix(index: number, type: string): number {
     const known = this.types.indexOf(type)
     if (known >= 0) return known
@@ -51,7 +51,7 @@ export class Groups {
     return index
   }
 
-  /** What `indexOf` would answer, without giving a number to a new type. */
+  /** What `indexOf` would return, without assigning a number to a new type. */
   peek(type: string): number {
     return this.types.indexOf(type)
   }
@@ -74,7 +74,7 @@ export class Groups {
     }
   }
 
-  /** Whether there was room for the properties; `length` is at most theirs as JSON. */
+  /** Returns whether the properties were within the limit. `length`: upper bound of their length as JSON. */
   identify(
     index: number,
     key: string,

@@ -34,7 +34,7 @@ export interface Identified {
 const minute = 60_000_000
 const forcedMerges: ReadonlySet<string> = new Set(['$merge_dangerously'])
 
-/** The person of an event, after the event's changes of persons were made. */
+/** The person of an event, after the event's changes to persons. */
 export function identify(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {
   if (event.isPersonless) return withoutPerson(people, families, event, arrival)
   if (arrival.isHistorical) return identifyPast(people, families, event, arrival)
@@ -90,15 +90,15 @@ function withoutPerson(people: People, families: Families, event: PreparedEvent,
     families.memberOf(event.distinctId)?.member.person ??
     people.find(event.distinctId) ??
     people.add(event.distinctId, nobody(event), arrival.receivedAt)
-  // The client should have known a person who existed for a while: the event counts as an ordinary one.
+  // The client should have known a person who has existed for a while, so the event is treated as an ordinary one.
   const isKnown = person.hasRecord && event.time > person.createdAt + minute
   return { personNo: person.no, mode: isKnown ? personModes.forceUpgrade : personModes.propertyless, warnings: [], merge: null }
 }
 
-/** A person of whom only this event is known. */
+/** A person without other events. */
 const nobody = (event: PreparedEvent) => ({ hasRecord: false, createdAt: event.time, isIdentified: false, properties: {}, times: null })
 
-/** A person for the event's id: the number that is kept for it, if there is one. Its version stays 0 whatever else the event does. */
+/** Creates a person for the event's id, with the reserved number if the id has one. Its version stays 0 during this event. */
 function create(people: People, event: PreparedEvent, arrival: Arrival): Person {
   const kept = people.find(event.distinctId)
   if (!kept) return withCreator(people.add(event.distinctId, { ...nobody(event), hasRecord: true }, arrival.receivedAt), event, arrival)
@@ -112,7 +112,7 @@ function withCreator(person: Person, event: PreparedEvent, arrival: Arrival): Pe
     writeInThePast(person, writes, event.time, event.time)
     return person
   }
-  // Under what the event itself writes: a `$set_once` of the same name does not replace it, a `$set` does.
+  // Initial properties have lower priority than the event's own writes: `$set` replaces them, `$set_once` does not.
   write(person.properties, writes)
   return person
 }
@@ -162,7 +162,7 @@ function update(
   return true
 }
 
-/** What is too long to keep is not written; what is removed still goes. */
+/** Properties beyond the size limit are not written. Removals still apply. */
 function refuse(people: People, { unset }: PropertyWrites): PropertyWrites {
   people.refusedWrites++
   return { set: null, setOnce: null, unset }
@@ -177,7 +177,7 @@ function withoutVisitFacts({ set, setOnce, unset }: PropertyWrites): PropertyWri
   return { set: rest(set), setOnce: rest(setOnce), unset }
 }
 
-/** What a live event wrote has the time of that event, for imports that come later. */
+/** Records the event's time for the properties that a live event wrote, for later imports. */
 function timesAfter(person: Person, before: Before, event: PreparedEvent): Person['times'] {
   const times = { ...person.times }
   for (const key of before.keys())
@@ -202,10 +202,10 @@ export const alreadyIdentified = (targetId: string, sourceId: string, eventUuid:
 })
 
 interface Merge {
-  /** Whose event it is, when the merge decides that. */
+  /** The person of the event, if the merge determines it. */
   readonly person: Person | null
   readonly isIdentifying: boolean
-  /** The person's version has been counted up, or starts with this event. */
+  /** The person's version was incremented, or starts with this event. */
   readonly isVersioned: boolean
   readonly warnings: readonly Warning[]
   readonly entry: MergeEntry | null
@@ -254,7 +254,7 @@ function merge(people: People, event: PreparedEvent, otherId: string, arrival: A
   }
 }
 
-/** `person` gets a new id; person-less events of that id follow. */
+/** `person` gets a new id, together with the person-less events of that id. */
 function join(people: People, id: string, numbered: Person | undefined, person: Person): MergeEntry | null {
   if (!numbered) {
     people.addId(id, person)

@@ -1,4 +1,4 @@
-// Ids that clients send by mistake for many different people: to merge with one of them would join strangers.
+// Ids that clients send by mistake for many different users. A merge with one of them would join unrelated persons.
 
 const inAnyCase: ReadonlySet<string> = new Set([
   'anonymous',

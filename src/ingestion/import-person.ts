@@ -3,7 +3,7 @@ import type { People } from './people.ts'
 import { mergedProperties, type Person, write } from './person.ts'
 import type { PersonImport } from './work.ts'
 
-/** Creates a person with all its ids in one step. Existing ids bring their person along; `merged` are those that were merged into another. */
+/** Creates a person with all its ids in one step. Persons of existing ids are merged into one; `merged` lists the merged ones. */
 export function importPerson(people: People, row: PersonImport, arrival: Arrival): { person: Person; merged: Person[] } {
   const first = row.distinct_ids[0]!
   const known = row.distinct_ids.flatMap((id) => people.find(id) ?? [])

@@ -19,15 +19,15 @@ interface Rows {
   readonly what: string
   readonly call: string
   readonly fields: readonly string[]
-  /** Where the list stands, when it is not the only one. */
-  readonly place?: readonly string[]
+  /** Path of the list in the argument. Left out when the argument is the list. */
+  readonly path?: readonly string[]
 }
 
-const listOf = (rows: unknown, { what, call, fields, place = [] }: Rows): Record<string, unknown>[] => {
-  if (!Array.isArray(rows)) return refuse(`${what} must be an array.`, place[0] ?? null)
+const listOf = (rows: unknown, { what, call, fields, path = [] }: Rows): Record<string, unknown>[] => {
+  if (!Array.isArray(rows)) return refuse(`${what} must be an array.`, path[0] ?? null)
   return rows.map((row, i) => {
-    if (!isObject(row)) return refuse(`${what} ${i} must be an object.`, [...place, i].join('__'))
-    checkOptionNames(row, fields, call, [...place, i])
+    if (!isObject(row)) return refuse(`${what} ${i} must be an object.`, [...path, i].join('__'))
+    checkOptionNames(row, fields, call, [...path, i])
     return row
   })
 }
@@ -42,7 +42,7 @@ const groupTypeRows: Rows = {
   what: 'group_types',
   call: 'group_types',
   fields: ['group_type', 'group_type_index'],
-  place: ['group_types'],
+  path: ['group_types'],
 }
 const typeRows: Rows = {
   what: 'Property types',

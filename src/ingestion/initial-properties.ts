@@ -1,4 +1,4 @@
-// Facts about a visit that the person keeps: the latest under its own name, the first as `$initial_…`.
+// Properties of a visit that the person keeps: the latest value under its own name, the first one as `$initial_…`.
 
 const copied: ReadonlySet<string> = new Set(
   (
@@ -12,10 +12,10 @@ export const initialName = (name: string): string => `$initial_${name.replace('$
 
 const initials: ReadonlySet<string> = new Set([...copied].map(initialName))
 
-/** Whether the person gets the property from an event that has it. */
+/** True if the person gets the property from an event that has it. */
 export const isCopied = (name: string): boolean => copied.has(name)
 
-/** Whether a person has the property from the events of its visits, without anybody saying so. */
+/** True if a person gets the property from visits, without an explicit `$set`. */
 export const isVisitFact = (name: string): boolean => copied.has(name) || initials.has(name)
 
 export const givesVisitFacts = (event: string): boolean => !withoutCopies.has(event)

@@ -21,15 +21,15 @@ export interface EventInput {
   readonly $unset?: readonly string[]
   /** Milliseconds between the event and its sending, for clients without a clock that can be trusted. */
   readonly offset?: number
-  /** The clicked element first, then what holds it, as clients of the browser send it. */
+  /** The clicked element first, then its ancestors, as browser clients send them. */
   readonly elements?: readonly object[]
 }
 
 export interface BatchInput {
   readonly batch: readonly EventInput[]
-  /** The sender's clock when it sent the batch: times of events are corrected by how wrong it is. */
+  /** The sender's clock when it sent the batch. Event times are corrected by its difference from the server's clock. */
   readonly sent_at?: string | Date
-  /** Events of the past: what persons have by now stands. */
+  /** Past events. They do not overwrite later values of persons. */
   readonly historical_migration?: boolean
 }
 

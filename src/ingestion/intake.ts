@@ -78,7 +78,7 @@ export class Intake<H extends Handed = Handed> {
       receivedAt,
       sentAt: batch.sentAt,
       historical: batch.isHistorical,
-      ip: null, // it is in the properties, unless the project does not want it anywhere
+      ip: null, // it is in the properties, unless the project discards addresses
       uuids: batch.uuids,
       payloads: batch.payloads,
     }

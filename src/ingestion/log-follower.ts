@@ -6,7 +6,7 @@ import type { Work } from './work.ts'
 
 export type FollowedLog = IngestLog & Required<Pick<IngestLog, 'grown'>>
 
-/** How many queued batches can still be found by the sequence number of their first record. */
+/** Number of queued batches that can be looked up by the sequence number of their first record. */
 const remembered = 4096
 
 const pauseMs = 1_000
@@ -52,7 +52,7 @@ export class LogFollower {
 
   enters(waiting: QueuedBatch): void {
     const { firstSeq } = waiting
-    this.offers.delete(firstSeq) // it came too late
+    this.offers.delete(firstSeq) // too late: the log was read already
     this.recent.set(firstSeq, waiting)
     for (const seq of this.recent.keys()) {
       if (this.recent.size <= remembered) break

@@ -10,22 +10,22 @@ import { personUuid } from './uuid.ts'
 
 const idsKept = 200_000
 const movesKept = 200_000
-/** Their text is large: so many are passed on at a time, yielding to the event loop in between. */
+/** Persons that are staged before the event loop gets a turn. Their text is large. */
 const personsOfSlice = 512
 const idsOfLook = 1_024
-/** Characters of versions for each byte of an event. Of ordinary people much less is needed. */
+/** Budget for versions: characters per byte of an event. Most persons need much less. */
 const historyOfByte = 8
 const historyAtFirst = 8_000_000
 const maxHistory = 64_000_000
 
 /**
- * Who is who: a bounded part of the store in memory, with the changes of groups that are not committed yet on top. `load` brings what a group
- * needs; between `load` and the next `trim` nothing is forgotten.
+ * Persons and their ids: a bounded cache of the store, plus the changes of uncommitted groups. `load` reads what a group
+ * needs. Nothing is evicted between `load` and the next `trim`.
  */
 export class People {
   private readonly store: EventWriter
   private readonly projectId: number
-  /** Numbers as they were when they came into the cache: read them through `current`. Negative: no person yet. */
+  /** Numbers at the time they were cached: read them through `current`. Negative: no person yet. */
   private readonly ids = new BoundedCache<string, number>(idsKept)
   private readonly people: BoundedCache<number, Person>
   private readonly moved = new Map<number, number>()
@@ -34,10 +34,10 @@ export class People {
   private readonly storedMerges = new Map<number, number[]>()
   private readonly addedIds = new Map<number, string[]>()
   private readonly addedMerges = new Map<number, number[]>()
-  /** Numbers whose survivor was decided again since then. */
+  /** Numbers whose survivor was decided again since the last `forget`. */
   private readonly placed = new Set<number>()
   private nextNo: number
-  /** Characters of properties that may be in memory. */
+  /** Maximum characters of cached properties. */
   private readonly keptLength: number
   // Of the group being processed:
   private readonly changed = new Map<number, Person>()
@@ -47,13 +47,13 @@ export class People {
   private readonly rewritten = new Set<number>()
   private readonly movedIds = new Set<string>()
   private changedLength = 0
-  /** Characters that the load under way brought. */
+  /** Characters read by the current `load`. */
   private loaded = 0
   private readonly history = new Allowance(historyAtFirst, maxHistory)
   // Read and cleared by the apply stage:
   /** Changes without a version, because versions would take far more memory than the events that cause them. */
   skippedVersions = 0
-  /** Writes for which a person had no room. */
+  /** Writes beyond the size limit of a person. */
   refusedWrites = 0
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
@@ -65,7 +65,7 @@ export class People {
     this.nextNo = nextNo
   }
 
-  /** Throws `TooMuchAtOnce` when it may and these people are too much for memory. */
+  /** Throws `TransactionTooLarge` if `mayRefuse` and these persons exceed the memory limit. */
   async load(distinctIds: Iterable<string>, inFull: ReadonlySet<string>, mayRefuse: boolean): Promise<void> {
     const unknown: string[] = []
     const absent = new Set<number>()
@@ -76,7 +76,7 @@ export class People {
     }
     for (const ids of portions(unknown))
       for (const found of await this.store.personsOfIds(ids)) {
-        // The store may lag behind a group that is being committed; the cache never does.
+        // The store may lag behind a group that is being committed. The cache never does.
         if (this.numberOf(found.distinctId) === undefined)
           this.ids.set(found.distinctId, found.hasRecord ? found.personNo : -found.personNo)
         this.keep(found, mayRefuse)
@@ -162,7 +162,7 @@ export class People {
     return no === undefined ? undefined : this.current(Math.abs(no))
   }
 
-  /** Whether a known id belongs to a person, and not only to a number. */
+  /** True if a known id belongs to a person, and not only to a reserved number. */
   hasRecord(distinctId: string): boolean {
     const no = this.ids.get(distinctId) ?? 0
     return no > 0 || this.moved.has(-no)
@@ -202,14 +202,14 @@ export class People {
     this.changed.set(person.no, person)
   }
 
-  /** The number kept for `distinctId` becomes a person. */
+  /** Makes the number reserved for `distinctId` a person. */
   promote(distinctId: string, person: Person): void {
     person.hasRecord = true
     this.ids.set(distinctId, person.no)
     this.changed.set(person.no, person)
   }
 
-  /** `person`'s properties are these from the record `seq` on. */
+  /** Sets the properties that `person` has from the record `seq` on. */
   addVersion(person: Person, seq: number): void {
     if (!this.history.has(person.length ?? 0)) {
       this.skippedVersions++
@@ -221,7 +221,7 @@ export class People {
     this.versions.push({ person_no: person.no, log_seq: seq, properties })
   }
 
-  /** Counts the bytes of an event. */
+  /** Extends the budget for versions by the bytes of an event. */
   noteEvent(bytes: number): void {
     this.history.grant(bytes * historyOfByte)
   }
@@ -231,7 +231,7 @@ export class People {
     this.changedLength += length
   }
 
-  /** Everything of `source` is `target`'s from now on. */
+  /** Moves everything from `source` to `target`. */
   merge(source: Person, target: Person): void {
     this.moved.set(source.no, target.no)
     append(this.addedIds, target.no, this.addedIds.get(source.no) ?? [])
@@ -242,7 +242,7 @@ export class People {
     this.changed.set(target.no, target)
   }
 
-  /** The members of a family are `person` from now on, whatever they were before. */
+  /** Makes all members of a family `person`, whatever they were before. */
   rewrite(person: Person, members: readonly Member[]): void {
     const numbers = members.flatMap((member) => [member.person.no, ...member.numbers])
     const ids = members.flatMap((member) => member.ids)
@@ -308,12 +308,12 @@ export class People {
     this.versions = []
   }
 
-  /** How many people the group changes so far. */
+  /** Number of persons that the group has changed so far. */
   get changes(): number {
     return this.changed.size
   }
 
-  /** Whether their properties are so long that the group should end. */
+  /** True if the group should end because of the length of their properties. */
   get isHeavy(): boolean {
     return this.changedLength > this.keptLength
   }
@@ -322,7 +322,7 @@ export class People {
     return this.moved.size > movesKept || this.addedIds.size > idsKept || this.storedIds.size > idsKept
   }
 
-  /** Only when every group is committed. */
+  /** Call it only when every group is committed. */
   forget(): void {
     for (const map of [this.storedIds, this.storedMerges, this.addedIds, this.addedMerges, this.placed]) map.clear()
     if (this.moved.size > movesKept) {
@@ -331,7 +331,7 @@ export class People {
     }
   }
 
-  /** What was touched since the call before stays, so a group that is not committed is not forgotten. */
+  /** Keeps what was used since the previous call, so an uncommitted group is not evicted. */
   trim(): void {
     this.people.trim(lengthOf(this.people.recent()) > this.keptLength)
     this.ids.trim()

@@ -5,7 +5,7 @@ import type { PropertyTime, PropertyTimes } from './property-times.ts'
 
 type Properties = Record<string, unknown>
 
-/** A person, or the number kept for a distinct id that has no person yet. Times are microseconds. */
+/** A person, or the number reserved for a distinct id without a person. Times are microseconds. */
 export interface Person extends Measured {
   readonly no: number
   readonly uuid: string
@@ -15,13 +15,13 @@ export interface Person extends Measured {
   version: number
   updatedAt: number
   properties: Properties
-  /** When each property got its value; only for people that an import of past events touched. */
+  /** When each property got its value. Only for persons that an import of past events changed. */
   times: PropertyTimes | null
   /** When `importPersons` last set the person. */
   importedAt: number | null
 }
 
-/** A person that may be changed without the other. */
+/** A copy that can be changed independently. */
 export const ownCopy = (person: Person): Person => ({
   ...person,
   properties: { ...person.properties },
@@ -42,7 +42,7 @@ export function isSame(a: unknown, b: unknown): boolean {
 
 const has = (properties: Readonly<Properties>, key: string): boolean => Object.hasOwn(properties, key)
 
-/** The properties that a write changed, as they were before; undefined for those that were not there. */
+/** The previous values of the properties that a write changed; undefined for new ones. */
 export type Before = ReadonlyMap<string, unknown>
 
 /** Writes in order of arrival, in place: `$set_once` fills, `$set` overwrites, `$unset` removes. */
@@ -67,9 +67,9 @@ export function write(properties: Properties, { set, setOnce, unset }: PropertyW
 }
 
 const isAfter = (value: unknown, time: number, other: unknown, otherTime: number): boolean =>
-  time !== otherTime ? time > otherTime : JSON.stringify(value) > JSON.stringify(other) // equal times: any rule that arrival cannot change
+  time !== otherTime ? time > otherTime : JSON.stringify(value) > JSON.stringify(other) // equal times: a rule independent of arrival
 
-/** Of two writes at one time a value beats its removal. */
+/** For two writes with equal times, a value takes precedence over a removal. */
 function beats(time: PropertyTime, value: unknown, other: PropertyTime, otherValue: unknown): boolean {
   if (time.written === undefined) return false
   if (other.written === undefined || time.written !== other.written) return time.written > (other.written ?? Number.NEGATIVE_INFINITY)
@@ -78,15 +78,15 @@ function beats(time: PropertyTime, value: unknown, other: PropertyTime, otherVal
 }
 
 export interface PastState {
-  /** Changed in place: an import writes the same persons many times, and must not copy their properties for each event. */
+  /** Changed in place: an import writes the same persons often, and must not copy their properties for each event. */
   properties: Properties
   times: PropertyTimes | null
 }
 
 /**
- * Writes of a past event: of all `$set` and `$unset` of a property the one with the latest event time counts, otherwise the earliest `$set_once`.
+ * Applies the writes of a past event: the `$set` or `$unset` of a property with the latest event time wins, otherwise the earliest `$set_once`.
  * `known` is the time assumed for properties from before any import. Returns whether it changed anything, and whether it had more than
- * the facts of a visit.
+ * properties of a visit.
  */
 export function writeInThePast(
   state: PastState,
@@ -95,7 +95,7 @@ export function writeInThePast(
   known: number,
 ): { readonly isChanged: boolean; readonly saysMore: boolean } {
   const { properties } = state
-  const before = unset ? { ...properties } : null // what is removed may come back under the same event
+  const before = unset ? { ...properties } : null // the same event may set a removed property again
   let isChanged = state.times === null
   let isMore = false
   state.times ??= {}
@@ -142,19 +142,19 @@ export function writeInThePast(
   return { isChanged, saysMore: before ? saysMore(changedNames(before, properties), properties) : isMore }
 }
 
-/** Properties of a visit are in the event itself: a person that changed in nothing else needs no new version. */
+/** Properties of a visit are in the event itself, so a person without other changes needs no new version. */
 export function saysMore(changed: Iterable<string>, after: Readonly<Properties>): boolean {
   for (const name of changed) if (!has(after, name) || !isVisitFact(name)) return true
   return false
 }
 
-/** Names of what differs between two sets of properties. */
+/** The names of properties that differ between two sets. */
 function changedNames(before: Readonly<Properties>, after: Readonly<Properties>): string[] {
   const removed = Object.keys(before).filter((name) => !has(after, name))
   return [...removed, ...Object.keys(after).filter((name) => !isSame(before[name], after[name]))]
 }
 
-/** Merges the properties of `source`, who no longer exists, into those of `target`, which win. The shorter object is written into the longer. */
+/** Merges the properties of the removed `source` into those of `target`, which win. The shorter object is written into the longer one. */
 export function absorbProperties(target: Person, source: Person): void {
   const length = target.length === undefined || source.length === undefined ? undefined : target.length + source.length
   if (target.times || source.times) Object.assign(target, mergedProperties(target, source))
@@ -165,7 +165,7 @@ export function absorbProperties(target: Person, source: Person): void {
   target.length = length
 }
 
-/** Merges the properties of both persons: the target's win where both have one, unless an import knows the times. */
+/** Merges the properties of both persons. The target's values win, unless the times are known from an import. */
 export function mergedProperties(target: Person, source: Person): { properties: Properties; times: PropertyTimes | null } {
   if (!target.times && !source.times) return { properties: { ...source.properties, ...target.properties }, times: null }
   const properties = { ...source.properties, ...target.properties }

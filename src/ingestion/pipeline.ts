@@ -19,9 +19,9 @@ import { UuidIndex } from './uuid-index.ts'
 import type { WarningSummary } from './warnings.ts'
 import type { Content, RecordWrite, Work } from './work.ts'
 
-/** Reading the log yields to the event loop after so long. */
+/** Reading the log yields to the event loop after this time. */
 const sliceMs = 10
-/** So long the first part of a replay takes, until it is committed. */
+/** The first part of a replay is committed after this time. */
 const firstPartMs = 100
 
 export interface PipelineOptions {
@@ -147,7 +147,7 @@ export class Pipeline {
     }
   }
 
-  /** Commits ever longer parts of what is replayed: a process that is ended again and again gets on. */
+  /** Commits parts of a replay, each twice as long as the one before: a process that is killed repeatedly still makes progress. */
   private commitMeanwhile(reading: Promise<void>): void {
     let timer: NodeJS.Timeout | undefined
     const commitAfter = (ms: number) => {
@@ -180,7 +180,7 @@ export class Pipeline {
         await this.enterNext(readWork(batch), signal)
         if (this.follower?.hasOffer(this.lastSeq + 1)) break
       }
-      if (this.lastSeq === lastSeq) return // the rest is lost
+      if (this.lastSeq === lastSeq) return // the log has no more records
     }
   }
 
@@ -192,7 +192,7 @@ export class Pipeline {
     const waiting = this.enter(work)
     this.follower?.enters(waiting)
     if (performance.now() - this.yieldedAt < sliceMs) return
-    await setImmediate() // batches of one event are read without a pause otherwise
+    await setImmediate() // reading batches of one event does not yield otherwise
     this.yieldedAt = performance.now()
   }
 
@@ -242,7 +242,7 @@ export class Pipeline {
     await this.write('records', { kind: 'records', records }, records)
   }
 
-  /** Exact counts of what was wrong with events, with a few samples of each kind. */
+  /** Exact numbers of warnings about events, with a few samples of each kind. */
   warnings(): WarningSummary[] {
     return this.loop.applier.warningSummaries()
   }

@@ -2,16 +2,16 @@ import type { ChangedRow, ChangedTable } from '../catalog/changed-tables.ts'
 import type { SlotKind } from '../catalog/slots.ts'
 import type { Texts } from '../lib/texts.ts'
 
-/** What ingestion asks of a project's log. `storage/log` fills it. */
+/** What ingestion needs of a project's log. Implemented by `storage/log`. */
 export interface IngestLog {
   /** Resolves when the batch is durable. */
   append(batch: LogRecords): Promise<{ firstSeq: number }>
   read(fromSeq: number): AsyncIterable<LogRecords & { readonly firstSeq: number }>
   readonly lastSeq: number
   markApplied(seq: number): void
-  /** Of a log that another process writes: records up to `seq` are processed. */
+  /** For a log that another process writes: reports that records up to `seq` are processed. */
   markTaken?(seq: number): void
-  /** Of such a log: true when there are records after `seq`, false when it is closed. */
+  /** For such a log: resolves with true when it has records after `seq`, with false when it is closed. */
   grown?(seq: number): Promise<boolean>
 }
 
@@ -66,35 +66,35 @@ export interface FoundPerson {
   importedAt: number | null
 }
 
-/** What one group will change. */
+/** The changes of one group. */
 export interface StagedGroup {
-  /** How many events it has. */
+  /** Number of its events. */
   readonly events: number
   pushEvent(row: EventRow): void
   put<T extends ChangedTable>(table: T, row: ChangedRow<T>, isNew: boolean): void
-  /** Hands over the bulk of what was put so far, which is in memory until then. */
+  /** Writes the bulk of the changes so far, which are in memory until then. */
   drain(): Promise<void>
   setMeta(key: string, value: string): void
-  /** `merged` and everything that points to it belongs to `survivor` from now on. The survivor must not be merged itself in this group. */
+  /** Moves `merged` and everything that points to it to `survivor`. The survivor must not be merged itself in this group. */
   merge(merged: number, survivor: number): void
-  /** What is stored for this number is void: it is merged into `current`, which has a new row if it is the number itself. */
+  /** Replaces the stored person of this number: it is merged into `current`, or has a new row if `current` is the number itself. */
   rewrite(no: number, current: number): void
-  /** The id belongs to another number than before. */
+  /** Moves the id to another number. */
   moveId(distinctId: string, no: number): void
   removeFamily(family: number): void
   remove(table: 'actions' | 'cohorts' | 'cohort_members', id: number): void
   commit(slots: Readonly<Record<'event' | 'person', readonly SlotUse[]>>): Promise<void>
 }
 
-/** A project's store as the apply stage sees it: it alone writes there. */
+/** A project's store as seen by the apply stage, its only writer. */
 export interface EventWriter {
-  /** Events of one transaction that the store takes best. */
+  /** The best number of events per transaction. */
   readonly groupRows: number
-  /** Persons whose state is cached besides. */
+  /** Persons that one transaction changes, and that stay cached after it. */
   readonly groupPeople: number
   /** The state before the first group. */
   state(): Promise<WriterState>
-  /** Whether an error means that a group was too large. */
+  /** True if an error means that a group was too large. */
   isTooMuch(error: unknown): boolean
   personsOfIds(distinctIds: readonly string[]): Promise<(FoundPerson & { distinctId: string })[]>
   personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
@@ -102,20 +102,20 @@ export interface EventWriter {
   idsOf(numbers: readonly number[]): Promise<{ personNo: number; distinctId: string }[]>
   /** The numbers that were merged into these. */
   mergedInto(numbers: readonly number[]): Promise<{ merged: number; survivor: number }[]>
-  /** The families of imported people that these numbers are of. */
+  /** The families of imported persons that contain these numbers. */
   families(numbers: readonly number[]): Promise<{ family: number; state: string }[]>
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
   groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
   /**
-   * Small statements that give the rows of a scope's table the values of `slots` (events: those up to `toSeq`). To be run one by one, never
+   * Small statements that fill `slots` in the rows of a scope's table (events: those up to `toSeq`). Run them one by one, never
    * concurrently with a commit.
    */
   fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[], toSeq: number): Promise<(() => Promise<void>)[]>
-  /** Uuids of the events of a range of the log, some at a time. */
+  /** Uuids of the events in a range of the log, in chunks. */
   uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
   /** A random id created with the store, for cache files that belong to this store only. */
   identity(): Promise<number>
-  /** A group may be staged while the one before is being committed; commits follow one another. */
+  /** A group may be staged while the previous one is being committed. Commits are serialized. */
   openGroup(): Promise<StagedGroup>
   close(): Promise<void>
 }
@@ -130,7 +130,7 @@ export interface FoundGroup {
   propertyTimes: string
 }
 
-/** Replaces the rows of a table, as far as they are cached in memory. */
+/** Replaces the cached rows of a table. */
 export interface WriterState {
   readonly appliedSeq: number
   readonly hasFamilies: boolean

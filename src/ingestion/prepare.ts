@@ -22,7 +22,7 @@ export interface PreparedEvent {
   readonly uuid: string
   /** Microseconds. */
   readonly time: number
-  /** Where its properties lie in the bytes of its batch, as JSON. */
+  /** Where the bytes of its batch hold its properties, as JSON. */
   readonly propertiesFrom: number
   readonly propertiesTo: number
   readonly elementsChain: string
@@ -39,7 +39,7 @@ export interface PreparedEvent {
   /** Names and types of its properties. */
   readonly shape: Shape
   readonly warnings: readonly Warning[]
-  /** Not to be stored; `warnings` give the reason, if there is one. */
+  /** Not stored. `warnings` give the reason, if there is one. */
   readonly isDropped: boolean
 }
 
@@ -52,9 +52,9 @@ export interface Receipt {
   readonly isHistorical?: boolean
   /** Fields of the batch that are not read. */
   readonly strangeFields?: readonly StrangeField[]
-  /** What was recorded when the event arrived: the log keeps the original where the change is not reversible. */
+  /** What was recorded on arrival. The log keeps the original value if the change is not reversible. */
   readonly noted?: readonly Warning[]
-  /** For an event without one. */
+  /** Creates the uuid of an event that has none. */
   readonly newUuid: () => string
 }
 
@@ -67,11 +67,11 @@ const needPerson: ReadonlySet<string> = new Set(['$identify', '$create_alias', '
 const aliasEvents: ReadonlySet<string> = new Set(['$create_alias', '$merge_dangerously'])
 
 const refuse = (message: string, index: number | null, attr: string): never => {
-  const place = index === null ? '' : `Event ${index} of the batch: `
-  throw new WaymarkError('bad-event', { message: `${place}${message}`, index, attr })
+  const prefix = index === null ? '' : `Event ${index} of the batch: `
+  throw new WaymarkError('bad-event', { message: `${prefix}${message}`, index, attr })
 }
 
-/** An object, or what some languages send for an empty one. */
+/** An object, or the empty array that some languages send for an empty object. */
 function objectAt(value: unknown, index: number | null, attr: string): Properties {
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return {}
   return isObject(value) ? value : refuse(`"${attr}" must be an object.`, index, attr)
@@ -81,7 +81,7 @@ function objectAt(value: unknown, index: number | null, attr: string): Propertie
 const asText = (value: unknown): string =>
   typeof value === 'object' ? (readableJson(value) ?? '') : storableText(typeof value === 'string' ? value : String(value))
 
-/** A time as it was sent, in a form that JSON can hold and that is as unreadable as it was; the beginning of what is too long for one. */
+/** A time as it was sent, as JSON. An invalid time stays invalid; one that is too long is cut. */
 export function sentTime(value: unknown): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
@@ -98,11 +98,11 @@ const unsetKeys = (value: unknown): string[] | null => {
 }
 const isUnset = (value: unknown): boolean => (Array.isArray(value) ? value.every((key) => typeof key === 'string') : isObject(value))
 
-/** A text that may be too long. */
+/** The text that may be cut. */
 interface CutOf {
   readonly field: string
   readonly eventUuid: string
-  /** Where it is noted when something was cut. */
+  /** Receives a warning if something was cut. */
   readonly found: Warning[]
 }
 
@@ -120,7 +120,7 @@ function groupsOf(value: unknown, of: CutOf): [string, string][] | null {
   return pairs.length ? pairs : null
 }
 
-/** Changes of a person or a group that have an invalid form. */
+/** Invalid changes of a person or a group. */
 function noteUnusable(
   name: string,
   given: Readonly<Properties>,
@@ -260,14 +260,14 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
 
 type Parsed<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]: Exclude<T[P], string> }
 
-/** What is held as JSON is parsed at each use. */
+/** Values held as JSON are parsed at each use. */
 function withParsed<T extends object, K extends keyof T>(holder: T, key: K): Parsed<T, K> {
   const held = holder[key]
   if (typeof held === 'string') Object.defineProperty(holder, key, { get: () => JSON.parse(held) as unknown })
   return holder as unknown as Parsed<T, K>
 }
 
-/** Properties together with fields next to them that can also be among them. */
+/** Properties, together with fields that can be inside or beside them. */
 function withBeside(raw: Readonly<Properties>, given: Properties): Properties {
   const { $unset, elements } = raw
   if (isAbsent($unset) && isAbsent(elements)) return given
@@ -280,7 +280,7 @@ function withBeside(raw: Readonly<Properties>, given: Properties): Properties {
   }
 }
 
-/** Changes of a person next to the properties override those among them. */
+/** Changes of a person beside the properties override those inside them. */
 function joined(inner: unknown, outer: Readonly<Properties>): unknown {
   if (Object.keys(outer).length === 0) return inner
   return isObject(inner) ? { ...inner, ...outer } : outer
@@ -293,7 +293,7 @@ function chainOf(raw: Readonly<Properties>, given: Readonly<Properties>): string
   return chain && storableText(chain)
 }
 
-/** A copy of an object that later changes of it do not reach, as JSON can hold it. */
+/** A deep copy of an object, as JSON can represent it. */
 function storable(value: unknown): Properties {
   const copy: unknown = isObject(value) ? JSON.parse(readableJson(value) ?? 'null') : null
   return isObject(copy) ? copy : {}

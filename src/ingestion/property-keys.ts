@@ -8,14 +8,14 @@ import type { Shape } from './shape.ts'
 export interface KeySlot {
   readonly column: string
   isReady: boolean
-  /** Last record of the log that was stored before the slot was in use; only while it is not ready. */
+  /** The last record that was stored before the slot was in use. Only while the slot is not ready. */
   readonly unfilledTo: number
 }
 
 export interface PropertyKey {
   readonly scope: string
   readonly name: string
-  /** As it was declared; null: what each value is. */
+  /** The declared type; null: each value has its own type. */
   type: PropertyType | null
   /** At most one of each kind. */
   readonly slots: KeySlot[]
@@ -25,10 +25,10 @@ export interface PropertyKey {
   lastSeen: number
 }
 
-/** After so many values a key gets slots. They change no answer. */
+/** After this many values a key gets slots. They do not change answers. */
 export const slotCount = 1_000
 const shapesKept = 5_000
-/** Properties of them all. */
+/** Maximum number of properties in all cached shapes. */
 const partsKept = 250_000
 
 const slotted: ReadonlySet<string> = new Set(['event', 'person'])
@@ -38,7 +38,7 @@ export const kindOfSlot = (column: string): SlotKind =>
 
 const count = ({ counts }: PropertyKey, type: ValueType): number => counts[valueTypes.indexOf(type)]!
 
-/** What queries may ask the key's values as, and often do. */
+/** The types as which queries usually read the key's values. */
 function kindsOf(key: PropertyKey): readonly SlotKind[] {
   if (key.type) return [kindOfDeclared[key.type]]
   const all = sum(key.counts)
@@ -61,20 +61,20 @@ interface CountedShape {
 
 const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0)
 
-/** The facts about properties: their names, counts and types, and which column of the store has a copy of their values. */
+/** What is known about properties: names, counts, types, and the columns of the store with copies of their values. */
 export class PropertyKeys {
   private readonly scopes = new Map<string, Map<string, PropertyKey>>()
   private readonly shapes = new Map<Shape, CountedShape>()
   private shapeParts = 0
   private readonly changed = new Set<PropertyKey>()
   private readonly fresh = new Set<PropertyKey>()
-  /** Keys that have too few values for slots. */
+  /** Keys with too few values for slots. */
   private readonly rare = new Set<PropertyKey>()
-  /** `scope:column` of slots that are some key's, or were once and hold its values. */
+  /** `scope:column` of slots that belong to a key, or hold values of a former one. */
   private readonly taken: Set<string>
-  /** Keys that were refused because there are too many, or because they are too long; read and cleared by the apply stage. */
+  /** Keys that were refused: too many, or too long. Read and cleared by the apply stage. */
   refused = 0
-  /** Last record of the group before the one being processed. */
+  /** The last record of the previous group. */
   storedSeq: number
 
   constructor(stored: readonly PropertyKey[], retired: readonly string[], storedSeq: number) {
@@ -150,7 +150,7 @@ export class PropertyKeys {
     shape.count++
     if (time < shape.firstSeen) shape.firstSeen = time
     if (time > shape.lastSeen) shape.lastSeen = time
-    // A key gets its slots by its first values alone, wherever the groups of the apply stage begin and end: a rebuilt store has the same.
+    // Slots depend only on the first values of a key, not on the boundaries of groups, so a rebuilt store has the same slots.
     if (this.rare.size > 0 && shape.parts.some(({ key }) => this.rare.has(key))) this.countOut(shape)
   }
 
@@ -185,7 +185,7 @@ export class PropertyKeys {
     if (sum(key.counts) >= slotCount) this.giveSlots(key)
   }
 
-  /** Slots whose old rows are filled may be read. */
+  /** Marks slots as ready once their old rows are filled. */
   markReady(filled: readonly KeySlot[]): void {
     for (const key of this.all())
       for (const slot of key.slots) {

@@ -1,13 +1,13 @@
-/** Characters of the properties of one person or group, as JSON. */
+/** Maximum characters of the properties of one person or group, as JSON. */
 export const propertiesLimit = 512_000
-/** Properties that seem too long are measured again after so many characters were written. */
+/** Properties that seem too long are measured again after this many characters were written. */
 const measuredAfter = 32_000
 
 export interface Measured {
   readonly properties: Readonly<Record<string, unknown>>
   /** Upper bound of the characters; unknown until it is first needed. */
   length?: number
-  /** Exact number when it was last measured. */
+  /** Exact number at the last measurement. */
   counted?: number
 }
 
@@ -16,7 +16,7 @@ const measure = (holder: Measured): number => {
   return holder.length
 }
 
-/** Whether the properties stay within the limit with so many more characters. */
+/** True if the properties stay within the limit with `more` characters added. */
 export function fits(holder: Measured, more: number): boolean {
   const length = holder.length ?? measure(holder)
   if (length + more <= propertiesLimit) return true
@@ -27,17 +27,17 @@ export function noteWritten(holder: Measured, more: number): void {
   if (holder.length !== undefined) holder.length += more
 }
 
-/** Characters of the properties of them all; of those that were never measured the usual number. */
+/** Total characters of the properties. Holders that were never measured count with the usual length. */
 export function lengthOf(holders: Iterable<Measured>): number {
   let sum = 0
   for (const { length = usualLength } of holders) sum += length
   return sum
 }
 
-/** Typical characters of a person's properties. Per cached person, this much memory is budgeted. */
+/** Typical number of characters of a person's properties. The memory budget assumes this much per cached person. */
 export const usualLength = 640
 
 /** The transaction needs too much memory and must be made smaller. */
 export class TransactionTooLarge extends Error {
-  override readonly name = 'TooMuchAtOnce'
+  override readonly name = 'TransactionTooLarge'
 }

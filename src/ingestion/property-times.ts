@@ -1,7 +1,7 @@
 import { isObject } from '../lib/is-object.ts'
 import { own, setOwn } from '../lib/own.ts'
 
-/** Writes are ordered by the time of their events here, not by arrival. */
+/** Orders writes by event time, not by arrival. */
 export type PropertyTimes = Record<string, PropertyTime>
 
 export interface PropertyTime {
@@ -11,13 +11,13 @@ export interface PropertyTime {
   once?: Once
 }
 
-/** Time of the earliest `$set_once`, with the values of all properties it was about. Events write many properties at once, so they share it. */
+/** Time of the earliest `$set_once`, with all its values. Properties written by one event share this object. */
 export interface Once {
   readonly at: number
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** Most of a person's properties were written by a few events: as text each time stands once, before the properties that have it. */
+/** Most properties of a person were written by a few events, so the text has each time once, before the properties that share it. */
 type TimesText = readonly [
   written: [at: number, keys: string[]][],
   unset: [at: number, keys: string[]][],

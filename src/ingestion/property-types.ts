@@ -17,7 +17,7 @@ const isTime = new RegExp(`^${timeText}$`)
 const isNumber = new RegExp(`^(?:${numberText})$`)
 
 const minus = 45
-/** Digits, signs and the point stand together, before all letters. */
+/** In ASCII, digits, signs and the point come before all letters. */
 const mayBeNumber = (first: number): boolean => first >= 43 && first <= 57
 
 function typeOfText(text: string): number {

@@ -24,7 +24,7 @@ const contentOf = (batch: LogRecords): Content => {
   }
 }
 
-/** A batch as the log has it: what it was when it came. */
+/** Converts a batch of the log back to what it was on arrival. */
 export const readWork = (batch: LogRecords & { readonly firstSeq: number }): Work => ({
   firstSeq: batch.firstSeq,
   count: batch.payloads.length,

@@ -1,9 +1,9 @@
 import { storableText } from '../lib/storable-text.ts'
 import { initialName, isCopied } from './initial-properties.ts'
 
-// Property names, and the sets of properties that events have (shapes): looked up once for all events of a shape.
+// Property names, and the sets of properties of events (shapes), which are looked up once for all events of a shape.
 
-/** What happens to a property that is not simply stored. */
+/** The special treatment of a property. */
 export type Role = 'plain' | 'set' | 'set-once' | 'unset' | 'ip' | 'sent-at' | 'elements' | 'elements-chain'
 
 export interface PropertyName {
@@ -11,9 +11,9 @@ export interface PropertyName {
   readonly name: string
   readonly number: number
   readonly role: Role
-  /** Characters of it cannot be stored. */
+  /** The original name had characters that cannot be stored. */
   readonly isRepaired: boolean
-  /** Where a person keeps the first value, when events of visits give it to them. */
+  /** The `$initial_…` property that holds a person's first value, for properties of visits. */
   readonly initial: string | null
 }
 
@@ -58,7 +58,7 @@ export class Shape {
   /** Index into `valueTypes`. */
   readonly type: number
   private readonly length: number
-  /** Only where there are several: most have one. */
+  /** Only if there are several types: most names have one. */
   private next: Map<number, Shape> | null = null
   private lastKey = -1
   private last: Shape | null = null
@@ -70,7 +70,7 @@ export class Shape {
     this.length = before === null ? 0 : before.length + 1
   }
 
-  /** With one more property; a missing value (type -1) is left out, and so are properties beyond the limit. */
+  /** The shape with one more property. Missing values (type -1) and properties beyond the limit are skipped. */
   with(name: PropertyName, type: number): Shape {
     if (type < 0 || this.length >= longestShape) return this
     const key = name.number * 8 + type
@@ -98,7 +98,7 @@ export class Shape {
   }
 }
 
-/** Properties of one event whose names and types are counted. */
+/** Maximum number of properties per event whose names and types are counted. */
 const longestShape = 50_000
 const shapesKept = 50_000
 const shapeCharactersKept = 8_000_000
@@ -106,7 +106,7 @@ let shapesMade = 0
 let shapeCharacters = 0
 let root = new Shape(null, '', -1)
 
-/** Of an event without properties. */
+/** The shape of an event without properties. */
 export function emptyShape(): Shape {
   if (shapesMade > shapesKept || shapeCharacters > shapeCharactersKept) {
     root = new Shape(null, '', -1)

@@ -2,10 +2,10 @@ import type { ApplyFailures } from './apply-failures.ts'
 import type { ApplyLoop } from './apply-loop.ts'
 import type { EventWriter } from './ports.ts'
 
-/** Whose tables have slots. */
+/** Scopes whose tables have slots. */
 const filledScopes = ['event', 'person'] as const
 
-/** Fills new slots for old rows, a few at a time, between the transactions of new events. */
+/** Fills new slots in existing rows, a few at a time, between transactions of new events. */
 export class SlotBackfill {
   private readonly writer: EventWriter
   private readonly loop: ApplyLoop

@@ -1,6 +1,6 @@
 import { storableText } from '../lib/storable-text.ts'
 
-/** JSON.stringify escapes exactly these, so most texts pass without a look at the values. */
+/** JSON.stringify escapes exactly these characters, so most texts pass without a check of each value. */
 const escapedUnreadable = /\\u(?:0000|d[89a-f])/
 
 function readableValue(value: unknown): unknown {
@@ -10,7 +10,7 @@ function readableValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key), readableValue(inner)]))
 }
 
-/** JSON text of `value` with U+FFFD for what is not readable. Throws what JSON.stringify throws; undefined when it has no JSON. */
+/** JSON text of `value`, with U+FFFD for unreadable characters. Throws what JSON.stringify throws; undefined if `value` has no JSON. */
 export function readableJson(value: object): string
 export function readableJson(value: unknown): string | undefined
 export function readableJson(value: unknown): string | undefined {
@@ -18,13 +18,13 @@ export function readableJson(value: unknown): string | undefined {
   return text !== undefined && escapedUnreadable.test(text) ? JSON.stringify(readableValue(JSON.parse(text))) : text
 }
 
-/** The first `limit` characters; a pair of surrogates is one. */
+/** The first `limit` characters. A surrogate pair is one character. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text
   return [...text.slice(0, limit * 2)].slice(0, limit).join('')
 }
 
-/** Whether brackets in this JSON text are nested more than `limit` deep. */
+/** True if brackets in this JSON text are nested more than `limit` levels deep. */
 export function isDeeperThan(limit: number, json: string): boolean {
   if (json.length < limit * 2) return false
   let depth = 0

@@ -4,7 +4,7 @@ import { UuidSet } from '../storage/uuids/uuid-set.ts'
 import type { EventWriter } from './ports.ts'
 import type { PreparedEvent } from './prepare.ts'
 
-/** Uuids of a part of the log that is not a run yet. */
+/** Uuids of a part of the log that is not in a run yet. */
 interface Part {
   readonly from: number
   to: number
@@ -12,8 +12,8 @@ interface Part {
 }
 
 /**
- * Which event uuids a project has, exactly and from the beginning. The latest are in memory; older ones are in sorted runs, of which memory
- * holds filters. It is not a source of truth: what is missing or damaged is rebuilt from the events.
+ * The exact set of all event uuids of a project. The latest are in memory; older ones are in sorted runs on disk, of which memory
+ * holds filters. It is not a source of truth: missing or damaged parts are rebuilt from the events.
  */
 export class UuidIndex {
   private readonly store: EventWriter
@@ -103,7 +103,7 @@ export class UuidIndex {
     this.sealing = this.sealing.then(() => this.seal()).catch(this.onError)
   }
 
-  /** Full parts whose events are in the store become runs. */
+  /** Converts full parts whose events are applied into runs. */
   private async seal(): Promise<void> {
     for (;;) {
       const [first, next] = this.parts
@@ -125,13 +125,13 @@ export class UuidIndex {
     this.committedSeq = committed
   }
 
-  /** Resolves when what is committed is in runs, as far as it fills them, and those are merged. */
+  /** Resolves when the full parts of committed events are in runs, and the runs are merged. */
   async settled(): Promise<void> {
     await this.sealing
     await this.runs.settled()
   }
 
-  /** Bytes for the uuids that are in runs. */
+  /** Bytes of memory for uuids in runs. */
   get runsMemory(): { readonly bytes: number; readonly count: number } {
     return { bytes: this.runs.memory, count: this.runs.count }
   }

@@ -20,5 +20,5 @@ const hyphenated = (digits: string): string =>
 
 const personNamespace = '932979b4-65c3-4424-8467-0b66ec27bc22'
 
-/** The uuid of the person of `distinctId`, whenever the person is created: person-less events find it later. */
+/** The uuid of the person of `distinctId`. It is the same whenever the person is created, so person-less events match it. */
 export const personUuid = (projectId: number, distinctId: string): string => nameUuid(personNamespace, `${projectId}:${distinctId}`)

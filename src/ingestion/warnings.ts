@@ -4,7 +4,7 @@ interface Kind {
   readonly means: string
 }
 
-/** Everything that can be wrong with an event whose batch is accepted: one row for each kind. */
+/** Every kind of warning about an event in an accepted batch. */
 export const warningKinds = {
   ignored_invalid_timestamp: {
     effect: 'altered',
@@ -74,7 +74,7 @@ export const warningKinds = {
 
 export type WarningType = keyof typeof warningKinds
 
-/** Something about an event that was not as it should be, though the event's batch was accepted. */
+/** A problem of an event in an accepted batch. */
 export interface Warning {
   readonly type: WarningType
   readonly details: Readonly<Record<string, unknown>>
@@ -82,7 +82,7 @@ export interface Warning {
 
 export interface WarningSummary {
   type: WarningType
-  /** Exact, however many samples are kept. */
+  /** Exact number, independent of the samples. */
   count: number
   samples: { time: number; details: Readonly<Record<string, unknown>> }[]
   lastSeen: number

@@ -1,7 +1,7 @@
 import type { PreparedEvent } from './prepare.ts'
 import type { PropertyType } from './property-types.ts'
 
-/** A batch of the log on its way into the store. */
+/** A batch of the log that is being applied. */
 export interface Work {
   readonly firstSeq: number
   readonly count: number
@@ -13,7 +13,7 @@ export interface Work {
 }
 
 export type Content =
-  /** The properties of `events` lie in `bytes`. */
+  /** Contains the properties of `events`. */
   | { readonly kind: 'event'; readonly events: readonly PreparedEvent[]; readonly bytes: Uint8Array; duplicates: ReadonlySet<number> }
   | { readonly kind: 'persons'; readonly persons: readonly PersonImport[] }
   | { readonly kind: 'groups'; readonly groups: readonly GroupImport[] }
@@ -28,7 +28,7 @@ export interface PersonImport {
   readonly is_identified: boolean
 }
 
-/** With `group_key` null it only gives a group type its number. */
+/** With `group_key` null it only assigns a number to a group type. */
 export interface GroupImport {
   readonly group_type: string
   readonly group_type_index: number | null
@@ -47,5 +47,5 @@ export interface PropertyTypeRow {
 export type RecordWrite =
   /** A definition as JSON text; null removes it. */
   | { readonly table: 'actions' | 'cohorts'; readonly id: number; readonly definition: string | null }
-  /** All the members of a static cohort, by the uuids of persons. */
+  /** All members of a static cohort, by person uuid. */
   | { readonly table: 'cohort_members'; readonly id: number; readonly persons: readonly string[] }

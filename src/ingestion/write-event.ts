@@ -4,12 +4,12 @@ import { valueTypeOf } from './property-types.ts'
 import { emptyShape, propertyName, type Shape } from './shape.ts'
 import { isDeeperThan, readableJson } from './text.ts'
 
-// The form in which the log keeps an event, and with it the JSON text that the store keeps of its properties.
+// Writes an event in the format of the log, including the JSON text of its properties for the store.
 
 type Properties = Record<string, unknown>
 
 export const nestingLimit = 200
-/** Characters of a list or an object that is a fact of a visit: clients write texts and numbers. */
+/** Maximum characters of a list or an object as a property of a visit. Clients send texts and numbers. */
 const longestNestedFact = 1_000
 const longestHeld = 4_000
 
@@ -21,7 +21,7 @@ export interface WrittenProperties {
   readonly setOnce: Writes
 }
 
-/** The person's changes, in an object of their own. As JSON when they are long and nested: parsed values take many times the memory. */
+/** The person's changes, in a separate object. As JSON if long and nested: parsed values take many times the memory. */
 export type Writes = Readonly<Properties> | string | null
 
 /** Properties added after those that were sent. */
@@ -43,11 +43,11 @@ export const isPlain = (value: object): boolean => {
 
 export const headText = (event: string, distinctId: string): string => `{"event":${quickJson(event)},"distinct_id":${quickJson(distinctId)}`
 
-/** A field of the event; nothing when it is not there. */
+/** Writes a field of the event, unless it is missing. */
 export const fieldText = (name: string, value: unknown): string =>
   value === undefined || value === null ? '' : `,"${name}":${quickJson(value)}`
 
-/** Writes `head` and the properties. Throws TypeError for what JSON cannot hold and RangeError for what is nested too deep. */
+/** Writes `head` and the properties. Throws TypeError for values without JSON, and RangeError for values nested too deep. */
 export function writeProperties(
   writer: TextWriter,
   head: string,
@@ -129,24 +129,24 @@ export function heldWrites(json: string): Writes {
   return isObject(copy) ? copy : null
 }
 
-/** Names that become one by it: the last one counts. */
+/** Of names that become equal, the last one counts. */
 const withReadableNames = (given: Readonly<Properties>): Properties =>
   Object.fromEntries(Object.entries(given).map(([key, value]): [string, unknown] => [propertyName(key).name, value]))
 
 const needsCare = /[^ !#-[\]-\x7e]/
 
-/** JSON of a value; a call for a short text costs more than its characters. */
+/** JSON of a value. For a short text, a call of JSON.stringify costs more than checking its characters. */
 const quickJson = (value: unknown): string | undefined =>
   typeof value === 'string' && !needsCare.test(value) ? `"${value}"` : readableJson(value)
 
-/** Whether the object equals its JSON, with nothing inside that a caller could still change. */
+/** True if the object equals its JSON, with nothing inside that a caller could still change. */
 function isFlat(value: Readonly<Properties>): boolean {
   if (!isPlain(value)) return false
   for (const key in value) if (key === '__proto__' || !isSimple(value[key])) return false
   return true
 }
 
-/** Whether a property with a role of its own stays where it is. */
+/** True if a property with special treatment stays in its position. */
 function isStored(role: string, value: unknown, additions: Additions, isPersonless: boolean): boolean {
   switch (role) {
     case 'set':

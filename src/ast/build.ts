@@ -18,7 +18,7 @@ import type {
   TupleLiteral,
 } from './nodes.ts'
 
-// Trees that no user wrote. Query kinds speak through these.
+// Builders for generated trees. Query kinds use them.
 
 export function literal(value: null | boolean | number | bigint | string): Literal {
   const type =

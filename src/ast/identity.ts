@@ -1,22 +1,22 @@
-/** Equal numbers for trees that mean the same, at any position. */
+/** Assigns equal numbers to trees with the same meaning, at any position. */
 export type IdOf = (node: object) => number
 
-/** A place in a text, and the table row of a function that is named anyway. */
+/** Ignored fields: the position, and the row of a function, which its name identifies. */
 const meaningless: ReadonlySet<string> = new Set(['span', 'row'])
 
-/** Their type follows from the rest of them: a property read as a text is one expression with that property. */
+/** Nodes whose type follows from their other fields: a property that is read as text equals that property. */
 const typed: ReadonlySet<unknown> = new Set(['call', 'column', 'json'])
 
 /**
- * The identity of expressions: what is grouped by is found again in the select list by it, the same arrayJoin is one, equal conditions are looked
- * at once. A node is looked at once however often it is used, and told by the numbers of its parts.
+ * The identity of expressions. It finds GROUP BY expressions in the select list, joins equal arrayJoin calls, and makes equal conditions be checked
+ * once. Each node is visited once, however often it is used, and is identified by the numbers of its children.
  */
 export function identities(): IdOf {
   const known = new WeakMap<object, number>()
   const numbers = new Map<string, number>()
   const layouts = new Map<string, readonly string[]>()
 
-  /** The same for objects whose fields were written in another order. */
+  /** The same for objects whose fields have another order. */
   const keysOf = (node: object): readonly string[] => {
     const written = Object.keys(node)
     const layout = written.join()

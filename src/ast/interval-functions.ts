@@ -1,4 +1,4 @@
-/** What makes an interval of a number, by its unit. */
+/** The function that converts a number to an interval, by unit. */
 export const intervalFunctions = {
   second: 'toIntervalSecond',
   minute: 'toIntervalMinute',

@@ -215,7 +215,7 @@ export interface TableSource extends Base<'table'> {
 
 export interface QuerySource extends Base<'querySource'> {
   readonly query: Query
-  /** LATERAL: it sees the tables that stand before it in FROM. */
+  /** LATERAL: it can read the tables before it in FROM. */
   readonly lateral: boolean
   readonly alias: string | null
   readonly columnAliases: readonly string[]
@@ -228,7 +228,7 @@ export interface ValuesSource extends Base<'values'> {
   readonly columnAliases: readonly string[]
 }
 
-/** A placeholder (or anything else that is no table yet) standing where a table should. */
+/** A placeholder, or another expression, in the position of a table. */
 export interface ExprSource extends Base<'exprSource'> {
   readonly expr: Expr
   readonly alias: string | null
@@ -279,7 +279,7 @@ export interface ArrayJoin extends Base<'arrayJoin'> {
 export interface GroupBy extends Base<'groupBy'> {
   readonly mode: 'plain' | 'all' | 'cube' | 'rollup' | 'sets'
   readonly items: readonly Expr[]
-  /** Only with mode `sets`. */
+  /** Only for the mode `sets`. */
   readonly sets: readonly (readonly Expr[])[]
   readonly withTotals: boolean
 }

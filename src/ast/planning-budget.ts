@@ -3,8 +3,8 @@ import { QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 
 /**
- * How much of each a statement may have. Whatever grows a statement spends while it grows it, so that one that comes to more is refused before
- * time or memory is spent. `docs/sql.md` lists these for users; the figures of the engine come from measuring how long DuckDB plans.
+ * The limits of one statement. Each step that enlarges the statement spends from this budget first, so a statement beyond a limit is refused before
+ * it takes time or memory. `docs/sql.md` lists these limits for users. Those of the engine come from measurements of DuckDB's planning time.
  */
 export const statementLimits: Readonly<Record<Budgeted, number>> = {
   text: 1_048_576,
@@ -28,10 +28,10 @@ export const statementLimits: Readonly<Record<Budgeted, number>> = {
 /** Throws when the query has been cancelled or has no time left. */
 export type Checkpoint = () => void
 
-/** Work that goes on between two looks at the clock. */
+/** Units of work between two checkpoints. */
 const unitsBetween = 2000
 
-/** What is left of each for one statement. */
+/** The remaining budget of one statement. */
 export class PlanningBudget {
   private readonly spent: Partial<Record<Budgeted, number>> = {}
   private readonly limits: Readonly<Record<Budgeted, number>>
@@ -44,12 +44,12 @@ export class PlanningBudget {
     checkpoint?.()
   }
 
-  /** The same for another statement of the same query. */
+  /** A new budget for another statement of the same query. */
   anew(): PlanningBudget {
     return new PlanningBudget(this.checkpoint, this.limits)
   }
 
-  /** Counts what is about to be made. */
+  /** Spends for what is about to be created. */
   spend(what: Budgeted, amount: number, span: Span | null = null): void {
     const spent = (this.spent[what] ?? 0) + amount
     this.spent[what] = spent
@@ -57,7 +57,7 @@ export class PlanningBudget {
     if (spent > this.limits[what]) this.refuse(what, span)
   }
 
-  /** Work that makes nothing larger still takes time. */
+  /** Counts work that enlarges nothing, but takes time. */
   work(amount: number): void {
     this.untilCheckpoint -= amount
     if (this.untilCheckpoint > 0) return
@@ -65,7 +65,7 @@ export class PlanningBudget {
     this.checkpoint?.()
   }
 
-  /** For what is counted in each place by itself, and not over the whole statement. */
+  /** Checks a limit that applies to one part of the statement, and is not summed over the whole. */
   allow(what: Budgeted, amount: number, span: Span | null = null): void {
     if (amount > this.limits[what]) this.refuse(what, span)
   }
@@ -79,7 +79,7 @@ export class PlanningBudget {
   }
 }
 
-/** These end a statement at once: nothing more is looked for in it. */
+/** Errors that end a statement immediately: no further errors are collected. */
 export const endsPlanning = (error: unknown): boolean =>
   error instanceof QueryError &&
   (error.code === 'too-large' || error.code === 'too-deep' || error.code === 'query-timeout' || error.code === 'query-cancelled')

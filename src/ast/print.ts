@@ -21,8 +21,8 @@ import type {
 } from './nodes.ts'
 import { printFunctionName, printName, printNumber, printPart, printString } from './words.ts'
 
-// The printer back to our own language. Keywords in upper case, operators as the calls they are: `1 + 1` prints `plus(1, 1)`.
-// Reading the text again gives the same tree, but for the places.
+// Prints a tree in the query language. Keywords are in upper case, operators are calls: `1 + 1` is printed as `plus(1, 1)`.
+// Parsing the text gives the same tree, except for positions.
 
 type Printable = Query | Expr | OrderItem
 
@@ -39,7 +39,7 @@ export function print(node: Printable): string {
 }
 
 const list = <N>(nodes: readonly N[], one: (node: N) => string): string => nodes.map(one).join(', ')
-/** Parts of a clause that may be missing, with a space between those that are there. */
+/** Joins the parts of a clause with spaces. Parts may be missing. */
 const words = (...parts: readonly (string | false | null | undefined)[]): string => parts.filter(Boolean).join(' ')
 const exprs = (nodes: readonly Expr[]) => list(nodes, expr)
 const names = (items: readonly string[]) => list(items, printName)
@@ -92,26 +92,26 @@ function expr(node: Expr): string {
   }
 }
 
-/** Where no alias may stand. */
+/** Prints an expression where no alias is allowed. */
 const plain = (node: Expr): string => (node.kind === 'alias' ? `(${expr(node)})` : expr(node))
 
 const isNegative = (node: Literal) =>
   (typeof node.value === 'bigint' && node.value < 0n) || (typeof node.value === 'number' && (node.value < 0 || Object.is(node.value, -0)))
 const looseKinds: ReadonlySet<Expr['kind']> = new Set(['alias', 'lambda', 'between', 'in', 'star', 'positional', 'tag', 'namedArgument'])
-/** `not(x)` reads as an operator with parentheses behind it. */
+/** `not(x)` would be parsed as an operator followed by parentheses. */
 const isLoose = (node: Expr) =>
   looseKinds.has(node.kind) || (node.kind === 'literal' && isNegative(node)) || (node.kind === 'call' && node.name === 'not')
-/** Where an operator follows or precedes. */
+/** Prints an operand: an expression before or after an operator. */
 const tight = (node: Expr): string => (isLoose(node) ? `(${expr(node)})` : expr(node))
 
 function access({ object, index, dotted, nullish }: Access): string {
   const name = dotted && index.kind === 'literal' ? elementName(index) : null
   if (name === null) return `${tight(object)}${nullish ? '?.' : ''}[${plain(index)}]`
-  // `1.1` is a number, and `a.b` one name of two parts.
+  // `1.1` would be parsed as a number, and `a.b` as one name of two parts.
   const isNamed = object.kind === 'literal' || (object.kind === 'field' && index.kind === 'literal' && index.type === 'string' && !nullish)
   return `${isNamed ? `(${expr(object)})` : tight(object)}${nullish ? '?.' : '.'}${name}`
 }
-/** What may follow a dot. */
+/** Expressions that may be followed by a dot. */
 function elementName(index: Literal): string | null {
   if (index.type === 'string') return printPart(String(index.value))
   return index.type === 'int' && !isNegative(index) ? printNumber(index.value as number | bigint, 'int') : null
@@ -133,7 +133,7 @@ function literal(node: Literal): string {
   }
 }
 
-/** One member in parentheses is a set of one, unless it could be a set itself. */
+/** One member in parentheses is a set of one, unless the member itself could be a set. */
 const setKinds: ReadonlySet<Expr['kind']> = new Set(['array', 'tuple', 'placeholder', 'subquery'])
 function membership({ set }: In): string {
   if (set.kind === 'tuple') return set.items.length === 1 && !setKinds.has(set.items[0]!.kind) ? `(${exprs(set.items)})` : expr(set)
@@ -251,7 +251,7 @@ function groupBy(node: GroupBy): string {
   }
 }
 
-/** A bare SELECT needs no parentheses; its own ORDER BY and LIMIT would be read as the set's. */
+/** A bare SELECT needs no parentheses. Its own ORDER BY and LIMIT would be parsed as those of the set. */
 function setQuery(node: SetQuery): string {
   const isBare = (side: Query) => side.with.length === 0 && side.orderBy.length === 0 && side.limit === null
   const left =

@@ -4,14 +4,14 @@ import { children } from './children.ts'
 import type { Node } from './nodes.ts'
 import type { PlanningBudget } from './planning-budget.ts'
 
-/** The nodes directly below, in order of visit. */
+/** The child nodes, in order of visit. */
 export function childrenOf(node: Node): Node[] {
   const found: Node[] = []
   eachChild<Node>(node, children[node.kind], (child) => found.push(child))
   return found
 }
 
-/** Visits a tree from the top. Below a node for which the visitor answers false nothing is visited. */
+/** Visits a tree from the root. If the visitor returns false for a node, its descendants are skipped. */
 export function walk(node: Node, visit: (node: Node) => unknown): void {
   const enter = (one: Node): void => {
     if (visit(one) !== false) eachChild(one, children[one.kind], enter)
@@ -19,15 +19,15 @@ export function walk(node: Node, visit: (node: Node) => unknown): void {
   enter(node)
 }
 
-/** Rebuilds a tree from the leaves up: `replace` is given every node after its children. What stays the same is the same object. */
+/** Rebuilds a tree from the leaves up: `replace` gets each node after its children. An unchanged node is the same object. */
 export function rewrite<N extends Node>(node: N, replace: (node: Node) => Node): N {
   const enter = (one: Node): Node => replace(mapChildren(one, children[one.kind], enter))
   return enter(node) as N
 }
 
-/** What everything that walks a tree may rely on: recursion this deep fits the stack. */
+/** Maximum depth of a tree: recursion of this depth fits on the stack. */
 export const maxTreeDepth = 500
-/** A text this long counts as one node more: where the tree is printed back, a shared part is written out in each place. */
+/** A text counts as one more node per this many characters: a printed tree repeats a shared part wherever it is used. */
 const charactersOfNode = 64
 
 const weightOf = (node: Node): number => {
@@ -36,12 +36,12 @@ const weightOf = (node: Node): number => {
 }
 
 /**
- * Refuses trees that are too deep or too large to work on. What stands in several places counts in each: a subject of CASE stands once for each
+ * Refuses trees that are too deep or too large to process. A shared part counts once per use: the subject of CASE is used once per
  * branch, so nested ones multiply. Uses no recursion itself.
  */
 export function assertSize(root: Node, budget: PlanningBudget): void {
   let nodes: Node[] = [root]
-  /** For each node, the clause whose conditions it is one of. */
+  /** For each node, the clause that it is a condition of. */
   let clauses: (Clause | null)[] = [null]
   let selects = 0
   for (let depth = 1; nodes.length > 0; depth++) {
@@ -71,6 +71,6 @@ export function assertSize(root: Node, budget: PlanningBudget): void {
 interface Clause {
   conditions: number
 }
-/** Clauses of a select, by the name of the field. */
+/** The clauses of a select, by field name. */
 const isCondition: ReadonlySet<string> = new Set(['prewhere', 'where', 'having', 'qualify'])
 const isConnective: ReadonlySet<string> = new Set(['and', 'or', 'not'])

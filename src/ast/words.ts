@@ -1,4 +1,4 @@
-// Which names need quotes when they are printed, and how texts are escaped.
+// Decides which names need quotes in printed statements, and escapes texts.
 
 /** Never a name without quotes. */
 export const reservedWords = [
@@ -9,7 +9,7 @@ export const reservedWords = [
 export type ReservedWord = (typeof reservedWords)[number]
 
 const reserved: ReadonlySet<string> = new Set(reservedWords)
-/** Names that open a form of their own in some places. */
+/** Names that begin a special syntax in some contexts. */
 const risky: ReadonlySet<string> = new Set([...reservedWords, 'inf', 'nan', 'array', 'interval', 'all', 'cohort', 'team_id'])
 /** Reserved words that are also functions. */
 const functions: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'like', 'ilike'])
@@ -17,9 +17,9 @@ const plain = /^[A-Za-z_$][\w$]*$/
 
 const quoted = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '``')}\``
 
-/** A name where a statement may also go on with something else. */
+/** A name in a position where other syntax is allowed too. */
 export const printName = (name: string): string => (plain.test(name) && !risky.has(name.toLowerCase()) ? name : quoted(name))
-/** A name after a dot, where every word is one. */
+/** A name after a dot, where every word is allowed. */
 export const printPart = (name: string): string => (plain.test(name) ? name : quoted(name))
 export const printFunctionName = (name: string): string =>
   plain.test(name) && (functions.has(name) || !reserved.has(name.toLowerCase())) ? name : quoted(name)
@@ -38,7 +38,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 export const printString = (text: string): string => `'${text.replace(/[\b\f\r\n\t\x07\v\\']/g, (char) => escapes[char]!)}'`
 
-/** A float keeps a point or an exponent, so that it is read as one again. */
+/** A float keeps a point or an exponent, so that it is parsed as a float. */
 export function printNumber(value: number | bigint, type: 'int' | 'float'): string {
   if (type === 'int') return String(value)
   const number = Number(value)

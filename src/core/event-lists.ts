@@ -2,14 +2,14 @@ import type { EventBatch } from './ports.ts'
 
 const bytesPerEvent = 12
 const bytesPerPerson = 12
-/** Free places behind a list that is moved: for a share of its events, and a few. */
+/** Free entries after a list that is moved: a share of its events, plus a few. */
 const slackShare = 0.25
 const slackEvents = 2
-/** Lists that move leave gaps. More than this share of gaps is removed. */
+/** Lists that move leave gaps. Above this share of gaps, the columns are compacted. */
 const mostGaps = 0.3
 
 /**
- * The events of a project as one list per person, ordered by time, with free places behind each list. Events of one time are in the order in which they came.
+ * The events of a project as one list per person, ordered by time, with free entries after each list. Events with equal times are in order of arrival.
  * The events of person `p` are at `start[p]` to `end[p]` of the columns.
  */
 export class EventLists {
@@ -17,16 +17,16 @@ export class EventLists {
   end = new Int32Array(1024)
   time = new Float64Array(0)
   event = new Int32Array(0)
-  /** Persons have numbers below this. */
+  /** All person numbers are below this. */
   persons = 0
   events = 0
-  /** Events that a person's list has places for. */
+  /** The capacity of each person's list, in events. */
   private room = new Int32Array(1024)
-  /** Places of the columns that belong to a list, or to a gap. */
+  /** Entries of the columns that belong to a list or a gap. */
   private used = 0
   private gaps = 0
 
-  /** What so many events take at first. */
+  /** Bytes that new lists of this many events need. */
   static bytesOf(events: number, persons: number): number {
     return Math.ceil(events * (1 + slackShare) + persons * slackEvents) * bytesPerEvent + persons * bytesPerPerson
   }
@@ -35,11 +35,11 @@ export class EventLists {
     return this.time.length * bytesPerEvent + this.start.length * bytesPerPerson
   }
 
-  /** Makes room at once for what is known to come: lists that grow bit by bit are moved again and again. */
+  /** Reserves room in advance for the events of each person: lists that grow bit by bit are moved repeatedly. */
   expect(persons: Int32Array, events: Int32Array): void {
-    let places = this.used
-    for (const count of events) places += roomFor(count)
-    this.grow(places)
+    let length = this.used
+    for (const count of events) length += roomFor(count)
+    this.grow(length)
     for (let i = 0; i < persons.length; i++) {
       this.widen(persons[i]! + 1)
       this.reserve(persons[i]!, events[i]!)
@@ -48,7 +48,7 @@ export class EventLists {
 
   /** Adds events to the lists of their persons. */
   add({ person, time, event }: EventBatch): void {
-    /** By person whose list has lost its order: how many events at its beginning have kept it. */
+    /** For each person whose list is no longer ordered: the number of events at its beginning that still are. */
     const ordered = new Map<number, number>()
     let { start, end, room, time: times, event: events } = this
     for (let i = 0; i < person.length; i++) {
@@ -69,7 +69,7 @@ export class EventLists {
     if (this.gaps > mostGaps * this.used) this.compact()
   }
 
-  /** Moves the events of one person into the list of another. Of events of one time, those of the survivor come first. */
+  /** Moves the events of one person into the list of another. Of events with equal times, those of the survivor come first. */
   merge(merged: number, survivor: number): void {
     if (merged >= this.persons || this.start[merged] === this.end[merged]) return
     const count = this.end[merged]! - this.start[merged]!
@@ -109,20 +109,20 @@ export class EventLists {
     this.used += room
   }
 
-  private grow(places: number): void {
-    if (places <= this.time.length) return
-    const length = Math.max(places, Math.ceil(this.time.length * 1.25), 1024)
+  private grow(needed: number): void {
+    if (needed <= this.time.length) return
+    const length = Math.max(needed, Math.ceil(this.time.length * 1.25), 1024)
     this.time = copied(this.time, new Float64Array(length))
     this.event = copied(this.event, new Int32Array(length))
   }
 
-  /** Puts all lists side by side again, with fresh slack. */
+  /** Removes the gaps: places all lists side by side, with new free entries. */
   private compact(): void {
     const { start, end, room, time, event, persons } = this
-    let places = 0
-    for (let person = 0; person < persons; person++) places += roomFor(end[person]! - start[person]!)
-    this.time = new Float64Array(places)
-    this.event = new Int32Array(places)
+    let length = 0
+    for (let person = 0; person < persons; person++) length += roomFor(end[person]! - start[person]!)
+    this.time = new Float64Array(length)
+    this.event = new Int32Array(length)
     this.used = 0
     this.gaps = 0
     for (let person = 0; person < persons; person++) {
@@ -136,16 +136,16 @@ export class EventLists {
     }
   }
 
-  /** Merges the new events of a list, which are in any order, into those that were there. */
+  /** Merges the new events of a list, which are in any order, into the existing ones. */
   private order(start: number, firstNew: number, end: number): void {
     const { time, event } = this
     let isOrdered = true
     for (let i = Math.max(start + 1, firstNew); i < end && isOrdered; i++) isOrdered = time[i - 1]! <= time[i]!
     if (isOrdered) return
-    const places = Array.from({ length: end - firstNew }, (_, i) => firstNew + i).sort((a, b) => time[a]! - time[b]!)
-    const times = Float64Array.from(places, (place) => time[place]!)
-    const events = Int32Array.from(places, (place) => event[place]!)
-    // From the end, so that what was there moves to free places only.
+    const byTime = Array.from({ length: end - firstNew }, (_, i) => firstNew + i).sort((a, b) => time[a]! - time[b]!)
+    const times = Float64Array.from(byTime, (i) => time[i]!)
+    const events = Int32Array.from(byTime, (i) => event[i]!)
+    // From the end, so that existing events move to free entries only.
     let old = firstNew - 1
     let to = end - 1
     for (let next = times.length - 1; next >= 0; to--) {

@@ -1,4 +1,4 @@
-/** The first place of a list whose time is not before `from`. */
+/** The first index of a list whose time is not before `from`. */
 export function firstSince(time: Float64Array, start: number, end: number, from: number): number {
   if (start === end || time[start]! >= from) return start
   let low = start

@@ -1,4 +1,4 @@
-// What the core asks of a store.
+// What the core needs of a store.
 
 /** Some events by column, in any order. */
 export interface EventBatch {
@@ -12,11 +12,11 @@ export interface EventBatch {
 
 /** Reads the events of a project from its store. */
 export interface ListSource {
-  /** How many events each person has, with the numbers of their time. */
+  /** The number of events per person number, as stored: merges are not resolved. */
   counts(): Promise<{ readonly person: Int32Array; readonly events: Int32Array }>
-  /** Hands over the events after a record of the log, with the persons' numbers of their time. Resolves with the last record. */
+  /** Passes the events after a record of the log to `take`, with person numbers as stored. Resolves with the last record. */
   eventsAfter(seq: number, take: (batch: EventBatch) => void): Promise<number>
-  /** Changes with the merges. */
+  /** A version that changes with the merges. */
   mergesMark(): Promise<string>
   /** All merges that hold: from a person's number to that of its survivor. */
   merges(): Promise<ReadonlyMap<number, number>>

@@ -15,12 +15,12 @@ interface Merges {
   readonly survivorOf: ReadonlyMap<number, number>
 }
 
-/** The lists of a project. They are made for the first query, and follow the store with each further one. */
+/** The lists of a project. The first query creates them, and each further query updates them from the store. */
 export class ProjectLists implements MemoryHolder {
   private readonly memory: MemoryShare
   private loaded: Loaded | null = null
   private isChanging = false
-  /** One change after the other. */
+  /** Serializes the changes. */
   private changing: Promise<unknown> = Promise.resolve()
   private readers = 0
   private idle: Deferred<void> | null = null
@@ -29,7 +29,7 @@ export class ProjectLists implements MemoryHolder {
     this.memory = memory
   }
 
-  /** Runs a reader over lists that have everything up to a record of the log. Null without an answer: they do not fit into memory. */
+  /** Runs a reader over lists that include everything up to a record of the log. Null if they do not fit into memory. */
   async use<T>(source: ListSource, seq: number, read: (lists: EventLists) => Promise<T>): Promise<{ readonly answer: T } | null> {
     const change = this.changing.then(() => this.open(source, seq))
     this.changing = change.catch(() => undefined)
@@ -53,7 +53,7 @@ export class ProjectLists implements MemoryHolder {
     this.forget()
   }
 
-  /** Brings the lists up to date and counts the reader in, before anybody else may change them. */
+  /** Updates the lists and registers the reader, before anything else can change them. */
   private async open(source: ListSource, seq: number): Promise<EventLists | null> {
     if (!this.loaded || this.loaded.seq < seq) {
       await this.readersGone()
@@ -61,7 +61,7 @@ export class ProjectLists implements MemoryHolder {
       try {
         if (!(await this.catchUp(source))) return null
       } catch (error) {
-        this.forget() // they may have a part of what was read
+        this.forget() // the lists may contain a part of what was read
         throw error
       } finally {
         this.isChanging = false
@@ -97,7 +97,7 @@ export class ProjectLists implements MemoryHolder {
     return false
   }
 
-  /** Empty lists with room for all; null when there is no memory for them. */
+  /** Empty lists with room for all events. Null if there is not enough memory. */
   private async begin(source: ListSource, merges: Merges): Promise<Loaded | null> {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
@@ -118,7 +118,7 @@ export class ProjectLists implements MemoryHolder {
   }
 }
 
-/** Whether lists with the first merges become those with the second ones by merging further lists. */
+/** True if lists with the first merges can be updated to the second ones by merging further lists. */
 function follows(before: ReadonlyMap<number, number>, now: ReadonlyMap<number, number>): boolean {
   for (const [merged, survivor] of before) {
     const later = now.get(merged)

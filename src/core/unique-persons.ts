@@ -1,11 +1,11 @@
 import type { EventLists } from './event-lists.ts'
 import { firstSince } from './first-since.ts'
 
-// Folds that count persons: each list is read once, and no person is looked up.
+// Folds that count persons: each list is read once, without a lookup of persons.
 
 /** Which events count. */
 export interface Counted {
-  /** By number of the event's name; names behind the end count if `others` do. */
+  /** By number of the event's name. Names beyond the end count if `others` is set. */
   readonly events: Int32Array
   readonly others: number
   /** Microseconds, both included. */
@@ -15,7 +15,7 @@ export interface Counted {
 
 const eventsBetweenPauses = 1 << 19
 
-/** How many persons have an event in each bucket. `edges`: where buckets begin, and the end of the last. */
+/** The number of persons with an event in each bucket. `edges`: the starts of the buckets, and the end of the last one. */
 export function* personsByBucket(lists: EventLists, counted: Counted, edges: Float64Array): Generator<void, Float64Array, void> {
   const { start, end, time, event, persons } = lists
   const { events, others, from, to } = counted
@@ -44,7 +44,7 @@ export function* personsByBucket(lists: EventLists, counted: Counted, edges: Flo
   return counts
 }
 
-/** How many persons have an event in each window. Windows may overlap; each begins and ends after the one before it. */
+/** The number of persons with an event in each window. Windows may overlap; each starts and ends after the previous one. */
 export function* personsByWindow(
   lists: EventLists,
   counted: Counted,
@@ -53,14 +53,14 @@ export function* personsByWindow(
 ): Generator<void, Float64Array, void> {
   const { start, end, time, event, persons } = lists
   const { events, others, from, to } = counted
-  /** By window: how many persons more are in it than in the one before. */
+  /** By window: the number of persons minus that of the previous window. */
   const changes = new Float64Array(begins.length + 1)
   let unpaused = 0
   for (let person = 0; person < persons; person++) {
     const last = end[person]!
     let first = 0
     let begun = 0
-    /** The person is counted in all windows before this one. */
+    /** The person is accounted for in all windows before this one. */
     let counted = 0
     for (let i = firstSince(time, start[person]!, last, from); i < last; i++) {
       const at = time[i]!
@@ -85,7 +85,7 @@ export function* personsByWindow(
   return counts
 }
 
-/** How many persons have an event. */
+/** The number of persons with an event. */
 export function* personsInAll(lists: EventLists, counted: Counted): Generator<void, number, void> {
   const edges = Float64Array.of(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
   return (yield* personsByBucket(lists, counted, edges))[0]!

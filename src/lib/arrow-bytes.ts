@@ -52,7 +52,7 @@ export async function* arrowBatches<R>(pieces: AsyncGenerator<Uint8Array, R, und
     const reader = await RecordBatchReader.from(source)
     await reader.open()
     for await (const batch of reader) yield batch
-    for await (const _ of source); // what is behind the last batch
+    for await (const _ of source); // drains the bytes after the last batch
     return end
   } finally {
     await pieces.return(undefined as never)

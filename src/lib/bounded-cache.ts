@@ -1,5 +1,5 @@
 /**
- * A map that drops entries that were not used for a while. Entries live in two generations: a look-up moves an entry to the young one, and `trim`
+ * A map that evicts entries that were not used recently. Entries are in two generations: a lookup moves an entry to the young one, and `trim`
  * drops the old one. Nothing is dropped between two calls of `trim`.
  */
 export class BoundedCache<K, V> {
@@ -36,7 +36,7 @@ export class BoundedCache<K, V> {
     return this.young.size > this.limit / 2
   }
 
-  /** The entries used since the call of `trim` that dropped some. */
+  /** The entries used since `trim` last dropped some. */
   recent(): Iterable<V> {
     return this.young.values()
   }

@@ -61,7 +61,7 @@ export function startOfWall(interval: Interval, wall: Micros, weekStartDay: 0 | 
 
 export function startOf(interval: Interval, at: Micros, { zone, weekStartDay }: Calendar): Micros {
   if (!fixed[interval]) return zone.toInstant(startOfWall(interval, zone.toWall(at), weekStartDay))
-  // An hour that comes twice is two hours: stay on this side of the change.
+  // A repeated hour counts as two hours: stay on the same side of the offset change.
   const offset = zone.offsetAt(at)
   const start = startOfWall(interval, at + offset, weekStartDay) - offset
   const change = zone.changes(start, at).at(-1)

@@ -12,7 +12,7 @@ export const hasText = (body: object): boolean => known.has(body)
 const plain = (_: string, value: unknown) =>
   typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
 
-/** A function called for each value is slow, and few answers hold integers that JSON has no word for. */
+/** A replacer function called for each value is slow, and few answers contain integers that JSON cannot represent. */
 const written = (body: unknown): string => {
   try {
     return JSON.stringify(body)

@@ -2,7 +2,7 @@ import { nearestSpellings } from './spelling.ts'
 
 const plain = (text: string) => text.replace(/_/g, '').toLowerCase()
 
-/** The nearest name by spelling, or one that begins or ends alike: `op` is `operator`. */
+/** The nearest name by spelling, or one with the same beginning or end: `op` gives `operator`. */
 export function likelyName(name: string, known: readonly string[]): string | undefined {
   const wanted = plain(name)
   return (

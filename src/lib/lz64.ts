@@ -3,7 +3,7 @@
 const codeOf = new Int8Array(128).fill(-1)
 for (const [i, character] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
   codeOf[character.charCodeAt(0)] = i
-codeOf[0x20] = codeOf[0x2b]! // a form makes blanks of `+`
+codeOf[0x20] = codeOf[0x2b]! // form encoding turns `+` into a space
 
 const shortUnit = 8
 const longUnit = 16

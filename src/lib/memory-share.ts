@@ -1,10 +1,10 @@
-/** Has memory of a share, and may lose it to others. */
+/** A holder of shared memory, which can be evicted. */
 export interface MemoryHolder {
   /** Frees the memory for another holder. False: it is in use. */
   evict(): boolean
 }
 
-/** Bytes that several parts of the process share. Those who have not used theirs for the longest time lose them first. */
+/** A memory budget in bytes, shared by several parts of the process. The least recently used holders are evicted first. */
 export class MemoryShare {
   /** In the order of their last use. */
   private readonly holders = new Map<MemoryHolder, number>()

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses that an address can be among. */
+/** A set of IP networks. */
 export interface Networks {
   has(address: string): boolean
 }

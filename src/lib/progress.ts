@@ -14,13 +14,13 @@ export class Progress {
     let last: RowCount = { read: 0, total: 0 }
     const look = () => {
       const seen = read()
-      if (seen.total > 0) last = seen // before it begins and after it ends there is nothing to see
+      if (seen.total > 0) last = seen // the total is 0 before the statement starts and after it ends
       return last
     }
     this.running.add(look)
     return () => {
       if (!this.running.delete(look)) return
-      // What has come to its end has read all it wanted.
+      // A finished statement has read all of its rows.
       this.finished = { read: this.finished.read + last.total, total: this.finished.total + last.total }
     }
   }

@@ -21,7 +21,7 @@ export type Message =
 export interface Called {
   /** Aborts if the caller no longer wants the answer. */
   readonly signal: AbortSignal
-  /** Sends a note to the caller before the answer. */
+  /** Sends an intermediate message to the caller before the answer. */
   note(value: unknown): void
 }
 
@@ -95,7 +95,7 @@ export class Channel {
     return answered.finally(() => signal?.removeEventListener('abort', abort))
   }
 
-  /** Sends a message that has no answer. */
+  /** Sends a notification: a message without an answer. */
   notify(name: string, value: unknown): void {
     this.send(['notify', name, value])
   }

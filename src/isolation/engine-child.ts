@@ -9,35 +9,35 @@ import { HeadStart } from './head-start.ts'
 import type { StartArgs } from './protocol.ts'
 import { SpareProcess } from './spare-process.ts'
 
-// The engine's process as its door sees it: started, watched from outside, started again when it ends.
+// The door's view of the engine's process: starts it, watches it, and restarts it when it ends.
 
-/** Of an engine that has never started: something is wrong that does not go away. */
+/** Attempts to start an engine that has never started. After these, the problem counts as permanent. */
 const mostAttempts = 3
-/** Between two attempts, when it ends before it has started. */
+/** Pauses between attempts if the engine ends before it has started. */
 const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000, 5_000]
-/** After this many engines in a row that ended soon after their start, the next one waits too. */
+/** After this many consecutive engines that ended within `soonMs` of their start, the next start is delayed too. */
 const soonMs = 5_000
 const manyTimes = 20
 const momentMs = 100
 const lookMs = 500
-/** So long the engine's thread may say nothing. */
+/** The engine is killed if its thread does not respond for this long. */
 const silentMs = 10_000
-/** A query that was stopped has ended after so long, or the engine is ended. */
+/** A stopped query must end within this time, or the engine is killed. */
 const graceMs = 5_000
-/** What had run so long when the engine ended may be why; what had not is asked again, but not for ever: short ones more often. */
+/** Queries that had run this long when the engine ended are suspects. Others are retried, but not without limit; short ones more often. */
 const suspectMs = 1_000
 const mostLosses = 3
 const mostLossesOfShort = 8
 
 /** A query that the engine works on. */
 export interface Work {
-  /** When its first statement began to run; null while it waits. */
+  /** When its first statement started; null while it waits. */
   begunAt: number | null
-  /** How often the engine ended under it. */
+  /** How often the engine ended during this query. */
   losses: number
-  /** And how often it was one of those that may have been to blame. */
+  /** How often this query was among the suspects. */
   suspicions: number
-  /** Why it is not asked again; null when it was not to blame. */
+  /** The error that ends the query; null if it may be retried. */
   fate: WaymarkError | null
   readonly isShort: boolean
 }
@@ -56,15 +56,15 @@ interface Options {
   readonly start: StartArgs
   readonly methods: Methods
   readonly notifications: Notifications
-  /** Bytes of memory that its process may take. */
+  /** Maximum memory of the process, in bytes. */
   readonly mostBytes: number
-  /** Begins anew with an engine that knows no project. */
+  /** Called when a new engine has started, which has no project open. */
   onStart(channel: Channel): void
   onEnd(): void
   report(error: unknown): void
 }
 
-/** It lies beside this file once they are built. From the sources it is TypeScript too. */
+/** The program is beside this file, with the same extension: TypeScript when run from the sources. */
 const program = () => {
   const extension = /\.(ts|mjs)$/.exec(import.meta.url)?.[0] ?? '.js'
   const file = fileURLToPath(new URL(`./engine-process${extension}`, import.meta.url))
@@ -81,7 +81,7 @@ const portOf = (child: ChildProcess): Port => ({
   receive: (take) => void child.on('message', (message) => take(message as unknown as Message)),
 })
 
-/** Null where the system does not say it. */
+/** Null if the operating system does not provide it. */
 async function residentBytes(pid: number): Promise<number | null> {
   const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => null)
   return text === null ? null : Number(text.split(' ')[1]) * 4096
@@ -93,15 +93,15 @@ export class EngineChild {
   private up: Deferred<Channel> = deferred()
   private current: Channel | null = null
   private isEnding = false
-  /** Why there will be none any more. */
+  /** Why no engine will be started any more. */
   private failure: unknown = null
   private hasEverStarted = false
-  /** Why the next one could not start yet; null while it starts or lives. */
+  /** Why the next engine could not start yet; null while it starts or runs. */
   private outage: WaymarkError | null = null
   private readonly works = new Set<Work>()
   private readonly headStart = new HeadStart()
   private readonly spare = new SpareProcess(launch)
-  /** This process ends the engine, for a reason that is known. */
+  /** This process is killing the engine, for a known reason. */
   private isEnded = false
   private readonly watching = new AbortController()
   private running: Promise<void>
@@ -121,13 +121,13 @@ export class EngineChild {
     return this.child?.pid ?? null
   }
 
-  /** Queries that wait for a place in the engine, and those that have one. */
+  /** Numbers of queries that wait for an execution slot, and that have one. */
   get load() {
     const running = [...this.works].filter(({ begunAt }) => begunAt !== null).length
     return { waiting: this.works.size - running, running }
   }
 
-  /** The engine that lives now, or the next one. */
+  /** The running engine, or the next one. */
   async channel(signal?: AbortSignal): Promise<Channel> {
     if (this.current) return this.current
     if (this.isEnding) throw new WaymarkError('closed', {})
@@ -145,17 +145,17 @@ export class EngineChild {
     }
   }
 
-  /** Resolves when a query may be asked, where an engine has ended before. */
+  /** Resolves when a query may be sent: after an engine has ended, short queries go first. */
   async mayAsk({ isShort }: Work): Promise<void> {
     if (!isShort) await this.headStart.waited()
   }
 
-  /** It is not asked again. */
+  /** The query has ended and is not retried. */
   isOver(work: Work): void {
     this.headStart.done(work)
   }
 
-  /** Asks on behalf of a query, which is to blame if it goes on for long after its seconds, or after it was stopped. */
+  /** Sends a query to the engine. The query is to blame if it continues for long after its time limit, or after it was stopped. */
   async work<T>(channel: Channel, work: Work, seconds: number, name: string, args: unknown, options: CallOptions): Promise<T> {
     this.works.add(work)
     const since = performance.now()
@@ -184,7 +184,7 @@ export class EngineChild {
     return [...this.works].filter(({ begunAt }) => begunAt !== null && now - begunAt >= longerThanMs)
   }
 
-  /** The engine has ended under its queries: decides which of them are asked again. */
+  /** The engine has ended while queries ran: decides which of them are retried. */
   private judge(): void {
     const suspects = this.suspects(suspectMs)
     for (const work of this.works) {
@@ -214,12 +214,12 @@ export class EngineChild {
     }
   }
 
-  /** An engine that is down gets it when it is up. */
+  /** Sends a notification if the engine is up. The next engine gets the current state when it starts. */
   notify(name: string, value: unknown): void {
     this.current?.notify(name, value)
   }
 
-  /** Ends the process as it is. What it had not written is in the log. */
+  /** Kills the process. What it had not written is in the log. */
   kill(): void {
     this.child?.kill('SIGKILL')
   }
@@ -231,7 +231,7 @@ export class EngineChild {
       this.child = child
       const ended = new Promise<string>((resolve) => {
         child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with ${code}`))
-        child.on('error', (error) => child.pid === undefined && resolve(`could not be started: ${error.message}`)) // or a message did not reach it
+        child.on('error', (error) => child.pid === undefined && resolve(`could not be started: ${error.message}`)) // otherwise a message could not be sent
       })
       const channel = new Channel(portOf(child), this.options.methods, this.options.notifications)
       const started = channel.call('start', this.options.start).then(
@@ -272,13 +272,13 @@ export class EngineChild {
     this.up.resolve(channel)
   }
 
-  /** At first something is wrong with the directory or the settings, and stays so. Later what the engine needs is missing for a while. */
+  /** If the first engine cannot start, the directory or the settings are wrong: that is permanent. A later failure is temporary. */
   private couldNotStart(error: unknown, child: ChildProcess): void {
     if (error instanceof Gone) return
     if (this.hasEverStarted) {
       const reason = error instanceof Error ? error.message : String(error)
       this.outage = new WaymarkError('engine-unreachable', { engine: 'The engine', reason }, { cause: error })
-      this.up.reject(this.outage) // who waits for it would wait for as long as that lasts
+      this.up.reject(this.outage) // callers would wait for the whole outage
       this.up = deferred()
       this.options.report(error)
     } else {
@@ -295,7 +295,7 @@ export class EngineChild {
     this.kill()
   }
 
-  /** From outside: the engine itself may not get to it. */
+  /** Watches the engine from this process: a busy engine cannot watch itself. */
   private async watch(): Promise<void> {
     const { signal } = this.watching
     let answeredAt = performance.now()

@@ -48,7 +48,7 @@ interface Streamed {
   readonly stop: AbortController
 }
 
-/** The engine's half of a directory: stores, the application of events, queries. The door owns the log and calls it through the port. */
+/** The engine's half of a directory: stores, applying events, queries. The door owns the log, and calls the engine through the port. */
 export function hostEngine(port: Port, onStart: () => void): void {
   const projects = new Map<number, Promise<Held>>()
   const streams = new Map<number, Streamed>()

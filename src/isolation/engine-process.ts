@@ -13,7 +13,7 @@ function giveWay(): void {
   try {
     for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness)
   } catch {
-    // no Linux, or a thread that has just ended
+    // not Linux, or the thread has just ended
   }
 }
 

@@ -7,7 +7,7 @@ const longestMs = 1_000
 /** The largest short query: its text, plus one for each name and value. */
 const shortSize = 5_000
 
-/** Whether a value is larger than a size; stops as soon as it is known. */
+/** True if a value is larger than a size. Stops as soon as the result is certain. */
 function isLarger(value: unknown, most: number): boolean {
   let left = most
   const look = (one: unknown): void => {

@@ -44,14 +44,14 @@ import { readValue } from './wire-value.ts'
 interface Parts {
   readonly home: BackendHome
   readonly engine: EngineChild
-  /** Opens the log once the engine has put it in order. */
+  /** Opens the log after the engine has recovered it. */
   openLog(found: LogFindings, appliedSeq: number): Promise<FileLog>
-  /** Resolves when an engine that was started again has the projects of the one before, or takes long for it. */
+  /** Resolves when a restarted engine has reopened the projects of the previous one, or after a time limit. */
   comeBack(): Promise<void>
   onClose(): void
 }
 
-/** A project whose log this process has, and whose store another one. */
+/** A project whose log is in this process, and whose store is in another one. */
 export class RemoteBackend implements ProjectBackend {
   readonly actions: ActionService
   readonly cohorts: CohortService
@@ -120,7 +120,7 @@ export class RemoteBackend implements ProjectBackend {
     return this.position - this.appliedSeq
   }
 
-  /** The engine has these records in its store. */
+  /** The engine has applied the records up to `seq`. */
   applied(seq: number): void {
     this.appliedSeq = Math.max(this.appliedSeq, seq)
     this.failure = null
@@ -128,7 +128,7 @@ export class RemoteBackend implements ProjectBackend {
     this.log?.markApplied(seq)
   }
 
-  /** The engine has worked them out. */
+  /** The engine has processed the records up to `seq`. */
   taken(seq: number): void {
     this.room.leave(seq)
   }
@@ -143,7 +143,7 @@ export class RemoteBackend implements ProjectBackend {
     return answer
   }
 
-  /** Has the engine open the project, as soon as there is one. */
+  /** Opens the project in the engine as soon as one is up. */
   async openAgain(): Promise<void> {
     await this.ready().catch((error: unknown) => {
       if (!this.isClosed) this.parts.home.onError(error)
@@ -223,7 +223,7 @@ export class RemoteBackend implements ProjectBackend {
     await this.intake.settled()
     const { engine } = this.parts
     try {
-      // An engine that is gone leaves what is not applied to the next opening.
+      // If the engine has ended, the next open applies the rest of the log.
       if (engine.isUp) await (await this.ready()).call('close', { project: this.id })
     } catch (error) {
       if (!(error instanceof Gone)) throw error
@@ -241,7 +241,7 @@ export class RemoteBackend implements ProjectBackend {
     return { duplicates: () => this.call<number>('duplicates', () => ({ ...this.ofProject(), firstSeq, count, dropped })) }
   }
 
-  /** Tells the engine once for all batches that one write of the log made durable. */
+  /** Notifies the engine once of all batches that one write of the log made durable. */
   private hasGrown(batch: Batch | null = null): void {
     const wire = batch && this.parts.engine.isUp ? writeBatch(batch) : null
     if (wire) this.grown.push(wire)
@@ -256,7 +256,7 @@ export class RemoteBackend implements ProjectBackend {
     return { record: record(), seq: this.position, offset: clock().getTime() - Date.now() }
   }
 
-  /** The engine, with this project open in it. */
+  /** The engine, once this project is open in it. */
   private async ready(signal?: AbortSignal): Promise<Channel> {
     for (;;) {
       const channel = await this.parts.engine.channel(signal)
@@ -274,7 +274,7 @@ export class RemoteBackend implements ProjectBackend {
     if (known) return known
     const opening = this.openIn(channel)
     this.openings.set(channel, opening)
-    opening.catch(() => this.openings.delete(channel)) // asked again, it is tried again
+    opening.catch(() => this.openings.delete(channel)) // the next call tries again
     return opening
   }
 
@@ -283,10 +283,10 @@ export class RemoteBackend implements ProjectBackend {
     if (this.log) return this.hasGrown()
     this.reports = reports
     this.log = await this.parts.openLog(log!.found, log!.appliedSeq)
-    this.appliedSeq = this.log.lastSeq // it was opened with all that the log had
+    this.appliedSeq = this.log.lastSeq // opening has applied the whole log
   }
 
-  /** Asks again when the engine has ended meanwhile. */
+  /** Retries the call if the engine has ended meanwhile. */
   private async call<T>(name: string, args: () => unknown, options: CallOptions = {}): Promise<T> {
     for (;;) {
       try {
@@ -311,7 +311,7 @@ export class RemoteBackend implements ProjectBackend {
     }
   }
 
-  /** Asks again when the engine has ended meanwhile and this query is not to blame for it. */
+  /** Retries the query if the engine has ended meanwhile and the query is not to blame. */
   private async ask<T>(
     name: string,
     what: object,
@@ -330,7 +330,7 @@ export class RemoteBackend implements ProjectBackend {
     work: Work,
     name: string,
     what: object,
-    { signal, begin, project: _, seconds = Number.POSITIVE_INFINITY, ...places }: Wanted,
+    { signal, begin, project: _, seconds = Number.POSITIVE_INFINITY, ...ofCaller }: Wanted,
     onProgress?: (rows: RowCount) => void,
   ): Promise<{ readonly value: T; readonly channel: Channel }> {
     const since = performance.now()
@@ -341,7 +341,7 @@ export class RemoteBackend implements ProjectBackend {
       const channel = await this.ready(signal ? AbortSignal.any([signal, over]) : over).catch((error: unknown) => {
         throw over.aborted ? new WaymarkError('query-timeout', { seconds, waited: seconds, ran: 0 }) : error
       })
-      await this.parts.comeBack() // a heavy query would keep it from what it missed
+      await this.parts.comeBack() // a heavy query would delay the reopening of projects
       await engine.mayAsk(work)
       work.begunAt = null
       const note = (told: unknown) => {
@@ -350,7 +350,7 @@ export class RemoteBackend implements ProjectBackend {
         work.begunAt ??= performance.now()
         begin?.()
       }
-      const sent: SentWanted = { ...places, seconds: Math.ceil(left) }
+      const sent: SentWanted = { ...ofCaller, seconds: Math.ceil(left) }
       try {
         const args = { ...this.ofProject(), ...what, wanted: sent }
         const value = await this.keepAlive.during(engine.work<T>(channel, work, left, name, args, { signal, note }))

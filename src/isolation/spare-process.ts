@@ -29,7 +29,7 @@ export class SpareProcess {
     this.child = child
   }
 
-  /** Null where there is none. */
+  /** Null if no process is kept. */
   take(): ChildProcess | null {
     const { child } = this
     this.child = null

@@ -13,13 +13,13 @@ export interface RowsAnswer {
   readonly limit: number
   readonly timezone: string
   readonly warnings: readonly AnswerWarning[]
-  /** Batches of one schema, at least one. The return value says whether more rows exist. */
+  /** Batches of one schema, at least one. The return value tells whether more rows exist. */
   readonly batches: AsyncGenerator<RecordBatch, boolean, undefined>
 }
 
 const rowsOfBatch = 2048
 
-/** The rows of the answer, with its limits, never all in memory; null if the answer is not a list of rows. */
+/** The rows of the answer, with its limits, never all in memory. Null if the answer is not a list of rows. */
 export async function answerRows(given: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<RowsAnswer | null> {
   const query = queryAsked(given)
   const { kind, parsed } = checkRequest(query)

@@ -15,7 +15,7 @@ import { explainedRefusal } from './refused-call.ts'
 import { checkRequest, settingsOf } from './request.ts'
 import { compileFor, statementOf } from './statements.ts'
 
-/** The rows of a query as Arrow: of a statement all it asks for, of any other kind those of its answer. */
+/** The rows of a query as Arrow: for a statement all its rows, for any other kind the rows of its answer. */
 export async function queryArrow(query: unknown, project: QueryProject, options: AnswerOptions = {}): Promise<Table> {
   const work = await arrowOf(query, project, options)
   if ('batches' in work) {

@@ -24,14 +24,14 @@ function onlyOrigin(error: QueryError, origins: readonly Origin[]): Origin | und
 
 function originOf(error: QueryError, statement: Query | null): Origin | undefined {
   if (error.span?.origin || !statement) return error.span?.origin
-  // A refusal of a row names the field, whose text the statement has.
+  // An error raised by a row names the field whose text the statement contains.
   if (error.attr) return originsIn(statement).find(({ attr }) => attr === error.attr)
   return error.code === 'engine-refused' && !error.span ? onlyOrigin(error, originsIn(statement)) : undefined
 }
 
 /**
- * Adds the source text to an error in a statement, and the field of the request that the text comes from, if it is known;
- * anything else unchanged.
+ * Adds the source text to an error in a statement, and the field of the request that contains the text, if it is known;
+ * other errors are returned unchanged.
  */
 export function blamed(error: unknown, request: unknown, statement: Query | null = null): unknown {
   if (!(error instanceof QueryError) || error.source !== null) return error

@@ -7,7 +7,7 @@ export type { Checkpoint } from '../ast/planning-budget.ts'
 export interface AnswerOptions {
   /** Aborts when the caller has left or the time is over. */
   readonly signal?: AbortSignal
-  /** Throws in the same cases. Planning keeps the thread, so that no timer can abort the signal meanwhile. */
+  /** Throws in the same cases. Planning is synchronous, so no timer can abort the signal meanwhile. */
   readonly checkpoint?: Checkpoint
   readonly progress?: Progress
 }

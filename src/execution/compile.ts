@@ -18,7 +18,7 @@ import type { TypedQuery } from '../resolver/typed.ts'
 
 // From a tree of the language to a statement of an engine. Pure: everything it needs is passed in.
 
-/** What a statement may know: a QueryContext, or less of it. */
+/** What compiling a statement needs: a QueryContext, or a part of it. */
 export type StatementContext = ResolveContext & StoreSnapshot
 
 export interface CompileOptions {
@@ -26,20 +26,20 @@ export interface CompileOptions {
   readonly dialect: Dialect
   /** How many bytes statements may produce at a time. */
   readonly budget?: Budget
-  /** What a statement may come to while it is planned. */
+  /** Limits on the size of a statement during planning. */
   readonly planningBudget?: PlanningBudget
-  /** For an answer in JSON: numbers that are shown as what they are go out as JSON. */
+  /** For an answer as JSON: the engine converts numbers that are shown unchanged to JSON. */
   readonly showsJson?: boolean
 }
 
-/** A gibibyte of memory on four threads. */
+/** For a store with 1 GiB of memory and four threads. */
 const usualBudget: Budget = { bytes: 2 ** 29, threads: 4 }
 
 export interface Compiled {
   readonly resolved: TypedQuery
   readonly planned: TypedQuery
   readonly printed: PrintedQuery
-  /** Properties that are read as numbers or times. */
+  /** The properties that the statement reads as numbers or times. */
   readonly uses: readonly PropertyUse[]
 }
 
@@ -51,12 +51,12 @@ export function compile(query: Query, options: CompileOptions): Compiled {
   }
 }
 
-/** The same in steps. */
+/** The same as a generator, in steps. */
 export function* compiling(query: Query, options: CompileOptions): Generator<void, Compiled> {
   try {
     return yield* compilingSteps(query, options)
   } catch (error) {
-    // Aliases that use each other nest as deep as there are aliases, and the caller may have used most of the stack already.
+    // Aliases that use each other nest as deep as their number, and the caller may have used most of the stack already.
     if (error instanceof RangeError) throw new QueryError('too-deep', { limit: maxTreeDepth }, query.span, { cause: error })
     throw error
   }

@@ -14,7 +14,7 @@ interface Parts {
   readonly members: CohortMembers
   readonly write: DefinitionStore['write']
   readonly clock: () => Date
-  /** The project as its queries see it, with everything acknowledged. */
+  /** The project as its queries see it, after everything acknowledged is applied. */
   queries(): Promise<QueryProject>
 }
 

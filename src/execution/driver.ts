@@ -17,7 +17,7 @@ import { settingsOf } from './request.ts'
 import { compileFor, statementOf } from './statements.ts'
 
 interface AskedStatement extends Explainable {
-  /** Among those of the query: long ones are planned later than short ones. */
+  /** Index among the statements of the query. Long statements are planned later than short ones. */
   readonly order: number
   seconds: number
 }
@@ -25,29 +25,29 @@ interface AskedStatement extends Explainable {
 interface Fold {
   readonly label: string
   readonly road: 'core' | 'sql'
-  /** Why it is not the core. */
+  /** Why the lists of the core were not used. */
   readonly reason?: string
-  /** Names of events that it looked for. */
+  /** Names of the events that it searched for. */
   readonly names?: readonly string[]
-  /** In the lists. */
+  /** Number of events in the lists. */
   readonly events?: number
   readonly seconds: number
 }
 
 export interface Driver {
   readonly context: QueryContext
-  /** What has been asked so far. */
+  /** The statements so far. */
   readonly asked: readonly AskedStatement[]
-  /** What was folded from the lists of the core, and why other things were not. */
+  /** What was folded from the lists of the core, and the reason for each fold that was not. */
   readonly folds: readonly Fold[]
   statementFor(ask: StatementAsk): Promise<{ readonly compiled: Compiled; readonly statement: Statement }>
   /** The engine's error, with the field that caused it. */
   explained(error: unknown, compiled: Compiled, query: Query): Promise<unknown>
-  /** One generator to its end. */
+  /** Runs one generator to its end. */
   complete<R>(generator: QueryRun<R>): Promise<R>
 }
 
-/** Runs what a kind's generators ask. */
+/** Runs the statements that the generators of a query kind request. */
 export function driverOf(
   project: QueryProject,
   facts: StoreFacts,

@@ -11,7 +11,7 @@ export interface Explainable {
   readonly compiled: Compiled
 }
 
-/** The same as plain data: the statement, its tree, the plan that the passes left, and what the engine is given. */
+/** The same as plain data: the statement, its tree, the plan after all passes, and the SQL and parameters for the engine. */
 export const explain = ({ label, query, compiled: { planned, printed } }: Explainable): object => ({
   label,
   statement: print(query),
@@ -21,7 +21,7 @@ export const explain = ({ label, query, compiled: { planned, printed } }: Explai
   params: printed.params,
 })
 
-/** Internal rows of functions and positions are left out of a plan; types are named. */
+/** Omits function rows and positions from a plan, and shows types by name. */
 function plain(tree: Query | TypedQuery): unknown {
   return JSON.parse(
     JSON.stringify(tree, (key, value: unknown) => {

@@ -6,7 +6,7 @@ import type { Origin } from '../errors/span.ts'
 /** A list with more columns is not searched. */
 const maxSearched = 20
 
-/** `expr` alone over the same rows, in a statement that has to compute it and answers one row. */
+/** `expr` alone over the same rows, in a statement that must compute it and returns one row. */
 function alone(statement: Query & { readonly kind: 'select' }, expr: Expr): Query {
   const { attr } = expr.span.origin!
   const keys = statement.groupBy?.items.filter(({ span }) => span.origin?.attr === attr) ?? []
@@ -15,7 +15,7 @@ function alone(statement: Query & { readonly kind: 'select' }, expr: Expr): Quer
 }
 
 /**
- * Which of several columns an engine refused. Its error names none, so each one is run alone, within the remaining time of the query; null where no
+ * Finds the column that an engine refused. Its error names none, so each one is run alone, within the remaining time of the query. Null if no
  * column fails alone.
  */
 export async function failingColumn(error: unknown, statement: Query, ask: (query: Query) => Promise<unknown>): Promise<Origin | null> {

@@ -2,15 +2,15 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError } from '../errors/errors.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 
-// The steps from a tree to a statement. Planning gives the main thread away between them, and one long statement is planned at a time: a small query of
-// somebody else waits for one step at most.
+// The steps from a tree to a statement. Planning yields the main thread between them, and one long statement is planned at a time, so a small query of
+// another caller waits for one step at most.
 
 export const sliceMs = 5
-/** Between two slices others get the thread for as long, if there are any: a small query takes some thirty turns of the event loop. */
+/** Other work gets the thread for this multiple of each slice: a small query needs about thirty turns of the event loop. */
 const shareOfOthers = 1
 const longestPauseMs = 50
 
-/** Gives the thread away after a slice of work. `isAlone`: nobody else wants it. */
+/** Yields the thread after a slice of work. `isAlone`: no other work is in progress. */
 export const letOthersRun = (heldMs: number, isAlone: () => boolean): Promise<unknown> =>
   isAlone() ? setImmediate() : setTimeout(Math.min(longestPauseMs, heldMs * shareOfOthers))
 
@@ -20,13 +20,13 @@ const longPlans = createConcurrencyLimit({
   refusal: () => new InternalError('Any number of statements may wait for their planning'),
 })
 
-/** A plan that has taken so long counts as long. */
+/** A plan counts as long after this time. */
 const longPlanMs = 100
 
-/** `group`: long plans of one group wait for each other, those of several take turns. */
+/** `group`: groups take turns, so a group with many long plans delays only itself. */
 export async function planInSlices<T>(steps: Generator<void, T>, group: string, isAlone: () => boolean): Promise<T> {
   let spentMs = 0
-  /** The result, when it is there within so long. */
+  /** The result, or null if it takes longer than `mostMs`. */
   const within = async (mostMs: number): Promise<{ readonly value: T } | null> => {
     for (;;) {
       const begin = performance.now()

@@ -9,12 +9,12 @@ import type { Progress } from '../lib/progress.ts'
 import type { StatementScheduler } from '../lib/statement-scheduler.ts'
 import type { SqlType } from '../types/types.ts'
 
-// What an engine has to do for a project. `storage/duckdb/engine.ts` and `storage/clickhouse/engine.ts` do it; `open()` chooses.
+// What an engine must do for a project. `storage/duckdb/engine.ts` and `storage/clickhouse/engine.ts` implement it; `open()` chooses.
 
 export interface Engine {
   readonly dialect: Dialect
   readonly limits: EngineLimits
-  /** What statements must know before they are planned. The same object as long as nothing is applied. */
+  /** What planning a statement needs. The same object until something is applied. */
   facts(): Promise<StoreFacts>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
@@ -26,9 +26,9 @@ export interface Engine {
   readonly lists?: { source(statements: Statements): ListSource; readonly memory: MemoryShare }
 }
 
-/** Undefined: the engine sees to it by itself. */
+/** A limit that is undefined is left to the engine. */
 export interface EngineLimits {
-  /** Bytes for the statements that run, and for what queries do with their rows. */
+  /** Bytes for running statements, and for processing their rows. */
   readonly memoryLimit?: number
   readonly threads?: number
   /** Bytes of the rows of an answer that is sent as JSON. */
@@ -43,25 +43,25 @@ export interface Statement {
 }
 export interface ResultColumn {
   readonly name: string
-  /** As the language spells it. */
+  /** The type as written in the query language. */
   readonly typeName: string
   readonly type?: SqlType
 }
 
 export interface RunOptions {
-  /** Aborts when the statement has to stop. A WaymarkError as its reason is what the statement fails with. */
+  /** Aborts when the statement must stop. If the reason is a WaymarkError, the statement fails with it. */
   readonly signal?: AbortSignal
   /** Receives the progress of the statement. */
   readonly progress?: Progress
-  /** Rows that take more are refused. */
+  /** Maximum bytes of the rows. */
   readonly mostBytes?: number
 }
 export interface StreamOptions extends RunOptions {
-  /** About how many rows a batch has. */
+  /** Approximate number of rows per batch. */
   readonly batchRows?: number
 }
 
-/** Takes some of the rows of an answer, in the order of the answer. Their memory is used again once it returns. */
+/** Receives some of the rows of an answer, in order. Their memory is reused once it returns. */
 export type TakePart = (part: Table) => void
 
 /** Runs statements when they are scheduled. */
@@ -77,23 +77,23 @@ export interface Statements {
 /** Members of dynamic cohorts, computed from the store itself. */
 export interface CohortMembers {
   mark(cohort: number): Promise<string | null>
-  /** null: evaluate everybody. */
+  /** Null: evaluate all persons. */
   refresh(refresh: Refresh): Promise<Refreshed | null>
   clear(cohort: number): Promise<void>
   madeAt(cohorts: readonly number[]): Promise<Map<number, string>>
-  /** Members who were merged since are one. */
+  /** Members who were merged since then count as one. */
   count(cohorts: readonly number[]): Promise<Map<number, number>>
 }
 
 export interface Refresh {
   readonly cohort: number
-  /** One row per member, with the number of the person in its first column; or those among persons who may have come or gone. */
+  /** One row per member, with the person number in the first column. With `among`, only members among the changed persons. */
   readonly members: Statement
   readonly among: Changed | null
   mark(hasMoved: boolean): string
   readonly madeAt: string
 }
-/** Who may have come or gone: members of cohort -1 while `members` is asked. */
+/** Persons who may have entered or left the cohort. They are the members of cohort -1 while `members` runs. */
 export interface Changed {
   readonly sinceSeq: string
   readonly stretches: readonly (readonly [from: number, to: number])[]
@@ -109,10 +109,10 @@ export interface RunKey {
   readonly task_id: string
 }
 
-/** The JSON of answers that can be polled. `storage/answer-files.ts` keeps them on disk. */
+/** The JSON of answers that can be polled. `storage/answer-files.ts` stores them on disk. */
 export interface KeptAnswers {
   keep(run: RunKey, json: string): Promise<void>
-  /** Null if it was removed. */
+  /** Null if the answer was removed. */
   read(run: RunKey): Promise<string | null>
   forget(run: RunKey): Promise<void>
   /** Removes the answers of all other runs. */

@@ -11,19 +11,19 @@ import type { Engine, Statements } from './ports.ts'
 export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limits'> {
   readonly settings: ProjectSettings
   readonly now: Date
-  /** Read once for each query, after everything acknowledged has been applied. */
+  /** Read once per query, after everything acknowledged is applied. */
   facts(): Promise<StoreFacts>
-  /** Runs a loop over the lists of the core, with everything up to a record of the log. False: there are none. */
+  /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if there are no lists. */
   fold?(seq: number, loop: (lists: EventLists) => Promise<void>): Promise<boolean>
   /** As in `StatementScheduler`. */
   isAlone(): boolean
-  /** Overrides and additions. */
+  /** Overrides and additional values. */
   given?(context: QueryContext): Partial<QueryContext>
 }
 
-/** Choices of one request that change how statements are understood. */
+/** Settings of one request that change the meaning of statements. */
 export interface StatementSettings {
-  /** Leave times in UTC. */
+  /** Return times in UTC. */
   readonly isUtc?: boolean
   /** As in `CompileOptions`. */
   readonly showsJson?: boolean
@@ -32,7 +32,7 @@ export interface StatementSettings {
 
 const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
 
-/** All that a query may use of the facts of the store. */
+/** The part of the store's facts that a query may use. */
 export function queryContext(
   { settings, now, dialect, limits, given }: QueryProject,
   facts: StoreFacts,
@@ -76,7 +76,7 @@ export function queryContext(
   }
 }
 
-/** Looked for when something is unknown, which is seldom. */
+/** Computed on demand: needed only for unknown names, which are rare. */
 const namesOf = ({ propertyKeys }: StoreFacts) => {
   const found = new Map<string, readonly string[]>()
   return (scope: string): readonly string[] => {
@@ -108,7 +108,7 @@ const cohortsOf =
     return undefined
   }
 
-/** By their first letters. */
+/** Slot columns are named after the first letter of their reading. */
 const prefixes = { text: 's', number: 'n', boolean: 'b' } as const
 
 /** A slot with this reading, or all slots that it can be computed from. */

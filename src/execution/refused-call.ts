@@ -13,7 +13,7 @@ import type { RunOptions } from './ports.ts'
 import type { QueryProject } from './query-context.ts'
 import { inWords, statementOf } from './statements.ts'
 
-// An engine that refuses the types of a statement names no place in it. Each call is asked for alone, and what it takes is what the engine takes.
+// An engine that refuses the types of a statement gives no position. So each call runs alone, with arguments of other types, to learn what it accepts.
 
 /** A statement with more calls is not searched. */
 const mostSearched = 100
@@ -25,7 +25,7 @@ export interface SearchLimits {
 }
 const usualLimits: SearchLimits = { mostAsked: 200, longestMs: 5_000 }
 
-/** The limits of the search are reached, or nobody waits for its result. */
+/** The search has reached its limits, or its caller has left. */
 class SearchEnded extends Error {}
 
 const kinds: readonly (readonly [what: string, type: SqlType])[] = [
@@ -49,13 +49,13 @@ const suggestions: Readonly<Record<string, (shown: string) => string>> = {
 
 type Refuses = (query: TypedQuery) => Promise<QueryError | null>
 
-/** Values aside, which differ. */
+/** The text of an error without its values, which differ. */
 const wordsOf = (error: Error): string => error.message.replace(/'[^']*'|-?\d+/g, '?')
 
-/** Null where it is the value that is refused, and not its type. */
+/** Null if the value is refused, and not its type. */
 async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, source: string | null): Promise<QueryError | null> {
   const { name, args, span } = call
-  for (const [i, { type, span: place, kind }] of args.entries()) {
+  for (const [i, { type, span: argSpan, kind }] of args.entries()) {
     if (kind === 'lambda') continue
     const taken: string[] = []
     for (const [what, other] of kinds) {
@@ -65,12 +65,14 @@ async function misfitIn({ call, with: changed }: CallAlone, refuses: Refuses, so
     if (taken.length === 0) continue
     if (taken.includes('text') && isText(type)) return null
     const suggestion = taken.length === 1 && (isText(type) || taken[0] === 'text') ? suggestions[taken[0]!] : undefined
-    const written = place.origin?.text ?? source
+    const written = argSpan.origin?.text ?? source
     const shown =
-      written !== null && isSpanned(place) && place.end - place.start <= longestShown ? written.slice(place.start, place.end) : null
+      written !== null && isSpanned(argSpan) && argSpan.end - argSpan.start <= longestShown
+        ? written.slice(argSpan.start, argSpan.end)
+        : null
     const use = shown !== null && suggestion ? suggestion(shown) : null
     const data = { name, needs: taken.join(' or '), found: typeName(type), shown, use }
-    return new QueryError('type-mismatch', data, isSpanned(place) ? place : span)
+    return new QueryError('type-mismatch', data, isSpanned(argSpan) ? argSpan : span)
   }
   const message = `Type mismatch: ${name}(${args.map(({ type }) => typeName(type)).join(', ')})`
   return new QueryError('wrong-type', { message }, span)
@@ -89,7 +91,7 @@ interface Refused {
   readonly statement: Query
 }
 
-/** What an engine refused of the statement that was asked for, said of the call that it refused where that can be told. */
+/** Attributes an engine's error to the call that caused it, if that call can be found. */
 export async function explainedRefusal(
   error: unknown,
   { compiled, request, statement }: Refused,

@@ -12,7 +12,7 @@ export function checkRequest(query: AskedQuery): { kind: QueryKind<unknown, obje
   return { kind, parsed: read.data }
 }
 
-/** What the modifiers of a request choose. */
+/** The settings in the modifiers of a request. */
 export function settingsOf(query: unknown): StatementSettings {
   const modifiers = (query as { modifiers?: unknown }).modifiers
   if (typeof modifiers !== 'object' || modifiers === null) return {}

@@ -14,14 +14,14 @@ import { type QueryProject, queryContext, type StatementSettings } from './query
 
 // One statement of the language on its way to the engine of a project.
 
-/** Runs one statement and answers an Arrow table. */
+/** Runs one statement and returns an Arrow table. */
 export async function runStatement(query: Query, project: QueryProject, options: AnswerOptions & StatementSettings = {}): Promise<Table> {
   const context = queryContext(project, await project.facts(), options, checkpointOf(options))
   const { printed } = await compileFor(query, project, context, options)
   return project.run(statementOf(printed, context.project.timezone), { ...options, mostBytes: bytesBetween(project) })
 }
 
-/** Of rows that a query reads on the way to its answer. */
+/** Maximum bytes of intermediate rows of a query. */
 export const bytesBetween = ({ limits: { memoryLimit } }: QueryProject) => memoryLimit && Math.floor(memoryLimit / 4)
 
 export const compileFor = (
@@ -36,7 +36,7 @@ export const compileFor = (
   return planInSlices(steps, String(context.project.id), project.isAlone)
 }
 
-/** Half of the engine's memory limit: what a statement produces at a time comes on top of that. */
+/** Half of the engine's memory limit. What a statement produces at a time is added to that. */
 const budgetOf = ({ limits: { memoryLimit, threads } }: QueryProject): Budget | undefined =>
   memoryLimit === undefined || threads === undefined ? undefined : { bytes: memoryLimit / 2, threads }
 
@@ -52,7 +52,7 @@ export async function statementFor(query: Query, project: QueryProject): Promise
   return statementOf((await compileFor(query, project, context)).printed, context.project.timezone)
 }
 
-/** Reports what the engine refused of the statement. */
+/** Explains why the engine refused the statement. */
 export const inWords = (error: unknown, { resolved }: Compiled, request: unknown, statement: Query): unknown => {
   const text = (request as { query?: unknown }).query
   return blamed(asTypeMismatch(error, resolved, typeof text === 'string' ? text : null), request, statement)

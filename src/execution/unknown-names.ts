@@ -12,7 +12,7 @@ import type { Compiled } from './compile.ts'
 
 /** Comparing a name with all known ones takes time. */
 const maxCompared = 10
-/** And so does looking for it in the text of the request: names, and characters for all of them together. */
+/** Searching the text of the request takes time too: limits of the names, and of the characters searched in total. */
 const maxLookedFor = 100
 const maxSearched = 20_000_000
 
@@ -20,7 +20,7 @@ type Steps = Generator<void, readonly AnswerWarning[]>
 
 const didYouMean = (suggestions: readonly string[]): string => (suggestions.length > 0 ? ` Did you mean: ${suggestions.join(', ')}?` : '')
 
-/** The first names that the caller wrote. Names that a query kind reads itself are not the caller's to fix. */
+/** The first names that the request contains. Names that a query kind adds are not the caller's to fix. */
 type Written = <T>(found: readonly T[], nameOf: (one: T) => string) => readonly T[]
 function writtenIn(request: AskedQuery): Written {
   let text: string | null = null
@@ -127,7 +127,7 @@ function unknownActions(request: unknown, { actions }: Pick<StoreFacts, 'actions
   }))
 }
 
-/** Yields between the statements. `folded`: names of events that were looked for without one. */
+/** Yields between the statements. `folded`: event names that were searched in the lists, without a statement. */
 export function* unknownNames(request: AskedQuery, asked: readonly Compiled[], folded: readonly string[], facts: StoreFacts): Steps {
   const written = writtenIn(request)
   return [

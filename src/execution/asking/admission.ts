@@ -26,18 +26,18 @@ export interface Claim extends StatementScheduler {
   readonly signal: AbortSignal
   /** Throws in the same cases: for work that keeps the thread. */
   readonly check: () => void
-  /** Waits for what is not the query's own work. */
+  /** Awaits work of others. Its time counts as waiting. */
   awaits<T>(promise: Promise<T>): Promise<T>
-  /** Hands over what comes at the pace of its reader, whose time does not count. */
+  /** Passes on the items of a source as they are read. The reader's time does not count. */
   paced<T, R>(source: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined>
-  /** `isWhole`: what was claimed for came to its end. Not given: what was `paced` did. */
+  /** `isWhole`: the work was completed. Default: whether the `paced` source was read to its end. */
   end(isWhole?: boolean): void
 }
 
 const cancelled = () => new WaymarkError('query-cancelled', {})
 
-export const createAdmission = (places: number) => {
-  const lanes = createLanes(places)
+export const createAdmission = (slots: number) => {
+  const lanes = createLanes(slots)
   const costs = createCosts()
   let claims = 0
 
@@ -93,21 +93,21 @@ export const createAdmission = (places: number) => {
 
       async schedule(work, { canRestart = true } = {}) {
         for (;;) {
-          const place = await during(
+          const slot = await during(
             () => limit.waiting(),
             () => lanes.enter(ours, canRestart, signal),
           )
           begin?.()
-          const turn: ScheduledStatement = { signal: AbortSignal.any([signal, place.interrupted]), hasRows: () => place.read() }
+          const turn: ScheduledStatement = { signal: AbortSignal.any([signal, slot.interrupted]), hasRows: () => slot.read() }
           try {
             return await during(
               () => limit.working(),
               () => work(turn),
             )
           } catch (error) {
-            if (signal.aborted || !place.interrupted.aborted) throw error
+            if (signal.aborted || !slot.interrupted.aborted) throw error
           } finally {
-            place.leave()
+            slot.leave()
             if (cost && ours.spentMs >= lightMs) costs.note(cost, ours.spentMs, false)
           }
         }

@@ -2,7 +2,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { jsonText, rememberText } from '../../lib/json-text.ts'
 import { runInSlices } from '../../lib/run-in-slices.ts'
 
-/** Characters of the JSON of one answer. V8 has no text of more than 512 Mi of them, and an answer is there several times on its way. */
+/** Maximum characters of one answer as JSON. V8 limits strings to 512 Mi characters, and several copies of an answer exist at a time. */
 const longest = 128 * 1024 ** 2
 const pieceLength = 1024 ** 2
 const sliceMs = 20
@@ -67,18 +67,18 @@ export class Answer {
     return this.made
   }
 
-  /** Refused when it would be too long. */
+  /** The JSON. Throws if it would be too long. */
   async text(most = longest): Promise<string> {
     this.json ??= await written(this.made!, most)
     return this.json
   }
 
-  /** As the body of a response, which is sent as the text that there is. */
+  /** The body of a response. The existing JSON text is sent. */
   async body(): Promise<object> {
     return rememberText(this.made ?? {}, await this.text())
   }
 
-  /** With more fields after its own. */
+  /** The answer with further fields after its own. */
   async with(facts: object): Promise<Answer> {
     const json = `${(await this.text()).slice(0, -1)},${JSON.stringify(facts).slice(1)}`
     return new Answer(this.made && { ...this.made, ...facts }, json)

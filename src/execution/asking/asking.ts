@@ -9,21 +9,21 @@ import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer } from './result-cache.ts'
 
-// What becomes of one request, over HTTP or from the library: an answer that is there already, one that is waited for, or a status to come back to.
+// Handles one request, over HTTP or from the library: returns a cached answer, waits for a new one, or returns a status to poll.
 
 export interface AskedRequest {
   readonly query: Readonly<Record<string, unknown>> & { readonly kind: string }
   readonly refresh: RefreshMode
   readonly client_query_id: string | null
-  /** There is always a status to poll, also when the answer is there already. */
+  /** The caller gets a status to poll, even if the answer exists already. */
   readonly wantsStatus: boolean
 }
 
-/** Who asks. */
+/** The caller. */
 export interface QueryCaller {
-  /** Those who ask under one name have one share of their project's turns. */
+  /** Callers with the same name have one share of the project's execution slots. */
   readonly name?: string
-  /** Aborts when they leave. */
+  /** Aborts when the caller leaves. */
   readonly signal?: AbortSignal | undefined
   /** Counts one more concurrent query of the caller, or refuses it; the returned function ends it. */
   acquire?(): () => void
@@ -37,11 +37,11 @@ export interface Computing {
 
 export interface Computed {
   readonly answer: Answer
-  /** Where its date range ends, when it has one. */
+  /** The end of its date range, if it has one. */
   readonly endsAt: string | null
 }
 
-/** The project that is asked. */
+/** The project that the query is for. */
 export interface Source {
   readonly project: ProjectRecord
   /** The position of its log. */
@@ -51,11 +51,11 @@ export interface Source {
 
 export type Outcome = { readonly answer: Answer } | { readonly status: Polled }
 
-/** Characters that an id of the client's own may have. */
+/** Maximum characters of an id that the client chose. */
 export const longestQueryId = 200
-/** Of a query with a waiting client. */
+/** Time limit of a query with a waiting client. */
 export const waitedForSeconds = 60
-/** Who asks in the process itself. */
+/** The name of callers in this process. */
 export const library = 'library'
 
 export interface Load {
@@ -102,8 +102,8 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         const position = source.position()
         const computedAt = clock()
         const background = working && { isBackground: true, seconds: working.seconds }
-        const places = wanted(project, query, { ...asker, signal }, { begin, ...background })
-        const { answer, endsAt } = await source.compute(query, { wanted: places, progress: working?.progress })
+        const context = wanted(project, query, { ...asker, signal }, { begin, ...background })
+        const { answer, endsAt } = await source.compute(query, { wanted: context, progress: working?.progress })
         if (!isCached) return answer
         const { length } = await answer.text()
         const entry = { key, answer, length, endsAt, position, computedAt, timezone: project.timezone }
@@ -131,7 +131,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         try {
           return { status: await runs.start(project.id, client_query_id, key, isForced, work) }
         } finally {
-          if (!isRunning) give() // it was running already, or could not start
+          if (!isRunning) give() // the query was running already, or could not start
         }
       }
 
@@ -161,6 +161,6 @@ export const statusBody = async (polled: Polled): Promise<object> => {
   return rememberText({}, `${text.slice(0, -1)},"query_status":${text}}`)
 }
 
-/** What polling answers. */
+/** The response to polling. */
 export const polledBody = async (polled: Polled, progress: object | null): Promise<object> =>
   rememberText({}, `{"query_status":${await runText(polled, progress)}}`)

@@ -1,4 +1,4 @@
-// How long queries took when they last ran. A new one counts like others of its kind, if the kind predicts
+// The last durations of queries. A new query is assumed to take as long as others of its kind, if the kind predicts
 // the cost: a statement can be anything.
 
 const remembered = 5_000
@@ -19,7 +19,7 @@ export const createCosts = () => {
   return {
     of: ({ key, kind }: Costed): number => last.get(key) ?? (kind === null ? 0 : (usual.get(kind) ?? 0)),
 
-    /** `isWhole`: it came to its end. What was stopped would have taken longer. */
+    /** `isWhole`: the query was completed. A stopped query would have taken longer. */
     note({ key, kind }: Costed, ms: number, isWhole: boolean): void {
       if (!isWhole && ms < (last.get(key) ?? 0)) return
       last.delete(key)

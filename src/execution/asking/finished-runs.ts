@@ -1,7 +1,7 @@
 import type { AccountStore, AccountTables, QueryRun } from '../../accounts/records.ts'
 import type { RunKey } from '../ports.ts'
 
-// The runs that are over and can still be polled: for a while, and as long as the answers of a project together are not too large.
+// Finished runs that can still be polled: for a limited time, and while the answers of a project are within a size limit.
 
 interface Kept {
   readonly id: string
@@ -22,7 +22,7 @@ export const createFinishedRuns = (read: AccountStore['read'], most = maxCharact
     characters: characters ?? 0,
     expires: expiration_time?.getTime() ?? Number.POSITIVE_INFINITY,
   })
-  /** The oldest first; those of an earlier process are read once. */
+  /** The oldest first. Runs of an earlier process are read once. */
   const keptOf = async (projectId: number): Promise<Kept[]> => {
     const known = byProject.get(projectId)
     if (known) return known

@@ -1,6 +1,6 @@
 import type { KeptAnswers } from '../ports.ts'
 
-/** Of a directory in memory. */
+/** The answers of a directory in memory. */
 export function answersInMemory(): KeptAnswers {
   const answers = new Map<string, string>()
   return {

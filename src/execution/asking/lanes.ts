@@ -14,14 +14,14 @@ const maxInterruptions = 2
 /** A query, or other work of a project, with its statements. */
 export interface Claim extends Sharer {
   readonly isBackground: boolean
-  /** It took long when it was last asked. */
+  /** The query took long when it last ran. */
   readonly isKnownHeavy: () => boolean
-  /** What its statements have taken so far. */
+  /** The time its statements have taken so far. */
   spentMs: number
   interruptions: number
 }
 
-export interface Place {
+export interface Slot {
   /** Aborts when another statement needs the slot. */
   readonly interrupted: AbortSignal
   /** The engine has produced all rows. The slot is free for another statement; until `leave` there are at most as many such readers as slots. */
@@ -34,7 +34,7 @@ interface Waiter {
   readonly canRestart: boolean
   /** Number of its arrival. */
   readonly turn: number
-  start(place: Place): void
+  start(slot: Slot): void
 }
 interface Runner {
   readonly claim: Claim
@@ -45,14 +45,14 @@ interface Runner {
 
 const level = { light: 0, heavy: 1, background: 2 } as const
 
-export const createLanes = (places: number) => {
+export const createLanes = (slots: number) => {
   const shares = createShares()
   const waiting = createWaitQueue<Claim, Waiter>()
   let turns = 0
   const running = new Set<Runner>()
   const reading = new Set<Runner>()
-  const mostKept = Math.max(1, places - 1)
-  const mostKeptOfProject = Math.max(1, Math.floor(places / 2))
+  const mostKept = Math.max(1, slots - 1)
+  const mostKeptOfProject = Math.max(1, Math.floor(slots / 2))
   let timer: NodeJS.Timeout | undefined
 
   const now = () => performance.now()
@@ -117,20 +117,20 @@ export const createLanes = (places: number) => {
   /** The statement that yields to this one: the youngest of those below it, or of a project with two slots more. */
   const whoYields = (waiter: Waiter): Runner | undefined => {
     const own = levelOf(waiter.claim)
-    const placesOf = (project: number) => count(({ claim }) => claim.project === project)
-    const fewer = placesOf(waiter.claim.project)
+    const slotsOf = (project: number) => count(({ claim }) => claim.project === project)
+    const fewer = slotsOf(waiter.claim.project)
     const isBelow = (one: Runner) => levelOf(one.claim) > own
     const areAllBelow = [...running].every(isBelow)
     const lowest = Math.max(...[...running].map(({ claim }) => levelOf(claim)))
     return [...running]
       .filter((one) => !isKept(one) && isHeavy(one.claim))
-      .filter(({ claim }) => (areAllBelow ? levelOf(claim) === lowest : placesOf(claim.project) >= fewer + 2))
+      .filter(({ claim }) => (areAllBelow ? levelOf(claim) === lowest : slotsOf(claim.project) >= fewer + 2))
       .sort((a, b) => a.since - b.since)
       .at(-1)
   }
 
   const makeRoom = () => {
-    if (count(({ interrupt }) => interrupt.signal.aborted) > 0) return // and then it is seen who starts
+    if (count(({ interrupt }) => interrupt.signal.aborted) > 0) return // the interrupted statement frees its slot first
     for (const waiter of inOrder()) {
       const runner = whoYields(waiter)
       if (!runner) continue
@@ -140,14 +140,14 @@ export const createLanes = (places: number) => {
     }
   }
 
-  const hasRoom = () => running.size < places && running.size + reading.size < 2 * places
+  const hasRoom = () => running.size < slots && running.size + reading.size < 2 * slots
 
   const settle = () => {
     clearTimeout(timer)
     for (let next = inOrder()[0]; next && hasRoom(); next = inOrder()[0]) start(next)
-    if (waiting.size === 0 || running.size < places) return
+    if (waiting.size === 0 || running.size < slots) return
     makeRoom()
-    // Who is light by now will not be for long.
+    // A statement that is light now becomes heavy after a while.
     const left = [...running].map(({ claim }) => lightMs - spent(claim)).filter((ms) => ms > 0)
     if (left.length === 0) return
     timer = setTimeout(settle, Math.ceil(Math.min(...left)))
@@ -156,7 +156,7 @@ export const createLanes = (places: number) => {
 
   return {
     /** Resolves with a slot. An aborted signal removes the caller from the queue; its reason is thrown. */
-    enter(claim: Claim, canRestart: boolean, signal: AbortSignal): Promise<Place> {
+    enter(claim: Claim, canRestart: boolean, signal: AbortSignal): Promise<Slot> {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason)
         const giveUp = () => {
@@ -169,9 +169,9 @@ export const createLanes = (places: number) => {
           claim,
           canRestart,
           turn: turns++,
-          start(place) {
+          start(slot) {
             leave()
-            resolve(place)
+            resolve(slot)
           },
         }
         const leave = onAbort(signal, giveUp)

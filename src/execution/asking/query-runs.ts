@@ -9,11 +9,11 @@ import type { KeptAnswers } from '../ports.ts'
 import { Answer } from './answer.ts'
 import { createFinishedRuns } from './finished-runs.ts'
 
-// Queries in the background. What was accepted is written down before it starts and reaches an end whatever happens: an answer, an error, or, when the
-// process dies under it, the word that it was interrupted.
+// Async queries. An accepted query is stored before it starts, and always reaches an end: an answer, an error, or, if the
+// process dies, the status that it was interrupted.
 
 const keptFor = 10 * 60_000
-/** Of a query in the background. */
+/** Time limit of an async query. */
 export const longestSeconds = 600
 
 /** The status of running work. Bytes and CPU time are unknown here. */
@@ -57,10 +57,10 @@ const factsOf = (run: QueryRun, query_progress: object | null) => ({
   query_progress,
 })
 
-/** A status names the field only in its text. */
+/** A status contains the field only in its text. */
 const said = ({ attr, detail }: WaymarkError) => (attr === null ? detail : `${attr}: ${detail}`)
 
-/** Runs stored by older versions, and those of waiting clients, have no query. */
+/** Runs stored by older versions, and runs of waiting clients, have no query. */
 const isOf = (run: QueryRun, queryKey: string) => run.query_key === null || run.query_key === queryKey
 
 /** What async work gets besides its abort signal. */
@@ -68,7 +68,7 @@ export interface Working {
   readonly progress: Progress
   readonly seconds: number
 }
-/** `begin` is called when the engine is asked: before, the work waits for its turn. */
+/** `begin` is called when the first statement gets a slot. Until then the work is queued. */
 export type Work = (signal: AbortSignal, begin: () => void, working?: Working) => Promise<Answer>
 
 const ending = new Error('the process is about to end')
@@ -90,13 +90,13 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     readonly stop: AbortController
     hasBegun: boolean
     readonly progress?: Progress
-    /** In the background: when its end is written. */
+    /** For an async query: resolves when its end is written. */
     done?: Promise<void>
   }
   const active = new Map<string, Active>()
   const kept = createFinishedRuns(store.read)
   let isEnding = false
-  const place = (projectId: number, id: string) => `${projectId} ${id}`
+  const keyOf = (projectId: number, id: string) => `${projectId} ${id}`
 
   const begin = (held: Active) => {
     held.hasBegun = true
@@ -126,7 +126,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
   recovered.catch((error: unknown) => report('failed to close the interrupted queries', error))
 
   const find = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
-    const running = active.get(place(projectId, id))
+    const running = active.get(keyOf(projectId, id))
     if (running) return running.run
     await recovered
     const run = await store.read.query_runs.first({ project_id: projectId, id })
@@ -180,7 +180,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     async start(projectId: number, wantedId: string | null, queryKey: string, isForced: boolean, work: Work): Promise<Polled> {
       if (isEnding) throw new WaymarkError('stopping', {})
       const id = wantedId ?? randomUUID().replaceAll('-', '')
-      const key = place(projectId, id)
+      const key = keyOf(projectId, id)
       const known = isForced ? undefined : await find(projectId, id)
       const running = active.get(key)
       const same = running?.run ?? known
@@ -226,13 +226,13 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
 
     /** Its progress; null when it is not running. */
     progress({ run }: Polled): object | null {
-      const found = active.get(place(run.project_id, run.id))
+      const found = active.get(keyOf(run.project_id, run.id))
       return found?.progress && found.run === run ? progressOf(found.progress, run, clock()) : null
     },
 
-    /** Stops what runs and forgets the status. `onlyWaiting`: what has begun, or is at its end, is left alone. */
+    /** Stops a run and removes its status. `onlyWaiting`: a run that has begun or ended is left unchanged. */
     async cancel(projectId: number, id: string, onlyWaiting = false): Promise<void> {
-      const key = place(projectId, id)
+      const key = keyOf(projectId, id)
       const found = active.get(key)
       if (onlyWaiting && (!found || found.hasBegun)) return
       found?.stop.abort()
@@ -244,7 +244,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     attend(projectId: number, id: string | null, left?: AbortSignal): Attended {
       const stop = new AbortController()
       const signal = left ? AbortSignal.any([stop.signal, left]) : stop.signal
-      const key = place(projectId, id ?? '')
+      const key = keyOf(projectId, id ?? '')
       if (id === null || active.has(key)) return { signal, begin: () => {}, stop: () => stop.abort(), end: () => {} }
       const held: Active = { run: newRun(projectId, id, null), stop, hasBegun: false }
       active.set(key, held)

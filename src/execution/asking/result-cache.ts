@@ -13,7 +13,7 @@ export interface Entry {
   readonly answer: Answer
   /** Characters of its JSON. */
   readonly length: number
-  /** Where its date range ends, when it has one. */
+  /** The end of its date range, if it has one. */
   readonly endsAt: string | null
   readonly position: number
   readonly computedAt: Date
@@ -25,7 +25,7 @@ export const isCachedKind = (kind: string): boolean => Object.hasOwn(queryKinds,
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-/** How long an answer is good by the interval of its points: usually, and for those who would rather not wait. */
+/** How long an answer is valid, by the interval of its points: usually, and for lazy callers. */
 const ages: Readonly<Record<string, readonly [usual: number, lazy: number]>> = {
   second: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
   minute: [5 * minute, 15 * minute],
@@ -42,7 +42,7 @@ const clientPause = 3 * minute
 
 type Query = Readonly<Record<string, unknown>>
 
-/** JSON has no word for them, and no text is one. */
+/** JSON has no bigint. The wrapper differs from every text. */
 const exact = (_: string, value: unknown) => (typeof value === 'bigint' ? { bigint: String(value) } : value)
 const sorted = (name: string, value: unknown) =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -56,7 +56,7 @@ const cacheKey = (query: Query, project: ProjectRecord): string =>
     .digest('hex')
     .slice(0, 32)
 
-/** A function called for each value is slow, and few queries hold such numbers. */
+/** A replacer function called for each value is slow, and few queries contain bigints. */
 const writtenOf = (query: Query): string => {
   try {
     return JSON.stringify(query)
@@ -66,7 +66,7 @@ const writtenOf = (query: Query): string => {
 }
 
 const maxKeys = 1000
-/** Keys by the query as it was written. The record is a new object whenever something in it has changed. */
+/** Caches keys by the text of the query. Every change of the project creates a new record object. */
 const keysOf = () => {
   const known = new WeakMap<ProjectRecord, Map<string, string>>()
   return (query: Query, project: ProjectRecord): string => {
@@ -100,7 +100,7 @@ export const createResultCache = () => {
   }
   return {
     keyOf: keysOf(),
-    /** The answer that is there, and whether it still stands. Lazy callers also take one that newer events have overtaken. */
+    /** The cached answer, and whether it is still fresh. Lazy callers also accept an answer without the newest events. */
     find(key: string, query: Query, position: number, now: Date, isLazy: boolean): { entry: Entry; isFresh: boolean } | undefined {
       const found = entries.get(key)
       if (!found) return undefined
@@ -111,7 +111,7 @@ export const createResultCache = () => {
     },
     keep(entry: Entry): void {
       drop(entry.key)
-      const bytes = 5 * entry.length // the answer, its text, and the text for those who ask again
+      const bytes = 5 * entry.length // the answer, its text, and the text for repeated requests
       if (bytes > most / 4) return
       entries.set(entry.key, { entry, bytes })
       held += bytes
@@ -137,7 +137,7 @@ const withFacts = ({ key, answer, computedAt, timezone }: Entry, isCached: boole
 export const newAnswer = (entry: Entry): Promise<Answer> => withFacts(entry, false)
 
 const repeated = new WeakMap<Entry, Promise<Answer>>()
-/** The same answer for all who ask again, with its text. */
+/** The same answer for repeated requests, with its text. */
 export const cachedAnswer = (entry: Entry): Promise<Answer> => {
   const known = repeated.get(entry)
   if (known) return known

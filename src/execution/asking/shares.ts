@@ -1,5 +1,5 @@
-// Fair shares of the engine. The one with the smallest share is next: first among projects, then among the callers within one. A newcomer begins
-// at the smallest current share, so that no turns are saved up by staying away; leaving cancels the debt.
+// Fair shares of the engine. The smallest share is next: first among projects, then among the callers within a project. A newcomer starts
+// with the smallest current share, so that idle time earns no credit. Leaving cancels the debt.
 
 interface Share {
   /** Milliseconds of slots that were released. */

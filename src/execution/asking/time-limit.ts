@@ -1,8 +1,8 @@
 import { WaymarkError } from '../../errors/errors.ts'
 
 /**
- * The time of one query, including its wait in the queue; time of a slow reader does not count. `signal` aborts when it is over, with an error that says what
- * became of the time.
+ * The time limit of one query. Waiting in the queue counts, the time of a slow reader does not. `signal` aborts at the limit, with an error that tells
+ * how long the query waited and ran.
  */
 export class TimeLimit {
   readonly signal: AbortSignal
@@ -10,7 +10,7 @@ export class TimeLimit {
   private timer: NodeJS.Timeout | undefined
   private elapsedMs = 0
   private waitedMs = 0
-  /** Null while the reader has it. */
+  /** Null while the reader processes rows. */
   private since: number | null = null
   private waiters = 0
   private workers = 0
@@ -35,12 +35,12 @@ export class TimeLimit {
     clearTimeout(this.timer)
   }
 
-  /** From here on something is waited for, until what is answered is called. */
+  /** Starts a wait. Call the returned function to end it. */
   waiting(): () => void {
     return this.change('waiters')
   }
 
-  /** The same for work. While some of it is done, nothing counts as waiting. */
+  /** The same for work. While any work runs, no time counts as waiting. */
   working(): () => void {
     return this.change('workers')
   }
@@ -63,7 +63,7 @@ export class TimeLimit {
     if (this.waiters > 0 && this.workers === 0) this.waitedMs += ms
   }
 
-  /** Aborts where the time is over: for work that keeps the thread, and with it the timer. */
+  /** Aborts if the time is over: for synchronous work, which blocks the timer. */
   check(): void {
     this.count()
     if (this.elapsedMs >= this.seconds * 1000) this.expire()

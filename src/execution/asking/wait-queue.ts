@@ -1,4 +1,4 @@
-/** What waits for one owner. */
+/** The waiting statements of one owner. */
 interface Queue<W> {
   readonly restartable: Set<W>
   readonly kept: Set<W>

@@ -4,9 +4,9 @@ import type { Expr } from '../ast/nodes.ts'
 // The marketing channel of a visit, from its first page: paid or not, and through which medium. Each site or app belongs to one category; some
 // categories have a paid and an unpaid channel.
 
-type Place = 'Search' | 'Social' | 'Video' | 'Shopping'
+type SiteKind = 'Search' | 'Social' | 'Video' | 'Shopping'
 
-const places: Readonly<Record<Place, readonly string[]>> = {
+const sites: Readonly<Record<SiteKind, readonly string[]>> = {
   Search: [
     'google',
     'google.com',
@@ -232,7 +232,7 @@ const matches = (expr: Expr, pattern: string) => call('match', expr, literal(pat
 const isSet = (expr: Expr) => call('isNotNull', expr)
 
 const domains = Object.fromEntries(
-  Object.entries(places).map(([place, words]) => [place, words.map((word) => word.replace(/^([a-z]+)$/, '$1.com'))]),
+  Object.entries(sites).map(([kind, words]) => [kind, words.map((word) => word.replace(/^([a-z]+)$/, '$1.com'))]),
 )
 
 /**
@@ -256,7 +256,7 @@ export function channelType(
     channel_is_video: matches(campaignText, 'video'),
     channel_of_source: listOf(sourceText, direct),
     channel_of_medium: listOf(mediumText, direct),
-    channel_place_of_source: listOf(sourceText, places),
+    channel_place_of_source: listOf(sourceText, sites),
     channel_place_of_medium: listOf(mediumText, mediums),
     channel_place_of_domain: listOf(column('channel_domain'), domains),
   }
@@ -267,7 +267,7 @@ export function channelType(
   const branches: [when: Expr, then: Expr][] = [[matches(campaignText, 'cross-network'), literal('Cross Network')]]
   const add = (prefix: 'Paid' | 'Organic', guard: (when: Expr) => Expr) => {
     const branch = (when: Expr, channel: Expr) => branches.push([guard(when), channel])
-    const named = (place: string) => literal(`${prefix} ${place}`)
+    const named = (kind: string) => literal(`${prefix} ${kind}`)
     const placed = (name: string) =>
       branch(call('notEquals', column(name), literal('')), call('concat', literal(`${prefix} `), column(name)))
     placed('channel_place_of_source')

@@ -118,7 +118,7 @@ const knownKinds = ({ kind, known }: { kind: string; known: readonly string[] })
   return `${likely === undefined ? '' : `Did you mean ${likely}? `}Known kinds: ${known.join(', ')}.`
 }
 /** The format of PostHog's validation errors. */
-const requestMisfit = (place: readonly string[], problem: string) => `1 validation error for QueryRequest\n${place.join('.')}\n  ${problem}`
+const requestMisfit = (path: readonly string[], problem: string) => `1 validation error for QueryRequest\n${path.join('.')}\n  ${problem}`
 const expects = (noun: string, d: { name: string; kind: string; min: number; max: number | null; found: number }) => {
   const start = `${d.kind} '${d.name}' expects`
   if (d.min === d.max) return `${start} ${plural(d.min, noun)}, found ${d.found}`

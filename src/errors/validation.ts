@@ -58,14 +58,14 @@ export const pathText = (path: readonly PropertyKey[]): string =>
   )
 
 /** A value that is not allowed. */
-export function noneOf(place: string, given: unknown, allowed: readonly string[]): Omit<ValidationProblem, 'path'> {
-  return wrongValue(place, given, oneOf(allowed))
+export function noneOf(name: string, given: unknown, allowed: readonly string[]): Omit<ValidationProblem, 'path'> {
+  return wrongValue(name, given, oneOf(allowed))
 }
 
-function wrongValue(place: string, given: unknown, { needs, allowed }: Expectation): Omit<ValidationProblem, 'path'> {
+function wrongValue(name: string, given: unknown, { needs, allowed }: Expectation): Omit<ValidationProblem, 'path'> {
   const likely = allowed && typeof given === 'string' ? likelyName(given, allowed) : undefined
   return {
-    message: `${place} must be ${needs}, but got ${shown(given)}.${likely === undefined ? '' : ` Did you mean "${likely}"?`}`,
+    message: `${name} must be ${needs}, but got ${shown(given)}.${likely === undefined ? '' : ` Did you mean "${likely}"?`}`,
     ...(allowed && { allowed }),
     ...(likely !== undefined && { candidates: [likely] }),
   }
@@ -75,11 +75,11 @@ function wrongValue(place: string, given: unknown, { needs, allowed }: Expectati
 export function problemOf(issue: Issue): ValidationProblem {
   const { path, message } = issue
   if (message !== '') return { path, message }
-  const place = pathText(path) || 'The query'
+  const name = pathText(path) || 'The query'
   const expected = expectationOf(issue)
   const { needs, allowed } = expected
-  if (issue.input === undefined) return { path, message: `${place} is required: it must be ${needs}.`, ...(allowed && { allowed }) }
-  return { path, ...wrongValue(place, issue.input, expected) }
+  if (issue.input === undefined) return { path, message: `${name} is required: it must be ${needs}.`, ...(allowed && { allowed }) }
+  return { path, ...wrongValue(name, issue.input, expected) }
 }
 
 interface Expectation {

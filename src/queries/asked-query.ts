@@ -75,15 +75,15 @@ const misfit = (message: string, path: readonly string[]) =>
 
 /** The query inside visualization nodes. */
 export function queryAsked(given: unknown, path: readonly string[] = []): AskedQuery {
-  const place = path.length === 0 ? 'A query' : path.join('.')
+  const name = path.length === 0 ? 'A query' : path.join('.')
   if (!isObject(given)) {
     const statement =
       typeof given === 'string' ? 'a statement is { kind: "SqlLikeQuery", query: "…" }' : 'as in { kind: "HogQLQuery", query: "select 1" }'
-    throw misfit(`${place} must be an object with a kind; ${statement}. Known kinds: ${answeredKinds.join(', ')}.`, path)
+    throw misfit(`${name} must be an object with a kind; ${statement}. Known kinds: ${answeredKinds.join(', ')}.`, path)
   }
   const { kind } = given
   if (typeof kind !== 'string') {
-    throw misfit(`${place} needs a kind, as in { kind: "SqlLikeQuery", query: "select 1" }. Known kinds: ${answeredKinds.join(', ')}.`, [
+    throw misfit(`${name} needs a kind, as in { kind: "SqlLikeQuery", query: "select 1" }. Known kinds: ${answeredKinds.join(', ')}.`, [
       ...path,
       'kind',
     ])

@@ -33,8 +33,8 @@ export const queryRequestSchema = z.strictObject(shape, { error: isUnknown })
 const besideSchema = z.strictObject({ ...shape, query: z.unknown() }, { error: isUnknown })
 
 /** `attr` is the field of the query that caused the error, as in errors of the library. */
-const misfit = (message: string, attr: string | null, place: readonly string[]) =>
-  new WaymarkError('validation-failed', { message, attr, place })
+const misfit = (message: string, attr: string | null, path: readonly string[]) =>
+  new WaymarkError('validation-failed', { message, attr, place: path })
 
 export const readQueryRequest = (body: unknown): QueryRequest => {
   if (!isObject(body)) throw misfit('The body must be an object with a query.', null, [])

@@ -20,18 +20,18 @@ export class BloomFilter {
   }
 
   add(key: Uint32Array, at: number): void {
-    const [block, bits] = this.place(key, at)
+    const [block, bits] = this.bitsOf(key, at)
     for (let i = 0; i < 8; i++) this.words[block + i]! |= 1 << (Math.imul(bits, salts[i]!) >>> 27)
   }
 
   /** False: certainly not added. */
   mayHave(key: Uint32Array, at: number): boolean {
-    const [block, bits] = this.place(key, at)
+    const [block, bits] = this.bitsOf(key, at)
     for (let i = 0; i < 8; i++) if ((this.words[block + i]! & (1 << (Math.imul(bits, salts[i]!) >>> 27))) === 0) return false
     return true
   }
 
-  private place(key: Uint32Array, at: number): [block: number, bits: number] {
+  private bitsOf(key: Uint32Array, at: number): [block: number, bits: number] {
     const hash = hashWords(key, at)
     const block = Math.floor((hash / 4_294_967_296) * this.blocks) * 8
     return [block, Math.imul(hash ^ key[at + 3]!, 0x9e3779b1) ^ key[at + 2]!]

@@ -36,7 +36,7 @@ const commands = fc.array(
   { maxLength: 40 },
 )
 
-test('lists have what was added to them, by time, whatever came in between', () =>
+test('lists contain all added events in order of time, after any sequence of operations', () =>
   assertGenerated(
     fc.asyncProperty(commands, fc.boolean(), async (drawn, isExpected) => {
       const lists = new EventLists()
@@ -62,7 +62,7 @@ test('lists have what was added to them, by time, whatever came in between', () 
     { numRuns: 200 },
   ))
 
-test('gaps of lists that were moved do not grow without end', () => {
+test('gaps of moved lists are compacted', () => {
   const lists = new EventLists()
   const rounds = 400
   for (let i = 0; i < rounds; i++) lists.add(batchOf(Array.from({ length: 50 }, (_, person) => [person, i, person])))
@@ -70,7 +70,7 @@ test('gaps of lists that were moved do not grow without end', () => {
   expect(lists.time.length).toBeLessThan(2 * 50 * rounds)
 })
 
-test('a list that comes backwards is in order at its end', () => {
+test('a list whose events arrive in reverse order is sorted', () => {
   const lists = new EventLists()
   const count = 50_000
   for (let from = 0; from < count; from += 5_000)

@@ -52,7 +52,7 @@ const timesOf = ({ persons, start, end, time }: EventLists) =>
 const ask = async (lists: ProjectLists, { source, events }: ReturnType<typeof storeOf>) =>
   (await lists.use(source, events.length, async (found) => timesOf(found)))?.answer
 
-test('lists follow the store: only what is new is read', async () => {
+test('an update of the lists reads only new events', async () => {
   const store = storeOf([
     [1, 10],
     [2, 20],
@@ -65,7 +65,7 @@ test('lists follow the store: only what is new is read', async () => {
   expect(store.read).toEqual([0, 2])
 })
 
-test('merges join lists, also of those who were merged before, and of events that come later under the old number', async () => {
+test('merges join lists, also those of earlier merges, and of later events with the merged number', async () => {
   const store = storeOf([
     [1, 10],
     [2, 20],
@@ -82,7 +82,7 @@ test('merges join lists, also of those who were merged before, and of events tha
   expect(store.read).toEqual([0, 3, 4])
 })
 
-test('a merge that was taken back makes the lists anew', async () => {
+test('a reverted merge rebuilds the lists', async () => {
   const store = storeOf(
     [
       [1, 10],
@@ -97,7 +97,7 @@ test('a merge that was taken back makes the lists anew', async () => {
   expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20], 3: [1] })
 })
 
-test('nothing changes under a reader, and everybody sees what was asked for', async () => {
+test('lists do not change while they are read, and each reader gets at least the record it needs', async () => {
   const store = storeOf([[1, 10]])
   const lists = plenty()
   const hold = deferred<void>()
@@ -110,7 +110,7 @@ test('nothing changes under a reader, and everybody sees what was asked for', as
   await reading.promise
   store.events.push([1, 20])
   const second = ask(lists, store)
-  const old = lists.use(store.source, 1, async (found) => timesOf(found)) // waits behind the change
+  const old = lists.use(store.source, 1, async (found) => timesOf(found)) // waits for the change
   await new Promise((resolve) => setImmediate(resolve))
   expect(store.read).toEqual([0])
   hold.resolve()
@@ -119,7 +119,7 @@ test('nothing changes under a reader, and everybody sees what was asked for', as
   expect((await old)?.answer).toEqual({ 1: [10, 20] })
 })
 
-test('lists that were read in part are made anew', async () => {
+test('lists that were read only in part are rebuilt', async () => {
   const store = storeOf([[1, 10]])
   const lists = plenty()
   store.fail(new Error('no memory'))
@@ -133,7 +133,7 @@ test('lists that were read in part are made anew', async () => {
   expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
 })
 
-test('what a reader throws is thrown, and others go on', async () => {
+test('an error of a reader is rethrown, and does not affect other readers', async () => {
   const store = storeOf([[1, 10]])
   const lists = plenty()
   const broken = lists.use(store.source, 1, async () => {
@@ -144,9 +144,9 @@ test('what a reader throws is thrown, and others go on', async () => {
   expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
 })
 
-test('projects share their memory: who has used theirs last keeps it, and what does not fit is not kept', async () => {
+test('projects share one memory budget: the least recently used lists are evicted, and lists that do not fit are dropped', async () => {
   const [one, another, third] = Array.from({ length: 3 }, () => storeOf([[1, 10]])) as [Store, Store, Store]
-  const memory = new MemoryShare(60_000) // for two
+  const memory = new MemoryShare(60_000) // fits two
   const lists = new Map([one, another, third].map((store) => [store, new ProjectLists(memory)]))
   const asked = (store: Store) => ask(lists.get(store)!, store)
   for (const store of [one, another, one, third, one]) expect(await asked(store)).toEqual({ 1: [10] })
@@ -160,8 +160,8 @@ test('projects share their memory: who has used theirs last keeps it, and what d
   expect(another.read.length).toBe(2)
 })
 
-test('lists that are being read are not taken away', async () => {
-  const memory = new MemoryShare(40_000) // for one
+test('lists that are being read are not evicted', async () => {
+  const memory = new MemoryShare(40_000) // fits one
   const [first, second] = [new ProjectLists(memory), new ProjectLists(memory)]
   const store = storeOf([[1, 10]])
   const hold = deferred<void>()

@@ -3,7 +3,7 @@ import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
 import type { EventInput } from '../../src/index.ts'
 import type { Project } from '../../src/project.ts'
 
-// The lists of the core as a user meets them: what was acknowledged is in the next answer, and the answer is that of statements.
+// The lists of the core, end to end: the next answer includes every acknowledged event, and equals the answer of statements.
 
 const opened: Waymark[] = []
 afterEach(async () => {
@@ -41,7 +41,7 @@ interface Explained {
 const ask = async (project: Project, query: object) => (await project.query({ ...query, explain: true } as never)) as unknown as Explained
 const roads = ({ explain }: Explained) => explain.flatMap(({ road, reason }) => (road ? [reason ? `${road}: ${reason}` : road] : []))
 
-test('what was acknowledged is in the next answer, with merges and late events, and statements answer the same', async () => {
+test('the next answer includes every acknowledged event, with merges and late events, and equals that of statements', async () => {
   const [listed, stated] = [await projectOf(), await projectOf({ listMemory: 0 })]
   let drawn = 7
   const draw = (most: number) => {
@@ -127,7 +127,7 @@ test.each([
   expect(roads(await ask(project, query))).toEqual([reason])
 })
 
-test('a name that nobody has sent is warned of on this road too', async () => {
+test('an unknown event name gives a warning when the lists answer, too', async () => {
   const project = await projectOf()
   await project.ingest({ batch: [{ event: 'visit', distinct_id: 'u', timestamp: '2026-03-02T00:00:00Z' }] })
   const answer = await ask(project, { ...questions.uniques, series: [{ kind: 'EventsNode', event: 'vist', math: 'dau' }] })

@@ -5,7 +5,7 @@ import { answerRows } from '../../src/execution/answer-rows.ts'
 import { queryArrow } from '../../src/execution/arrow.ts'
 import { projectPool } from '../harness/projects.ts'
 
-// What only the statement shows to be wrong is said of the field of the query whose text it comes from.
+// Errors that appear only in the statement are reported for the field of the query that contains the text.
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
 afterAll(() => pool.close())
@@ -226,7 +226,7 @@ test.each<[string, object, string, string]>([
   await expect(answerQuery(query, project)).rejects.toMatchObject({ code, attr })
 })
 
-test('a mistake that no field holds is said as it is', async () => {
+test('an error without a field is reported unchanged', async () => {
   const project = await pool.filled(utc, [event])
   const properties = [{ type: 'hogql', key: "event = 'a'" }]
   await expect(answerQuery({ kind: 'EventsQuery', select: ['nope'], properties }, project)).rejects.toMatchObject({ attr: 'select__0' })
@@ -234,7 +234,7 @@ test('a mistake that no field holds is said as it is', async () => {
   await expect(answerQuery(statement, project)).rejects.toMatchObject({ code: 'unknown-field', attr: null })
 })
 
-test('mistakes in several fields are said of each, in its own text', async () => {
+test('errors in several fields are reported for each, with its own text', async () => {
   const project = await pool.filled(utc, [event])
   const query = {
     kind: 'TrendsQuery',
@@ -269,7 +269,7 @@ test.each([
     await expect(ask()).rejects.toMatchObject({ attr: 'select__2', source: column, message: expect.stringContaining(words) })
 })
 
-test('of two columns with the same text the refusal names one of them', async () => {
+test('for two columns with the same text the error names one of them', async () => {
   const project = await pool.filled(utc, [event])
   const query = { kind: 'EventsQuery', select: ["throwIf(event = 'a', 'one')", "throwIf(event = 'a', 'two')"], after: '2020-01-01' }
   await expect(answerQuery(query, project)).rejects.toMatchObject({
@@ -278,7 +278,7 @@ test('of two columns with the same text the refusal names one of them', async ()
   })
 })
 
-test('what no column is refused for alone keeps its words', async () => {
+test('an error that no single column causes keeps its text', async () => {
   const project = await pool.filled(utc, [event])
   const query = { kind: 'EventsQuery', select: ['event', 'length(event)'], after: '2020-01-01', where: ["throwIf(event = 'a', 'no') = 0"] }
   await expect(answerQuery(query, project)).rejects.toMatchObject({ attr: 'where__0', message: 'no' })

@@ -28,7 +28,7 @@ test('a plan that is not long does not wait for one that is', async () => {
   await expect(long).resolves.toBe('over')
 })
 
-test('one long plan waits for another, those of several groups take turns', async () => {
+test('long plans wait for each other, and groups take turns', async () => {
   const ended: string[] = []
   const plan = async (name: string, group: string) => {
     await planInSlices(steps(15, 10), group, shared)
@@ -39,7 +39,7 @@ test('one long plan waits for another, those of several groups take turns', asyn
   expect(ended.filter((name) => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3'])
 })
 
-test('what a step throws is thrown', async () => {
+test('an error of a step is rethrown', async () => {
   function* broken(): Generator<void, never> {
     yield
     throw new Error('no plan')

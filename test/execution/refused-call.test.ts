@@ -5,7 +5,7 @@ import { explainedRefusal, type SearchLimits } from '../../src/execution/refused
 import { parseQuery } from '../../src/parser/parse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 
-// How often the engine is asked again to find the call that it refused.
+// How many statements run to find the call that the engine refused.
 
 let project: TestProject
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const refuses = () => Promise.reject(refusal())
 const waits = ({ signal }: RunOptions) =>
   new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(new QueryError('query-cancelled', {})), { once: true }))
 
-test('a call with many arguments is found, and what each takes is not asked without end', async () => {
+test('a call with many arguments is found with a limited number of statements', async () => {
   const call = `concat(${list(100, () => 'event')})`
   const { asked, at } = await search(`select ${call} from events`, refuses)
   expect(at).toBe(call)
@@ -45,19 +45,19 @@ test('a call with many arguments is found, and what each takes is not asked with
   expect(asked).toBeLessThanOrEqual(200)
 })
 
-test('among thousands of calls nobody looks', async () => {
+test('a statement with thousands of calls is not searched', async () => {
   const query = `select ${list(3_000, (i) => `lower(event) as a${i}`)} from events`
   expect(await search(query, refuses)).toEqual({ asked: 0, at: null })
 })
 
-test('an engine that has no time for it is asked for a while only', async () => {
+test('the search ends after its time limit', async () => {
   expect(await search('select lower(event), upper(event) from events', waits, { mostAsked: 200, longestMs: 20 })).toEqual({
     asked: 1,
     at: null,
   })
 })
 
-test('nor is it asked on once the query has been stopped', async () => {
+test('the search ends when the query is cancelled', async () => {
   const stop = new AbortController()
   const stopped = () => {
     stop.abort()

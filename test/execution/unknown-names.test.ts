@@ -19,12 +19,12 @@ const unknownOf = async (names: readonly string[]) => {
   return warnings.filter(({ code }) => code === 'unknown-event').map(({ event }) => event)
 }
 
-test('the first ten unknown names are told, however many there are', async () => {
+test('at most ten unknown names are reported', async () => {
   const names = Array.from({ length: 30_000 }, (_, i) => `some event ${i}`)
   expect(await unknownOf(['bought', ...names])).toEqual(names.slice(0, 10))
 })
 
-test('names that are written in another way than they read are looked for a few times only', async () => {
+test('the search for names in the text of the request is limited', async () => {
   const names = Array.from({ length: 30_000 }, (_, i) => `it''s ${i}`)
   expect(await unknownOf([...names, 'bougt'])).toEqual([])
   expect(await unknownOf([...names.slice(0, 20), 'bougt'])).toEqual(['bougt'])

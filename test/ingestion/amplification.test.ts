@@ -6,7 +6,7 @@ import { readCapture } from '../../src/http/capture/events.ts'
 import { type BatchFacts, type DecodedBatch, decodeInTurns, readPayloads } from '../../src/ingestion/decode-batch.ts'
 import { encodeFrame } from '../../src/storage/log/frame.ts'
 
-// What a request becomes in the log and in memory is at most twenty times what was sent, whatever of it is copied into every event or within one.
+// A request takes at most twenty times its size in the log and in memory, whatever is copied into each event or within one.
 
 const most = 20
 const receivedAt = Date.parse('2026-01-15T12:00:00Z')
@@ -20,7 +20,7 @@ const receipt = {
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 const inUse = async () => {
-  // Twice: some memory is only let go after what points at it is gone.
+  // Twice: some memory is freed only after the objects that refer to it.
   collect()
   await setImmediate()
   collect()
@@ -110,7 +110,7 @@ const decoded = async ({ query = '', headers = {}, fields = {}, events, event }:
 const loggedBytes = ({ uuids, payloads, sentAt, isHistorical }: DecodedBatch) =>
   encodeFrame({ kind: 'event', receivedAt, sentAt, historical: isHistorical, ip: null, uuids, payloads }, 1, 1).length
 
-/** Lets go of what the last batch was written into. */
+/** Releases the buffer of the last batch. */
 const settle = () => decoded({ events: 101, event: tiny })
 
 test.each(Object.keys(cases))('%s', async (name) => {
@@ -125,7 +125,7 @@ test.each(Object.keys(cases))('%s', async (name) => {
     warnings: JSON.stringify(batch.events.map((e) => e.warnings)).length / sent,
   }
   for (const [what, found] of Object.entries(times)) expect([what, Math.min(found, most)]).toEqual([what, found])
-  // What is read from the log again is not more.
+  // Reading it from the log again does not take more.
   const again = readPayloads(batch.payloads, batch.uuids, { receivedAt, sentAt: batch.sentAt })
   expect(again.payloads.byteLength).toBeLessThanOrEqual(batch.payloads.byteLength)
 })

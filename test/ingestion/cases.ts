@@ -1,8 +1,8 @@
 import { at, fits, show } from '../conformance/matchers.mjs'
 import { openWorld, type World, type WorldStore } from './harness.ts'
 
-// Ingestion cases in the neutral form of the conformance suites: payloads go through a real pipeline into a real store, and what is then stored
-// is held against what is expected.
+// Ingestion cases in the format of the conformance suites: payloads go through a real pipeline into a real store, whose contents
+// are compared with the expectations.
 
 type Json = Record<string, unknown>
 export interface IngestionCase {
@@ -63,7 +63,7 @@ async function stateOf(world: World): Promise<State> {
 }
 
 const isTime = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\d[T ]\d\d:/.test(value)
-/** Two spellings of one moment are equal. */
+/** Different notations of the same time are equal. */
 const agrees = (want: unknown, got: unknown) => fits(want, got) || (isTime(want) && isTime(got) && Date.parse(want) === Date.parse(got))
 
 function eventProblems(event: Json | undefined, wanted: Json): string[] {
@@ -81,7 +81,7 @@ const isLike = (row: Json, wanted: Json) =>
     field === 'distinct_ids' ? fits(inOrder(value), inOrder(row[field])) : agrees(value, row[field]),
   )
 
-/** Each of `wanted` is found among `rows`, none twice; answers those that are not, and the rows that are left. */
+/** Matches each of `wanted` with a different row. Returns those without a match, and the remaining rows. */
 function paired<T>(wanted: readonly Json[], rows: readonly T[], isPair: (row: T, one: Json) => boolean) {
   const left = [...rows]
   const missing = wanted.filter((one) => {
@@ -95,7 +95,7 @@ function paired<T>(wanted: readonly Json[], rows: readonly T[], isPair: (row: T,
 const count = (what: string, want: unknown, got: number) => (fits(want, got) ? [] : [`${what}: want ${show(want)}, got ${got}`])
 const list = (value: unknown) => value as readonly Json[]
 
-/** What each expectation asks of the state; answers what is wrong. */
+/** Checks each kind of expectation against the state. Returns the differences. */
 const checks: Readonly<Record<string, (value: unknown, state: State) => string[] | Promise<string[]>>> = {
   persons: (value, { persons }) => {
     const { missing, left } = paired(list(value), persons, isLike)
@@ -156,7 +156,7 @@ async function problemsIn(world: World, wanted: Json): Promise<string[]> {
   return problems
 }
 
-/** Runs one case in a world of its own; answers what does not hold. */
+/** Runs one case in its own world. Returns the differences. */
 export async function runIngestionCase({ now, given, events, expect }: IngestionCase, store?: WorldStore): Promise<string[]> {
   const world = await openWorld({ now: now ?? '2024-01-01T00:00:00Z', store })
   try {

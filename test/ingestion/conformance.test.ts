@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type IngestionCase, runIngestionCase } from './cases.ts'
 
-// Runs every `ingestion_*` conformance case that lies beside the repository. Knows no case by name.
+// Runs every `ingestion_*` conformance case beside the repository, without special treatment of any case.
 
 const folder = resolve(import.meta.dirname, '../../../shared/conformance/api')
 const files = existsSync(folder) ? readdirSync(folder).filter((file) => /^ingestion_.*\.json$/.test(file)) : []

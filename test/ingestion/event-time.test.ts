@@ -71,7 +71,7 @@ test('the zone of the process does not matter', () => {
   }
 })
 
-test('every moment comes back from its text', () => {
+test('every time survives conversion to text and back', () => {
   assertGenerated(
     fc.property(fc.date({ min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }), (date) => {
       expect(parseTime(date.toISOString())).toBe(date.getTime() * 1000)

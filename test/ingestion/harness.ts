@@ -8,13 +8,13 @@ import { from } from '../../src/storage/log/log.ts'
 
 type Stored = LogRecords & { readonly firstSeq: number }
 
-/** A log that keeps everything in memory, and can be told to fail. */
+/** A log in memory that can be made to fail. */
 export class TestLog implements IngestLog {
   readonly batches: Stored[] = []
   lastSeq = 0
   appliedSeq = 0
   failure: Error | null = null
-  /** Readers are told so when they reach this record. */
+  /** Readers get an error at this record. */
   unreadable: { readonly from: number; readonly error: Error } | null = null
   /** Readers wait there until everything before it is applied. */
   readOnceApplied: number | null = null
@@ -45,9 +45,9 @@ export class TestLog implements IngestLog {
   }
 }
 
-/** Where a world's events are, when not in a database of its own. */
+/** Where a world's events are stored, if not in its own database. */
 export interface WorldStore {
-  /** Begins with nothing. */
+  /** Starts with an empty store. */
   fresh(): Promise<void>
   openWriter(): Promise<EventWriter>
   /** Writes all of it into the tables of an empty store. */
@@ -60,11 +60,11 @@ export interface World {
   readonly connection: DuckDBConnection
   now: Date
   anonymizeIps: boolean
-  /** So many of the next transactions fail. */
+  /** Number of next transactions that fail. */
   failCommits: number
-  /** How many were tried. */
+  /** Number of attempts. */
   readonly commits: number
-  /** What the pipeline met and went on from. */
+  /** Errors that the pipeline recovered from. */
   readonly errors: unknown[]
   rows(sql: string): Promise<Record<string, unknown>[]>
   /** The same log and store with a new pipeline: what is not committed is lost from memory. */
@@ -121,7 +121,7 @@ export async function openWorld(
         world.commits++
         return world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)
       }
-      return Object.create(group, { commit: { value: commit } }) as typeof group // a copy would have no events for ever
+      return Object.create(group, { commit: { value: commit } }) as typeof group // the event count of a copy would stay 0
     },
   })
   await fresh()

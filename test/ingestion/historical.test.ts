@@ -96,7 +96,7 @@ async function arrive(world: World, { order, sizes, restarts }: { order: object[
   }
 }
 
-test('any order of an import gives the same people and events', async () => {
+test('an import in any order gives the same persons and events', async () => {
   const cases = fc.array(past, { minLength: 2, maxLength: 10 }).chain((pasts) => {
     const events = pasts.map(asEvent)
     return fc.record({ first: arrivals(events), second: arrivals(events) })
@@ -117,7 +117,7 @@ test('any order of an import gives the same people and events', async () => {
   )
 })
 
-test('an import makes the people that the events had made live, in the order in which they happened', async () => {
+test('an import gives the same persons as the events would live, in order of their times', async () => {
   const cases = fc.array(past, { minLength: 2, maxLength: 12 }).chain((pasts) => {
     const apart = pasts.map((each, n) => ({ ...each, minutes: each.minutes * 20 + n })) // no two at once
     return fc.record({ pasts: fc.constant(apart), arrival: arrivals(apart.map(asEvent)) })
@@ -147,11 +147,11 @@ test('an import makes the people that the events had made live, in the order in 
   )
 })
 
-describe('a merge of the past', () => {
+describe('a past merge', () => {
   const visit = (distinct_id: string, n: number) => asEvent({ event: 'visit', distinct_id, minutes: 0 }, n)
   const identify = (target: string, other: string, minutes: number): Past => ({ event: '$identify', distinct_id: target, other, minutes })
 
-  test('is undone when an earlier one comes later', async () => {
+  test('is undone when an earlier one arrives later', async () => {
     const world = await openWorld()
     await importBatch(world, [...['shared', 'first', 'second'].map(visit), asEvent(identify('second', 'shared', 20), 11)])
     const ids = async () => (await state(world)).persons.map(({ ids }) => ids).sort()
@@ -162,7 +162,7 @@ describe('a merge of the past', () => {
     await world.close()
   })
 
-  test('stays as it is when somebody of it comes live', async () => {
+  test('is final once a live event changes one of its persons', async () => {
     const world = await openWorld()
     await importBatch(world, [...['shared', 'first', 'second'].map(visit), asEvent(identify('second', 'shared', 20), 11)])
     await world.pipeline.ingest([{ event: 'visit', distinct_id: 'second', uuid: uuid(5), properties: { $set: { a: 1 } } }])
@@ -176,7 +176,7 @@ describe('a merge of the past', () => {
   })
 })
 
-test('mixed with live events, who is who stays consistent', async () => {
+test('identities stay consistent when mixed with live events', async () => {
   const step = fc.record({ batch: fc.array(past, { minLength: 1, maxLength: 4 }), isPast: fc.boolean(), restart: fc.boolean() })
   await assertGenerated(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
@@ -261,7 +261,7 @@ test.each<[string, [at: number, writes: Partial<Parameters<typeof writeInThePast
   }
 })
 
-test('the times of properties are read as they were written, also as older versions wrote them', () => {
+test('property times are read as they were written, also in the format of older versions', () => {
   const at = fc.integer({ min: -3, max: 3 })
   const time = fc.record(
     { written: at, isUnset: fc.constant(true as const), once: fc.record({ at, value: fc.jsonValue() }) },

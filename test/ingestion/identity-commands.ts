@@ -7,7 +7,7 @@ import { GroupModel, type ModelGroup } from '../reference/group-model.ts'
 import { IdentityModel, type ModelEvent } from '../reference/identity-model.ts'
 import type { World } from './harness.ts'
 
-// Drawn commands against the naive model of who is who, whatever the events are stored in.
+// Random commands, compared with the naive model of identities, for any event store.
 
 export const uuid = (n: number) => nameUuid('6ba7b810-9dad-11d1-80b4-00c04fd430c8', String(n))
 
@@ -56,11 +56,11 @@ const keysOf = async (world: World) =>
   )
 
 interface CommandWorld extends World {
-  /** The process dies at the so-manieth change of the store from here on. */
+  /** The process dies at this number of store changes from here on. */
   killAt?(change: number): void
 }
 
-/** Any commands give the people and groups of the model. */
+/** Asserts that random commands give the persons and groups of the model. */
 export async function assertModelHolds({
   open,
   numRuns,

@@ -35,7 +35,7 @@ test.each([
   ['user@example.com', false],
 ])('the id %j is illegal: %s', (id, isIllegal) => expect(isIllegalId(id)).toBe(isIllegal))
 
-test('a person has the id that others compute for it', () => {
+test('the id of a person equals the one that other systems compute', () => {
   expect(personUuid(2, 'distinct-id')).toBe(nameUuid('932979b4-65c3-4424-8467-0b66ec27bc22', '2:distinct-id'))
   expect(personUuid(2, 'ä\u{1F600}')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
@@ -62,7 +62,7 @@ test.each([
 })
 
 describe('people without a record', () => {
-  test('have the id of the person that comes later', async () => {
+  test('have the id of the person that is created later', async () => {
     const world = await openWorld()
     await world.pipeline.ingest([
       { event: 'a', distinct_id: 'x', uuid: uuid(1), properties: { $process_person_profile: false, $set: { a: 1 } } },
@@ -76,7 +76,7 @@ describe('people without a record', () => {
     await world.close()
   })
 
-  test('follow into the person that their id is added to', async () => {
+  test('move to the person that their id is added to', async () => {
     const world = await openWorld()
     await world.pipeline.ingest([
       { event: 'a', distinct_id: 'anon', uuid: uuid(1), properties: { $process_person_profile: false } },
@@ -91,7 +91,7 @@ describe('people without a record', () => {
     await world.close()
   })
 
-  test('count as a person when that person is there for more than a minute', async () => {
+  test('are no longer person-less if the person has existed for more than a minute', async () => {
     const world = await openWorld()
     await world.pipeline.importPersons([{ distinct_ids: ['x'], created_at: '2026-01-15T11:00:00Z' }])
     const at = (timestamp: string, n: number) => ({
@@ -137,7 +137,7 @@ test.each([null, false, 0, ''])('what the one who lives on has stays, %j too, ho
   }
 })
 
-test('merges of merges stay flat, and their journal in order', async () => {
+test('chains of merges are stored flat, and the journal is in order', async () => {
   const world = await openWorld()
   const visit = (id: string, n: number) => ({ event: 'e', distinct_id: id, uuid: uuid(n) })
   const merge = (id: string, alias: string, n: number) => ({
@@ -159,4 +159,4 @@ test('merges of merges stay flat, and their journal in order', async () => {
   await world.close()
 })
 
-test('any commands give the people and groups of the model', () => assertModelHolds({ open: () => openWorld(), numRuns: 60 }))
+test('random commands give the persons and groups of the model', () => assertModelHolds({ open: () => openWorld(), numRuns: 60 }))

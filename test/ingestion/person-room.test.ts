@@ -3,7 +3,7 @@ import { EventNames, nameLimit } from '../../src/ingestion/event-names.ts'
 import { propertiesLimit } from '../../src/ingestion/property-size.ts'
 import { openWorld, type World } from './harness.ts'
 
-// What an event says of its person or group is kept as long as there is room for it, and what is kept of how they were grows with the events alone.
+// Properties of persons and groups are stored up to a size limit, and the memory for earlier versions grows only with the events.
 
 let world: World
 afterEach(() => world.close())
@@ -20,7 +20,7 @@ const half = propertiesLimit * 0.6
 describe.each([false, true])('a person has so much room (past events: %s)', (isPast) => {
   const ingest = (...batch: object[]) => world.pipeline.ingest({ historical_migration: isPast, batch })
 
-  test('what does not fit is not written, the event is, and what is removed makes room', async () => {
+  test('properties beyond the limit are not written, the event is, and removals free space', async () => {
     world = await openWorld()
     await ingest(event('a', { $set: { first: 'x'.repeat(half) } }, { timestamp: '2026-01-01T00:00:01Z' }))
     await ingest(event('b', { $set: { second: 'x'.repeat(half), small: 1 } }, { timestamp: '2026-01-01T00:00:02Z' }))
@@ -32,7 +32,7 @@ describe.each([false, true])('a person has so much room (past events: %s)', (isP
     expect(Object.keys((await stored('persons'))[0]!).sort()).toEqual(['$creator_event_uuid', 'third'])
   })
 
-  test('a value that is written again and again takes room once', async () => {
+  test('a value that is written repeatedly counts once', async () => {
     world = await openWorld()
     for (let i = 0; i < 20; i++) await ingest(event('a', { $set: { long: `${i}${'x'.repeat(propertiesLimit / 8)}` } }))
     expect(String((await stored('persons'))[0]!.long).slice(0, 3)).toMatch(isPast ? /^9x/ : /^19x/) // at one time the greater text counts
@@ -40,7 +40,7 @@ describe.each([false, true])('a person has so much room (past events: %s)', (isP
   })
 })
 
-test('a group has so much room', async () => {
+test('a group has a size limit', async () => {
   world = await openWorld()
   const group = (set: object) => event('$groupidentify', { $group_type: 't', $group_key: 'k', $group_set: set })
   await world.pipeline.ingest({ batch: [group({ first: 'x'.repeat(half) }), group({ second: 'x'.repeat(half) }), group({ small: 1 })] })
@@ -48,7 +48,7 @@ test('a group has so much room', async () => {
   expect(warned('group_properties_too_large')).toBe(true)
 })
 
-test('two people become one whichever is the longer', async () => {
+test('two persons are merged whichever is longer', async () => {
   for (const [a, b] of [
     ['x', 'x'.repeat(10_000)],
     ['x'.repeat(10_000), 'x'],
@@ -84,7 +84,7 @@ test('versions of a person take no more than eight times the events that make th
   expect(warned('person_history_too_large')).toBe(true)
 })
 
-test('ordinary people keep all their versions', async () => {
+test('ordinary persons keep all their versions', async () => {
   world = await openWorld()
   const facts = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`fact_${i}`, `a value of usual length ${i}`]))
   const changes = Array.from({ length: 3_000 }, (_, i) => event('$set', { $set: { i, plan: 'pro', page: 'https://shop.example.com/' } }))
@@ -93,11 +93,11 @@ test('ordinary people keep all their versions', async () => {
   expect(await world.rows('SELECT count(*)::INTEGER AS n FROM person_versions')).toEqual([{ n: 3_001 }])
 })
 
-describe('many people with much to remember', () => {
+describe('many persons with large properties', () => {
   const people = 300
   const long = (i: number) => ({ ...event('a', { $set: { long: 'x'.repeat(200_000), i } }), distinct_id: `p${i}` })
 
-  test('are worked out in groups that memory can hold, and none is lost', async () => {
+  test('are processed in groups that fit in memory, and none is lost', async () => {
     world = await openWorld({ limits: { groupPeople: 5_000 } }) // so about 3 MB of them at once
     for (let i = 0; i < people; i += 50) await world.pipeline.ingest({ batch: Array.from({ length: 50 }, (_, j) => long(i + j)) })
     await world.pipeline.caughtUp()
@@ -111,7 +111,7 @@ describe('many people with much to remember', () => {
   })
 })
 
-test('a project has so many names of events in memory', () => {
+test('the number of event names in memory is limited', () => {
   const names = new EventNames(
     Array.from({ length: nameLimit }, (_, i) => ({ id: i + 1, name: `n${i}`, firstSeen: 0, lastSeen: 0, count: 1 })),
   )

@@ -37,7 +37,7 @@ test('events go from a batch to rows', async () => {
   await world.close()
 })
 
-test('members that are no uuids do not stop what comes after them in the log', async () => {
+test('invalid member uuids do not block later records in the log', async () => {
   const world = await openWorld()
   const { ids } = await world.pipeline.importPersons([{ distinct_ids: ['u1'], properties: {} }])
   await world.pipeline.writeRecords([
@@ -51,14 +51,14 @@ test('members that are no uuids do not stop what comes after them in the log', a
   await world.close()
 })
 
-test('no events are no batch', async () => {
+test('an empty batch is not written to the log', async () => {
   const world = await openWorld()
   expect(await world.pipeline.ingest({ batch: [] })).toEqual({ accepted: 0, duplicates: 0, dropped: 0, warnings: [] })
   expect(world.log.lastSeq).toBe(0)
   await world.close()
 })
 
-test('many batches at once end in the order of the log, in groups of any size', async () => {
+test('concurrent batches are applied in log order, in groups of any size', async () => {
   const world = await openWorld({ limits: { groupRows: 50 } })
   const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => world.pipeline.ingest(events(10 + i, i * 100))))
   expect(answers.reduce((n, { accepted }) => n + accepted, 0)).toBe(1180)
@@ -89,8 +89,8 @@ test('a batch larger than a group is stored in parts, also when one of them fail
   await world.close()
 })
 
-describe('too much at once', () => {
-  test('makes callers wait, and then refuses them so that they may try again', async () => {
+describe('backpressure', () => {
+  test('makes callers wait, and then refuses them with a retryable error', async () => {
     const world = await openWorld({ limits: { queueBytes: 20_000 } })
     const results = await Promise.allSettled(Array.from({ length: 60 }, (_, i) => world.pipeline.ingest(events(10, i * 10))))
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as WaymarkError] : []))
@@ -147,7 +147,7 @@ describe('past events beside live ones', () => {
 })
 
 describe('when something fails', () => {
-  test('a batch that the log refuses is as if it had never come', async () => {
+  test('a batch that the log refuses leaves no trace', async () => {
     const world = await openWorld()
     world.log.failure = new WaymarkError('disk-full', { free: 0, floor: 1 })
     await expect(world.pipeline.ingest(events(5))).rejects.toMatchObject({ code: 'disk-full' })
@@ -157,7 +157,7 @@ describe('when something fails', () => {
     await world.close()
   })
 
-  test('a transaction that fails is made again from the log', async () => {
+  test('a failed transaction is retried from the log', async () => {
     const world = await openWorld({ limits: { groupRows: 20 } })
     world.failCommits = 2
     await Promise.all(Array.from({ length: 10 }, (_, i) => world.pipeline.ingest(events(10, i * 5))))
@@ -176,7 +176,7 @@ describe('when something fails', () => {
     await world.close()
   })
 
-  test('who waits for the store hears of it when it goes on failing', async () => {
+  test('callers that wait for the store get the error when it keeps failing', async () => {
     const world = await openWorld()
     world.failCommits = 4
     await world.pipeline.ingest(events(5))
@@ -188,7 +188,7 @@ describe('when something fails', () => {
     await world.close()
   })
 
-  test('a pipeline says that it does not get on, and no longer when it does', async () => {
+  test('a pipeline reports a failure until it makes progress again', async () => {
     const world = await openWorld()
     world.failCommits = 4
     await world.pipeline.ingest(events(5))
@@ -200,7 +200,7 @@ describe('when something fails', () => {
     await world.close()
   })
 
-  test('a log that cannot be read for a while after a failed transaction is read when it can be', async () => {
+  test('a log that is temporarily unreadable after a failed transaction is read later', async () => {
     const world = await openWorld()
     await world.pipeline.ingest(events(5))
     await world.pipeline.caughtUp()
@@ -217,7 +217,7 @@ describe('when something fails', () => {
     await world.close()
   })
 
-  test('closing ends, and says why, when the log cannot be read again', async () => {
+  test('closing ends with an error when the log cannot be read again', async () => {
     const world = await openWorld()
     world.failCommits = 1
     world.log.unreadable = { from: 1, error: new Error('gone') }
@@ -251,11 +251,11 @@ describe('when something fails', () => {
     await expect(world.rebuild()).rejects.toThrow(error)
     const { commits } = world
     const { reads } = world.log
-    await setTimeout(1_200) // between two attempts there is at most a second so early
+    await setTimeout(1_200) // the first attempts are at most a second apart
     expect([world.commits, world.log.reads]).toEqual([commits, reads])
   })
 
-  test('who closes does not wait for what is being read from the log', async () => {
+  test('closing does not wait for reads of the log', async () => {
     const world = await openWorld({ limits: { groupRows: 5 } })
     for (let i = 0; i < 200; i += 5) await world.pipeline.ingest(events(5, i))
     await world.pipeline.caughtUp()
@@ -268,7 +268,7 @@ describe('when something fails', () => {
     expect(world.commits - commits).toBeLessThan(40)
   })
 
-  test('after closing nothing is taken, and what was on its way is stored', async () => {
+  test('after closing nothing is accepted, and batches in flight are stored', async () => {
     const world = await openWorld()
     const onItsWay = world.pipeline.ingest(events(5))
     await world.close()
@@ -278,8 +278,8 @@ describe('when something fails', () => {
   })
 })
 
-describe('what the log has beyond the store', () => {
-  test('is applied at the start, with the same result', async () => {
+describe('records that are in the log but not applied', () => {
+  test('are applied at the start, with the same result', async () => {
     const world = await openWorld()
     await world.pipeline.importPersons([{ distinct_ids: ['d1', 'x'], properties: { a: 1 } }])
     await world.pipeline.definePropertyTypes([{ name: 'i', property_type: 'Numeric' }])
@@ -306,14 +306,14 @@ describe('what the log has beyond the store', () => {
     const before = await all()
     await world.rebuild()
     const after = await all()
-    // Which rows of distinct ids were added by one transaction is the only thing that its size decides.
+    // The size of a transaction only affects which rows of distinct ids it adds.
     for (const tables of [before, after])
       tables.distinct_ids = (tables.distinct_ids as Record<string, unknown>[]).map(({ added_seq, ...row }) => row)
     expect(after).toEqual(before)
     await world.close()
   })
 
-  test('commits what it has while it reads the rest, so that a process that is killed early gets on', async () => {
+  test('are committed in parts, so that a process that is killed early makes progress', async () => {
     const world = await openWorld()
     for (let i = 0; i < 50; i++) await world.pipeline.ingest({ batch: events(1, i) })
     world.log.appliedSeq = 0
@@ -323,7 +323,7 @@ describe('what the log has beyond the store', () => {
     await world.close()
   })
 
-  test('may have gaps, where the log was damaged', async () => {
+  test('may have gaps if the log was damaged', async () => {
     const world = await openWorld()
     for (let i = 0; i < 4; i++) await world.pipeline.ingest(events(10, i * 10))
     await world.pipeline.caughtUp()
@@ -358,7 +358,7 @@ describe('records', () => {
 })
 
 describe('imported persons', () => {
-  test('have their ids in order and may be imported again', async () => {
+  test('return their ids in order and can be imported again', async () => {
     const world = await openWorld()
     const rows = [
       { distinct_ids: ['a', 'a2'], properties: { n: 1 }, created_at: '2025-01-01', is_identified: true },
@@ -377,7 +377,7 @@ describe('imported persons', () => {
     await world.close()
   })
 
-  test('bring together people who are known by several of the ids', async () => {
+  test('merge persons who have several of the ids', async () => {
     const world = await openWorld()
     await world.pipeline.ingest(
       ['a', 'b'].map((id) => ({ event: 'e', distinct_id: id, timestamp: '2026-01-10', properties: { $set: { [id]: 1 } } })),

@@ -27,7 +27,7 @@ const warned = (...types: readonly WarningType[]): Pick<WithText, 'warnings'> =>
 })
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
 
-describe('what is taken', () => {
+describe('accepted', () => {
   test.each<[string, object, Partial<WithText>]>([
     ['a name that is an object', { event: { 'event name': 'as object' } }, { name: '{"event name":"as object"}' }],
     ['a name that is a number', { event: 5 }, { name: '5' }],
@@ -146,7 +146,7 @@ test('a chain sent as text is kept', () => {
   expect([event.elementsChain, event.properties]).toEqual(['a:text="x"', '{"b":1}'])
 })
 
-describe('what is dropped or warned of', () => {
+describe('dropped, or stored with a warning', () => {
   test.each<[string, object, boolean, string[]]>([
     ['$performance_event, quietly', { event: '$performance_event' }, true, []],
     ['an event over 1 MB', { properties: { a: 'x'.repeat(1_000_001) } }, true, ['message_size_too_large']],
@@ -178,7 +178,7 @@ describe('what is dropped or warned of', () => {
   })
 })
 
-describe('what refuses the whole batch', () => {
+describe('errors that refuse the whole batch', () => {
   const circular: Record<string, unknown> = {}
   circular.self = circular
   test.each<[string, unknown, number | null, string | null]>([
@@ -216,7 +216,7 @@ describe('what refuses the whole batch', () => {
   })
 })
 
-test('later changes of the objects that were sent do not matter', () => {
+test('later changes of objects of the caller have no effect', () => {
   const set = { a: 1, list: [1] }
   const event = one({ properties: { $set: set } })
   set.a = 2
@@ -224,7 +224,7 @@ test('later changes of the objects that were sent do not matter', () => {
   expect(event.set).toEqual({ a: 1, list: [1] })
 })
 
-test('what the log keeps is the same event again', () => {
+test('preparing the stored event again gives the same event', () => {
   const key = fc.constantFrom(
     'a',
     '$set',

@@ -51,7 +51,7 @@ const key = async (world: World, name: string, scope = 'event') => {
   return row
 }
 
-/** Waits until every slot that was given out is filled. */
+/** Waits until every assigned slot is filled. */
 async function filled(world: World): Promise<void> {
   for (;;) {
     const [row] = await world.rows('SELECT count(*)::INTEGER AS n FROM property_keys WHERE slots <> ready_slots')
@@ -69,7 +69,7 @@ describe('definitions', () => {
     await world.close()
   })
 
-  test('say nothing of duplicates and of dropped events', async () => {
+  test('do not count duplicates and dropped events', async () => {
     const world = await openWorld()
     const event = { event: 'e', distinct_id: 'd', uuid: '018a0000-0000-7000-8000-000000000001', properties: { a: 1 } }
     await world.pipeline.ingest([event, event, { ...event, event: '$performance_event' }])
@@ -77,7 +77,7 @@ describe('definitions', () => {
     await world.close()
   })
 
-  test('no count of values settles a type', async () => {
+  test('types do not depend on the number of values', async () => {
     const world = await openWorld()
     for (const count of [slotCount - 1, 1, 1, 3000]) {
       await world.pipeline.ingest(many(count, (i) => ({ n: i, s: `x${i}`, b: true })))
@@ -86,7 +86,7 @@ describe('definitions', () => {
     await world.close()
   })
 
-  test('are the same after a restart in between and in a store made from the log again', async () => {
+  test('are the same after a restart, and in a store that is rebuilt from the log', async () => {
     const world = await openWorld({ limits: { groupRows: 300 } })
     for (let i = 0; i < 5; i++) await world.pipeline.ingest(many(250, (k) => ({ a: k, b: k % 2 ? 'x' : 1 })))
     const keys = 'SELECT * EXCLUDE ready_slots FROM property_keys ORDER BY ALL'
@@ -99,7 +99,7 @@ describe('definitions', () => {
     await world.close()
   })
 
-  test('that were declared hold for all values, until they are declared anew', async () => {
+  test('that were declared apply to all values, until they are declared again', async () => {
     const world = await openWorld()
     await world.pipeline.definePropertyTypes([
       { name: 'price', property_type: 'Numeric' },
@@ -189,7 +189,7 @@ describe('slots', () => {
     },
   )
 
-  test('of numbers and truth values hold nothing where a value is none, and never fail', async () => {
+  test('of numbers and booleans are empty for other values, and never fail', async () => {
     const world = await openWorld()
     await world.pipeline.definePropertyTypes([
       { name: 'n', property_type: 'Numeric' },
@@ -253,7 +253,7 @@ describe('slots', () => {
     await world.close()
   })
 
-  test('of keys that an older store left without one are not those of others', async () => {
+  test('of other keys are not assigned to keys without one from an older store', async () => {
     const world = await openWorld()
     await world.pipeline.ingest(many(1000, (i) => ({ a: `${i}`, b: `x${i}` })))
     await filled(world)
@@ -270,7 +270,7 @@ describe('slots', () => {
     await world.close()
   })
 
-  test('come with a declared type, beside those that are there', async () => {
+  test('are added for a declared type, beside the existing ones', async () => {
     const world = await openWorld()
     await world.pipeline.ingest(many(1000, (i) => ({ a: `${i}` })))
     await filled(world)
@@ -285,7 +285,7 @@ describe('slots', () => {
   })
 })
 
-test('what an event may say beside its properties counts like what it says among them', async () => {
+test('fields beside the properties of an event have the same effect as inside them', async () => {
   const world = await openWorld()
   const send = (event: object) => world.pipeline.ingest({ batch: [{ event: 'e', distinct_id: 'u', ...event }] })
   await send({ $set: { a: 1, b: 2, c: 3, d: 4 } })

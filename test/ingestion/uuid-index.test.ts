@@ -29,7 +29,7 @@ test('words keep every digit', () => {
   assertGenerated(fc.property(fc.uuid(), (one) => textOf(recordsOf([one]), 0) === one.replaceAll('-', '')))
 })
 
-test('records are sorted as their texts are', () => {
+test('records sort like their texts', () => {
   const anyUuid = fc.oneof(
     fc.uuid(),
     fc.nat(300).map((n) => `0190b5a4-7c00-7000-8000-${n.toString(16).padStart(12, '0')}`),
@@ -42,7 +42,7 @@ test('records are sorted as their texts are', () => {
   )
 })
 
-test('a set has what was added and nothing else', () => {
+test('a set has exactly what was added', () => {
   const set = new UuidSet(4)
   const all = recordsOf(Array.from({ length: 2000 }, (_, i) => (i === 7 ? '00000000-0000-0000-0000-000000000000' : uuid(i))))
   for (let i = 0; i < 1000; i++) set.add(all, i * 4)
@@ -64,7 +64,7 @@ describe.each(['memory', 'file'])('a run in a %s', (where) => {
     run.close()
   })
 
-  test('several become one', async () => {
+  test('several runs are merged into one', async () => {
     const parts = [0, 1, 2].map((k) => sortRecords(recordsOf(Array.from({ length: 700 + k }, (_, i) => uuid(i * 3 + k)))))
     const runs = await Promise.all(parts.map((part, k) => Run.write(medium(`part-${k}`), { from: k, to: k }, part.length / 4, 1, [part])))
     const all = texts(
@@ -95,7 +95,7 @@ describe('files', () => {
     await runs.close()
   }
 
-  test('are there after a restart', async () => {
+  test('survive a restart', async () => {
     const path = fresh('restart')
     await fill(path)
     const runs = UuidRuns.open(path, 1, 300)
@@ -133,7 +133,7 @@ describe('files', () => {
     await runs.close()
   })
 
-  test('a damaged page is noticed when it is read', async () => {
+  test('a damaged page is detected when it is read', async () => {
     const path = join(fresh('page'), 'run')
     await Run.write(fileMedium(path), { from: 1, to: 100 }, 100, 1, [sortRecords(part(1, 100))]).then((run) => run.close())
     damage(path, 40)
@@ -166,7 +166,7 @@ describe('the same uuid twice in a project', () => {
     await world.close()
   })
 
-  test('counts in whichever spelling it comes', async () => {
+  test('is detected in any spelling', async () => {
     const world = await openWorld()
     await world.pipeline.ingest([event(1)])
     const spellings = [uuid(1).toUpperCase(), uuid(1).replaceAll('-', ''), `{${uuid(1)}}`, `urn:uuid:${uuid(1)}`]

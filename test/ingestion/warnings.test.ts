@@ -4,7 +4,7 @@ import { nameLimit } from '../../src/ingestion/event-names.ts'
 import { type WarningType, warningKinds } from '../../src/ingestion/warnings.ts'
 import { openWorld, type World } from './harness.ts'
 
-// Each kind of warning, and an event that earns it.
+// Each kind of warning, with an event that causes it.
 
 const long = 'x'.repeat(201)
 const large = 'x'.repeat(300_000)
@@ -128,7 +128,7 @@ const rows = Object.entries(earned).flatMap(([type, cases]) =>
   cases.map(([what, send, count = 1]) => ({ type: type as WarningType, what, send, count })),
 )
 
-/** Of what the log does not tell: a store that is built from it is not full. */
+/** Not reproducible from the log: a rebuilt store is not full. */
 const isOfStore = (type: WarningType) => type === 'too_many_event_names'
 
 test.each(rows)('$type: $what', async ({ type, send, count }) => {
@@ -143,7 +143,7 @@ test.each(rows)('$type: $what', async ({ type, send, count }) => {
   await world.close()
 })
 
-test('each kind says what became of the event', () => {
+test('each kind tells the effect on the event', () => {
   for (const { effect, means } of Object.values(warningKinds)) {
     expect(['altered', 'dropped', 'in part']).toContain(effect)
     expect(means).toMatch(/^[A-Z`].*\.$/)

@@ -8,7 +8,7 @@ import { startServer } from './storm-server.ts'
 
 const longestMs = 3_000
 const { projectId, process: server, call, remove } = await startServer()
-/** 0 while it is started again. */
+/** 0 while the engine restarts. */
 const engineSeconds = (): number => {
   try {
     const [pid] = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ').filter(Boolean)

@@ -20,7 +20,7 @@ test.each([
   expect(HeadStart.isShort(query)).toBe(isShort)
 })
 
-test('long queries wait for the short ones that lost an engine, and for no others', async () => {
+test('long queries wait only for short queries whose engine ended', async () => {
   const start = new HeadStart()
   expect(await settled(start.waited())).toBe(true)
   const [one, another] = [{}, {}]

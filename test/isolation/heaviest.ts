@@ -2,7 +2,7 @@ import { random } from '../../bench/random.ts'
 import { families } from '../cost/families.ts'
 import type { HttpInput, Probe } from '../cost/probe.ts'
 
-/** The five statements of the cost fuzzer that take most of the engine, each with its size: `tsx test/isolation/find-heaviest.ts` finds them. */
+/** The five heaviest statements of the cost fuzzer, each with its size. `tsx test/isolation/find-heaviest.ts` finds them. */
 export const heaviest: readonly (readonly [name: string, size: number])[] = [
   ['query: values that a filter contains', 5_000],
   ['statement: arrayJoin', 40],
@@ -16,7 +16,7 @@ export function* probes(): Generator<Probe> {
   for (const { name, probes } of families) if (name === 'statement' || name === 'query') yield* probes(random(1), { ids: new Map() })
 }
 
-/** Null where no text is so long, or so deep. */
+/** Null if the statement cannot be built in this size. */
 export function bodyOf(probe: Probe, size: number): string | null {
   try {
     const { body } = probe.make(size) as HttpInput

@@ -12,8 +12,8 @@ import type { OpenOptions, Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
 import { program } from '../harness/programs.ts'
 
-// The engine in a process of its own answers what it answers beside the rest, and costs nothing that was acknowledged when it ends. The library is the built
-// one, because a start from the sources takes long.
+// An engine in a separate process gives the same answers as in one process, and no acknowledged event is lost when it ends. The library is the built
+// one, because starting from the sources is slow.
 
 let open: typeof engine.open
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const event = (n: number, more: object = {}) => ({
 })
 const count = async (project: Project) => (await project.query(sql('select count(), count(distinct uuid) from events'))).results[0]
 
-/** What a call answers, or how it is refused. */
+/** The result of a call, or its error. */
 const outcome = async (work: () => Promise<unknown>): Promise<unknown> => {
   try {
     return await work()
@@ -227,7 +227,7 @@ const calls: readonly [string, (project: Project) => Promise<unknown>][] = [
   ],
 ]
 
-test('every call answers the same as in one process, mistakes too', async () => {
+test('every call returns the same as in one process, errors included', async () => {
   const clock = () => new Date('2026-01-05T00:00:00Z')
   const both = [await start({ clock }), await start({ clock, isolate: true })] as const
   const projects = [await both[0].createProject({ name: 'a' }), await both[1].createProject({ name: 'a' })] as const
@@ -235,7 +235,7 @@ test('every call answers the same as in one process, mistakes too', async () => 
     const expected = plain(await outcome(() => call(projects[0])))
     expect([name, plain(await outcome(() => call(projects[1])))]).toEqual([name, expected])
   }
-  // And what the second process wrote is what one process reads.
+  // One process can read what the second process wrote.
   const { dataDir } = both[1]
   await both[1].close()
   opened.splice(opened.indexOf(both[1]), 1)
@@ -253,7 +253,7 @@ describe('when the engine ends', () => {
       const asked = project.query(sql('select count() from events'))
       const pid = enginePid(waymark)
       process.kill(pid, 'SIGKILL')
-      // With and without a count of duplicates, which the engine makes.
+      // With and without the number of duplicates, which the engine counts.
       const source = Object.assign([event(round * 10)], { count: 1, bytes: 100 })
       expect(await project.ingestEvents(source, {})).toMatchObject({ accepted: 1 })
       expect(await project.ingest({ batch: [event(round * 10), event(round * 10 + 1)] })).toMatchObject({ accepted: 1, duplicates: 1 })
@@ -263,7 +263,7 @@ describe('when the engine ends', () => {
     }
   })
 
-  test('the query that ran alone is told, and another one is asked again', async () => {
+  test('a query that ran alone fails, and another one is retried', async () => {
     const errors: unknown[] = []
     const waymark = await start({ isolate: true, onError: (error) => errors.push(error) })
     const project = await waymark.createProject()
@@ -282,7 +282,7 @@ describe('when the engine ends', () => {
     expect(errors.map(String)).toEqual([expect.stringContaining('started again')])
   })
 
-  test('the next one is loaded in advance from then on, and is not missed when it ends too', async () => {
+  test('the next engine is loaded in advance, and takes over when that one ends too', async () => {
     const waymark = await start({ isolate: true })
     const project = await waymark.createProject()
     const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
@@ -304,7 +304,7 @@ describe('when the engine ends', () => {
     for (const pid of children()) expect(before).toContain(pid)
   })
 
-  test('a stream that was begun ends with an error, and is not cut silently', async () => {
+  test('a stream in progress ends with an error, and is not cut silently', async () => {
     const waymark = await start({ isolate: true })
     const project = await waymark.createProject()
     const batches = project.queryArrowBatches(sql('select number, toString(number) from numbers(20000000)'))
@@ -316,7 +316,7 @@ describe('when the engine ends', () => {
     expect(await outcome(rest)).toMatchObject({ code: 'engine-ended' })
   })
 
-  test('definitions outlive it', async () => {
+  test('definitions survive it', async () => {
     const waymark = await start({ isolate: true })
     const project = await waymark.createProject()
     await project.createAction({ name: 'Bought', steps: [{ event: 'buy' }] })
@@ -338,7 +338,7 @@ test('a query that is cancelled stops in the engine', async () => {
   expect(enginePid(waymark)).toBe(pid)
 })
 
-test('what has no copy in another process is refused, and leaves nothing behind', async () => {
+test('values that cannot be sent to another process are refused, and have no effect', async () => {
   const waymark = await start({ isolate: true })
   const project = await waymark.createProject()
   for (const values of [{ a: () => 1 }, { a: [Symbol('a')] }, new Proxy({ a: 1 }, {})])
@@ -359,7 +359,7 @@ test('a removed project is gone from the disk, and the others stay', async () =>
   expect(await count(kept)).toEqual([1, 1])
 })
 
-test('a long answer in the background takes no memory of the accounts', async () => {
+test('a long answer of an async query does not take the memory of the accounts database', async () => {
   const waymark = await start({ isolate: true, memoryLimit: '1GB' })
   const project = await waymark.createProject()
   const rows = 600_000
@@ -373,7 +373,7 @@ test('a long answer in the background takes no memory of the accounts', async ()
   expect((await waymark.createProject()).id).toBeGreaterThan(project.id)
 })
 
-test('a reader that leaves gives its place back', async () => {
+test('a reader that leaves frees its slot', async () => {
   const waymark = await start({ isolate: true, threads: 1 })
   const project = await waymark.createProject()
   for (let i = 0; i < 6; i++) {
@@ -413,7 +413,7 @@ test.each([
   })
 })
 
-test('a store that cannot be opened is refused by the engine in the words of one process', async () => {
+test('a store that cannot be opened gives the same error as in one process', async () => {
   const words = async (isolate: boolean) =>
     outcome(() => start({ isolate, dataDir: folder(), memoryLimit: '1MB' })) as Promise<{ message: string }>
   expect(await words(true)).toEqual(await words(false))

@@ -4,7 +4,7 @@ import { deferred } from '../../src/lib/deferred.ts'
 
 const kilobyte = 1024
 
-test('a batch waits for an engine that is behind, and no longer than it lives', async () => {
+test('a batch waits while the engine lags, and is released when the engine ends', async () => {
   let isFollowed = true
   const room = new LagBackpressure(64 * kilobyte, () => isFollowed)
   room.enter(1, 20 * kilobyte)
@@ -18,6 +18,6 @@ test('a batch waits for an engine that is behind, and no longer than it lives', 
   expect(await room.admit(100 * kilobyte, false, async () => 'taken')).toBe('taken')
   room.enter(2, 100 * kilobyte)
 
-  isFollowed = true // what came meanwhile is read from the log: nobody waits for it
+  isFollowed = true // the engine reads earlier batches from the log, so they do not count
   expect(await room.admit(kilobyte, false, async () => 'taken')).toBe('taken')
 })

@@ -47,7 +47,7 @@ async function killer(): Promise<void> {
       kills++
       killedAt = performance.now()
     } catch {
-      // it is being started again
+      // the engine is restarting
     }
   }
 }
@@ -81,7 +81,7 @@ async function heavy(body: string): Promise<void> {
   }
 }
 
-/** Of those that no kill came between. */
+/** Durations of queries that were not interrupted by a kill. */
 const asked: number[] = []
 /** From a kill to the first answer after it. */
 const back: number[] = []

@@ -3,7 +3,7 @@ import { type Claim, createAdmission } from '../../../src/execution/asking/admis
 import { lightMs } from '../../../src/execution/asking/lanes.ts'
 import { type Deferred, deferred } from '../../../src/lib/deferred.ts'
 
-// Who has a place. Statements are promises that a test settles; the clock stands still unless a test moves it.
+// Which statements get execution slots. Statements are promises that a test settles; the clock is stopped unless a test advances it.
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -12,10 +12,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A statement that runs until it is told to end, or is interrupted. */
+/** A statement that runs until the test ends it, or until it is interrupted. */
 interface Statement {
   readonly result: Promise<unknown>
-  /** How often it was begun. */
+  /** How often it was started. */
   readonly starts: () => number
   readonly isRunning: () => boolean
   end(): void
@@ -51,7 +51,7 @@ const desk = (places: number) => {
 }
 
 describe('between projects', () => {
-  test('a small query is answered beside heavy ones that are not known yet, which go on', async () => {
+  test('a small query is answered beside new heavy ones, which continue', async () => {
     const { claim, ask } = desk(2)
     const heavy = [1, 2, 3].map(() => ask(claim(1)))
     await settled()
@@ -68,7 +68,7 @@ describe('between projects', () => {
     )
   })
 
-  test('heavy queries in the background make room as well', async () => {
+  test('heavy async queries yield as well', async () => {
     const { claim, ask } = desk(2)
     const heavy = [1, 2, 3].map(() => ask(claim(1, { isBackground: true, seconds: 600 })))
     await pass(5_000)
@@ -78,7 +78,7 @@ describe('between projects', () => {
     expect(heavy.filter((one) => one.isRunning())).toHaveLength(1)
   })
 
-  test('whoever had least is next', async () => {
+  test('the caller with the smallest share is next', async () => {
     const { claim, ask } = desk(1)
     const order: string[] = []
     const queued = (project: number, name: string) => {
@@ -96,7 +96,7 @@ describe('between projects', () => {
     expect(order).toEqual(['first of one', 'first of two', 'second of one', 'second of two', 'third of one'])
   })
 
-  test('the second place goes to the project that has none', async () => {
+  test('the second slot goes to the project without a slot', async () => {
     const { claim, ask } = desk(2)
     const own = [1, 2].map(() => ask(claim(1)))
     await pass(lightMs)
@@ -113,7 +113,7 @@ describe('between projects', () => {
     expect([known.isRunning(), ...own.map((one) => one.isRunning())], 'though it is known to be heavy').toEqual([true, true, false])
   })
 
-  test('two interruptions are enough: then it waits until it may stay', async () => {
+  test('a statement is interrupted twice at most, then it waits for a slot that it may keep', async () => {
     const { claim, ask } = desk(2)
     const first = ask(claim(1))
     await pass(10)
@@ -133,7 +133,7 @@ describe('between projects', () => {
     expect([small.isRunning(), first.isRunning(), later.isRunning()]).toEqual([true, false, true])
   })
 
-  test('what cannot be begun again never takes the last place, nor more than half of them for one project', async () => {
+  test('statements that cannot restart never take the last slot, nor more than half of the slots for one project', async () => {
     const { claim, ask } = desk(4)
     const streams = [1, 2, 3].map(() => ask(claim(1), { canRestart: false }))
     await settled()
@@ -148,7 +148,7 @@ describe('between projects', () => {
 })
 
 describe('within a project', () => {
-  test('callers share it', async () => {
+  test('callers have equal shares', async () => {
     const { claim, ask } = desk(1)
     const order: string[] = []
     const queued = (caller: string) => {
@@ -165,7 +165,7 @@ describe('within a project', () => {
     expect(order).toEqual(['a', 'b', 'a', 'a'])
   })
 
-  test('what somebody waits for goes before what runs in the background', async () => {
+  test('a query with a waiting client has priority over an async query', async () => {
     const { claim, ask } = desk(2)
     const background = [1, 2].map(() => ask(claim(1, { isBackground: true, seconds: 600 })))
     await pass(lightMs)
@@ -181,7 +181,7 @@ describe('within a project', () => {
     expect([again.isRunning(), background.filter((one) => one.isRunning()).length]).toEqual([true, 1])
   })
 
-  test('a query that is known to be quick goes before one that is known to be heavy', async () => {
+  test('a query known to be light has priority over one known to be heavy', async () => {
     const { claim, ask } = desk(1)
     const cost = { key: 'heavy', kind: null }
     const first = ask(claim(1, { cost }))
@@ -196,7 +196,7 @@ describe('within a project', () => {
     expect([heavy.isRunning(), light.isRunning()]).toEqual([false, true])
   })
 
-  test('a kind stands for its queries until they are known', async () => {
+  test('the cost of a new query is that of its kind', async () => {
     const { claim, ask } = desk(1)
     const first = ask(claim(1, { cost: { key: 'one funnel', kind: '1 FunnelsQuery' } }))
     await pass(lightMs)
@@ -212,7 +212,7 @@ describe('within a project', () => {
   })
 })
 
-test('while rows are read the engine works for others, on as many as it has places', async () => {
+test('while rows are read the engine runs other statements, one per slot at most', async () => {
   const { claim } = desk(1)
   const reading = [deferred<void>(), deferred<void>(), deferred<void>()]
   const started: number[] = []
@@ -234,7 +234,7 @@ test('while rows are read the engine works for others, on as many as it has plac
 })
 
 describe('the time of a query', () => {
-  test('its waiting counts, and the error says so', async () => {
+  test('waiting counts, and the error says so', async () => {
     const { claim, ask } = desk(1)
     const kept = ask(claim(1, { seconds: 600 }), { canRestart: false })
     const late = claim(2, { seconds: 60 })
@@ -253,7 +253,7 @@ describe('the time of a query', () => {
     )
   })
 
-  test('work that keeps the thread is told when its time is over or nobody waits for it', () => {
+  test('synchronous work is stopped when its time is over or its caller has left', () => {
     const { claim } = desk(1)
     const one = claim(1, { seconds: 60 })
     one.check()
@@ -267,7 +267,7 @@ describe('the time of a query', () => {
     expect(() => other.check()).toThrow(expect.objectContaining({ code: 'query-cancelled' }))
   })
 
-  test('whoever waits to the end leaves the queue', async () => {
+  test('a query that times out in the queue leaves it', async () => {
     const { admission, claim, ask } = desk(1)
     ask(claim(1, { seconds: 600 }), { canRestart: false })
     const waiting = ask(claim(2))
@@ -303,7 +303,7 @@ describe('the time of a query', () => {
     expect(one.signal.reason).toMatchObject({ data: { waited: 20, ran: 40 } })
   })
 
-  test('whoever leaves gives up the place, or the wait for one', async () => {
+  test('a caller that leaves frees its slot, or its position in the queue', async () => {
     const { admission, claim, ask } = desk(1)
     const caller = new AbortController()
     const running = ask(claim(1, { signal: caller.signal }))
@@ -328,6 +328,6 @@ test('a query of very many statements costs the queue no more than each of them'
   left.abort()
   await Promise.allSettled(all.map(({ result }) => result))
   expect(admission.waiting).toBe(0)
-  // Looking at each of the others for each of them took 60 s.
+  // Comparing each statement with all others took 60 s.
   expect((process.cpuUsage().user - before) / 1e6).toBeLessThan(10)
 })

@@ -34,7 +34,7 @@ const ask = async (client_query_id: string, query = 'select 1') => {
   }
 }
 
-test('an answer has one file, for the owner alone, and is there after a restart', async () => {
+test('an answer has one file, readable only by its owner, and survives a restart', async () => {
   const { results } = await ask('a')
   expect(results).toMatchObject({ results: [[1]] })
   expect(files()).toHaveLength(1)
@@ -44,7 +44,7 @@ test('an answer has one file, for the owner alone, and is there after a restart'
   expect((await project.queryStatus('a')).results).toEqual(results)
 })
 
-test('its file goes with it: asked again, cancelled, expired, removed with its project', async () => {
+test('its file is removed when it is replaced, cancelled, expired, or removed with its project', async () => {
   await ask('a')
   const first = files()
   await ask('a', 'select 2')
@@ -65,7 +65,7 @@ test('its file goes with it: asked again, cancelled, expired, removed with its p
   expect(files()).toEqual([])
 })
 
-test('a file of no known run is removed at the next start', async () => {
+test('a file without a run is removed at the next start', async () => {
   await ask('a')
   const known = files()
   writeFileSync(join(folder(), 'left.json'), '{}')

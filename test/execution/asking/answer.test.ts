@@ -13,11 +13,11 @@ test.each([
   expect(await text(answer)).toBe(JSON.stringify(answer))
 })
 
-test('integers that JSON has no word for', async () => {
+test('integers that JSON cannot represent', async () => {
   expect(await text({ results: [[12n], [2n ** 60n]] })).toBe('{"results":[[12],["1152921504606846976"]]}')
 })
 
-test('a text that is known is not made again', async () => {
+test('an existing JSON text is reused', async () => {
   const known = Answer.ofText('{"results":[[1]] }')
   expect(await known.text()).toBe('{"results":[[1]] }')
   expect(known.object).toEqual({ results: [[1]] })
@@ -26,7 +26,7 @@ test('a text that is known is not made again', async () => {
   expect([await more.text(), more.object]).toEqual(['{"results":[[1]] ,"is_cached":true}', { results: [[1]], is_cached: true }])
 })
 
-test('rows are refused before all of their text is there', async () => {
+test('rows beyond the limit are refused before all of their text is written', async () => {
   let written = 0
   const row = { toJSON: () => [written++, 'x'.repeat(1000)] }
   const answer = { results: Array.from({ length: 10_000 }, () => row) }
@@ -34,7 +34,7 @@ test('rows are refused before all of their text is there', async () => {
   expect(written).toBeLessThan(3_000)
 })
 
-test('what no text can hold is too large, not a fault', async () => {
+test('an answer beyond the maximum string length is too large, not an internal error', async () => {
   const long = {
     toJSON() {
       throw new RangeError('Invalid string length')

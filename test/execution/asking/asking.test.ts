@@ -6,7 +6,7 @@ import { open, type Waymark } from '../../../src/engine.ts'
 import { createHandler } from '../../../src/http/create-handler.ts'
 import type { Project } from '../../../src/project.ts'
 
-// The library and the HTTP API of one directory ask through the same place: what one keeps or runs the other finds.
+// The library and the HTTP API of one directory share cached answers and running queries.
 
 let waymark: Waymark
 let project: Project
@@ -47,7 +47,7 @@ const settled = async (of: Project, id: string) => {
   }
 }
 
-test('an answer that is kept serves both doors, until there are new events', async () => {
+test('a cached answer serves the library and HTTP, until there are new events', async () => {
   await signup('a')
   expect(await ask(trends)).toMatchObject({ is_cached: false, results: [{ count: 1 }], cache_key: expect.any(String), timezone: 'UTC' })
   expect(await ask(trends)).toMatchObject({ is_cached: true, results: [{ count: 1 }] })
@@ -60,7 +60,7 @@ test('an answer that is kept serves both doors, until there are new events', asy
   expect(await ask(trends, { refresh: false })).toMatchObject({ is_cached: true, results: [{ count: 2 }] })
 })
 
-test('a query in the background is found by its id through both doors, and is run once', async () => {
+test('an async query is found by its id from the library and over HTTP, and runs once', async () => {
   const sql = { kind: 'SqlLikeQuery', query: 'select 40 + 2' }
   const options = { refresh: 'async', client_query_id: 'sum' }
   expect(await ask(sql, options)).toMatchObject({ id: 'sum', complete: false, query_async: true, query_status: { id: 'sum' } })
@@ -73,7 +73,7 @@ test('a query in the background is found by its id through both doors, and is ru
   await expect(project.queryStatus('nobody')).rejects.toMatchObject({ code: 'no-record' })
 })
 
-test('an id that was used for another query runs this one', async () => {
+test('an id that was used for another query runs the new one', async () => {
   const asked = (query: string) => ask({ kind: 'SqlLikeQuery', query }, { refresh: 'async', client_query_id: 'again' })
   await asked('select 1')
   const one = await settled(project, 'again')
@@ -86,7 +86,7 @@ test('an id that was used for another query runs this one', async () => {
   expect(await settled(project, 'again')).toMatchObject({ error: false, results: { results: [[3]] } })
 })
 
-test('whoever waits is stopped by the id, from the other door too', async () => {
+test('a query with a waiting client is cancelled by its id, also from the other interface', async () => {
   const waiting = project.answer(endless, { client_query_id: 'mine' })
   while ((await http('GET', 'mine/')).status !== 200) await new Promise((resume) => setImmediate(resume))
   const stopped = expect(waiting).rejects.toMatchObject({ code: 'query-cancelled' })
@@ -98,7 +98,7 @@ test('whoever waits is stopped by the id, from the other door too', async () => 
   expect((await asked).body).toMatchObject({ code: 'invalid_input', detail: 'The query was cancelled.' })
 })
 
-test('`dequeue_only` takes what still waits for its turn, and leaves what has begun', async () => {
+test('`dequeue_only` cancels a queued query, but not a running one', async () => {
   const ids: string[] = []
   while (waymark.asking.load().waiting === 0) {
     ids.push(`turn-${ids.length}`)
@@ -111,7 +111,7 @@ test('`dequeue_only` takes what still waits for its turn, and leaves what has be
   expect((await http('GET', `${running}/`)).status).toBe(404)
 })
 
-test('options that mean nothing are refused', async () => {
+test('invalid options are refused', async () => {
   await expect(project.answer(trends, { refresh: 'sometimes' as never })).rejects.toMatchObject({
     code: 'validation-failed',
     attr: 'refresh',
@@ -125,7 +125,7 @@ test('options that mean nothing are refused', async () => {
   await expect(project.answer(trends, { signal: gone, refresh: true })).rejects.toMatchObject({ code: 'query-cancelled' })
 })
 
-test('closing a directory writes down how its queries in the background ended', async () => {
+test('closing a directory stores how its async queries ended', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'waymark-asking-'))
   try {
     const first = await open({ dataDir, threads: 1 })

@@ -33,7 +33,7 @@ const table = (earlier: readonly QueryRun[] = [], most = 100) => {
   return { add, removed, reads: () => reads }
 }
 
-test('runs whose time is over go', async () => {
+test('expired runs are removed', async () => {
   const { add, removed } = table()
   await add(run('a', 0), 1)
   await add(run('b', 5), 1)
@@ -41,7 +41,7 @@ test('runs whose time is over go', async () => {
   expect(removed).toEqual(['a'])
 })
 
-test('when answers are too many, the oldest go; the newest stays whatever its size', async () => {
+test('the oldest answers beyond the size limit are removed; the newest always remains', async () => {
   const { add, removed } = table()
   for (const [i, id] of ['a', 'b', 'c'].entries()) await add(run(id, i), 40)
   expect(removed).toEqual(['a'])
@@ -49,14 +49,14 @@ test('when answers are too many, the oldest go; the newest stays whatever its si
   expect(removed).toEqual(['a', 'b', 'c'])
 })
 
-test('what an earlier process left is looked for once', async () => {
+test('runs of an earlier process are read once', async () => {
   const { add, removed, reads } = table([run('old', 0, { characters: 90 }), run('older', -5)])
   await add(run('a', 6), 1)
   await add(run('b', 7), 40)
   expect([removed, reads()]).toEqual([['older', 'old'], 1])
 })
 
-test('a run that takes the place of another one counts alone', async () => {
+test('the size of a replaced run no longer counts', async () => {
   const { add, removed } = table()
   for (let i = 0; i < 5; i++) await add(run('a', i), 60)
   expect(removed).toEqual([])

@@ -6,7 +6,7 @@ export interface MemoryHolder {
 
 /** A memory budget in bytes, shared by several parts of the process. The least recently used holders are evicted first. */
 export class MemoryShare {
-  /** In the order of their last use. */
+  /** Bytes of each holder, in order of last use. */
   private readonly holders = new Map<MemoryHolder, number>()
   private readonly most: number
 
@@ -20,7 +20,7 @@ export class MemoryShare {
     return bytes
   }
 
-  /** Takes so many bytes instead of those that the holder has. False: there are not so many, and it has none now. */
+  /** Takes `bytes` in place of what the holder has. False if fewer are available: the holder has none then. */
   take(holder: MemoryHolder, bytes: number): boolean {
     this.give(holder)
     if (bytes > this.most) return false
@@ -33,7 +33,7 @@ export class MemoryShare {
     return true
   }
 
-  /** The holder uses its memory now. */
+  /** Records that the holder uses its memory now. */
   touch(holder: MemoryHolder): void {
     const bytes = this.holders.get(holder)
     if (bytes === undefined) return

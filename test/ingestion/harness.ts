@@ -171,6 +171,7 @@ export async function openWorld(
     async rebuild(signal) {
       await pipeline.close()
       await fresh()
+      log.appliedSeq = 0
       pipeline = await open(signal)
     },
     async close() {

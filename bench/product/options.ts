@@ -58,7 +58,7 @@ const keysOf = (text: string | undefined): readonly ContenderKey[] => {
   return known.filter((key) => names.includes(key))
 }
 
-const askedOf = (text = ''): readonly number[] => {
+const questionsNamed = (text = ''): readonly number[] => {
   const asked = questions.flatMap(({ name }, i) => (name.toLowerCase().includes(text.toLowerCase()) ? [i] : []))
   if (asked.length === 0)
     throw new UsageError(`No question has "${text}" in its name. There are: ${questions.map(({ name }) => name).join('; ')}.`)
@@ -103,7 +103,7 @@ export function readOptions(args: readonly string[]): Options {
     threads: whole('threads', values.threads),
     memory: memoryOf(values.memory),
     keys: keysOf(values.contenders),
-    asked: askedOf(values.only),
+    asked: questionsNamed(values.only),
     directory: values.directory ?? null,
     out: values.out ?? null,
     from: values.from ?? null,

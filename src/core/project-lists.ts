@@ -20,6 +20,10 @@ export class ProjectLists implements MemoryHolder {
   private readonly memory: MemoryShare
   private loaded: Loaded | null = null
   private isChanging = false
+  /** The lists have changed since their last complete update. */
+  private isIncomplete = false
+  /** More than all of the budget: no query counts the events again to find that out. */
+  private isTooLarge: boolean
   /** Serializes the changes. */
   private changing: Promise<unknown> = Promise.resolve()
   private readers = 0
@@ -27,6 +31,7 @@ export class ProjectLists implements MemoryHolder {
 
   constructor(memory: MemoryShare) {
     this.memory = memory
+    this.isTooLarge = memory.most === 0
   }
 
   /** Runs a reader over lists that include everything up to a record of the log. Null if they do not fit into memory. */
@@ -55,13 +60,14 @@ export class ProjectLists implements MemoryHolder {
 
   /** Updates the lists and registers the reader, before anything else can change them. */
   private async open(source: ListSource, seq: number): Promise<EventLists | null> {
+    if (this.isTooLarge) return null
     if (!this.loaded || this.loaded.seq < seq) {
       await this.readersGone()
       this.isChanging = true
       try {
         if (!(await this.catchUp(source))) return null
       } catch (error) {
-        this.forget() // the lists may contain a part of what was read
+        if (this.isIncomplete || !this.loaded) this.forget()
         throw error
       } finally {
         this.isChanging = false
@@ -87,12 +93,17 @@ export class ProjectLists implements MemoryHolder {
     const loaded = this.loaded ?? (await this.begin(source, merges))
     if (!loaded) return false
     const { lists } = loaded
+    this.isIncomplete = loaded.merges !== merges
     if (loaded.merges !== merges)
       for (const [merged, survivor] of merges.survivorOf)
         if (loaded.merges.survivorOf.get(merged) !== survivor) lists.merge(merged, survivor)
-    const seq = await source.eventsAfter(loaded.seq, (batch) => lists.add(survivors(batch, merges)))
+    const seq = await source.eventsAfter(loaded.seq, (batch) => {
+      this.isIncomplete = true
+      lists.add(survivors(batch, merges))
+    })
     this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), merges })
-    if (this.memory.take(this, lists.bytes)) return true
+    this.isIncomplete = false
+    if (this.take(lists.bytes)) return true
     this.forget()
     return false
   }
@@ -101,7 +112,7 @@ export class ProjectLists implements MemoryHolder {
   private async begin(source: ListSource, merges: Merges): Promise<Loaded | null> {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
-    if (!this.memory.take(this, EventLists.bytesOf(all, person.length))) return null
+    if (!this.take(EventLists.bytesOf(all, person.length))) return null
     const byPerson = new Map<number, number>()
     for (let i = 0; i < person.length; i++) {
       const survivor = merges.survivorOf.get(person[i]!) ?? person[i]!
@@ -112,8 +123,15 @@ export class ProjectLists implements MemoryHolder {
     return { lists, seq: 0, merges }
   }
 
+  /** Events are not removed, so what is too large stays so. */
+  private take(bytes: number): boolean {
+    this.isTooLarge = bytes > this.memory.most
+    return this.memory.take(this, bytes)
+  }
+
   private forget(): void {
     this.loaded = null
+    this.isIncomplete = false
     this.memory.give(this)
   }
 }

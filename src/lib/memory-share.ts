@@ -8,7 +8,7 @@ export interface MemoryHolder {
 export class MemoryShare {
   /** Bytes of each holder, in order of last use. */
   private readonly holders = new Map<MemoryHolder, number>()
-  private readonly most: number
+  readonly most: number
 
   constructor(most: number) {
     this.most = most

@@ -8,9 +8,11 @@ import { MemoryShare } from '../../src/lib/memory-share.ts'
 /** A store of events [person, time], whose log has one record for each. */
 function storeOf(events: [person: number, time: number][], merges = new Map<number, number>()) {
   const read: number[] = []
+  const counted: number[] = []
   let failure: Error | null = null
   const source: ListSource = {
     async counts() {
+      counted.push(events.length)
       const persons = [...new Set(events.map(([person]) => person))]
       const counts = persons.map((person) => events.filter(([one]) => one === person).length)
       return { person: Int32Array.from(persons), events: Int32Array.from(counts) }
@@ -35,6 +37,7 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
     events,
     merges,
     read,
+    counted,
     fail(error: Error | null) {
       failure = error
     },
@@ -180,4 +183,28 @@ test('lists that are being read are not evicted', async () => {
   second.close()
   first.close()
   expect(memory.taken).toBe(0)
+})
+
+test('events that are too many for the budget are counted once, and not at all without a budget', async () => {
+  const large = storeOf(Array.from({ length: 5_000 }, (_, i) => [i, i]))
+  for (const [most, counts] of [
+    [40_000, 1],
+    [0, 0],
+  ] as const) {
+    large.counted.length = 0
+    const lists = new ProjectLists(new MemoryShare(most))
+    for (let i = 0; i < 3; i++) expect(await ask(lists, large)).toBeUndefined()
+    expect(large.counted).toHaveLength(counts)
+  }
+})
+
+test('an update that is cancelled before it changes anything keeps the lists', async () => {
+  const store = storeOf([[1, 10]])
+  const lists = plenty()
+  await ask(lists, store)
+  store.events.push([1, 20])
+  const cancelled: ListSource = { ...store.source, eventsAfter: () => Promise.reject(new Error('cancelled')) }
+  await expect(lists.use(cancelled, 2, async () => undefined)).rejects.toThrow('cancelled')
+  expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
+  expect(store.read).toEqual([0, 1])
 })
